@@ -1,0 +1,81 @@
+"""The error tree. Each class says whose fault it is; each message says what was expected, what came, and where.
+
+::
+
+    SpillwayError                  everything that spillway raises on purpose
+    +-- InputError                 a file, option or description given by the user is wrong (exit code 2)
+    |   +-- OptionError            a command line, policy or campaign option
+    +-- ProtocolError              the peer broke the protocol
+    |   +-- RemoteProtocolError    what came cannot be understood or is illegal in this state
+    |   +-- LocalProtocolError     what we were about to send is illegal (our own fault)
+    +-- DecisionRefused            the guard refused a policy's decision (names the job and the reason)
+    +-- PeerLost                   the peer went silent (exit code 3)
+
+``platforms`` and ``workloads`` import nothing of ours and have their own ``PlatformError`` and ``WorkloadError``,
+with the same ``exit_code``.
+"""
+
+from __future__ import annotations
+
+
+class SpillwayError(Exception):
+    """Everything that spillway raises on purpose."""
+
+    exit_code = 1
+
+
+class InputError(SpillwayError):
+    """A file, option or description given by the user is wrong."""
+
+    exit_code = 2
+
+
+class OptionError(InputError):
+    """A command line, policy or campaign option is unknown or out of range."""
+
+
+class ProtocolError(SpillwayError):
+    """The conversation broke the protocol."""
+
+
+class RemoteProtocolError(ProtocolError):
+    """What the peer sent cannot be understood, or is illegal in this state.
+
+    Parameters
+    ----------
+    message
+        What was expected and what came.
+    path
+        Where, as a JSON path (``$.events[2].data.job_id``).
+    """
+
+    def __init__(self, message: str, path: str = "$") -> None:
+        super().__init__(f"{message} (at {path})")
+        self.path = path
+
+
+class LocalProtocolError(ProtocolError):
+    """What we were about to send is illegal."""
+
+
+class DecisionRefused(SpillwayError):
+    """The guard refused a decision.
+
+    Parameters
+    ----------
+    job_id
+        The job that the decision named ("" when it named none).
+    reason
+        Why the machine's state or the protocol forbids it.
+    """
+
+    def __init__(self, job_id: str, reason: str) -> None:
+        super().__init__(f"decision on job {job_id!r} refused: {reason}" if job_id else f"decision refused: {reason}")
+        self.job_id = job_id
+        self.reason = reason
+
+
+class PeerLost(SpillwayError):
+    """The peer went silent for longer than the watchdog allows."""
+
+    exit_code = 3
