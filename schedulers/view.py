@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import Any, Protocol
 
 import msgspec
@@ -43,9 +44,11 @@ class View:
         The policy's own memory between passes (promises, ages, the last plan). Empty at the start.
     notes
         Where the policy writes why jobs wait, or ``None`` when nobody asked.
+    estimate_s
+        Expected duration of a job in seconds: its walltime, unless the session was given a predictor.
     """
 
-    __slots__ = ("_timeline", "_timeline_source", "machine", "notebook", "notes", "now_s", "queue", "rng", "running")
+    __slots__ = ("_timeline", "_timeline_source", "estimate_s", "machine", "notebook", "notes", "now_s", "queue", "rng", "running")
 
     def __init__(
         self,
@@ -57,6 +60,7 @@ class View:
         rng: random.Random,
         notebook: dict[str, Any],
         notes: PassNotes | None = None,
+        estimate_s: Callable[[Job], float] = attrgetter("walltime_s"),
     ) -> None:
         self.now_s = now_s
         self.machine = machine
@@ -65,6 +69,7 @@ class View:
         self.rng = rng
         self.notebook = notebook
         self.notes = notes
+        self.estimate_s = estimate_s
         self._timeline_source = timeline_source
         self._timeline: Timeline | None = None
 

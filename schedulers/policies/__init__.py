@@ -1,0 +1,103 @@
+"""The policies, by name: the only registration there is.
+
+An entry is a policy class with presets; its options stay open (``-o key=value``). ``literal`` holds the changes that
+``--thesis-literal`` makes, so that the published numbers can be reproduced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from schedulers.options import OptionInfo, build, describe
+from schedulers.policies.backfill import Backfill
+from schedulers.policies.conservative import Conservative
+from schedulers.view import Policy
+
+
+@dataclass(frozen=True)
+class PolicyEntry:
+    """One named policy.
+
+    Attributes
+    ----------
+    cls
+        A frozen dataclass, callable with a :class:`schedulers.view.View`.
+    summary
+        One line for lists and tables.
+    preset
+        Fields that differ from the class's defaults.
+    literal
+        Further changes under ``--thesis-literal``.
+    source
+        Paper and section; the class's own where empty.
+    """
+
+    cls: type
+    summary: str
+    preset: Mapping[str, Any] = field(default_factory=dict)
+    literal: Mapping[str, Any] = field(default_factory=dict)
+    source: str = ""
+
+    @property
+    def reference(self) -> str:
+        """Paper and section that describe the policy."""
+        return self.source or str(getattr(self.cls, "source", ""))
+
+    def options(self) -> list[OptionInfo]:
+        """The policy's options with the presets as their defaults."""
+        return describe(self.cls, self.preset)
+
+    def build(self, options: Mapping[str, str] | None = None, *, literal: bool = False) -> Policy:
+        """Make the policy from option texts; raise :class:`schedulers.errors.OptionError` for wrong ones."""
+        preset = {**self.preset, **(self.literal if literal else {})}
+        policy: Policy = build(self.cls, options or {}, preset)
+        return policy
+
+
+_LITERAL_DEPTH = {"literal_depth": True}
+
+POLICIES: dict[str, PolicyEntry] = {
+    "fcfs": PolicyEntry(
+        Backfill,
+        "first come, first served: nobody overtakes",
+        {"backfilling": False, "depth": 0},
+        source="Kopanski 2020, Algorithm 1",
+    ),
+    "filler": PolicyEntry(
+        Backfill,
+        "greedy filling: whatever fits starts, in order of submission",
+        {"depth": 0},
+        source="Kopanski 2020, Algorithm 2",
+    ),
+    "filler-sjf": PolicyEntry(
+        Backfill,
+        "greedy filling, shortest walltime first",
+        {"depth": 0, "fill_order": "sjf"},
+        source="Kopanski 2020, Algorithm 2",
+    ),
+    "easy-no-bb": PolicyEntry(
+        Backfill,
+        "EASY backfilling whose reservations cover compute nodes only",
+        {"covered": "nodes"},
+        _LITERAL_DEPTH,
+        source="Kopanski 2020, Algorithm 3",
+    ),
+    "easy": PolicyEntry(
+        Backfill,
+        "EASY backfilling whose reservations cover nodes and burst buffers",
+        {},
+        _LITERAL_DEPTH,
+        source="Kopanski 2020, Algorithm 4",
+    ),
+    "sjf-easy": PolicyEntry(
+        Backfill,
+        "EASY backfilling, gaps filled shortest walltime first",
+        {"fill_order": "sjf"},
+        _LITERAL_DEPTH,
+        source="Kopanski 2020, Algorithm 5",
+    ),
+    "conservative": PolicyEntry(Conservative, "conservative backfilling: every job has a promise, and it is kept"),
+}
+"""Every policy by its name on the command line."""

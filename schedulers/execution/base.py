@@ -1,0 +1,52 @@
+"""How a started job runs on the wire: the interface between the session and an execution model.
+
+The session asks an execution model to start or kill a job and hands it the completions that come back. The model
+answers with requests for the simulator and, when a job is through, with :class:`Ended`. Policies never see it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from schedulers.job import Allocation, Job
+from schedulers.machine import Machine
+from schedulers.protocol.messages import BatsimConfig, Event, JobState, Request
+
+
+class Ended(NamedTuple):
+    """A job (not one of its sub-jobs) is through and holds nothing any more."""
+
+    job_id: str
+    state: JobState
+    return_code: int
+
+
+class Step(NamedTuple):
+    """What follows from one event: requests to send, in order, and jobs that ended."""
+
+    requests: Sequence[Request] = ()
+    ended: Sequence[Ended] = ()
+
+
+NOTHING = Step()
+
+
+class Execution(Protocol):
+    """An execution model. One instance serves one conversation."""
+
+    def begin(self, machine: Machine, config: BatsimConfig) -> None:
+        """Learn the machine and what the simulator allows; raise RemoteProtocolError where it lacks something needed."""
+        ...
+
+    def start(self, job: Job, allocation: Allocation, now_s: float) -> Sequence[Request]:
+        """Requests that start a job on its allocation."""
+        ...
+
+    def kill(self, job: Job, now_s: float) -> Step:
+        """Requests that end a running job early (and its end, where nothing of it runs any more)."""
+        ...
+
+    def handle(self, event: Event, now_s: float) -> Step | None:
+        """Digest an event that concerns running jobs or sub-jobs; ``None`` when it is not this model's."""
+        ...

@@ -1,0 +1,80 @@
+"""One backfilling: FCFS, greedy filling, EASY with and without burst-buffer reservations, SJF-EASY are its settings.
+
+References
+----------
+Kopanski, master's thesis 2020 (DOI of the Euro-Par version 10.1007/978-3-030-85665-6_8), Algorithms 1-5 (section 3);
+Mu'alem, Feitelson, IEEE TPDS 12(6), 2001 (EASY and conservative backfilling).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from schedulers.decisions import Decision, Start
+from schedulers.job import Job
+from schedulers.options import option
+from schedulers.ordering import ORDERS, ordered
+from schedulers.passes import fill, reserve, start_in_order, try_start
+from schedulers.timeline import Resource
+from schedulers.view import View
+
+COVERED: dict[str, Resource] = {
+    "nodes": Resource.NODES,
+    "nodes+bb": Resource.NODES | Resource.BURST_BUFFERS,
+    "all": Resource.ALL,
+}
+"""Resources that reservations cover, by name. ``nodes`` alone is the thesis's EASY that starves burst-buffer jobs."""
+
+
+@dataclass(frozen=True)
+class Backfill:
+    """Start jobs in queue order, reserve for the first that cannot start, fill the gaps with later ones."""
+
+    source: ClassVar[str] = "Kopanski 2020, section 3, Algorithms 1-5"
+
+    depth: int = option(
+        1, unit="jobs", low=0, high=1_000_000, help="reservation depth: how many waiting jobs get a reservation per pass"
+    )
+    backfilling: bool = option(True, help="whether later jobs may start after one that does not fit (off: strict order)")
+    order: str = option("fcfs", choices=tuple(ORDERS), help="queue order of the jobs started and reserved in order")
+    fill_order: str = option("fcfs", choices=tuple(ORDERS), help="queue order in which the gaps are filled")
+    covered: str = option("all", choices=tuple(COVERED), help="resources that reservations cover")
+    literal_depth: bool = option(
+        False,
+        help="the thesis's code for depth >= 2: a reserved job never starts in the pass that reserves for it, even when "
+        "its reservation begins now",
+    )
+
+    def __call__(self, view: View) -> Iterable[Decision]:
+        """Run one pass: start in order, reserve, fill."""
+        queue = view.queue
+        if not queue:
+            return
+        if not self.backfilling:
+            yield from start_in_order(view, ordered(queue, self.order, view.now_s), [])
+            return
+        waiting = queue
+        head = ""
+        if self.depth > 0:
+            in_order = ordered(queue, self.order, view.now_s)
+            started: list[Job] = []
+            yield from start_in_order(view, in_order, started)
+            waiting = in_order[len(started) :]
+            head = waiting[0].id if waiting else ""
+            yield from self._reserve_first(view, waiting[: self.depth])
+            waiting = waiting[self.depth :]
+            if self.fill_order == "fcfs" and self.order != "fcfs":
+                waiting = sorted(waiting, key=lambda job: job.number)
+        yield from fill(view, ordered(waiting, self.fill_order, view.now_s), head)
+
+    def _reserve_first(self, view: View, jobs: Iterable[Job]) -> Iterator[Start]:
+        covering = COVERED[self.covered]
+        for job in jobs:
+            if not self.literal_depth:
+                start = try_start(view, job)
+                if start is not None:
+                    yield start
+                    continue
+            reserve(view, job, covering)

@@ -1,0 +1,86 @@
+"""Conservative backfilling: every waiting job has a promised start that is never moved later.
+
+References
+----------
+Mu'alem, Feitelson, *Utilization, predictability, workloads, and user runtime estimates in scheduling the IBM SP2 with
+backfilling*, IEEE TPDS 12(6), 2001, section 2.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from schedulers.decisions import Decision, Start
+from schedulers.explain import Role
+from schedulers.job import Job
+from schedulers.options import option
+from schedulers.ordering import ORDERS, ordered
+from schedulers.passes import binding_now
+from schedulers.timeline import Fit, Timeline
+from schedulers.view import View
+
+PROMISES = "promises"
+
+
+@dataclass(frozen=True)
+class Conservative:
+    """Promise every job a start when it comes; move it earlier when room appears, never later."""
+
+    source: ClassVar[str] = "Mu'alem & Feitelson 2001, section 2.2"
+
+    order: str = option("fcfs", choices=tuple(ORDERS), help="order in which waiting jobs are promised and moved earlier")
+    replan: bool = option(False, help="forget promises and plan the whole queue anew in each pass")
+
+    def __call__(self, view: View) -> Iterable[Decision]:
+        """Book all promises, then move each job as early as it can go; start those that may start now."""
+        queue = ordered(view.queue, self.order, view.now_s)
+        if not queue:
+            view.notebook.pop(PROMISES, None)
+            return
+        old: dict[str, Fit] = {} if self.replan else view.notebook.get(PROMISES, {})
+        timeline = view.timeline
+        booked = self._book_promises(view, timeline, queue, old)
+        promises: dict[str, Fit] = {}
+        for job in queue:
+            fit = self._improve(view, timeline, job, booked.get(job.id))
+            if fit is None:
+                continue
+            if fit.start_s <= view.now_s:
+                if view.notes is not None:
+                    view.notes.write(job.id, Role.STARTED, estimate_s=view.now_s)
+                yield Start(job, fit.allocation)
+            else:
+                promises[job.id] = fit
+                if view.notes is not None:
+                    view.notes.write(job.id, Role.RESERVED, binding_now(view, job), fit.start_s)
+        view.notebook[PROMISES] = promises
+
+    def _book_promises(self, view: View, timeline: Timeline, queue: list[Job], old: dict[str, Fit]) -> dict[str, Fit]:
+        """Book the standing promises, earliest first.
+
+        A promise can only fail to be booked when the machine broke it: a job that ran past its walltime until its end
+        was reported, or a node that became unavailable. Such a job is promised anew.
+        """
+        booked: dict[str, Fit] = {}
+        standing = [(old[job.id].start_s, job.number, job) for job in queue if job.id in old]
+        for start_s, _, job in sorted(standing, key=lambda entry: entry[:2]):
+            fit = Fit(max(start_s, view.now_s), old[job.id].allocation)
+            try:
+                timeline.reserve(fit.start_s, fit.start_s + view.estimate_s(job), fit.allocation)
+            except ValueError:
+                continue
+            booked[job.id] = fit
+        return booked
+
+    def _improve(self, view: View, timeline: Timeline, job: Job, promise: Fit | None) -> Fit | None:
+        """Give a job its earliest start, at the latest the promised one, and book it."""
+        duration_s = view.estimate_s(job)
+        if promise is not None:
+            timeline.release(promise.start_s, promise.start_s + duration_s, promise.allocation)
+        fit = timeline.earliest_fit(job, duration_s)
+        if fit is None:
+            return None
+        timeline.reserve(fit.start_s, fit.start_s + duration_s, fit.allocation)
+        return fit

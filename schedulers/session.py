@@ -1,0 +1,457 @@
+"""One simulation's conversation, without a socket: message in, reply out. Deterministic and total.
+
+Every event changes the books (queue, cluster, timeline); then the policy sees a :class:`~schedulers.view.View` and
+yields decisions; the guard checks them; the execution model turns them into requests. Time only comes from messages,
+randomness only from the seed.
+"""
+
+from __future__ import annotations
+
+import enum
+import heapq
+import random
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any
+
+from schedulers.availability import Availability
+from schedulers.cluster import Cluster, infeasible_reason
+from schedulers.decisions import Decision, Kill, Reject, SetPowerState, Start, WakeAt
+from schedulers.errors import DecisionRefused, RemoteProtocolError
+from schedulers.execution.base import Ended, Execution, Step
+from schedulers.execution.rigid import Rigid
+from schedulers.explain import PassNotes
+from schedulers.guard import WireGuard, check_start, check_wake
+from schedulers.job import Allocation, Job, job_from_wire
+from schedulers.machine import Machine, MachineDefaults
+from schedulers.placement import Placement
+from schedulers.protocol.messages import (
+    AnswerEstimate,
+    CallMeLater,
+    EnergyAnswer,
+    EstimateQuery,
+    Event,
+    FromJobMsg,
+    JobCompleted,
+    JobKilled,
+    JobState,
+    JobSubmitted,
+    Message,
+    Notify,
+    NotifyKind,
+    NotifyRegistration,
+    RejectJob,
+    Reply,
+    Request,
+    RequestedCall,
+    ResourceStateChanged,
+    SetResourceState,
+    SimulationBegins,
+    SimulationEnds,
+)
+from schedulers.timeline import Timeline
+from schedulers.view import Policy, Running, View
+
+OVERDUE_S = 1e-3
+"""How long a job that has outlived its estimate is expected to go on (s). Batsim reports a walltime kill one network
+latency after it; until then the nodes are not free."""
+
+
+class Cadence(enum.Enum):
+    """When the policy is called: once per message, or (the published experiment) after every single event."""
+
+    MESSAGE = "message"
+    EVENT = "event"
+
+
+class Observer:
+    """What may watch a session without changing it; every method may be overridden."""
+
+    def submitted(self, job: Job, now_s: float) -> None:
+        """A job entered the queue."""
+
+    def rejected(self, job: Job, reason: str, now_s: float) -> None:
+        """A job was refused for good."""
+
+    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        """A job started."""
+
+    def ended(self, running: Running, state: JobState, now_s: float) -> None:
+        """A job ended and gave everything back."""
+
+    def notes(self, now_s: float, notes: PassNotes) -> None:
+        """A pass wrote these notes (only called when the session explains)."""
+
+
+class Session:
+    """The conversation with one simulation.
+
+    Parameters
+    ----------
+    policy
+        Decides; called once per message (or event).
+    seed
+        Seed of the generator that policies may use.
+    cadence
+        When the policy is called.
+    execution
+        How started jobs run on the wire; default: rigid.
+    defaults
+        What to assume where the platform states no properties.
+    placement
+        Which nodes and storage nodes serve a request.
+    explain
+        Whether passes note why jobs wait.
+    observer
+        Watches submissions, starts and ends.
+    estimate_s
+        Expected duration of a job in seconds; default: its walltime.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        *,
+        seed: int = 0,
+        cadence: Cadence = Cadence.MESSAGE,
+        execution: Execution | None = None,
+        defaults: MachineDefaults | None = None,
+        placement: Placement | None = None,
+        explain: bool = False,
+        observer: Observer | None = None,
+        estimate_s: Callable[[Job], float] = attrgetter("walltime_s"),
+    ) -> None:
+        self._policy = policy
+        self._rng = random.Random(seed)
+        self._cadence = cadence
+        self._execution: Execution = execution if execution is not None else Rigid()
+        self._defaults = defaults
+        self._placement = placement or Placement()
+        self._explain = explain
+        self._observer = observer or Observer()
+        self._estimate_s = estimate_s
+        self._notebook: dict[str, Any] = {}
+        self._queue: dict[str, Job] = {}
+        self._running: dict[str, Running] = {}
+        self._booked_end: dict[str, float] = {}
+        self._ends: list[tuple[float, int, str]] = []
+        self._profiles: dict[str, dict[str, dict[str, Any]]] = {}
+        self._numbers = 0
+        self._static_done = False
+        self._machine: Machine | None = None
+        self._cluster: Cluster
+        self._timeline: Timeline
+        self._availability: Availability
+        self._wire: WireGuard
+        self._now_s = 0.0
+        self._dirty = False
+        self._requests: list[Request] = []
+        self.finished = False
+
+    # ------------------------------------------------------------------ public
+
+    @property
+    def machine(self) -> Machine:
+        """The machine; only known after the first message."""
+        assert self._machine is not None
+        return self._machine
+
+    @property
+    def cluster(self) -> Cluster:
+        """What is allocated now."""
+        return self._cluster
+
+    @property
+    def waiting(self) -> int:
+        """Number of jobs in the queue."""
+        return len(self._queue)
+
+    def handle(self, message: Message) -> Reply:
+        """Digest one message and answer it.
+
+        Raises
+        ------
+        RemoteProtocolError
+            The message is illegal in this state (names the event and the state).
+        DecisionRefused
+            The policy decided something impossible (names the job and the reason).
+        """
+        if self.finished:
+            raise RemoteProtocolError("nothing may follow SIMULATION_ENDS")
+        self._now_s = message.now
+        self._requests = []
+        for index, event in enumerate(message.events):
+            handler = self._HANDLERS.get(type(event))
+            if handler is None:
+                raise RemoteProtocolError(f"unexpected event {type(event).__name__}", f"$.events[{index}]")
+            if self._machine is None and type(event) is not SimulationBegins:
+                raise RemoteProtocolError(f"{type(event).__name__} before SIMULATION_BEGINS", f"$.events[{index}]")
+            try:
+                handler(self, event)
+            except RemoteProtocolError as error:
+                if error.path.startswith("$.events"):
+                    raise
+                raise RemoteProtocolError(str(error), f"$.events[{index}]") from error
+            if self._dirty and self._cadence is Cadence.EVENT:
+                self._run_pass()
+        if self._dirty and not self.finished:
+            self._run_pass()
+        self._finish_registration()
+        return Reply(message.now, tuple(self._requests))
+
+    def check(self) -> None:
+        """Prove that the books agree with each other."""
+        self._cluster.check()
+        self._timeline.check()
+        assert self._queue.keys().isdisjoint(self._running), "a job waits and runs at once"
+        assert self._running.keys() == self._booked_end.keys(), "a running job is not booked"
+
+    # ------------------------------------------------------------------ events
+
+    def _begin(self, event: SimulationBegins) -> None:
+        if self._machine is not None:
+            raise RemoteProtocolError("a second SIMULATION_BEGINS")
+        self._machine = Machine.from_simulation_begins(event, self._defaults)
+        self._cluster = Cluster(self._machine)
+        self._timeline = Timeline(self._machine, self._now_s, self._placement)
+        self._availability = Availability(self._timeline)
+        self._wire = WireGuard(event.config, event.profiles)
+        self._profiles = event.profiles
+        self._execution.begin(self._machine, event.config)
+
+    def _end(self, event: SimulationEnds) -> None:
+        self.finished = True
+
+    def _submitted(self, event: JobSubmitted) -> None:
+        if event.job_id in self._queue or event.job_id in self._running:
+            raise RemoteProtocolError(f"job {event.job_id!r} was submitted before")
+        step = self._execution.handle(event, self._now_s)
+        if step is not None:
+            self._enact(step)
+            return
+        profile = event.profile
+        if profile is None:
+            workload = event.job_id.split("!", 1)[0]
+            profile = self._profiles.get(workload, {}).get(str(event.job.get("profile")))
+        job = job_from_wire(event.job_id, event.job, profile, self._numbers, event.timestamp)
+        self._numbers += 1
+        self._wire.submitted(job.id)
+        self._observer.submitted(job, self._now_s)
+        reason = infeasible_reason(self.machine, job)
+        if reason is not None:
+            self._reject(job, reason)
+            return
+        self._queue[job.id] = job
+        self._dirty = True
+
+    def _completed(self, event: JobCompleted) -> None:
+        self._wire.completed(event.job_id)
+        step = self._execution.handle(event, self._now_s)
+        if step is None:
+            raise RemoteProtocolError(f"JOB_COMPLETED of {event.job_id!r}, which does not run")
+        self._enact(step)
+
+    def _to_execution(self, event: Event) -> None:
+        step = self._execution.handle(event, self._now_s)
+        if step is not None:
+            self._enact(step)
+
+    def _called(self, event: RequestedCall) -> None:
+        step = self._execution.handle(event, self._now_s)
+        if step is not None:
+            self._enact(step)
+        self._dirty = True
+
+    def _notified(self, event: Notify) -> None:
+        if event.kind == NotifyKind.NO_MORE_STATIC_JOB_TO_SUBMIT.value:
+            self._static_done = True
+        elif event.kind in (NotifyKind.MACHINE_UNAVAILABLE.value, NotifyKind.MACHINE_AVAILABLE.value):
+            available = event.kind == NotifyKind.MACHINE_AVAILABLE.value
+            index = self.machine.node_index
+            nodes = tuple(index[resource] for resource in event.resources if resource in index)
+            self._set_available(nodes, available)
+            self._dirty = True
+
+    def _asked(self, event: EstimateQuery) -> None:
+        self._requests.append(AnswerEstimate(self._now_s, event.job_id, 0.0))
+
+    def _ignored(self, event: EnergyAnswer | FromJobMsg) -> None:
+        """Nothing in the session depends on these; an execution model may."""
+        self._to_execution(event)
+
+    _HANDLERS: dict[type, Callable[[Session, Any], None]] = {
+        SimulationBegins: _begin,
+        SimulationEnds: _end,
+        JobSubmitted: _submitted,
+        JobCompleted: _completed,
+        JobKilled: _to_execution,
+        RequestedCall: _called,
+        Notify: _notified,
+        ResourceStateChanged: _to_execution,
+        EnergyAnswer: _ignored,
+        EstimateQuery: _asked,
+        FromJobMsg: _ignored,
+    }
+
+    # ------------------------------------------------------------------ the policy's pass
+
+    def _run_pass(self) -> None:
+        self._dirty = False
+        if not self._queue and not self._running:
+            return
+        self._advance()
+        notes = PassNotes() if self._explain else None
+        view = View(
+            self._now_s,
+            self.machine,
+            tuple(self._queue.values()),
+            tuple(self._running.values()) if self._explain else _Lazy(self._running),
+            self._timeline.copy,
+            self._rng,
+            self._notebook,
+            notes,
+            self._estimate_s,
+        )
+        for decision in self._policy(view):
+            enact = self._ENACT.get(type(decision))
+            if enact is None:
+                raise DecisionRefused("", f"a policy must yield decisions, got {decision!r}")
+            enact(self, decision)
+        if notes is not None:
+            self._observer.notes(self._now_s, notes)
+
+    def _start(self, decision: Start) -> None:
+        job, allocation = decision.job, decision.allocation
+        check_start(self._cluster, job.id in self._queue, job, allocation)
+        del self._queue[job.id]
+        end_s = self._now_s + self._estimate_s(job)
+        self._cluster.allocate(job, allocation)
+        self._timeline.reserve(self._now_s, end_s, allocation)
+        self._running[job.id] = Running(job, self._now_s, end_s, allocation)
+        self._book_end(job, end_s)
+        self._observer.started(job, allocation, self._now_s)
+        self._send(self._execution.start(job, allocation, self._now_s))
+
+    def _reject_waiting(self, decision: Reject) -> None:
+        if decision.job.id not in self._queue:
+            raise DecisionRefused(decision.job.id, "only a waiting job can be rejected")
+        del self._queue[decision.job.id]
+        self._reject(decision.job, decision.reason)
+
+    def _kill(self, decision: Kill) -> None:
+        if decision.job.id not in self._running:
+            raise DecisionRefused(decision.job.id, "only a running job can be killed")
+        self._enact(self._execution.kill(decision.job, self._now_s))
+
+    def _wake(self, decision: WakeAt) -> None:
+        check_wake(decision.time_s, self._now_s)
+        self._send((CallMeLater(self._now_s, decision.time_s),))
+
+    def _power(self, decision: SetPowerState) -> None:
+        busy = [index for index in decision.nodes if not self._cluster.is_free((index,))]
+        if busy:
+            raise DecisionRefused("", f"node {self.machine.nodes[busy[0]].name} is busy: its power state must stay")
+        resources = self.machine.alloc_ids(decision.nodes)
+        self._send((SetResourceState(self._now_s, resources, decision.pstate),))
+
+    _ENACT: dict[type, Callable[[Session, Any], None]] = {
+        Start: _start,
+        Reject: _reject_waiting,
+        Kill: _kill,
+        WakeAt: _wake,
+        SetPowerState: _power,
+    }
+
+    # ------------------------------------------------------------------ books
+
+    def _send(self, requests: Any) -> None:
+        self._wire.check(requests)
+        self._requests.extend(requests)
+
+    def _enact(self, step: Step) -> None:
+        if step.requests:
+            self._send(step.requests)
+        for ended in step.ended:
+            self._job_ended(ended)
+
+    def _job_ended(self, ended: Ended) -> None:
+        running = self._running.pop(ended.job_id, None)
+        if running is None:
+            raise RemoteProtocolError(f"the end of {ended.job_id!r}, which does not run")
+        self._cluster.free(ended.job_id)
+        self._advance_to(self._now_s, ended.job_id)
+        end_s = self._booked_end.pop(ended.job_id)
+        if end_s > self._now_s:
+            self._timeline.release(self._now_s, end_s, running.allocation)
+            self._availability.after_release(running.allocation.nodes, self._now_s)
+        self._observer.ended(running, ended.state, self._now_s)
+        self._dirty = True
+
+    def _reject(self, job: Job, reason: str) -> None:
+        self._observer.rejected(job, reason, self._now_s)
+        self._send((RejectJob(self._now_s, job.id),))
+
+    def _book_end(self, job: Job, end_s: float) -> None:
+        self._booked_end[job.id] = end_s
+        if end_s < float("inf"):
+            heapq.heappush(self._ends, (end_s, job.number, job.id))
+
+    def _advance(self) -> None:
+        self._advance_to(self._now_s, "")
+
+    def _advance_to(self, now_s: float, ending: str) -> None:
+        """Move the timeline on; jobs that outlived their booking (but the one that ends now) are booked a little longer."""
+        self._timeline.advance(now_s)
+        ends = self._ends
+        while ends and ends[0][0] <= now_s:
+            end_s, _, job_id = heapq.heappop(ends)
+            if job_id == ending or self._booked_end.get(job_id) != end_s:
+                continue
+            running = self._running[job_id]
+            until_s = now_s + OVERDUE_S
+            self._availability.before_booking(running.allocation.nodes, now_s, until_s)
+            self._timeline.reserve(now_s, until_s, running.allocation)
+            self._book_end(running.job, until_s)
+
+    def _set_available(self, nodes: tuple[int, ...], available: bool) -> None:
+        self._advance()
+        if available:
+            self._cluster.mark_available(nodes)
+            for node in nodes:
+                self._availability.unblock(node, self._now_s)
+            return
+        self._cluster.mark_unavailable(nodes)
+        busy_until = {
+            node: self._booked_end[running.job.id] for running in self._running.values() for node in running.allocation.nodes
+        }
+        for node in nodes:
+            self._availability.block(node, busy_until.get(node, self._now_s))
+
+    def _finish_registration(self) -> None:
+        done = self._static_done and not self._queue and not self._running
+        if done and not self.finished and self._wire.registration_open:
+            self._send((NotifyRegistration(self._now_s, finished=True),))
+
+
+class _Lazy:
+    """Running jobs as a sequence that is only built when a policy looks at it."""
+
+    __slots__ = ("_items", "_source")
+
+    def __init__(self, source: dict[str, Running]) -> None:
+        self._source = source
+        self._items: tuple[Running, ...] | None = None
+
+    def _get(self) -> tuple[Running, ...]:
+        if self._items is None:
+            self._items = tuple(self._source.values())
+        return self._items
+
+    def __len__(self) -> int:
+        return len(self._source)
+
+    def __iter__(self) -> Any:
+        return iter(self._get())
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._get()[index]
