@@ -7,7 +7,7 @@ faulty policy is found where it errs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from schedulers.cluster import Cluster
 from schedulers.errors import DecisionRefused
@@ -97,13 +97,17 @@ class WireGuard:
             raise DecisionRefused(job_id, "EXECUTE_JOB needs at least one host")
         options = (request.mapping, request.storage_mapping, request.additional_io_job)
         if sum(value is not None for value in options) > 1:
-            raise DecisionRefused(job_id, "EXECUTE_JOB takes at most one of mapping, storage_mapping, additional_io_job")
+            raise DecisionRefused(
+                job_id, "EXECUTE_JOB takes at most one of mapping, storage_mapping, additional_io_job"
+            )
         self._submitted.discard(job_id)
         self._running.add(job_id)
 
     def _reject(self, request: RejectJob) -> None:
         if request.job_id not in self._submitted:
-            raise DecisionRefused(request.job_id, "REJECT_JOB needs a submitted job that was not started or rejected yet")
+            raise DecisionRefused(
+                request.job_id, "REJECT_JOB needs a submitted job that was not started or rejected yet"
+            )
         self._submitted.discard(request.job_id)
 
     def _kill(self, request: KillJob) -> None:
@@ -123,7 +127,8 @@ class WireGuard:
             raise DecisionRefused("", f"profile {request.profile_name!r} of {request.workload_name!r} already exists")
         if request.profile.get("type") in ("smpi", "usage_trace", "composed"):
             raise DecisionRefused(
-                "", f"profile {request.profile_name!r}: type {request.profile['type']!r} cannot be registered dynamically"
+                "",
+                f"profile {request.profile_name!r}: type {request.profile['type']!r} cannot be registered dynamically",
             )
         names.add(request.profile_name)
 
@@ -172,7 +177,7 @@ class WireGuard:
     def _nothing(self, request: Request) -> None:
         """Requests that Batsim accepts in every state."""
 
-    _CHECKS: dict[type, Callable[[WireGuard, Any], None]] = {
+    _CHECKS: ClassVar[dict[type, Callable[[WireGuard, Any], None]]] = {
         ExecuteJob: _execute,
         RejectJob: _reject,
         KillJob: _kill,

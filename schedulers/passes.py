@@ -29,7 +29,7 @@ def try_start(view: View, job: Job, role: Role = Role.STARTED) -> Start | None:
 
 
 def start_in_order(view: View, jobs: Sequence[Job], started: list[Job]) -> Iterator[Start]:
-    """First come, first served: start jobs in this order up to the first that does not fit; append them to ``started``."""
+    """First come, first served: start jobs in this order up to the first misfit; append them to ``started``."""
     for job in jobs:
         start = try_start(view, job)
         if start is None:
@@ -51,7 +51,9 @@ def fill(view: View, jobs: Iterable[Job], blocker: str = "") -> Iterator[Start]:
             yield start
         elif view.notes is not None:
             binding = binding_now(view, job)
-            view.notes.write(job.id, Role.PASSED_OVER, binding, blocker=blocker if binding is Binding.RESERVATION else "")
+            view.notes.write(
+                job.id, Role.PASSED_OVER, binding, blocker=blocker if binding is Binding.RESERVATION else ""
+            )
         elif free == 0:
             return
 

@@ -12,11 +12,11 @@ import heapq
 import random
 from collections.abc import Callable
 from operator import attrgetter
-from typing import Any
+from typing import Any, ClassVar
 
 from schedulers.availability import Availability
 from schedulers.cluster import Cluster, infeasible_reason
-from schedulers.decisions import Decision, Kill, Reject, SetPowerState, Start, WakeAt
+from schedulers.decisions import Kill, Reject, SetPowerState, Start, WakeAt
 from schedulers.errors import DecisionRefused, RemoteProtocolError
 from schedulers.execution.base import Ended, Execution, Step
 from schedulers.execution.rigid import Rigid
@@ -279,7 +279,7 @@ class Session:
         """Nothing in the session depends on these; an execution model may."""
         self._to_execution(event)
 
-    _HANDLERS: dict[type, Callable[[Session, Any], None]] = {
+    _HANDLERS: ClassVar[dict[type, Callable[[Session, Any], None]]] = {
         SimulationBegins: _begin,
         SimulationEnds: _end,
         JobSubmitted: _submitted,
@@ -354,7 +354,7 @@ class Session:
         resources = self.machine.alloc_ids(decision.nodes)
         self._send((SetResourceState(self._now_s, resources, decision.pstate),))
 
-    _ENACT: dict[type, Callable[[Session, Any], None]] = {
+    _ENACT: ClassVar[dict[type, Callable[[Session, Any], None]]] = {
         Start: _start,
         Reject: _reject_waiting,
         Kill: _kill,
@@ -400,7 +400,9 @@ class Session:
         self._advance_to(self._now_s, "")
 
     def _advance_to(self, now_s: float, ending: str) -> None:
-        """Move the timeline on; jobs that outlived their booking (but the one that ends now) are booked a little longer."""
+        """Move the timeline on; jobs that outlived their booking are booked a little longer.
+
+        The job ``ending`` just now is left alone."""
         self._timeline.advance(now_s)
         ends = self._ends
         while ends and ends[0][0] <= now_s:
@@ -422,7 +424,9 @@ class Session:
             return
         self._cluster.mark_unavailable(nodes)
         busy_until = {
-            node: self._booked_end[running.job.id] for running in self._running.values() for node in running.allocation.nodes
+            node: self._booked_end[running.job.id]
+            for running in self._running.values()
+            for node in running.allocation.nodes
         }
         for node in nodes:
             self._availability.block(node, busy_until.get(node, self._now_s))

@@ -48,7 +48,18 @@ class View:
         Expected duration of a job in seconds: its walltime, unless the session was given a predictor.
     """
 
-    __slots__ = ("_timeline", "_timeline_source", "estimate_s", "machine", "notebook", "notes", "now_s", "queue", "rng", "running")
+    __slots__ = (
+        "_timeline",
+        "_timeline_source",
+        "estimate_s",
+        "machine",
+        "notebook",
+        "notes",
+        "now_s",
+        "queue",
+        "rng",
+        "running",
+    )
 
     def __init__(
         self,

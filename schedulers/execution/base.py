@@ -36,7 +36,7 @@ class Execution(Protocol):
     """An execution model. One instance serves one conversation."""
 
     def begin(self, machine: Machine, config: BatsimConfig) -> None:
-        """Learn the machine and what the simulator allows; raise RemoteProtocolError where it lacks something needed."""
+        """Learn the machine and what the simulator allows; raise RemoteProtocolError where it lacks something."""
         ...
 
     def start(self, job: Job, allocation: Allocation, now_s: float) -> Sequence[Request]:

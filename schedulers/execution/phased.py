@@ -1,6 +1,6 @@
 """Phased execution: stage-in, compute phases with checkpoints, drains, stage-out, as dynamic jobs (IO-Aware model).
 
-A real job is rejected in Batsim's books and replaced by sub-jobs in a workload of its own (``w0%15`` for job ``w0!15``):
+A real job is rejected in Batsim's books and replaced by sub-jobs in a workload of its own (``w0%15`` for ``w0!15``):
 
 1. stage-in: one transfer per node from the PFS to the storage node that holds the node's burst buffer;
 2. compute phase: one parallel job on all nodes;
@@ -24,7 +24,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from schedulers.errors import RemoteProtocolError
+from schedulers.errors import DecisionRefused, RemoteProtocolError
 from schedulers.execution.base import NOTHING, Ended, Step
 from schedulers.execution.compute import split_profile
 from schedulers.job import Allocation, Job
@@ -116,7 +116,7 @@ class _Phased:
     stage_start_s: float = 0.0
     phase: int = 0
     next_id: int = 0
-    live: set[str] = field(default_factory=set)
+    live: dict[str, None] = field(default_factory=dict)
     drains: dict[str, float] = field(default_factory=dict)
     profiles: dict[str, str] = field(default_factory=dict)
     profile_counts: dict[str, int] = field(default_factory=dict)
@@ -169,11 +169,15 @@ class Phased:
         """Replace the job by its first stage."""
         flops = _flops_per_node(job.profile)
         phases = self._options.phases(flops) if job.bb_bytes else 1
+        try:
+            compute_profile = split_profile(job.profile, phases)
+        except ValueError as error:
+            raise DecisionRefused(job.id, str(error)) from None
         phased = _Phased(
             job,
             allocation,
             job.id.replace("!", "%"),
-            split_profile(job.profile, phases),
+            compute_profile,
             phases,
             PhaseRecord(job, now_s, phases=phases),
             now_s + job.walltime_s,
@@ -215,7 +219,7 @@ class Phased:
         if sub_id in phased.drains:
             phased.record.seconds[Stage.DRAIN] += now_s - phased.drains.pop(sub_id)
         else:
-            phased.live.discard(sub_id)
+            del phased.live[sub_id]
             if event.state is not JobState.COMPLETED_SUCCESSFULLY and phased.return_code == 0:
                 phased.state, phased.return_code = event.state, event.return_code
             if phased.live:
@@ -276,9 +280,10 @@ class Phased:
             name = self._profile(phased, "compute", phased.compute_profile, now_s, requests)
             alloc = self._machine.alloc_ids(phased.allocation.nodes)
             executions = [(alloc, None)]
-            phased.live.update(self._register(phased, name, executions, len(alloc), walltime, now_s, requests))
+            ids = self._register(phased, name, executions, len(alloc), walltime, now_s, requests)
+            phased.live.update(dict.fromkeys(ids))
             return
-        phased.live.update(self._transfers(phased, stage, walltime, now_s, requests))
+        phased.live.update(dict.fromkeys(self._transfers(phased, stage, walltime, now_s, requests)))
 
     def _drain(self, phased: _Phased, now_s: float, requests: list[Request]) -> None:
         for sub_id in self._transfers(phased, Stage.DRAIN, -1, now_s, requests):
@@ -319,9 +324,7 @@ class Phased:
         name = self._profile(phased, key, profile, now_s, requests)
         return self._register(phased, name, executions, len(executions[0][0]), walltime, now_s, requests)
 
-    def _profile(
-        self, phased: _Phased, key: str, profile: JsonObject, now_s: float, requests: list[Request]
-    ) -> str:
+    def _profile(self, phased: _Phased, key: str, profile: JsonObject, now_s: float, requests: list[Request]) -> str:
         """Name of a stage's profile, registered at its first use (at every use where Batsim forgets used profiles)."""
         name = phased.profiles.get(key)
         if name is None or not self._reuse:

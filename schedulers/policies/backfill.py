@@ -35,9 +35,15 @@ class Backfill:
     source: ClassVar[str] = "Kopanski 2020, section 3, Algorithms 1-5"
 
     depth: int = option(
-        1, unit="jobs", low=0, high=1_000_000, help="reservation depth: how many waiting jobs get a reservation per pass"
+        1,
+        unit="jobs",
+        low=0,
+        high=1_000_000,
+        help="reservation depth: waiting jobs that get a reservation per pass",
     )
-    backfilling: bool = option(True, help="whether later jobs may start after one that does not fit (off: strict order)")
+    backfilling: bool = option(
+        True, help="whether later jobs may start after one that does not fit (off: strict order)"
+    )
     order: str = option("fcfs", choices=tuple(ORDERS), help="queue order of the jobs started and reserved in order")
     fill_order: str = option("fcfs", choices=tuple(ORDERS), help="queue order in which the gaps are filled")
     covered: str = option("all", choices=tuple(COVERED), help="resources that reservations cover")

@@ -30,7 +30,9 @@ class Conservative:
 
     source: ClassVar[str] = "Mu'alem & Feitelson 2001, section 2.2"
 
-    order: str = option("fcfs", choices=tuple(ORDERS), help="order in which waiting jobs are promised and moved earlier")
+    order: str = option(
+        "fcfs", choices=tuple(ORDERS), help="order in which waiting jobs are promised and moved earlier"
+    )
     replan: bool = option(False, help="forget promises and plan the whole queue anew in each pass")
 
     def __call__(self, view: View) -> Iterable[Decision]:

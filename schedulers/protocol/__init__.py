@@ -1,0 +1,1 @@
+"""Neutral messages and the codecs that know a wire format."""

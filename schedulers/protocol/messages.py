@@ -96,7 +96,7 @@ class SimulationEnds(Struct, frozen=True):
 
 
 class JobSubmitted(Struct, frozen=True):
-    """A job entered the queue. ``job`` is the workload's own object, its ``id`` in full (``w0!12``)."""
+    """A job entered the queue. ``job`` is the workload's own object with its full id (``w0!12``)."""
 
     timestamp: float
     job_id: str

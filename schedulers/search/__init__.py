@@ -1,0 +1,1 @@
+"""Optimisers that know nothing of jobs: permutations, annealing, subset selection."""
