@@ -107,7 +107,8 @@ def option(
         One sentence of meaning, without a full stop.
     """
     info = {"unit": unit, "low": low, "high": high, "choices": choices, "help": help}
-    return cast(T, dataclasses.field(default=default, metadata={_METADATA: info}))
+    field: Any = dataclasses.field(default=default, metadata={_METADATA: info})
+    return cast(T, field)
 
 
 def describe(policy_class: type, preset: Mapping[str, Any] | None = None) -> list[OptionInfo]:
@@ -171,7 +172,7 @@ def parse(info: OptionInfo, value: Any) -> Any:
     if info.optional and text.strip().lower() == "none":
         return None
     try:
-        parsed = _PARSERS.get(info.type, info.type)(text.strip())
+        parsed = _PARSERS[info.type](text.strip()) if info.type in _PARSERS else _member(info, text.strip())
     except ValueError:
         raise _refusal(info, text) from None
     if info.choices and parsed not in info.choices:
@@ -205,10 +206,15 @@ def split_assignments(texts: list[str]) -> dict[str, str]:
 
 
 def _boolean(text: str) -> bool:
-    return _BOOLEANS[text.lower()] if text.lower() in _BOOLEANS else _raise_value_error()
+    if text.lower() not in _BOOLEANS:
+        raise ValueError
+    return _BOOLEANS[text.lower()]
 
 
-def _raise_value_error() -> bool:
+def _member(info: OptionInfo, text: str) -> Any:
+    for choice in info.choices:
+        if show(choice) == text:
+            return choice
     raise ValueError
 
 
@@ -226,7 +232,7 @@ def _info(policy_class: type, field: dataclasses.Field[Any], hint: Any) -> Optio
         raise TypeError(f"{policy_class.__name__}.{field.name}: an option cannot be of type {hint}")
     metadata = dict(field.metadata[_METADATA])
     if is_enum and not metadata["choices"]:
-        metadata["choices"] = tuple(kind)
+        metadata["choices"] = tuple(kind.__members__.values())
     return OptionInfo(name=field.name, type=kind, default=field.default, optional=len(arms) > len(kinds), **metadata)
 
 
