@@ -16,9 +16,11 @@ settings.load_profile("deterministic")
 
 @pytest.fixture(scope="session")
 def reference() -> Path:
-    """Folder of the reference data; skips where the environment does not name one."""
+    """Folder of the reference data; skips where the environment names none, unless SPILLWAY_REQUIRE_DATA insists."""
     folder = os.environ.get("SPILLWAY_DATA", "")
     if not folder:
+        if os.environ.get("SPILLWAY_REQUIRE_DATA", "") not in ("", "0"):
+            pytest.fail("SPILLWAY_REQUIRE_DATA is set, but SPILLWAY_DATA does not name the folder of the reference data")
         pytest.skip("SPILLWAY_DATA does not name the folder of the reference data")
     path = Path(folder)
     assert path.is_dir(), f"SPILLWAY_DATA names {folder!r}, which is no folder"

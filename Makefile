@@ -1,0 +1,60 @@
+# Two commands do everything: `make demo` and `make test`. Both make .venv first, once.
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test lint format clean distclean
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.spillway-setup
+WARM := $(VENV)/.spillway-warm
+KERNEL_SOURCES := $(shell grep -rlE '^(from|import) numba' --include='*.py' schedulers simulator 2>/dev/null)
+# NumPy's threads only get in the way of worker processes.
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+
+help:  ## show what there is
+	@echo "make demo    five schedulers on a synthetic log: a table and plots (makes .venv first)"
+	@echo "make test    lint, types, import rules and the whole test suite"
+	@echo "make setup   .venv from requirements.lock.txt, compiled kernels"
+	@echo "make lint    the static checks alone;  make format  lets ruff tidy the code"
+	@echo "make clean   remove caches and results;  make distclean  .venv too"
+
+setup: $(WARM)
+
+$(INSTALLED): requirements.lock.txt
+	@command -v $(PYTHON) >/dev/null || { echo "setup: '$(PYTHON)' was not found. Install Python 3.11 or newer (Debian, Ubuntu: apt-get install python3 python3-venv), or say which: make PYTHON=/path/to/python" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "setup: Python 3.11 or newer is needed, %s is %d.%d. Say which one to take: make PYTHON=python3.12" % (sys.executable, *sys.version_info[:2]))'
+	@test -x $(BIN)/python || { echo "setup: making $(VENV)"; $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "setup: '$(PYTHON) -m venv' failed (see above). On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }; }
+	@echo "setup: installing the packages of requirements.lock.txt"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(WARM): $(INSTALLED) $(KERNEL_SOURCES)
+	@$(BIN)/python -m experiments.warm
+	@touch $@
+
+demo: setup
+	@$(BIN)/python run_experiments.py
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint
+	$(BIN)/python -m pytest
+
+format: setup
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf results .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .benchmarks .hypothesis site *.egg-info
+	find . -path ./$(VENV) -prune -o -type d -name __pycache__ -print | xargs -r rm -rf
+	rm -f $(WARM)
+
+distclean: clean
+	rm -rf $(VENV)
