@@ -1,0 +1,148 @@
+"""A tiny event loop that plays jobs of given durations against a session: fast enough for thousands of examples."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+
+from schedulers.explain import PassNotes
+from schedulers.job import Allocation, Job
+from schedulers.protocol.messages import (
+    CallMeLater,
+    Event,
+    ExecuteJob,
+    JobCompleted,
+    JobState,
+    JobSubmitted,
+    KillJob,
+    Message,
+    Notify,
+    NotifyKind,
+    RejectJob,
+    RequestedCall,
+    ResourceInfo,
+    SimulationBegins,
+    SimulationEnds,
+)
+from schedulers.session import Observer, Session
+
+
+@dataclass(frozen=True)
+class MiniJob:
+    """A job to play: request and true duration (s)."""
+
+    submit_s: float
+    nodes: int
+    walltime_s: float
+    run_s: float
+    bb_bytes: int = 0
+    io_rate: int = 0
+
+
+@dataclass
+class Played(Observer):
+    """What happened, by job id."""
+
+    starts: dict[str, float] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    allocations: dict[str, Allocation] = field(default_factory=dict)
+    passes: list[tuple[float, PassNotes]] = field(default_factory=list)
+
+    def rejected(self, job: Job, reason: str, now_s: float) -> None:
+        """Note a refusal."""
+        self.refused[job.id] = reason
+
+    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        """Note a start."""
+        self.starts[job.id] = now_s
+        self.allocations[job.id] = allocation
+
+    def notes(self, now_s: float, notes: PassNotes) -> None:
+        """Keep a pass's notes."""
+        self.passes.append((now_s, notes))
+
+
+@dataclass(frozen=True)
+class MiniMachine:
+    """Shape of the machine to play on."""
+
+    nodes: int
+    storages: int = 0
+    storage_bytes: int = 0
+    io_paths: tuple[str, ...] = ()
+
+    def begins(self) -> SimulationBegins:
+        """The first event."""
+        return SimulationBegins(
+            0.0,
+            tuple(
+                ResourceInfo(i, f"n{i}", properties={"io_path": self.io_paths[i]} if self.io_paths else {})
+                for i in range(self.nodes)
+            ),
+            tuple(
+                ResourceInfo(self.nodes + i, f"s{i}", properties={"capacity_bytes": str(self.storage_bytes)})
+                for i in range(self.storages)
+            ),
+        )
+
+
+def play(session: Session, machine: MiniMachine, jobs: list[MiniJob]) -> list[object]:
+    """Run the jobs to the end and return all replies.
+
+    Time is exact: completions are reported at the instant of the end, ends before submissions, each instant in one
+    message. Raises AssertionError when something is started twice or after the end.
+    """
+    heap: list[tuple[float, int, int, Event]] = []
+    durations: dict[str, float] = {}
+    counter = 0
+    for index, job in enumerate(sorted(jobs, key=lambda j: j.submit_s)):
+        job_id = f"w0!{index}"
+        durations[job_id] = job.run_s
+        wire = {"id": job_id, "subtime": job.submit_s, "res": job.nodes, "walltime": job.walltime_s, "profile": "p"}
+        wire |= {"bb": job.bb_bytes, "io_rate": job.io_rate}
+        heapq.heappush(heap, (job.submit_s, 1, counter, JobSubmitted(job.submit_s, job_id, wire)))
+        counter += 1
+    walltimes = {f"w0!{i}": j.walltime_s for i, j in enumerate(sorted(jobs, key=lambda j: j.submit_s))}
+    replies: list[object] = [session.handle(Message(0.0, (machine.begins(),)))]
+    running: set[str] = set()
+    now_s = 0.0
+    while heap:
+        now_s = heap[0][0]
+        events: list[Event] = []
+        while heap and heap[0][0] == now_s:
+            event = heapq.heappop(heap)[3]
+            if isinstance(event, JobCompleted):
+                if event.job_id not in running:
+                    continue
+                running.discard(event.job_id)
+            events.append(event)
+        if not any(isinstance(entry[3], JobSubmitted) for entry in heap):
+            events.append(Notify(now_s, NotifyKind.NO_MORE_STATIC_JOB_TO_SUBMIT.value))
+        if not events:
+            continue
+        reply = session.handle(Message(now_s, tuple(events)))
+        session.check()
+        replies.append(reply)
+        for request in reply.events:
+            if isinstance(request, ExecuteJob):
+                assert request.job_id not in running
+                running.add(request.job_id)
+                run_s, wall_s = durations[request.job_id], walltimes[request.job_id]
+                ok = wall_s <= 0 or run_s < wall_s
+                end_s = now_s + (run_s if ok else wall_s)
+                state = JobState.COMPLETED_SUCCESSFULLY if ok else JobState.COMPLETED_WALLTIME_REACHED
+                counter += 1
+                done = JobCompleted(end_s, request.job_id, state, 0 if ok else -1, request.alloc)
+                heapq.heappush(heap, (end_s, 0, counter, done))
+            elif isinstance(request, CallMeLater):
+                counter += 1
+                heapq.heappush(heap, (request.at, 2, counter, RequestedCall(request.at)))
+            elif isinstance(request, KillJob):
+                for job_id in request.job_ids:
+                    counter += 1
+                    gone = JobCompleted(now_s, job_id, JobState.COMPLETED_KILLED, -2, ())
+                    heapq.heappush(heap, (now_s, 0, counter, gone))
+            else:
+                assert isinstance(request, RejectJob) or type(request).__name__ == "SetJobMetadata"
+    replies.append(session.handle(Message(now_s, (SimulationEnds(now_s),))))
+    return replies

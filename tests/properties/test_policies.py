@@ -1,0 +1,153 @@
+"""What every policy must keep, for every entry of POLICIES; and what each backfilling promises."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schedulers.explain import Role
+from schedulers.machine import Machine
+from schedulers.policies import POLICIES
+from schedulers.session import Cadence, Session
+from tests.properties.mini import MiniJob, MiniMachine, Played, play
+
+GB = 10**9
+SHAPE = MiniMachine(nodes=8, storages=2, storage_bytes=10 * GB)
+TREE = MiniMachine(
+    nodes=8,
+    storages=2,
+    storage_bytes=10 * GB,
+    io_paths=tuple(f"pfs=100/edge{i // 4}=60" for i in range(8)),
+)
+
+JOBS = st.lists(
+    st.builds(
+        lambda submit, nodes, run, slack, bb, rate: MiniJob(
+            float(submit), nodes, float(run + slack), float(run), bb * GB, rate
+        ),
+        submit=st.integers(0, 60),
+        nodes=st.integers(1, 9),
+        run=st.integers(1, 40),
+        slack=st.integers(0, 30),
+        bb=st.integers(0, 6),
+        rate=st.sampled_from([0, 0, 5, 20, 40]),
+    ),
+    min_size=1,
+    max_size=14,
+)
+
+
+def run(
+    name: str, jobs: list[MiniJob], shape: MiniMachine = SHAPE, *, literal: bool = False
+) -> tuple[Played, list[object]]:
+    """Play jobs under a policy."""
+    played = Played()
+    cadence = Cadence.EVENT if literal else Cadence.MESSAGE
+    session = Session(POLICIES[name].build({}, literal=literal), seed=3, cadence=cadence, explain=True, observer=played)
+    return played, play(session, shape, jobs)
+
+
+@pytest.mark.parametrize("literal", [False, True], ids=["default", "literal"])
+@pytest.mark.parametrize("name", list(POLICIES))
+@settings(max_examples=25)
+@given(jobs=JOBS, tree=st.booleans())
+def test_feasible_jobs_run_and_others_are_rejected(name: str, literal: bool, jobs: list[MiniJob], tree: bool) -> None:
+    """Every feasible job starts, every other is refused with its reason; books agree after every message."""
+    shape = TREE if tree else SHAPE
+    played, _ = run(name, jobs, shape, literal=literal)
+    assert played.starts.keys() | played.refused.keys() == {f"w0!{i}" for i in range(len(jobs))}
+    assert played.starts.keys().isdisjoint(played.refused)
+    for index, job in enumerate(sorted(jobs, key=lambda j: j.submit_s)):
+        too_big = job.nodes > 8 or (job.bb_bytes and 2 * (10 * GB // job.bb_bytes) < job.nodes)
+        if tree and job.io_rate:
+            too_big = too_big or min(100 // job.io_rate, 2 * min(4, 60 // job.io_rate)) < job.nodes
+        assert (f"w0!{index}" in played.refused) == bool(too_big)
+
+
+@pytest.mark.parametrize("name", list(POLICIES))
+@settings(max_examples=12)
+@given(jobs=JOBS, tree=st.booleans())
+def test_nothing_is_over_committed(name: str, jobs: list[MiniJob], tree: bool) -> None:
+    """Counted from starts and ends alone: no node twice, no storage node and no link above its capacity."""
+    shape = TREE if tree else SHAPE
+    played, _ = run(name, jobs, shape)
+    order = sorted(jobs, key=lambda j: j.submit_s)
+    machine = Machine.from_simulation_begins(shape.begins())
+    spans = []
+    for job_id, start_s in played.starts.items():
+        job = order[int(job_id.split("!")[1])]
+        spans.append((start_s, start_s + min(job.run_s, job.walltime_s), job, played.allocations[job_id]))
+    for instant, *_ in spans:
+        active = [span for span in spans if span[0] <= instant < span[1]]
+        nodes = [node for span in active for node in span[3].nodes]
+        assert len(nodes) == len(set(nodes))
+        room = [storage.capacity_bytes for storage in machine.storages]
+        left = [link.capacity_bytes_per_s for link in machine.links]
+        for _, _, job, allocation in active:
+            assert len(allocation.nodes) == job.nodes
+            for storage in allocation.storages:
+                room[storage] -= job.bb_bytes
+            for node in allocation.nodes:
+                link = int(machine.node_link[node])
+                while link >= 0:
+                    left[link] -= job.io_rate
+                    link = machine.links[link].parent
+        assert min(room) >= 0
+        assert not left or min(left) >= 0
+
+
+@pytest.mark.parametrize("name", list(POLICIES))
+@settings(max_examples=8)
+@given(jobs=JOBS)
+def test_same_seed_same_replies(name: str, jobs: list[MiniJob]) -> None:
+    """Two sessions with the same seed answer alike, message by message."""
+    assert run(name, jobs)[1] == run(name, jobs)[1]
+
+
+@given(jobs=JOBS)
+def test_fcfs_never_overtakes(jobs: list[MiniJob]) -> None:
+    """Under fcfs jobs start in order of submission."""
+    played, _ = run("fcfs", jobs)
+    starts = [played.starts[f"w0!{i}"] for i in range(len(jobs)) if f"w0!{i}" in played.starts]
+    assert starts == sorted(starts)
+
+
+@pytest.mark.parametrize("name", ["easy", "sjf-easy"])
+@given(jobs=JOBS, tree=st.booleans())
+def test_easy_head_never_slips(name: str, jobs: list[MiniJob], tree: bool) -> None:
+    """Once the head of the queue has a reservation, it starts then or earlier."""
+    played, _ = run(name, jobs, TREE if tree else SHAPE)
+    promised: dict[str, float] = {}
+    for _, notes in played.passes:
+        for job_id, note in notes.notes.items():
+            if note.role is Role.RESERVED and note.estimate_s is not None:
+                assert note.estimate_s <= promised.get(job_id, float("inf")) + 1e-9
+                promised[job_id] = min(note.estimate_s, promised.get(job_id, float("inf")))
+    for job_id, latest_s in promised.items():
+        assert played.starts[job_id] <= latest_s + 1e-9
+
+
+@given(jobs=JOBS, tree=st.booleans())
+def test_conservative_keeps_its_promises(jobs: list[MiniJob], tree: bool) -> None:
+    """Every waiting job has an estimate in every pass, and it never grows."""
+    played, _ = run("conservative", jobs, TREE if tree else SHAPE)
+    promised: dict[str, float] = {}
+    for _, notes in played.passes:
+        for job_id, note in notes.notes.items():
+            assert note.estimate_s is not None
+            assert note.estimate_s <= promised.get(job_id, float("inf")) + 1e-9
+            promised[job_id] = note.estimate_s
+    for job_id, start_s in played.starts.items():
+        assert start_s <= promised[job_id] + 1e-9
+
+
+@given(jobs=JOBS, depth=st.integers(2, 6))
+def test_deep_reservations_start_when_they_begin(jobs: list[MiniJob], depth: int) -> None:
+    """Depth >= 2: no pass leaves a job reserved for this very instant."""
+    played = Played()
+    session = Session(POLICIES["easy"].build({"depth": str(depth)}), explain=True, observer=played)
+    play(session, SHAPE, jobs)
+    for now_s, notes in played.passes:
+        for note in notes.notes.values():
+            assert note.role is not Role.RESERVED or note.estimate_s is None or note.estimate_s > now_s
