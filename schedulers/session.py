@@ -11,13 +11,13 @@ import enum
 import heapq
 import random
 from collections.abc import Callable
-from operator import attrgetter
 from typing import Any, ClassVar
 
 from schedulers.availability import Availability
 from schedulers.cluster import Cluster, infeasible_reason
 from schedulers.decisions import Kill, Reject, SetPowerState, Start, WakeAt
 from schedulers.errors import DecisionRefused, RemoteProtocolError
+from schedulers.estimates import Estimator, Walltimes
 from schedulers.execution.base import Ended, Execution, Step
 from schedulers.execution.rigid import Rigid
 from schedulers.explain import PassNotes
@@ -104,8 +104,8 @@ class Session:
         Whether passes note why jobs wait.
     observer
         Watches submissions, starts and ends.
-    estimate_s
-        Expected duration of a job in seconds; default: its walltime.
+    estimator
+        Expected durations of jobs; default: their walltimes.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Session:
         placement: Placement | None = None,
         explain: bool = False,
         observer: Observer | None = None,
-        estimate_s: Callable[[Job], float] = attrgetter("walltime_s"),
+        estimator: Estimator | None = None,
     ) -> None:
         self._policy = policy
         self._rng = random.Random(seed)
@@ -129,7 +129,7 @@ class Session:
         self._placement = placement or Placement()
         self._explain = explain
         self._observer = observer or Observer()
-        self._estimate_s = estimate_s
+        self._estimator: Estimator = estimator if estimator is not None else Walltimes()
         self._notebook: dict[str, Any] = {}
         self._queue: dict[str, Job] = {}
         self._running: dict[str, Running] = {}
@@ -310,7 +310,7 @@ class Session:
             self._rng,
             self._notebook,
             notes,
-            self._estimate_s,
+            self._estimator.estimate_s,
         )
         for decision in self._policy(view):
             enact = self._ENACT.get(type(decision))
@@ -324,7 +324,7 @@ class Session:
         job, allocation = decision.job, decision.allocation
         check_start(self._cluster, job.id in self._queue, job, allocation)
         del self._queue[job.id]
-        end_s = self._now_s + self._estimate_s(job)
+        end_s = self._now_s + self._estimator.estimate_s(job)
         self._cluster.allocate(job, allocation)
         self._timeline.reserve(self._now_s, end_s, allocation)
         self._running[job.id] = Running(job, self._now_s, end_s, allocation)
@@ -384,6 +384,7 @@ class Session:
         if end_s > self._now_s:
             self._timeline.release(self._now_s, end_s, running.allocation)
             self._availability.after_release(running.allocation.nodes, self._now_s)
+        self._estimator.observe(running.job, self._now_s - running.start_s)
         self._observer.ended(running, ended.state, self._now_s)
         self._dirty = True
 
@@ -410,7 +411,8 @@ class Session:
             if job_id == ending or self._booked_end.get(job_id) != end_s:
                 continue
             running = self._running[job_id]
-            until_s = now_s + OVERDUE_S
+            expected_s = running.start_s + self._estimator.correct_s(running.job, now_s - running.start_s)
+            until_s = max(expected_s, now_s + OVERDUE_S)
             self._availability.before_booking(running.allocation.nodes, now_s, until_s)
             self._timeline.reserve(now_s, until_s, running.allocation)
             self._book_end(running.job, until_s)
