@@ -1,32 +1,23 @@
-"""CONTRACT (to be implemented): what is free later.
+"""What is free later: a step function over time of the whole resource vector. (Plain version; the kernels follow.)"""
 
-class Resource(enum.Flag): NODES, BURST_BUFFERS, BANDWIDTH; ALL = all three.
+from __future__ import annotations
 
-class NodeOrder(enum.Enum): FIRST_FIT (lowest index first), SPREAD, PACK   (SPREAD/PACK choose nodes under the links
-    with most/least bandwidth left; without links same as FIRST_FIT)
-class StorageOrder(enum.Enum): NEAREST (Machine.nearest_storages; thesis's), BY_ID, EMPTIEST, FULLEST
+from schedulers.placement import NodeOrder, Placement, Resource, StorageOrder
+from schedulers.timeline_reference import Fit, ReferenceTimeline
 
-@dataclass(frozen=True) class Placement: node_order, storage_order      (lives in placement.py)
+__all__ = ["Fit", "NodeOrder", "Placement", "Resource", "StorageOrder", "Timeline"]
 
-class Fit(NamedTuple): start_s: float; allocation: Allocation
 
-class Timeline:
-    '''Step function over time of the whole resource vector. Segments [times[k], times[k+1]); last one is endless.
-    Per segment: bitset of free nodes (uint64 words), int64 room per storage node, int64 bandwidth left per link.'''
-    def __init__(self, machine: Machine, now_s: float = 0.0, placement: Placement = Placement()) -> None
-    now_s: float (property; start of the first segment)
-    def copy(self) -> Timeline                       # cheap: array copies
-    def snapshot(self) -> Snapshot; def restore(self, snapshot) -> None      # restore exact earlier state
-    def advance(self, now_s) -> None                 # forget what lies before now
-    def fit_now(self, job, duration_s, covering=Resource.ALL) -> Allocation | None
-         # allocation that is free over the whole of [now, now+duration)
-    def earliest_fit(self, job, duration_s, not_before_s=None, covering=Resource.ALL) -> Fit | None
-         # earliest start among {not_before} and breakpoints >= not_before (None: can never fit). Exact, by identity:
-         # a node qualifies only if it is free for the whole window; room of a storage = min over the window;
-         # bandwidth of a link = min over the window.
-    def reserve(self, start_s, end_s, allocation, covering=Resource.ALL) -> None
-         # raises ValueError (with what and when) if it would over-commit; end may be inf
-    def release(self, start_s, end_s, allocation, covering=Resource.ALL) -> None   # raises if it would exceed capacity
-    def free_nodes_now(self) -> int ; def free_storage_now(self) -> list[int] ; ...
-    def check(self) -> None                           # own invariants
-"""
+class Timeline(ReferenceTimeline):
+    """Placeholder with the final interface: correct, slow."""
+
+    def copy(self) -> Timeline:
+        """An independent copy."""
+        other = Timeline(self.machine, self.now_s, self.placement)
+        other.bookings = list(self.bookings)
+        return other
+
+    def check(self) -> None:
+        """Prove that nothing is over-committed."""
+        for time_s in self.breakpoints():
+            assert self._possible(self.free_at(time_s)), time_s

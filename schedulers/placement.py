@@ -1,0 +1,216 @@
+"""Which nodes and which storage nodes serve a request: the rules, and plain pure functions that follow them.
+
+No rule ever changes *whether* a job fits. All burst-buffer requests of a job are equal and every node may use every
+storage node, so whole requests fit exactly when ``sum(room // bb_bytes) >= nodes``. The node sets that a tree of links
+can carry are the independent sets of a laminar matroid, in which every greedy choice ends with a set of the same,
+largest size. The functions here are the reference; the kernels of the timeline do the same on arrays.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from schedulers.machine import Machine
+
+
+class Resource(enum.Flag):
+    """A kind of resource; what a reservation covers is a union of kinds."""
+
+    NODES = 1
+    """Compute nodes, by identity."""
+    BURST_BUFFERS = 2
+    """Bytes on storage nodes."""
+    BANDWIDTH = 4
+    """Bytes per second on the links above the nodes."""
+    ALL = NODES | BURST_BUFFERS | BANDWIDTH
+
+
+class NodeOrder(enum.Enum):
+    """Which of the qualifying nodes a job gets."""
+
+    FIRST_FIT = "first-fit"
+    """Lowest index first (thesis 4.2), skipping nodes under a full link."""
+    SPREAD = "spread"
+    """Node by node one whose innermost link has most bandwidth left after what this job took; ties: lowest index."""
+    PACK = "pack"
+    """The links with least bandwidth left first, each until it is full or has no free node; ties: lowest free node."""
+
+
+class StorageOrder(enum.Enum):
+    """Which storage node serves a node's burst-buffer request, for one node after the other."""
+
+    NEAREST = "nearest"
+    """First with room in :attr:`Machine.nearest_storages` (thesis 4.2: own chassis, own group, rest)."""
+    BY_ID = "by-id"
+    """Lowest index with room."""
+    EMPTIEST = "emptiest"
+    """Most room left after what this job took; ties: lowest index."""
+    FULLEST = "fullest"
+    """Least room left that still holds the request; ties: lowest index."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """The two rules of placement. The default is the thesis's.
+
+    Attributes
+    ----------
+    node_order
+        Rule for nodes. ``SPREAD`` and ``PACK`` look at the links above the nodes; for a job without I/O rate, and on
+        a machine without links, they are ``FIRST_FIT``.
+    storage_order
+        Rule for burst buffers.
+    """
+
+    node_order: NodeOrder = NodeOrder.FIRST_FIT
+    storage_order: StorageOrder = StorageOrder.NEAREST
+
+
+def links_above(machine: Machine, node: int) -> list[int]:
+    """Indices of the links above a node, innermost first."""
+    above = []
+    link = int(machine.node_link[node])
+    while link >= 0:
+        above.append(link)
+        link = machine.links[link].parent
+    return above
+
+
+def whole_requests(room: Iterable[int], bb_bytes: int) -> int:
+    """How many requests of ``bb_bytes`` (> 0) fit, none of them split over storage nodes."""
+    return sum(bytes_left // bb_bytes for bytes_left in room)
+
+
+def carried_nodes(machine: Machine, free: Iterable[int], band: Sequence[int], io_rate: int) -> int:
+    """How many of the ``free`` nodes can be given ``io_rate`` bytes per second each, with ``band`` left per link.
+
+    A link carries ``min(floor(band / io_rate), what its children and its own free nodes bring)``; nodes without link
+    are not limited.
+
+    References
+    ----------
+    Herbein et al., HPDC 2016, section 3.4 (DOI 10.1145/2907294.2907316).
+    """
+    if io_rate == 0:
+        return len(list(free))
+    brought = [0] * len(machine.links)
+    unlimited = 0
+    for node in free:
+        link = int(machine.node_link[node])
+        if link >= 0:
+            brought[link] += 1
+        else:
+            unlimited += 1
+    for link in range(len(machine.links) - 1, -1, -1):  # every link stands after its parent
+        carried = min(band[link] // io_rate, brought[link])
+        parent = machine.links[link].parent
+        if parent >= 0:
+            brought[parent] += carried
+        else:
+            unlimited += carried
+    return unlimited
+
+
+def choose_nodes(
+    machine: Machine,
+    free: Sequence[int],
+    band: Sequence[int],
+    count: int,
+    io_rate: int = 0,
+    order: NodeOrder = NodeOrder.FIRST_FIT,
+) -> tuple[int, ...] | None:
+    """Choose ``count`` of the ``free`` nodes (ascending) by the order; ``None`` when the links cannot carry them.
+
+    Parameters
+    ----------
+    band
+        Bytes per second left per link; ignored when ``io_rate`` is 0.
+    io_rate
+        Bytes per second that each chosen node takes on every link above it.
+    """
+    if io_rate == 0:
+        return tuple(free[:count]) if len(free) >= count else None
+    left = list(band)
+    chosen: list[int] = []
+    for node in _in_order(machine, free, band, io_rate, order):
+        above = links_above(machine, node)
+        if len(chosen) < count and all(left[link] >= io_rate for link in above):
+            chosen.append(node)
+            for link in above:
+                left[link] -= io_rate
+    return tuple(sorted(chosen)) if len(chosen) == count else None
+
+
+def _in_order(
+    machine: Machine, free: Sequence[int], band: Sequence[int], io_rate: int, order: NodeOrder
+) -> Sequence[int]:
+    """The free nodes in the order in which they are tried. A node without link has endless bandwidth."""
+    if order is NodeOrder.FIRST_FIT:
+        return free
+    keys: dict[int, tuple[float, int, int]] = {}
+    first: dict[int, int] = {}
+    rank: dict[int, int] = {}
+    for node in free:
+        link = int(machine.node_link[node])
+        left = float("inf") if link < 0 else band[link]
+        lowest = first.setdefault(link, node)
+        taken = rank.get(link, 0)
+        rank[link] = taken + 1
+        keys[node] = (left, lowest, node) if order is NodeOrder.PACK else (taken * io_rate - left, node, 0)
+    return sorted(free, key=keys.__getitem__)
+
+
+def choose_storages(
+    machine: Machine,
+    nodes: Sequence[int],
+    room: Sequence[int],
+    bb_bytes: int,
+    order: StorageOrder = StorageOrder.NEAREST,
+) -> tuple[int, ...] | None:
+    """Choose for each node in turn the storage node that holds its ``bb_bytes`` whole; ``None`` when they do not fit.
+
+    Parameters
+    ----------
+    room
+        Bytes left per storage node.
+    bb_bytes
+        Bytes per node; 0 gives no storages.
+    """
+    if bb_bytes == 0:
+        return ()
+    left = list(room)
+    chosen: list[int] = []
+    for node in nodes:
+        fitting = [storage for storage in range(len(left)) if left[storage] >= bb_bytes]
+        if not fitting:
+            return None
+        storage = _STORAGE_RULES[order](machine, node, fitting, left)
+        left[storage] -= bb_bytes
+        chosen.append(storage)
+    return tuple(chosen)
+
+
+def _nearest(machine: Machine, node: int, fitting: list[int], left: list[int]) -> int:
+    return next(int(storage) for storage in machine.nearest_storages[node] if storage in fitting)
+
+
+def _by_id(_machine: Machine, _node: int, fitting: list[int], _left: list[int]) -> int:
+    return fitting[0]
+
+
+def _emptiest(_machine: Machine, _node: int, fitting: list[int], left: list[int]) -> int:
+    return max(fitting, key=lambda storage: (left[storage], -storage))
+
+
+def _fullest(_machine: Machine, _node: int, fitting: list[int], left: list[int]) -> int:
+    return min(fitting, key=lambda storage: (left[storage], storage))
+
+
+_STORAGE_RULES: dict[StorageOrder, Callable[[Machine, int, list[int], list[int]], int]] = {
+    StorageOrder.NEAREST: _nearest,
+    StorageOrder.BY_ID: _by_id,
+    StorageOrder.EMPTIEST: _emptiest,
+    StorageOrder.FULLEST: _fullest,
+}
