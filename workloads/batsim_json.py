@@ -1,0 +1,211 @@
+"""Batsim's workload files: strict reader, deterministic writer.
+
+The rules are those of Batsim 4: what it refuses, or dies of, is refused here with the place where it stands; what it
+ignores (further fields) is kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from workloads.errors import WorkloadError
+from workloads.files import plain_name, read_bytes, write_bytes
+from workloads.profiles import check_profile, check_references, is_number, is_whole
+from workloads.workload import Workload, WorkloadJob
+
+_FORBIDDEN_IN_ID = "!,|(){}"
+_JOB_FIELDS = frozenset({"id", "subtime", "walltime", "res", "profile"})
+_OWN_FIELDS = frozenset({"name", "description", "nb_res", "jobs", "profiles"})
+
+
+def read_batsim(path: Path | str) -> Workload:
+    """Read a workload file (``.json``, ``.json.xz``, ``.json.gz``).
+
+    Raises
+    ------
+    WorkloadError
+        With the file and the JSON path (or the line, where the text is no JSON), what was expected and what came.
+    """
+    path = Path(path)
+    return parse_batsim(read_bytes(path), where=str(path), name=plain_name(path), folder=path.parent)
+
+
+def parse_batsim(
+    data: bytes | str, where: str = "<text>", name: str = "workload", folder: Path | None = None
+) -> Workload:
+    """Read a workload from its text.
+
+    Parameters
+    ----------
+    data
+        The JSON text.
+    where
+        Names the text in errors.
+    name
+        Name of the workload where the file states none.
+    folder
+        Where trace files are looked for; ``None`` does not look.
+    """
+    top = _decode(data, where)
+    if not isinstance(top, dict):
+        raise WorkloadError(f"a workload must be a JSON object, got {_shown(top)}", f"{where}: $")
+    for key in ("nb_res", "jobs", "profiles"):
+        if key not in top:
+            raise WorkloadError(f"a workload needs the field {key!r}", f"{where}: $")
+    if not is_whole(top["nb_res"]) or top["nb_res"] <= 0:
+        raise WorkloadError(f"must be a whole number > 0, got {_shown(top['nb_res'])}", f"{where}: $.nb_res")
+    profiles = _profiles(top["profiles"], f"{where}: $.profiles", folder)
+    jobs = _jobs(top["jobs"], profiles, f"{where}: $.jobs")
+    stated = top.get("name")
+    return Workload(
+        name=stated if isinstance(stated, str) and stated else name,
+        nb_res=top["nb_res"],
+        jobs=jobs,
+        profiles=profiles,
+        description=str(top.get("description", "")),
+        extras={key: value for key, value in top.items() if key not in _OWN_FIELDS},
+    )
+
+
+def format_batsim(workload: Workload) -> str:
+    """Text of a workload file: one line per job and per profile, always the same text for the same workload."""
+    head: dict[str, Any] = {"name": workload.name, "description": workload.description, "nb_res": workload.nb_res}
+    lines = [f"{_dump(key)}: {_dump(value)}" for key, value in (head | workload.extras).items()]
+    jobs = ",\n".join(_dump(job.to_object()) for job in workload.jobs)
+    profiles = ",\n".join(f"{_dump(name)}: {_dump(profile)}" for name, profile in workload.profiles.items())
+    lines += [f'"jobs": [\n{jobs}\n]', f'"profiles": {{\n{profiles}\n}}']
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def write_batsim(workload: Workload, path: Path | str) -> None:
+    """Write a workload file under a temporary name, then rename it; ``.xz`` and ``.gz`` are compressed."""
+    write_bytes(Path(path), format_batsim(workload).encode())
+
+
+class _Repeated(dict[str, Any]):
+    """An object in which a key stands twice."""
+
+    key = ""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) == len(pairs):
+        return result
+    repeated = _Repeated(result)
+    seen: set[str] = set()
+    repeated.key = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+    return repeated
+
+
+def _no_constant(text: str) -> Any:
+    raise ValueError(f"{text} is no JSON number")
+
+
+def _decode(data: bytes | str, where: str) -> Any:
+    try:
+        text = data if isinstance(data, str) else data.decode("utf-8")
+        top = json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise WorkloadError(f"not a JSON text: {error.msg} (column {error.colno})", f"{where}:{error.lineno}") from None
+    except UnicodeDecodeError as error:
+        raise WorkloadError(f"not a UTF-8 text (byte {error.start})", where) from None
+    except RecursionError:
+        raise WorkloadError("the JSON text nests too deeply", where) from None
+    except ValueError as error:
+        raise WorkloadError(f"not a JSON text: {error}", where) from None
+    _refuse_repeated(top, f"{where}: $")
+    return top
+
+
+def _refuse_repeated(value: Any, where: str) -> None:
+    if isinstance(value, _Repeated):
+        raise WorkloadError(f"the name {value.key!r} stands twice in this object", where)
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if isinstance(item, dict | list):
+                _refuse_repeated(item, f"{where}.{key}")
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            if isinstance(item, dict | list):
+                _refuse_repeated(item, f"{where}[{index}]")
+
+
+def _profiles(value: Any, where: str, folder: Path | None) -> dict[str, dict[str, Any]]:
+    if not isinstance(value, dict):
+        raise WorkloadError(f"must be an object of profiles by name, got {_shown(value)}", where)
+    for name, profile in value.items():
+        check_profile(profile, f"{where}.{name}", folder)
+    check_references(value, where)
+    return value
+
+
+def _jobs(value: Any, profiles: dict[str, dict[str, Any]], where: str) -> tuple[WorkloadJob, ...]:
+    if not isinstance(value, list):
+        raise WorkloadError(f"must be a list of jobs, got {_shown(value)}", where)
+    seen: dict[str, int] = {}
+    jobs: list[WorkloadJob] = []
+    for index, item in enumerate(value):
+        job = _job(item, profiles, where, index)
+        first = seen.setdefault(job.name, index)
+        if first != index:
+            raise WorkloadError(f"the id {job.name!r} is already that of $.jobs[{first}]", f"{where}[{index}].id")
+        jobs.append(job)
+    return tuple(jobs)
+
+
+def _is_id(value: Any) -> bool:
+    if isinstance(value, str):
+        return bool(value) and not any(sign in value for sign in _FORBIDDEN_IN_ID)
+    return is_whole(value)
+
+
+_JOB_CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "id": (_is_id, f"a whole number, or a text that is not empty and without {' '.join(_FORBIDDEN_IN_ID)}"),
+    "subtime": (lambda value: is_number(value) and value >= 0, "a number of seconds >= 0"),
+    "res": (lambda value: is_whole(value) and value >= 0, "a whole number of nodes >= 0 (without a decimal point)"),
+    "profile": (lambda value: isinstance(value, str), "the name of a profile"),
+}
+
+
+def _job(item: Any, profiles: dict[str, dict[str, Any]], where: str, index: int) -> WorkloadJob:
+    if not isinstance(item, dict):
+        raise WorkloadError(f"a job must be an object, got {_shown(item)}", f"{where}[{index}]")
+    for name, (check, expected) in _JOB_CHECKS.items():
+        if name not in item:
+            raise WorkloadError(f"a job needs the field {name!r}", f"{where}[{index}]")
+        if not check(item[name]):
+            raise WorkloadError(f"must be {expected}, got {_shown(item[name])}", f"{where}[{index}].{name}")
+    walltime = item.get("walltime", -1)
+    if not is_number(walltime) or (walltime <= 0 and walltime != -1):
+        raise WorkloadError(
+            f"must be a number of seconds > 0, or -1 for no limit, got {_shown(walltime)}", f"{where}[{index}].walltime"
+        )
+    profile = profiles.get(item["profile"])
+    if profile is None:
+        raise WorkloadError(f"there is no profile named {item['profile']!r}", f"{where}[{index}].profile")
+    if profile["type"] == "parallel" and len(profile["cpu"]) != item["res"]:
+        raise WorkloadError(
+            f"the job asks for {item['res']} nodes, its profile {item['profile']!r} describes {len(profile['cpu'])}",
+            f"{where}[{index}].res",
+        )
+    return WorkloadJob(
+        id=item["id"],
+        subtime=item["subtime"],
+        res=item["res"],
+        profile=item["profile"],
+        walltime=None if walltime == -1 else walltime,
+        extras={key: value for key, value in item.items() if key not in _JOB_FIELDS} if len(item) > 5 else {},
+    )
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:57] + "..."

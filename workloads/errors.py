@@ -1,0 +1,21 @@
+"""Error of this package: one class, because the reader of the message is always the person who gave the input."""
+
+from __future__ import annotations
+
+
+class WorkloadError(ValueError):
+    """A log, workload, option or catalogue name given by the user is wrong.
+
+    Parameters
+    ----------
+    message
+        What was expected, what came, and what to do.
+    where
+        File, and line or JSON path, where the fault sits; empty where there is no such place.
+    """
+
+    exit_code = 2
+
+    def __init__(self, message: str, where: str = "") -> None:
+        super().__init__(f"{where}: {message}" if where else message)
+        self.where = where

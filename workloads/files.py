@@ -1,0 +1,85 @@
+"""Text files, plain or compressed: the suffix decides; writing never leaves half a file behind."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import os
+import tempfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+from workloads.errors import WorkloadError
+
+_DECOMPRESS: dict[str, Callable[[bytes], bytes]] = {".xz": lzma.decompress, ".gz": gzip.decompress}
+_COMPRESS: dict[str, Callable[[bytes], bytes]] = {
+    ".xz": lambda data: lzma.compress(data, preset=6),
+    ".gz": lambda data: gzip.compress(data, mtime=0),  # no time stamp: the same content gives the same bytes
+}
+
+
+def content_suffix(path: Path) -> str:
+    """Suffix of the content itself (``.swf`` of ``log.swf.xz``), in lower case."""
+    return Path(path.stem).suffix.lower() if path.suffix.lower() in _DECOMPRESS else path.suffix.lower()
+
+
+def plain_name(path: Path) -> str:
+    """File name without folder, compression suffix and content suffix (``log`` of ``folder/log.swf.xz``)."""
+    name = Path(path.stem) if path.suffix.lower() in _DECOMPRESS else Path(path.name)
+    return name.stem if name.suffix.lower() in {".swf", ".json", ".txt"} else name.name
+
+
+def read_bytes(path: Path) -> bytes:
+    """Content of a file, decompressed as its suffix says (``.xz``, ``.gz``, anything else is plain).
+
+    Raises
+    ------
+    WorkloadError
+        If the file is missing, unreadable, or not what its suffix promises.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise WorkloadError(f"cannot read the file: {error.strerror or error}", str(path)) from None
+    return decompress(data, path)
+
+
+def decompress(data: bytes, path: Path) -> bytes:
+    """Undo the compression that the suffix of ``path`` names; raise :class:`WorkloadError` if the data is not that."""
+    suffix = path.suffix.lower()
+    if suffix not in _DECOMPRESS:
+        return data
+    try:
+        return _DECOMPRESS[suffix](data)
+    except (lzma.LZMAError, OSError, EOFError, zlib.error) as error:
+        raise WorkloadError(f"expected a complete {suffix} file, decompression failed: {error}", str(path)) from None
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file, compressed as its suffix says, under a temporary name in the same folder, then rename it.
+
+    Raises
+    ------
+    WorkloadError
+        If the folder does not exist or cannot be written.
+    """
+    suffix = path.suffix.lower()
+    if suffix in _COMPRESS:
+        data = _COMPRESS[suffix](data)
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+            temporary = Path(file.name)
+            file.write(data)
+        temporary.chmod(0o666 & ~_umask())
+        os.replace(temporary, path)
+    except OSError as error:
+        raise WorkloadError(
+            f"cannot write the file: {error.strerror or error}; name an existing folder that you may write", str(path)
+        ) from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,243 @@
+"""Standard Workload Format 2.2: strict reader, exact writer.
+
+A log is a text of comment lines (``;``), some of which are directives (``; MaxNodes: 100``), and of one line of 18
+fields per job. The reader keeps everything it reads, so that reading and writing is the identity on well-formed logs
+up to white space.
+
+References
+----------
+S. Chapin et al., *Benchmarks and standards for the evaluation of parallel job schedulers*, JSSPP 1999, and the
+definition of version 2.2 kept by the Parallel Workloads Archive.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from workloads.errors import WorkloadError
+from workloads.files import read_bytes, write_bytes
+
+Number = int | float
+
+
+class SwfRecord(msgspec.Struct, frozen=True, gc=False):
+    """One job of a log. Everywhere -1 means "not known". Times in seconds, memory in KiB per processor.
+
+    Attributes
+    ----------
+    number
+        Job number, from 1.
+    submit_s
+        Submission, since the start of the log.
+    wait_s, run_s
+        Time between submission and start; time between start and end.
+    processors
+        Processors allocated.
+    cpu_s
+        Average CPU time used per processor (may be fractional).
+    used_memory_kib
+        Average memory used per processor (may be fractional).
+    requested_processors, requested_s, requested_memory_kib
+        What the user asked for: processors, wall clock time, memory per processor (may be fractional).
+    status
+        1 completed, 0 failed, 5 cancelled; 2, 3, 4 mark the pieces of a job that was swapped or checkpointed.
+    user, group, executable, queue, partition
+        Numbers that stand for names.
+    preceding_job, think_s
+        The job that this one waited for, and the time between that job's end and this submission.
+    """
+
+    number: int
+    submit_s: int
+    wait_s: int = -1
+    run_s: int = -1
+    processors: int = -1
+    cpu_s: Number = -1
+    used_memory_kib: Number = -1
+    requested_processors: int = -1
+    requested_s: int = -1
+    requested_memory_kib: Number = -1
+    status: int = -1
+    user: int = -1
+    group: int = -1
+    executable: int = -1
+    queue: int = -1
+    partition: int = -1
+    preceding_job: int = -1
+    think_s: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class SwfHeader:
+    """The comment lines of a log.
+
+    Attributes
+    ----------
+    lines
+        Comment lines as they stand, without the semicolon.
+    """
+
+    lines: tuple[str, ...] = ()
+
+    def values(self, name: str) -> list[str]:
+        """All values of a directive (``Note`` and ``Queue`` come several times), without surrounding blanks."""
+        found = [_DIRECTIVE.match(line) for line in self.lines]
+        return [match[2].strip() for match in found if match and match[1].lower() == name.lower()]
+
+    def number(self, name: str) -> int | None:
+        """Value of a numeric directive such as ``MaxProcs``; ``None`` where the log has none or states -1."""
+        for value in self.values(name):
+            found = _LEADING_NUMBER.match(value)
+            if found and int(found[0]) >= 0:
+                return int(found[0])
+        return None
+
+    @property
+    def max_nodes(self) -> int | None:
+        """Nodes of the machine."""
+        return self.number("MaxNodes")
+
+    @property
+    def max_procs(self) -> int | None:
+        """Processors of the machine (the nodes, where the log does not say)."""
+        return self.number("MaxProcs") or self.max_nodes
+
+    @property
+    def unix_start_time(self) -> int | None:
+        """Second since 1970 (UTC) at which the log begins."""
+        return self.number("UnixStartTime")
+
+
+@dataclass(frozen=True, slots=True)
+class SwfLog:
+    """A log: its header and its records, in file order."""
+
+    header: SwfHeader = field(default_factory=SwfHeader)
+    records: tuple[SwfRecord, ...] = ()
+
+
+FIELDS = SwfRecord.__struct_fields__
+_FRACTIONAL = {"cpu_s", "used_memory_kib", "requested_memory_kib"}
+_DIRECTIVE = re.compile(r"\s*([A-Za-z]\w*)\s*:(.*)")
+_LEADING_NUMBER = re.compile(r"-?\d+(?!\.?\d)")
+_NUMERIC_DIRECTIVES = {
+    name.lower(): name
+    for name in (
+        "MaxJobs", "MaxRecords", "UnixStartTime", "TimeZone", "MaxNodes", "MaxProcs",
+        "MaxRuntime", "MaxMemory", "MaxQueues", "MaxPartitions",
+    )
+}  # fmt: skip
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_STATUS = range(-1, 6)
+_AT_LEAST = {"number": 0, "submit_s": 0}
+
+
+def read_swf(path: Path | str) -> SwfLog:
+    """Read a log (``.swf``, ``.swf.xz``, ``.swf.gz``).
+
+    Raises
+    ------
+    WorkloadError
+        With file and line number, what was expected and what came.
+    """
+    path = Path(path)
+    return parse_swf(read_bytes(path), str(path))
+
+
+def parse_swf(data: bytes | str, where: str = "<text>") -> SwfLog:
+    """Read a log from its text; ``where`` names it in errors."""
+    text = data if isinstance(data, str) else _decode(data)
+    comments: list[str] = []
+    records: list[SwfRecord] = []
+    append = records.append
+    record_type = SwfRecord
+    for line_number, line in enumerate(text.split("\n"), start=1):
+        parts = line.split()
+        if len(parts) == 18 and line.isascii() and "_" not in line and parts[0][0] != ";":
+            try:
+                numbers = tuple(map(int, parts))
+            except ValueError:
+                pass
+            else:
+                if min(numbers) >= -1 and numbers[10] <= 5 and numbers[1] >= 0 and numbers[0] >= 0:
+                    append(record_type(*numbers))
+                    continue
+        if not parts:
+            continue
+        if parts[0][0] == ";":
+            comments.append(_comment(line, f"{where}:{line_number}"))
+            continue
+        append(_record(parts, f"{where}:{line_number}"))
+    return SwfLog(SwfHeader(tuple(comments)), tuple(records))
+
+
+def format_swf(log: SwfLog) -> str:
+    """Text of a log: header lines, then one line per record."""
+    lines = [f";{line}" for line in log.header.lines]
+    lines += [" ".join(map(_format, msgspec.structs.astuple(record))) for record in log.records]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def write_swf(log: SwfLog, path: Path | str) -> None:
+    """Write a log under a temporary name, then rename it; ``.xz`` and ``.gz`` are compressed."""
+    write_bytes(Path(path), format_swf(log).encode())
+
+
+def _decode(data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")  # older logs spell names of people and places in Latin-1
+
+
+def _comment(line: str, where: str) -> str:
+    text = line.rstrip("\r").lstrip()[1:].rstrip()
+    found = _DIRECTIVE.match(text)
+    if found and found[1].lower() in _NUMERIC_DIRECTIVES:
+        value = found[2].strip()
+        if value and not _LEADING_NUMBER.match(value):
+            name = _NUMERIC_DIRECTIVES[found[1].lower()]
+            raise WorkloadError(f"header {name} must begin with a whole number, got {value!r}", where)
+    return text
+
+
+def _record(parts: list[str], where: str) -> SwfRecord:
+    """Slow path: a line that is not 18 plain whole numbers; says what is wrong with it, or reads its fractions."""
+    if len(parts) != len(FIELDS):
+        shown = " ".join(parts[:4]) + (" ..." if len(parts) > 4 else "")
+        raise WorkloadError(
+            f"expected {len(FIELDS)} fields separated by blanks (Standard Workload Format 2.2), "
+            f"got {len(parts)}: {shown!r}",
+            where,
+        )
+    return SwfRecord(*[_field(index, text, where) for index, text in enumerate(parts)])  # type: ignore[arg-type]
+
+
+def _field(index: int, text: str, where: str) -> Number:
+    name = FIELDS[index]
+    what = f"field {index + 1} ({name})"
+    kind = "a number" if name in _FRACTIONAL else "a whole number"
+    if not text.isascii() or not _NUMBER.fullmatch(text):
+        raise WorkloadError(f"{what} must be {kind}, got {text!r}", where)
+    fraction = float(text)
+    value: Number = int(fraction) if fraction.is_integer() else fraction
+    if text.lstrip("+-").isdigit():
+        value = int(text)  # exact beyond 2^53
+    if not math.isfinite(fraction) or (isinstance(value, float) and name not in _FRACTIONAL):
+        raise WorkloadError(f"{what} must be {kind}, got {text!r}", where)
+    least = _AT_LEAST.get(name, 0)
+    if value < least and not (value == -1 and name not in _AT_LEAST):
+        unknown = "" if name in _AT_LEAST else " or -1 for unknown"
+        raise WorkloadError(f"{what} must be >= {least}{unknown}, got {text!r}", where)
+    if name == "status" and value not in _STATUS:
+        raise WorkloadError(f"{what} must be one of -1, 0, 1, 2, 3, 4, 5, got {text!r}", where)
+    return value
+
+
+def _format(value: Number) -> str:
+    return str(value) if isinstance(value, int) else repr(value)

@@ -1,0 +1,104 @@
+"""A Batsim workload in memory: jobs, profiles, and a checksum of what matters in them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+Profile = dict[str, Any]
+"""A job's kind of work exactly as Batsim's file has it (free-form by nature: users add fields)."""
+
+
+class WorkloadJob(msgspec.Struct, frozen=True, gc=False):
+    """One job of a workload file.
+
+    Attributes
+    ----------
+    id
+        Name of the job within its workload; a number stays a number in the file.
+    subtime
+        Submission, in seconds, >= 0.
+    res
+        Compute nodes requested, >= 0.
+    profile
+        Name of its profile in the same workload.
+    walltime
+        Seconds after which it is killed (> 0); ``None`` for no limit.
+    extras
+        Further fields of the job object, kept as they are.
+    """
+
+    id: str | int
+    subtime: int | float
+    res: int
+    profile: str
+    walltime: int | float | None = None
+    extras: dict[str, Any] = {}
+
+    @property
+    def name(self) -> str:
+        """The id as text, as it stands behind the ``!`` on the wire."""
+        return str(self.id)
+
+    def to_object(self) -> dict[str, Any]:
+        """The job as a JSON object, fields in the usual order."""
+        walltime = {} if self.walltime is None else {"walltime": self.walltime}
+        head: dict[str, Any] = {"id": self.id, "subtime": self.subtime}
+        return head | walltime | {"res": self.res, "profile": self.profile} | self.extras
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A workload.
+
+    Attributes
+    ----------
+    name
+        For people and file names; no part of the checksum.
+    nb_res
+        Compute nodes of the machine that it was made for, > 0.
+    jobs
+        In file order. Converters order by submission; a file need not.
+    profiles
+        By name. Every job's profile is here.
+    description
+        One line for people; no part of the checksum.
+    extras
+        Further top-level fields of the file; no part of the checksum.
+    notes
+        What a reader or converter wants to tell (jobs dropped, assumptions made); not written to the file.
+    """
+
+    name: str
+    nb_res: int
+    jobs: tuple[WorkloadJob, ...]
+    profiles: dict[str, Profile]
+    description: str = ""
+    extras: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def checksum(self) -> str:
+        """sha256 (hexadecimal) of ``nb_res``, jobs and profiles in canonical form.
+
+        Canonical: JSON without blanks, keys of objects sorted, jobs in their order. Layout, compression, name and
+        description of the file do not change it.
+        """
+        content = {"nb_res": self.nb_res, "jobs": [job.to_object() for job in self.jobs], "profiles": self.profiles}
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def burst_buffer_bytes(self, job: WorkloadJob) -> int | float:
+        """Burst-buffer bytes per node that a job asks for (field ``bb`` of the job or of its profile; 0 for none)."""
+        value: Any = job.extras.get("bb", self.profiles[job.profile].get("bb", 0))
+        return value if isinstance(value, int | float) else 0
+
+    def write(self, path: Any) -> None:
+        """Write the file (:func:`workloads.batsim_json.write_batsim`)."""
+        from workloads.batsim_json import write_batsim
+
+        write_batsim(self, path)
