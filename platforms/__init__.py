@@ -1,0 +1,13 @@
+"""Machine descriptions: SimGrid XML in, and from small TOML descriptions SimGrid XML out.
+
+``load_platform`` reads any SimGrid 4.1 platform made of zones, clusters, explicit hosts, links and routes;
+``Platform`` answers with the same routes as SimGrid 3.32.
+"""
+
+from __future__ import annotations
+
+from platforms.errors import PlatformError
+from platforms.model import Host, LinkInfo, Platform, Route, Sharing
+from platforms.xml_reader import load_platform, parse_platform
+
+__all__ = ["Host", "LinkInfo", "Platform", "PlatformError", "Route", "Sharing", "load_platform", "parse_platform"]

@@ -1,0 +1,24 @@
+"""The one error of this package."""
+
+from __future__ import annotations
+
+
+class PlatformError(ValueError):
+    """A platform file or description that cannot be used.
+
+    Parameters
+    ----------
+    message
+        What was expected, what came, and what to do.
+    source
+        File name, where known.
+    line
+        Line number in that file (from 1), where known.
+    """
+
+    exit_code = 2
+
+    def __init__(self, message: str, source: str = "", line: int = 0):
+        self.source, self.line = source, line
+        where = source and (f"{source}, line {line}: " if line else f"{source}: ")
+        super().__init__(where + message)

@@ -1,0 +1,82 @@
+"""The route between any two hosts, put together from what the zones along the way answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from platforms.errors import PlatformError
+from platforms.model import Route
+from platforms.zones.base import Point, Zone
+
+
+@dataclass(frozen=True)
+class ZoneRouter:
+    """Finds routes in a tree of zones as SimGrid does.
+
+    The innermost zone around both ends is asked for the links between its two points that contain them. Between
+    zones the answer names gateways; the ways from the source to the first and from the second to the destination are
+    found likewise.
+
+    Parameters
+    ----------
+    host_points
+        The point of every host, by host index.
+    latencies
+        Seconds, by link index.
+    """
+
+    host_points: Sequence[Point]
+    latencies: Sequence[float]
+
+    def find(self, src: int, dst: int) -> Route:
+        """See :class:`platforms.model.RouteFinder`."""
+        links: list[int] = []
+        latency = self._extend(self.host_points[src], self.host_points[dst], links, 0.0)
+        return Route(tuple(links), latency)
+
+    def _extend(self, src: Point, dst: Point, links: list[int], latency: float) -> float:
+        """Append the links from ``src`` to ``dst``; the latency so far in, the new one out.
+
+        SimGrid adds the latency of the links between the zones before those on the ways to the gateways; floating
+        point sums are only equal to its if the order is.
+        """
+        zone, near, far = common_zone(src, dst)
+        hop = zone.hop(near, far)
+        for link in hop.links:
+            latency += self.latencies[link]
+        if near is src and far is dst:
+            links.extend(hop.links)
+            return latency
+        if hop.gw_src is None or hop.gw_dst is None:
+            raise PlatformError(
+                f"no route from {src.name!r} to {dst.name!r}: zone {zone.name!r} states none between {near.name!r} and"
+                f" {far.name!r}"
+            )
+        if hop.gw_src is not src:
+            latency = self._extend(src, hop.gw_src, links, latency)
+        links.extend(hop.links)
+        if hop.gw_dst is not dst:
+            latency = self._extend(hop.gw_dst, dst, links, latency)
+        return latency
+
+
+def common_zone(src: Point, dst: Point) -> tuple[Zone, Point, Point]:
+    """Innermost zone around both points, and its own points that are or contain them."""
+    if src.zone is dst.zone and src.zone is not None:
+        return src.zone, src, dst
+    ups, downs = _chain(src), _chain(dst)
+    while ups[-1] is downs[-1]:
+        ups.pop()
+        downs.pop()
+    zone = ups[-1].zone
+    assert zone is not None, "hosts lie in zones"
+    return zone, ups[-1], downs[-1]
+
+
+def _chain(point: Point) -> list[Point]:
+    """The point, then the points of the zones around it, outermost last (the root zone's own left out)."""
+    chain = [point]
+    while chain[-1].zone is not None and chain[-1].zone.parent is not None:
+        chain.append(chain[-1].zone.point)
+    return chain

@@ -1,0 +1,346 @@
+"""Reads SimGrid's platform files (XML, version 4.1) as SimGrid 3.32 does.
+
+The file is read in one pass; like SimGrid's, names must stand before they are used. What is not understood is
+refused, with the name of the element or attribute and the line.
+
+References
+----------
+SimGrid's XML reference, https://simgrid.org/doc/latest/XML_Reference.html
+"""
+
+from __future__ import annotations
+
+import lzma
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+from xml.parsers import expat
+
+from platforms import units
+from platforms.builder import PlatformBuilder
+from platforms.clusters import ClusterSpec, add_cluster
+from platforms.errors import PlatformError
+from platforms.model import Host, Platform, Sharing
+from platforms.xml_rules import ALIASES, CHILDREN, Attributes, check_attributes
+from platforms.zones import ROUTINGS
+from platforms.zones.base import Hop, Point, PointKind, RouteLink, Zone
+from platforms.zones.star import StarZone
+
+
+def load_platform(path: str | Path) -> Platform:
+    """Read a platform file; ``.xz`` files are unpacked on the way.
+
+    Raises
+    ------
+    PlatformError
+        With file and line, for whatever cannot be read exactly as SimGrid 3.32 would.
+    """
+    path = Path(path)
+    try:
+        data = path.read_bytes()
+        if path.suffix == ".xz":
+            data = lzma.decompress(data)
+    except (OSError, lzma.LZMAError) as error:
+        raise PlatformError(f"cannot read the platform file: {error}", str(path)) from None
+    return parse_platform(data, str(path))
+
+
+def parse_platform(text: str | bytes, source: str = "") -> Platform:
+    """Read a platform from XML text; ``source`` names it in messages."""
+    return _Reader(source).read(text)
+
+
+@dataclass
+class _Open:
+    """An element whose end has not come yet."""
+
+    tag: str
+    attributes: Attributes
+    properties: dict[str, str] = field(default_factory=dict)
+
+
+class _Reader:
+    """One pass over one file."""
+
+    def __init__(self, source: str):
+        self.source = source
+        self.builder = PlatformBuilder()
+        self.zone: Zone | None = None
+        self.stack: list[_Open] = []
+        self.route_links: list[RouteLink] = []
+        self.starts: Mapping[str, Callable[[Attributes], None]] = {
+            "platform": self._start_platform,
+            "zone": self._start_zone,
+            "router": self._start_router,
+            "link_ctn": self._start_link_ctn,
+            "prop": self._start_prop,
+        }
+        self.ends: Mapping[str, Callable[[_Open], None]] = {
+            "zone": self._end_zone,
+            "host": self._end_host,
+            "link": self._end_link,
+            "cluster": self._end_cluster,
+            "cabinet": self._end_cabinet,
+            "host_link": self._end_host_link,
+            "backbone": self._end_backbone,
+            "route": self._end_route,
+            "zoneRoute": self._end_zone_route,
+            "config": self._end_config,
+        }
+
+    def read(self, text: str | bytes) -> Platform:
+        self.parser = parser = expat.ParserCreate()
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.EntityDeclHandler = self._refuse_entity
+        try:
+            parser.Parse(text, True)
+        except expat.ExpatError as error:
+            message = f"no well-formed XML: {expat.errors.messages[error.code]} (column {error.offset})"
+            raise PlatformError(message, self.source, error.lineno) from None
+        except PlatformError as error:
+            raise PlatformError(str(error), self.source, parser.CurrentLineNumber) from None
+        try:
+            return self.builder.finish(self.source)
+        except PlatformError as error:
+            raise PlatformError(str(error), self.source) from None
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        tag = ALIASES.get(tag, tag)
+        parent = self.stack[-1].tag if self.stack else ""
+        if tag not in CHILDREN.get(parent, ()):
+            self._refuse_element(tag, parent)
+        check_attributes(tag, attributes)
+        self.stack.append(_Open(tag, attributes))
+        start = self.starts.get(tag)
+        if start is not None:
+            start(attributes)
+
+    def _end(self, _: str) -> None:
+        element = self.stack.pop()
+        end = self.ends.get(element.tag)
+        if end is not None:
+            end(element)
+
+    def _refuse_element(self, tag: str, parent: str) -> NoReturn:
+        allowed = ", ".join(CHILDREN.get(parent, ())) or "nothing"
+        where = f"inside <{parent}>" if parent else "as outermost element"
+        raise PlatformError(f"element <{tag}> is not understood {where}; understood there: {allowed}")
+
+    def _refuse_entity(self, name: str, *_: object) -> None:
+        raise PlatformError(f"entity declarations such as {name!r} are not read; write the text itself")
+
+    def _start_platform(self, attributes: Attributes) -> None:
+        version = attributes["version"]
+        if version not in ("4", "4.0", "4.1"):
+            raise PlatformError(f"<platform version={version!r}> is not read, only 4 and 4.1; use simgrid_update_xml")
+
+    def _start_zone(self, attributes: Attributes) -> None:
+        routing = attributes["routing"]
+        kind = ROUTINGS.get(routing.lower())
+        if kind is None:
+            known = ", ".join(["Full", "Floyd", "Dijkstra", "DijkstraCache", "Cluster", "None"])
+            raise PlatformError(f"zone {attributes['id']!r}: routing {routing!r} is not understood; known: {known}")
+        self._refuse_mixture(self.zone, PointKind.ZONE, attributes["id"])
+        self.zone = self.builder.add_zone(kind(attributes["id"], self.zone))
+
+    def _end_zone(self, element: _Open) -> None:
+        zone = self._zone(element)
+        zone.properties.update(element.properties)
+        zone.seal(self.builder.loopback)
+        self.zone = zone.parent
+
+    def _start_router(self, attributes: Attributes) -> None:
+        zone = self._zone(self.stack[-1])
+        self._refuse_mixture(zone, PointKind.ROUTER, attributes["id"])
+        self.builder.add_router(zone, attributes["id"])
+
+    def _start_prop(self, attributes: Attributes) -> None:
+        self.stack[-2].properties.setdefault(attributes["id"], attributes["value"])
+
+    def _end_host(self, element: _Open) -> None:
+        attributes, zone = element.attributes, self._zone(element)
+        name = attributes["id"]
+        self._refuse_mixture(zone, PointKind.HOST, name)
+        speeds = _speeds(attributes, f"host {name!r}")
+        pstate = _whole(attributes.get("pstate", "0"), f"host {name!r}: attribute 'pstate'")
+        if pstate >= len(speeds):
+            raise PlatformError(f"host {name!r}: pstate {pstate} of {len(speeds)} speeds; the first one is 0")
+        cores = _whole(attributes.get("core", "1"), f"host {name!r}: attribute 'core'", 1)
+        self.builder.add_host(zone, Host(name, speeds, cores, element.properties, pstate=pstate))
+
+    def _end_link(self, element: _Open) -> None:
+        attributes = element.attributes
+        what = f"link {attributes['id']!r}"
+        bandwidth = _quantity(attributes, "bandwidth", units.BANDWIDTH, what)
+        latency = _quantity(attributes, "latency", units.TIME, what)
+        policy = attributes.get("sharing_policy", "SHARED")
+        if policy in ("SPLITDUPLEX", "FULLDUPLEX"):
+            self.builder.add_duplex(attributes["id"], bandwidth, latency)
+        else:
+            self.builder.add_link(attributes["id"], bandwidth, latency, Sharing(policy))
+
+    def _end_cluster(self, element: _Open) -> None:
+        attributes = element.attributes
+        what = f"cluster {attributes['id']!r}"
+        self._refuse_mixture(self.zone, PointKind.ZONE, attributes["id"])
+        spec = ClusterSpec(
+            name=attributes["id"],
+            prefix=attributes["prefix"],
+            suffix=attributes["suffix"],
+            radical=_radical(attributes["radical"], what),
+            speeds=_speeds(attributes, what),
+            cores=_whole(attributes.get("core", "1"), f"{what}: attribute 'core'", 1),
+            bandwidth=_quantity(attributes, "bw", units.BANDWIDTH, what),
+            latency=_quantity(attributes, "lat", units.TIME, what),
+            split=attributes.get("sharing_policy", "SPLITDUPLEX") in ("SPLITDUPLEX", "FULLDUPLEX"),
+            topology=attributes.get("topology", "FLAT"),
+            parameters=attributes.get("topo_parameters", ""),
+            backbone_bandwidth=_quantity(attributes, "bb_bw", units.BANDWIDTH, what),
+            backbone_latency=_quantity(attributes, "bb_lat", units.TIME, what),
+            backbone_policy=Sharing(attributes.get("bb_sharing_policy", "SHARED")),
+            limiter_bandwidth=_quantity(attributes, "limiter_link", units.BANDWIDTH, what),
+            loopback_bandwidth=_quantity(attributes, "loopback_bw", units.BANDWIDTH, what),
+            loopback_latency=_quantity(attributes, "loopback_lat", units.TIME, what),
+            router=attributes.get("router_id", ""),
+            properties=element.properties,
+        )
+        add_cluster(self.builder, self.zone, spec)
+
+    def _end_cabinet(self, element: _Open) -> None:
+        attributes, zone = element.attributes, self._star(element)
+        what = f"cabinet {attributes['id']!r}"
+        speed = _quantity(attributes, "speed", units.SPEED, what)
+        bandwidth = _quantity(attributes, "bw", units.BANDWIDTH, what)
+        latency = _quantity(attributes, "lat", units.TIME, what)
+        for number in _radical(attributes["radical"], what):
+            name = f"{attributes['prefix']}{number}{attributes['suffix']}"
+            point = self.builder.add_host(zone, Host(name, (speed,)))
+            zone.attach(point, *self.builder.add_duplex(f"link_{name}", bandwidth, latency))
+
+    def _end_host_link(self, element: _Open) -> None:
+        attributes, zone = element.attributes, self._star(element)
+        point = self.builder.point_named(attributes["id"], "<host_link>: attribute 'id'")
+        if point.zone is not zone or point.kind is not PointKind.HOST:
+            raise PlatformError(f"<host_link id={attributes['id']!r}>: expected a host of zone {zone.name!r}")
+        up = self.builder.route_link(attributes["up"], "NONE")
+        down = self.builder.route_link(attributes["down"], "NONE")
+        zone.attach(point, up.forth, down.forth)
+
+    def _end_backbone(self, element: _Open) -> None:
+        attributes, zone = element.attributes, self._star(element)
+        what = f"backbone {attributes['id']!r}"
+        bandwidth = _quantity(attributes, "bandwidth", units.BANDWIDTH, what)
+        latency = _quantity(attributes, "latency", units.TIME, what)
+        zone.backbone = self.builder.add_link(attributes["id"], bandwidth, latency)
+
+    def _start_link_ctn(self, attributes: Attributes) -> None:
+        self.route_links.append(self.builder.route_link(attributes["id"], attributes.get("direction", "NONE")))
+
+    def _end_route(self, element: _Open) -> None:
+        src, dst = self._ends(element, "src", "dst")
+        self._add_route(element, src, dst, None, None)
+
+    def _end_zone_route(self, element: _Open) -> None:
+        src, dst = self._ends(element, "src", "dst")
+        gw_src, gw_dst = self._ends(element, "gw_src", "gw_dst")
+        for side, zone_point, gateway in (("src", src, gw_src), ("dst", dst, gw_dst)):
+            if zone_point.inner is None:
+                raise PlatformError(f"<zoneRoute>: attribute {side!r} names {zone_point.name!r}, which is no zone")
+            if gateway.kind is PointKind.ZONE or not zone_point.inner.contains(gateway):
+                raise PlatformError(
+                    f"<zoneRoute>: attribute 'gw_{side}' names {gateway.name!r}, which is no host or router of zone"
+                    f" {zone_point.name!r}"
+                )
+        if src is dst:
+            raise PlatformError(f"<zoneRoute>: 'src' and 'dst' are both {src.name!r}")
+        self._add_route(element, src, dst, gw_src, gw_dst)
+
+    def _add_route(self, element: _Open, src: Point, dst: Point, gw_src: Point | None, gw_dst: Point | None) -> None:
+        zone, links = self._zone(element), self.route_links
+        self.route_links = []
+        for point in (src, dst):
+            if point.zone is not zone or (gw_src is None) is (point.kind is PointKind.ZONE):
+                expected = "an inner zone" if gw_src is not None else "a host or router"
+                raise PlatformError(f"<{element.tag}>: expected {expected} of zone {zone.name!r}, got {point.name!r}")
+        if not links:
+            raise PlatformError(f"<{element.tag}> from {src.name!r} to {dst.name!r} lists no links")
+        forth = Hop(tuple([link.forth for link in links]), gw_src, gw_dst)
+        back = None
+        if element.attributes.get("symmetrical", "YES") in ("YES", "yes"):
+            back = Hop(tuple([link.back for link in reversed(links)]), gw_dst, gw_src)
+        zone.add_route(src, dst, forth, back)
+
+    def _end_config(self, element: _Open) -> None:
+        known = {
+            "network/loopback-bw": ("loopback_bandwidth", units.BANDWIDTH),
+            "network/loopback-lat": ("loopback_latency", units.TIME),
+        }
+        for name, value in element.properties.items():
+            if name not in known:
+                raise PlatformError(f"configuration {name!r} is not understood; known: {', '.join(known)}")
+            attribute, scale = known[name]
+            setattr(self.builder, attribute, _quantity({name: value}, name, scale, "<config>"))
+
+    def _ends(self, element: _Open, first: str, second: str) -> tuple[Point, Point]:
+        points = [
+            self.builder.point_named(element.attributes[end], f"<{element.tag}>: attribute {end!r}")
+            for end in (first, second)
+        ]
+        return points[0], points[1]
+
+    def _zone(self, element: _Open) -> Zone:
+        if self.zone is None:
+            raise PlatformError(f"<{element.tag}> stands outside of every zone")
+        return self.zone
+
+    def _star(self, element: _Open) -> StarZone:
+        if not isinstance(self.zone, StarZone):
+            raise PlatformError(f'<{element.tag}> may only stand in a zone with routing="Cluster"')
+        return self.zone
+
+    def _refuse_mixture(self, zone: Zone | None, kind: PointKind, name: str) -> None:
+        if zone is not None and zone.points and (zone.points[0].kind is PointKind.ZONE) is not (kind is PointKind.ZONE):
+            first = zone.points[0]
+            raise PlatformError(
+                f"zone {zone.name!r} holds the {first.kind.value} {first.name!r} and the {kind.value} {name!r}; a zone"
+                " holds either zones or hosts and routers"
+            )
+
+
+def _quantity(attributes: Attributes, name: str, scale: Mapping[str, float], what: str) -> float:
+    text = attributes.get(name, "")
+    if not text:
+        return 0.0
+    try:
+        return units.parse(text, scale)
+    except ValueError as error:
+        raise PlatformError(f"{what}: attribute {name!r}: {error}") from None
+
+
+def _speeds(attributes: Attributes, what: str) -> tuple[float, ...]:
+    return tuple(
+        _quantity({"speed": text.strip() or "?"}, "speed", units.SPEED, what) for text in attributes["speed"].split(",")
+    )
+
+
+def _whole(text: str, what: str, least: int = 0) -> int:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if value != int(value) or value < least:
+        raise PlatformError(f"{what}: expected a whole number of at least {least}, got {text!r}")
+    return int(value)
+
+
+def _radical(text: str, what: str) -> tuple[int, ...]:
+    """Expand ``0-3,7`` into 0, 1, 2, 3, 7."""
+    numbers: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        if not first.strip().isdigit() or (dash and not last.strip().isdigit()):
+            raise PlatformError(f"{what}: attribute 'radical': expected numbers and ranges like '0-3,7', got {text!r}")
+        numbers.extend(range(int(first), int(last or first) + 1))
+    return tuple(numbers)

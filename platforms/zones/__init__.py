@@ -1,0 +1,21 @@
+"""SimGrid's network zones: how each kind finds the way between two points inside it. One file per kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from platforms.zones.base import Zone
+from platforms.zones.dijkstra import DijkstraZone
+from platforms.zones.floyd import FloydZone
+from platforms.zones.full import FullZone
+from platforms.zones.star import StarZone
+
+ROUTINGS: Mapping[str, type[Zone]] = {
+    "full": FullZone,
+    "floyd": FloydZone,
+    "dijkstra": DijkstraZone,
+    "dijkstracache": DijkstraZone,
+    "cluster": StarZone,
+    "none": Zone,
+}
+"""Zone kinds by the value of ``<zone routing=...>``, in lower case (SimGrid ignores case there)."""

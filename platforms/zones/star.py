@@ -1,0 +1,48 @@
+"""``routing="Cluster"`` and flat ``<cluster>``: every point has its links up to the middle and down from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from platforms.errors import PlatformError
+from platforms.zones.base import Hop, Point, Zone
+
+
+@dataclass(eq=False)
+class StarZone(Zone):
+    """A star of hosts and routers.
+
+    Attributes
+    ----------
+    ups, downs
+        Links from a point to the middle, and from the middle to it, by rank. A point with neither sits in the middle.
+    loops
+        Link that joins a point with itself, by rank.
+    backbone
+        Link in the middle, crossed on the way of every attached host; -1 for none.
+    """
+
+    ups: dict[int, tuple[int, ...]] = field(default_factory=dict, repr=False)
+    downs: dict[int, tuple[int, ...]] = field(default_factory=dict, repr=False)
+    loops: dict[int, int] = field(default_factory=dict, repr=False)
+    backbone: int = -1
+
+    def attach(self, point: Point, up: int, down: int) -> None:
+        """Join a host to the middle by one link in each direction."""
+        if point.rank in self.ups:
+            raise PlatformError(f"host {point.name!r} has a link to the middle of zone {self.name!r} already")
+        self.ups[point.rank] = (up,)
+        self.downs[point.rank] = (down,)
+
+    def seal(self, loopback: Callable[[], int]) -> None:
+        """See :meth:`Zone.seal`; the backbone is known only now."""
+        if self.backbone >= 0:
+            self.ups = {rank: (*links, self.backbone) for rank, links in self.ups.items()}
+            self.downs = {rank: (self.backbone, *links) for rank, links in self.downs.items()}
+
+    def hop(self, src: Point, dst: Point) -> Hop:
+        """See :meth:`Zone.hop`; a link that serves both ways is crossed once."""
+        if src is dst and src.rank in self.loops:
+            return Hop((self.loops[src.rank],))
+        return Hop(tuple(dict.fromkeys(self.ups.get(src.rank, ()) + self.downs.get(dst.rank, ()))))
