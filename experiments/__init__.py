@@ -1,0 +1,1 @@
+"""Repeats runs: campaigns, grids, worker processes, provenance, summaries."""

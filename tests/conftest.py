@@ -20,7 +20,9 @@ def reference() -> Path:
     folder = os.environ.get("SPILLWAY_DATA", "")
     if not folder:
         if os.environ.get("SPILLWAY_REQUIRE_DATA", "") not in ("", "0"):
-            pytest.fail("SPILLWAY_REQUIRE_DATA is set, but SPILLWAY_DATA does not name the folder of the reference data")
+            pytest.fail(
+                "SPILLWAY_REQUIRE_DATA is set, but SPILLWAY_DATA does not name the folder of the reference data"
+            )
         pytest.skip("SPILLWAY_DATA does not name the folder of the reference data")
     path = Path(folder)
     assert path.is_dir(), f"SPILLWAY_DATA names {folder!r}, which is no folder"

@@ -1,0 +1,1 @@
+"""Figures, one function per file. Each draws into ``ax`` where one is given, and returns the axes it drew into."""

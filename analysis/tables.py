@@ -1,0 +1,285 @@
+"""Reading what a run left behind: Batsim's ``jobs.csv`` as columns of NumPy arrays.
+
+The files are the contract: results of the real Batsim, of the embedded simulator and of any other tool with the same
+columns are read alike. What Batsim's file does not say (burst buffers, users) comes from our own ``allocations.csv``,
+the machine's size from ``machine.json``; both may be absent.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.errors import AnalysisError
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+Rows = npt.NDArray[np.intp]
+
+KILLED_STATES = ("COMPLETED_WALLTIME_REACHED", "COMPLETED_KILLED")
+"""Final states of jobs that were stopped before they were through."""
+
+COLUMNS = (
+    "job_id",
+    "workload_name",
+    "submission_time",
+    "requested_number_of_resources",
+    "requested_time",
+    "final_state",
+    "starting_time",
+    "execution_time",
+    "finish_time",
+    "allocated_resources",
+)
+"""Columns of ``jobs.csv`` that are read (the others follow from them)."""
+
+
+@dataclass(frozen=True)
+class MachineInfo:
+    """Size of the machine.
+
+    Attributes
+    ----------
+    nodes
+        Number of compute nodes; 0 where unknown.
+    storage_bytes
+        Capacity of each storage node in bytes, by resource id.
+    storage_names
+        Names of the storage nodes, by resource id.
+    """
+
+    nodes: int = 0
+    storage_bytes: dict[int, int] | None = None
+    storage_names: dict[int, str] | None = None
+
+    @property
+    def total_storage_bytes(self) -> int:
+        """Burst-buffer capacity of the whole machine in bytes; 0 where unknown."""
+        return sum((self.storage_bytes or {}).values())
+
+
+@dataclass(frozen=True)
+class JobTable:
+    """One run's jobs as parallel columns, in the order of the file. Times are simulated seconds.
+
+    Attributes
+    ----------
+    job_id, workload
+        Names.
+    submit_s, start_s, execution_s, finish_s
+        Submission, start, duration, end; NaN where the job never started.
+    walltime_s
+        Requested time; ``inf`` where none was stated.
+    nodes
+        Requested nodes.
+    state
+        Batsim's final state.
+    allocated
+        Batsim's interval sets (``0-3 7``), "" where the job never started.
+    bb_bytes
+        Burst-buffer bytes per node (0 where unknown).
+    storages
+        Where the burst buffers lay: ``resource id:number of nodes`` separated by spaces ("" for none or unknown).
+    user
+        Who submitted the job ("" where unknown).
+    machine
+        Size of the machine.
+    """
+
+    job_id: Sequence[str]
+    workload: Sequence[str]
+    submit_s: Floats
+    start_s: Floats
+    execution_s: Floats
+    finish_s: Floats
+    walltime_s: Floats
+    nodes: Ints
+    state: Sequence[str]
+    allocated: Sequence[str]
+    bb_bytes: Floats
+    storages: Sequence[str]
+    user: Sequence[str]
+    machine: MachineInfo = MachineInfo()
+
+    def __len__(self) -> int:
+        return len(self.job_id)
+
+    @property
+    def executed(self) -> Mask:
+        """Which jobs ran (all but the rejected ones)."""
+        return np.isfinite(self.start_s)
+
+    @property
+    def killed(self) -> Mask:
+        """Which jobs were stopped by their walltime or by a kill."""
+        return np.array([state in KILLED_STATES for state in self.state], dtype=np.bool_)
+
+    @property
+    def wait_s(self) -> Floats:
+        """Waiting time: start minus submission (NaN for rejected jobs)."""
+        return self.start_s - self.submit_s
+
+    @property
+    def turnaround_s(self) -> Floats:
+        """Turnaround time: end minus submission (NaN for rejected jobs)."""
+        return self.finish_s - self.submit_s
+
+    def only(self, mask: Mask) -> JobTable:
+        """Return the table of the jobs that the mask chooses."""
+        return self.take(np.flatnonzero(mask))
+
+    def take(self, rows: Rows) -> JobTable:
+        """Return the table of the given rows, in that order."""
+
+        def pick(column: Sequence[str]) -> list[str]:
+            return [column[row] for row in rows]
+
+        return JobTable(
+            pick(self.job_id),
+            pick(self.workload),
+            self.submit_s[rows],
+            self.start_s[rows],
+            self.execution_s[rows],
+            self.finish_s[rows],
+            self.walltime_s[rows],
+            self.nodes[rows],
+            pick(self.state),
+            pick(self.allocated),
+            self.bb_bytes[rows],
+            pick(self.storages),
+            pick(self.user),
+            self.machine,
+        )
+
+    def ran(self) -> JobTable:
+        """Return the table of the jobs that ran: every metric is about these."""
+        return self.only(self.executed)
+
+
+def read_run(folder: Path) -> JobTable:
+    """Read one run's folder: ``jobs.csv``, and ``allocations.csv`` and ``machine.json`` where they exist.
+
+    Raises
+    ------
+    AnalysisError
+        A file is missing or malformed.
+    """
+    table = read_jobs(folder / "jobs.csv")
+    machine, allocations = folder / "machine.json", folder / "allocations.csv"
+    if machine.exists():
+        table = replace(table, machine=read_machine(machine))
+    if allocations.exists():
+        table = _with_allocations(table, allocations)
+    return table
+
+
+def read_jobs(path: Path) -> JobTable:
+    """Read a ``jobs.csv`` as Batsim 4 and the embedded simulator write it.
+
+    Raises
+    ------
+    AnalysisError
+        The file is missing, lacks a column, or holds something that is no number (named with its line).
+    """
+    columns = _read_columns(path, COLUMNS)
+    numbers = {name: _numbers(path, name, columns[name]) for name in COLUMNS[2:5] + COLUMNS[6:9]}
+    walltime = numbers["requested_time"]
+    size = len(walltime)
+    return JobTable(
+        columns["job_id"],
+        columns["workload_name"],
+        numbers["submission_time"],
+        numbers["starting_time"],
+        numbers["execution_time"],
+        numbers["finish_time"],
+        np.where(walltime > 0, walltime, math.inf),
+        numbers["requested_number_of_resources"].astype(np.int64),
+        columns["final_state"],
+        columns["allocated_resources"],
+        np.zeros(size),
+        [""] * size,
+        [""] * size,
+    )
+
+
+def read_machine(path: Path) -> MachineInfo:
+    """Read ``machine.json`` (members ``nodes`` and ``storages``); raise :class:`AnalysisError` when it is malformed."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        storages = data["storages"]
+        return MachineInfo(
+            int(data["nodes"]),
+            {int(item["id"]): int(item["capacity_bytes"]) for item in storages},
+            {int(item["id"]): str(item["name"]) for item in storages},
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise AnalysisError(f"{path}: expected an object with 'nodes' and 'storages': {error!r}") from error
+
+
+def parse_intervals(text: str) -> list[int]:
+    """Expand Batsim's interval set: ``"0-2 5"`` is ``[0, 1, 2, 5]``."""
+    ids: list[int] = []
+    for part in text.split():
+        first, _, last = part.partition("-")
+        ids.extend(range(int(first), int(last or first) + 1))
+    return ids
+
+
+def parse_storages(text: str) -> dict[int, int]:
+    """Expand ``"96:3 98:1"`` to ``{96: 3, 98: 1}``: how many nodes' requests each storage node holds."""
+    return {int(storage): int(count) for storage, _, count in (part.partition(":") for part in text.split())}
+
+
+def _with_allocations(table: JobTable, path: Path) -> JobTable:
+    columns = _read_columns(path, ("job_id", "workload_name", "user", "bb_bytes", "storages"))
+    sizes = _numbers(path, "bb_bytes", columns["bb_bytes"])
+    row_of = {key: row for row, key in enumerate(zip(columns["workload_name"], columns["job_id"], strict=True))}
+    rows = [row_of.get(key, -1) for key in zip(table.workload, table.job_id, strict=True)]
+    return replace(
+        table,
+        bb_bytes=np.array([sizes[row] if row >= 0 else 0.0 for row in rows]),
+        storages=[columns["storages"][row] if row >= 0 else "" for row in rows],
+        user=[columns["user"][row] if row >= 0 else "" for row in rows],
+    )
+
+
+def _read_columns(path: Path, names: Sequence[str]) -> dict[str, list[str]]:
+    try:
+        stream = path.open(encoding="utf-8", newline="")
+    except OSError as error:
+        raise AnalysisError(f"{path}: cannot be read ({error.strerror}); expected the results of a run") from error
+    with stream:
+        reader = csv.reader(stream)
+        header = next(reader, [])
+        missing = [name for name in names if name not in header]
+        if missing:
+            raise AnalysisError(f"{path}, line 1: no column {missing[0]!r}; found {', '.join(header) or 'nothing'}")
+        places = [header.index(name) for name in names]
+        columns: list[list[str]] = [[] for _ in names]
+        for fields in reader:
+            if len(fields) != len(header):
+                raise AnalysisError(f"{path}, line {reader.line_num}: expected {len(header)} fields, got {len(fields)}")
+            for column, place in zip(columns, places, strict=True):
+                column.append(fields[place])
+    return dict(zip(names, columns, strict=True))
+
+
+def _numbers(path: Path, name: str, texts: Sequence[str]) -> Floats:
+    try:
+        return np.array([float(text) if text else math.nan for text in texts], dtype=np.float64)
+    except ValueError:
+        pass
+    for row, text in enumerate(texts):
+        try:
+            float(text or "nan")
+        except ValueError:
+            raise AnalysisError(f"{path}, line {row + 2}: column {name!r} must hold numbers, got {text!r}") from None
+    raise AssertionError("unreachable: one of the texts is no number")

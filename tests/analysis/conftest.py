@@ -1,0 +1,22 @@
+"""A small run on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analysis.tables import JobTable, read_run
+from tests.analysis.samples import write_run
+
+
+@pytest.fixture
+def run_folder(tmp_path: Path) -> Path:
+    """Folder of the run that :mod:`tests.analysis.samples` describes."""
+    return write_run(tmp_path / "run")
+
+
+@pytest.fixture
+def table(run_folder: Path) -> JobTable:
+    """The run as a table."""
+    return read_run(run_folder)

@@ -1,0 +1,77 @@
+"""Bootstrap intervals and paired comparison."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from analysis import compare
+from analysis.errors import AnalysisError
+from analysis.tables import JobTable
+
+
+def test_interval_of_a_constant_is_a_point() -> None:
+    """Values that do not vary have no spread."""
+    assert compare.bootstrap_mean(np.full(20, 7.0)) == compare.Interval(7.0, 7.0, 7.0)
+
+
+def test_interval_covers_the_mean_and_shrinks_with_more_values() -> None:
+    """About two standard errors to each side; the same seed gives the same interval."""
+    rng = np.random.default_rng(1)
+    few, many = rng.normal(10, 2, 100), rng.normal(10, 2, 10_000)
+    interval = compare.bootstrap_mean(few)
+    assert interval.low < interval.value < interval.high
+    assert interval.high - interval.low == pytest.approx(4 * 2 / 10, rel=0.3)
+    wide = compare.bootstrap_mean(many)
+    assert wide.high - wide.low < (interval.high - interval.low) / 5
+    assert compare.bootstrap_mean(few) == interval
+    assert compare.bootstrap_mean(few, seed=1) != interval
+
+
+def test_pairs_by_hand() -> None:
+    """Half of every value: ratio exactly 0.5, won everywhere except at the tie."""
+    baseline = np.array([10.0, 20.0, 30.0, 0.0])
+    paired = compare.compare_pairs(baseline / 2, baseline)
+    assert paired.ratio == compare.Interval(0.5, 0.5, 0.5)
+    assert paired.difference.value == -7.5
+    assert (paired.win, paired.loss, paired.pairs) == (0.75, 0.0, 4)
+    assert paired.effect == pytest.approx(-7.5 / np.std([5, 10, 15, 0], ddof=1))
+
+
+def test_pairing_is_sharper_than_independent_intervals() -> None:
+    """A small constant gain under a large common spread is certain when jobs are paired."""
+    baseline = np.random.default_rng(0).exponential(1000, 400)
+    paired = compare.compare_pairs(baseline - 1, baseline)
+    assert paired.difference.high < 0
+    assert paired.ratio.high < 1
+
+
+def test_pairs_must_match() -> None:
+    """Columns of different length, or none, are refused."""
+    with pytest.raises(AnalysisError, match="got 1 and 2"):
+        compare.compare_pairs(np.ones(1), np.ones(2))
+    with pytest.raises(AnalysisError, match="got 0 and 0"):
+        compare.compare_pairs(np.ones(0), np.ones(0))
+
+
+def test_align_by_job(table: JobTable) -> None:
+    """Tables written in different orders are matched job by job; jobs missing in one are left out."""
+    first, second = compare.align(table, table.take(np.array([3, 2, 0])))
+    assert list(first.job_id) == list(second.job_id) == ["a", "c"]
+    assert second.start_s.tolist() == [0, 50]
+
+
+def test_align_refuses_different_workloads(table: JobTable) -> None:
+    """Nothing in common is an error, not an empty table."""
+    other = dataclasses.replace(table, workload=["w9"] * 4)
+    with pytest.raises(AnalysisError, match="same workload"):
+        compare.align(table, other)
+
+
+def test_zero_baseline() -> None:
+    """A baseline of zeros has no ratio, but a difference."""
+    paired = compare.compare_pairs(np.ones(3), np.zeros(3))
+    assert np.isnan(paired.ratio.value)
+    assert paired.difference.value == 1.0
