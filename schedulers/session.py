@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 import heapq
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from schedulers.availability import Availability
@@ -305,7 +305,7 @@ class Session:
             self._now_s,
             self.machine,
             tuple(self._queue.values()),
-            tuple(self._running.values()) if self._explain else _Lazy(self._running),
+            _Lazy(self._running),
             self._timeline.copy,
             self._rng,
             self._notebook,
@@ -439,7 +439,7 @@ class Session:
             self._send((NotifyRegistration(self._now_s, finished=True),))
 
 
-class _Lazy:
+class _Lazy(Sequence[Running]):
     """Running jobs as a sequence that is only built when a policy looks at it."""
 
     __slots__ = ("_items", "_source")
@@ -456,7 +456,7 @@ class _Lazy:
     def __len__(self) -> int:
         return len(self._source)
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Running]:
         return iter(self._get())
 
     def __getitem__(self, index: Any) -> Any:

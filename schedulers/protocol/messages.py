@@ -161,7 +161,7 @@ class EstimateQuery(Struct, frozen=True):
 
 
 class Notify(Struct, frozen=True):
-    """A notification. ``resources`` for machine availability; ``data`` is the whole object of a forwarded user event."""
+    """A notification: ``resources`` for machine availability, ``data`` the whole object of a forwarded user event."""
 
     timestamp: float
     kind: str
@@ -193,7 +193,7 @@ Event = (
 
 
 class Message(Struct, frozen=True):
-    """What the simulator sends: the time and what happened since the last message (timestamps may lie before ``now``)."""
+    """What the simulator sends: the time, and what happened since the last message (maybe before ``now``)."""
 
     now: float
     events: tuple[Event, ...]
