@@ -232,7 +232,7 @@ def _info(policy_class: type, field: dataclasses.Field[Any], hint: Any) -> Optio
         raise TypeError(f"{policy_class.__name__}.{field.name}: an option cannot be of type {hint}")
     metadata = dict(field.metadata[_METADATA])
     if is_enum and not metadata["choices"]:
-        metadata["choices"] = tuple(kind.__members__.values())
+        metadata["choices"] = tuple(vars(kind)["_member_map_"].values())
     return OptionInfo(name=field.name, type=kind, default=field.default, optional=len(arms) > len(kinds), **metadata)
 
 
