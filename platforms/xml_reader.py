@@ -19,7 +19,8 @@ from xml.parsers import expat
 
 from platforms import units
 from platforms.builder import PlatformBuilder
-from platforms.clusters import ClusterSpec, add_cluster
+from platforms.cluster_spec import ClusterSpec
+from platforms.clusters import add_cluster
 from platforms.errors import PlatformError
 from platforms.model import Host, Platform, Sharing
 from platforms.xml_rules import ALIASES, CHILDREN, Attributes, check_attributes

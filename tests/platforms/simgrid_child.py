@@ -1,0 +1,34 @@
+"""Child process: loads a platform in SimGrid and prints hosts, links and routes as JSON (standard library only).
+
+Usage: ``python simgrid_child.py FILE.xml [STRIDE]``: every STRIDE-th pair of hosts, default all.
+"""
+
+import json
+import os
+import sys
+
+sys.path.append("/usr/lib/python3/dist-packages")
+import simgrid  # noqa: E402
+
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+engine = simgrid.Engine(["child", "--log=root.thres:critical"])
+engine.load_platform(sys.argv[1])
+stride = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+hosts = engine.all_hosts
+pairs = [(src, dst) for src in hosts for dst in hosts][::stride]
+routes = []
+for src, dst in pairs:
+    links, latency = src.route_to(dst)
+    routes.append([src.name, dst.name, [link.name for link in links], latency])
+print(
+    json.dumps(
+        {
+            "hosts": {
+                host.name: [[host.pstate_speed(i) for i in range(host.pstate_count)], host.core_count, host.pstate]
+                for host in hosts
+            },
+            "links": {link.name: [link.bandwidth, link.latency] for link in engine.all_links},
+            "routes": routes,
+        }
+    )
+)
