@@ -10,12 +10,15 @@
     |   +-- LocalProtocolError     what we were about to send is illegal (our own fault)
     +-- DecisionRefused            the guard refused a policy's decision (names the job and the reason)
     +-- PeerLost                   the peer went silent (exit code 3)
+    +-- Stopped                    a signal asked the service to stop (exit code 128 + signal)
 
 ``platforms`` and ``workloads`` import nothing of ours and have their own ``PlatformError`` and ``WorkloadError``,
 with the same ``exit_code``.
 """
 
 from __future__ import annotations
+
+import signal
 
 
 class SpillwayError(Exception):
@@ -79,3 +82,17 @@ class PeerLost(SpillwayError):
     """The peer went silent for longer than the watchdog allows."""
 
     exit_code = 3
+
+
+class Stopped(SpillwayError):
+    """A signal asked the service to stop; the exit code is the shell's for it.
+
+    Parameters
+    ----------
+    number
+        Number of the signal.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"stopped by {signal.Signals(number).name} before the simulation ended")
+        self.exit_code = 128 + number

@@ -1,7 +1,8 @@
 """What a wire format must do: the interface between bytes and the neutral messages, for both roles.
 
 The scheduler's service uses :meth:`Codec.decode_message` and :meth:`Codec.encode_reply`, the simulator the other two. A
-module with these four functions is a codec (:mod:`schedulers.protocol.batsim4`).
+module with these four functions is a codec (:mod:`schedulers.protocol.batsim4`). What answers the messages is a
+:class:`Conversation`.
 """
 
 from __future__ import annotations
@@ -28,4 +29,14 @@ class Codec(Protocol):
 
     def encode_reply(self, reply: Reply, /) -> bytes:
         """Write a reply as a scheduler does; raise :class:`schedulers.errors.LocalProtocolError`."""
+        ...
+
+
+class Conversation(Protocol):
+    """One simulation's conversation (:class:`schedulers.session.Session`)."""
+
+    finished: bool
+
+    def handle(self, message: Message, /) -> Reply:
+        """Digest one message and answer it."""
         ...
