@@ -48,7 +48,7 @@ def makespan_s(table: JobTable) -> float:
 
 def compute_utilisation(table: JobTable) -> float:
     """Share of the node-seconds in ``[0, makespan)`` that jobs held, in [0, 1]; NaN for an unknown machine."""
-    return _share(float(np.sum(_held(table) * table.nodes)), table.machine.nodes * makespan_s(table))
+    return _share(float(np.sum(_held(table) * table.nodes)), len(table.machine.nodes) * makespan_s(table))
 
 
 def storage_utilisation(table: JobTable) -> float:

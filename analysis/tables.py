@@ -43,27 +43,25 @@ COLUMNS = (
 
 
 @dataclass(frozen=True)
+class Host:
+    """One host: Batsim's resource id, its name, its burst-buffer capacity in bytes (0 on a compute node)."""
+
+    id: int
+    name: str
+    capacity_bytes: int = 0
+
+
+@dataclass(frozen=True)
 class MachineInfo:
-    """Size of the machine.
+    """The machine: compute nodes and storage nodes, each in the order of their places. Empty where unknown."""
 
-    Attributes
-    ----------
-    nodes
-        Number of compute nodes; 0 where unknown.
-    storage_bytes
-        Capacity of each storage node in bytes, by resource id.
-    storage_names
-        Names of the storage nodes, by resource id.
-    """
-
-    nodes: int = 0
-    storage_bytes: dict[int, int] | None = None
-    storage_names: dict[int, str] | None = None
+    nodes: tuple[Host, ...] = ()
+    storages: tuple[Host, ...] = ()
 
     @property
     def total_storage_bytes(self) -> int:
-        """Burst-buffer capacity of the whole machine in bytes; 0 where unknown."""
-        return sum((self.storage_bytes or {}).values())
+        """Burst-buffer capacity of the whole machine in bytes."""
+        return sum(storage.capacity_bytes for storage in self.storages)
 
 
 @dataclass(frozen=True)
@@ -214,11 +212,9 @@ def read_machine(path: Path) -> MachineInfo:
     """Read ``machine.json`` (members ``nodes`` and ``storages``); raise :class:`AnalysisError` when it is malformed."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        storages = data["storages"]
         return MachineInfo(
-            int(data["nodes"]),
-            {int(item["id"]): int(item["capacity_bytes"]) for item in storages},
-            {int(item["id"]): str(item["name"]) for item in storages},
+            tuple(Host(int(item["id"]), str(item["name"])) for item in data["nodes"]),
+            tuple(Host(int(item["id"]), str(item["name"]), int(item["capacity_bytes"])) for item in data["storages"]),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise AnalysisError(f"{path}: expected an object with 'nodes' and 'storages': {error!r}") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 HEADER = (
@@ -19,10 +20,10 @@ JOBS = (
 )
 
 ALLOCATIONS = "job_id,workload_name,user,bb_bytes,storages\na,w0,u1,10,4:2\nb,w0,u2,0,\nc,w0,u1,40,5:1\n"
-MACHINE = (
-    '{"nodes": 4, "storages": [{"id": 4, "name": "s0", "capacity_bytes": 100}, '
-    '{"id": 5, "name": "s1", "capacity_bytes": 100}]}'
-)
+MACHINE = {
+    "nodes": [{"id": i, "name": f"n{i}"} for i in range(4)],
+    "storages": [{"id": 4, "name": "s0", "capacity_bytes": 100}, {"id": 5, "name": "s1", "capacity_bytes": 100}],
+}
 
 
 def write_run(folder: Path) -> Path:
@@ -30,5 +31,5 @@ def write_run(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "jobs.csv").write_text(HEADER + JOBS)
     (folder / "allocations.csv").write_text(ALLOCATIONS)
-    (folder / "machine.json").write_text(MACHINE)
+    (folder / "machine.json").write_text(json.dumps(MACHINE))
     return folder

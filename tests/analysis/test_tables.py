@@ -26,7 +26,7 @@ def test_allocations_and_machine_are_joined_by_name(table: JobTable) -> None:
     """Burst buffers come from allocations.csv, sizes of the machine from machine.json."""
     assert table.bb_bytes.tolist() == [10, 0, 40, 0]
     assert list(table.storages) == ["4:2", "", "5:1", ""]
-    assert table.machine.nodes == 4
+    assert [node.name for node in table.machine.nodes] == ["n0", "n1", "n2", "n3"]
     assert table.machine.total_storage_bytes == 200
 
 
@@ -36,7 +36,7 @@ def test_batsims_file_alone_is_enough(run_folder: Path) -> None:
     (run_folder / "machine.json").unlink()
     table = read_run(run_folder)
     assert table.bb_bytes.sum() == 0
-    assert table.machine.nodes == 0
+    assert table.machine.nodes == ()
 
 
 def test_take_keeps_the_order_of_the_rows(table: JobTable) -> None:

@@ -1,0 +1,70 @@
+"""Who held which compute node when."""
+
+from __future__ import annotations
+
+from matplotlib.axes import Axes
+
+from analysis.plots.rectangles import Rectangle, draw_rectangles
+from analysis.plots.style import PALETTE, new_axes, time_unit
+from analysis.tables import JobTable, parse_intervals
+
+
+def node_gantt(
+    table: JobTable,
+    ax: Axes | None = None,
+    *,
+    begin_s: float = 0.0,
+    end_s: float | None = None,
+    title: str = "Compute nodes",
+) -> Axes:
+    """Draw jobs as rectangles over time and compute nodes; neighbouring colours only tell jobs apart.
+
+    Rows are compute nodes in the order of their places (``machine.json``), by resource id where that is unknown.
+    Jobs that were killed are hatched.
+
+    Parameters
+    ----------
+    table
+        A run.
+    ax
+        Where to draw; a new figure by default.
+    begin_s, end_s
+        Part of the simulated time to show; default: all of it.
+    title
+        Above the chart.
+    """
+    ax = new_axes(ax, 11.0, 4.6)
+    ran = table.ran()
+    end_s = float(ran.finish_s.max(initial=begin_s + 1)) if end_s is None else end_s
+    ran = ran.only((ran.finish_s > begin_s) & (ran.start_s < end_s))
+    scale, unit = time_unit(end_s - begin_s)
+    held = [parse_intervals(text) for text in ran.allocated]
+    ids = [node.id for node in table.machine.nodes] or sorted({node for nodes in held for node in nodes})
+    row_of = {node: row for row, node in enumerate(ids)}
+    plain: tuple[list[Rectangle], list[str]] = ([], [])
+    killed: tuple[list[Rectangle], list[str]] = ([], [])
+    for job, (nodes, stopped) in enumerate(zip(held, ran.killed, strict=True)):
+        left, right = max(ran.start_s[job], begin_s) / scale, min(ran.finish_s[job], end_s) / scale
+        rectangles, faces = killed if stopped else plain
+        for first, last in _runs(sorted(row_of[node] for node in nodes if node in row_of)):
+            rectangles.append((left, right, first, last + 1))
+            faces.append(PALETTE[job % len(PALETTE)])
+    draw_rectangles(ax, *plain)
+    draw_rectangles(ax, *killed, hatch="////")
+    ax.set_xlim(begin_s / scale, end_s / scale)
+    ax.set_ylim(len(ids), 0)
+    ax.set_xlabel(f"simulated time ({unit}); hatched: killed")
+    ax.set_ylabel("compute node")
+    ax.set_title(title)
+    return ax
+
+
+def _runs(rows: list[int]) -> list[tuple[int, int]]:
+    """Group ascending row numbers into unbroken runs."""
+    runs: list[tuple[int, int]] = []
+    for row in rows:
+        if runs and runs[-1][1] == row - 1:
+            runs[-1] = (runs[-1][0], row)
+        else:
+            runs.append((row, row))
+    return runs

@@ -1,0 +1,64 @@
+"""How much of the nodes and of the burst buffers is held, over time."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from analysis.plots.style import PALETTE, new_axes, time_unit
+from analysis.tables import Floats, JobTable
+from analysis.timelines import Steps, busy_nodes, held_bytes
+
+BINS = 400
+
+
+def utilisation_timeline(
+    table: JobTable, ax: Axes | None = None, *, title: str = "Utilisation", end_s: float | None = None
+) -> Axes:
+    """Draw the shares of compute nodes and burst-buffer bytes held, averaged over 400 equal spans of time.
+
+    Parameters
+    ----------
+    table
+        A run; without ``machine.json`` nothing can be drawn and the chart says so.
+    ax
+        Where to draw; a new figure by default.
+    title
+        Above the chart.
+    end_s
+        End of the time axis; default: the end of the last job.
+    """
+    ax = new_axes(ax, 11.0, 3.0)
+    ran = table.ran()
+    end_s = float(ran.finish_s.max(initial=1.0)) if end_s is None else end_s
+    scale, unit = time_unit(end_s)
+    edges = np.linspace(0, end_s, BINS + 1)
+    shares = (
+        ("compute nodes", busy_nodes(table), len(table.machine.nodes), PALETTE[0]),
+        ("burst buffers", held_bytes(table), table.machine.total_storage_bytes, PALETTE[1]),
+    )
+    for name, steps, capacity, colour in shares:
+        if capacity and len(ran):
+            averages = _averages(steps, edges) / capacity * 100
+            times = np.repeat(edges, 2)[1:-1] / scale
+            ax.plot(times, np.repeat(averages, 2), color=colour, linewidth=1.1, label=name)
+            ax.fill_between(times, np.repeat(averages, 2), color=colour, alpha=0.18, linewidth=0)
+    if not ax.lines:
+        ax.text(0.5, 0.5, "no jobs, or size of the machine unknown", transform=ax.transAxes, ha="center")
+    else:
+        ax.legend(ncols=2, loc="lower left", bbox_to_anchor=(0.55, 1.0), borderaxespad=0.2)
+    ax.set_xlim(0, end_s / scale)
+    ax.set_ylim(0, 102)
+    ax.grid(axis="y")
+    ax.set_xlabel(f"simulated time ({unit})")
+    ax.set_ylabel("held (%)")
+    ax.set_title(title)
+    return ax
+
+
+def _averages(steps: Steps, edges: Floats) -> Floats:
+    """Average of the function in each span: differences of its integral."""
+    times = np.unique(np.concatenate((edges, steps.time_s)))
+    area = np.concatenate(([0.0], np.cumsum(steps.at(times[:-1]) * np.diff(times))))
+    averages: Floats = np.diff(np.interp(edges, times, area)) / np.diff(edges)
+    return averages

@@ -1,0 +1,128 @@
+"""Every figure: it draws what the numbers say, into given axes or its own, and saves the same bytes twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.figure import Figure
+
+from analysis.plots import style
+from analysis.plots.bars import bars
+from analysis.plots.boxen import boxen
+from analysis.plots.node_gantt import node_gantt
+from analysis.plots.queue_timeline import queue_timeline
+from analysis.plots.storage_gantt import storage_gantt
+from analysis.plots.utilisation_timeline import utilisation_timeline
+from analysis.tables import JobTable
+
+FIGURES: dict[str, Callable[[JobTable, Axes | None], Axes]] = {
+    "bars": lambda table, ax: bars({"fcfs": table.ran().wait_s, "easy": table.ran().turnaround_s}, ax),
+    "boxen": lambda table, ax: boxen({"fcfs": table.ran().wait_s}, ax),
+    "node_gantt": lambda table, ax: node_gantt(table, ax),
+    "storage_gantt": lambda table, ax: storage_gantt(table, ax),
+    "queue_timeline": lambda table, ax: queue_timeline({"fcfs": table}, ax),
+    "utilisation_timeline": lambda table, ax: utilisation_timeline(table, ax),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_draws_into_the_given_axes(name: str, table: JobTable) -> None:
+    """A caller's axes are used and returned, so that figures can be combined."""
+    ax = Figure().add_subplot()
+    assert FIGURES[name](table, ax) is ax
+    assert ax.get_title(loc="left") or ax.get_title()
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_draws_a_run_in_which_nothing_ran(name: str, table: JobTable) -> None:
+    """Results without a single executed job give an empty chart, not a traceback."""
+    empty = table.only(~table.executed)
+    ax = FIGURES[name](empty, None)
+    assert isinstance(ax.get_figure(), Figure)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_saves_the_same_bytes_twice(name: str, table: JobTable, tmp_path: Path) -> None:
+    """Both formats are written and depend on the data only."""
+    first = style.save(FIGURES[name](table, None), tmp_path / "a" / name)
+    second = style.save(FIGURES[name](table, None), tmp_path / "b" / name)
+    assert [path.suffix for path in first] == [".png", ".svg"]
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+
+
+def _rectangles(ax: Axes) -> list[tuple[float, float, float, float]]:
+    found = []
+    for collection in ax.collections:
+        if isinstance(collection, PolyCollection):
+            for path in collection.get_paths():
+                low, high = path.vertices.min(axis=0), path.vertices.max(axis=0)  # type: ignore[union-attr]
+                found.append((low[0], high[0], low[1], high[1]))
+    return found
+
+
+def test_node_gantt_draws_each_job_on_its_nodes(table: JobTable) -> None:
+    """Job a holds nodes 0-1 from 0 to 100 s, b all four from 100 to 110, c node 3 from 50 to 100."""
+    assert sorted(_rectangles(node_gantt(table))) == [(0, 100, 0, 2), (50, 100, 3, 4), (100, 110, 0, 4)]
+
+
+def test_node_gantt_of_a_part_of_the_time(table: JobTable) -> None:
+    """Rectangles end at the borders of the part that is shown."""
+    assert sorted(_rectangles(node_gantt(table, begin_s=60, end_s=105))) == [
+        (60, 100, 0, 2),
+        (60, 100, 3, 4),
+        (100, 105, 0, 4),
+    ]
+
+
+def test_storage_gantt_heights_are_bytes(table: JobTable) -> None:
+    """Job a holds 2 x 10 of 100 bytes on s0, c holds 40 of 100 on s1: heights in lanes of 0.88."""
+    first, second = sorted(_rectangles(storage_gantt(table)))
+    assert first[:2] == (0, 100)
+    assert first[3] - first[2] == pytest.approx(0.2 * 0.88)
+    assert second[:2] == (50, 100)
+    assert second[3] - second[2] == pytest.approx(0.4 * 0.88)
+
+
+def test_storage_gantt_never_leaves_its_lane_when_room_is_split(table: JobTable) -> None:
+    """The room that two ended jobs leave apart is given to one job in two pieces."""
+    import dataclasses
+
+    columns = table.take(np.array([0, 0, 0, 0]))
+    busy = dataclasses.replace(
+        columns,
+        start_s=np.array([0.0, 0, 0, 50]),
+        finish_s=np.array([50.0, 100, 50, 100]),
+        bb_bytes=np.array([30.0, 40, 30, 60]),
+        storages=["4:1"] * 4,
+    )
+    pieces = _rectangles(storage_gantt(busy))
+    assert len(pieces) == 5
+    assert all(0.06 - 1e-9 <= low <= high <= 0.94 + 1e-9 for _, _, low, high in pieces)
+    late = [(low, high) for left, _, low, high in pieces if left == 50]
+    assert sum(high - low for low, high in late) == pytest.approx(0.6 * 0.88)
+
+
+def test_bars_show_the_mean(table: JobTable) -> None:
+    """The bar ends at the mean, in the unit that the axis names."""
+    ax = bars({"fcfs": np.array([3600.0, 10800.0]), "easy": np.array([43200.0])})
+    assert [round(patch.get_width(), 6) for patch in ax.patches] == [2.0, 12.0]  # type: ignore[attr-defined]
+    assert ax.get_xlabel().startswith("hours")
+
+
+@pytest.mark.parametrize(("span_s", "unit"), [(10, "seconds"), (600, "minutes"), (20_000, "hours"), (1e6, "days")])
+def test_time_unit(span_s: float, unit: str) -> None:
+    """An axis has a unit in which its numbers are readable."""
+    assert style.time_unit(span_s)[1] == unit
+
+
+def test_palette_repeats() -> None:
+    """More names than colours are possible."""
+    names = [str(i) for i in range(12)]
+    chosen = style.colours(names)
+    assert len(set(chosen.values())) == len(style.PALETTE) == 10
+    assert chosen["0"] == chosen["10"]
