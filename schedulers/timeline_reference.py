@@ -12,21 +12,7 @@ from typing import NamedTuple
 from schedulers.job import Allocation, Job
 from schedulers.machine import Machine
 from schedulers.placement import Placement, Resource, choose_nodes, choose_storages, links_above
-
-
-class Fit(NamedTuple):
-    """The earliest start of a job and what it gets there.
-
-    Attributes
-    ----------
-    start_s
-        Start in seconds.
-    allocation
-        Nodes, storages and bandwidth, of the covered resources only.
-    """
-
-    start_s: float
-    allocation: Allocation
+from schedulers.timeline import Fit
 
 
 class Free(NamedTuple):
