@@ -11,6 +11,8 @@ from workloads.errors import WorkloadError
 DEFAULT_NETWORK_BYTES_PER_S = 1.25e9
 """10 Gbit/s: assumed where no link can be read."""
 
+_MASTER = "master_host"
+
 
 class PlatformLike(Protocol):
     """The part of :class:`platforms.model.Platform` that is read here."""
@@ -63,7 +65,8 @@ class MachineFacts:
     def from_platform(cls, platform: PlatformLike) -> MachineFacts:
         """Read the facts from a loaded platform.
 
-        Compute nodes are the hosts whose ``role`` is empty or ``compute_node``; burst buffers the storage hosts with
+        Compute nodes are the hosts whose ``role`` is empty or ``compute_node`` (Batsim's default master, a host named
+        ``master_host``, is none); burst buffers the storage hosts with
         ``capacity_bytes`` > 0 that are no ``pfs``. The network's bandwidth is that of the first link on the way from
         the first compute node to the last. Storage nodes of different capacity count with the smallest.
 
@@ -76,7 +79,7 @@ class MachineFacts:
         capacities: list[int] = []
         for index, host in enumerate(platform.hosts):
             role = host.properties.get("role", "")
-            if role in ("", "compute_node") and host.speeds[0] > 0:
+            if role in ("", "compute_node") and host.speeds[0] > 0 and host.name != _MASTER:
                 compute.append(index)
             capacity = int(float(host.properties.get("capacity_bytes", "0")))
             if role == "storage" and capacity > 0 and host.properties.get("storage_kind") != "pfs":
