@@ -94,7 +94,7 @@ def _one_line(data: bytes) -> bytes:
 class _Line(msgspec.Struct):
     dir: Literal["B>S", "S>B"]
     n: int
-    msg: msgspec.Raw | None = None
+    msg: msgspec.Raw = msgspec.Raw()
     raw: str | None = None
 
 
@@ -160,13 +160,13 @@ def _line(decoder: msgspec.json.Decoder[_Line], text: bytes, place: str) -> _Lin
         line = decoder.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f'{place}: expected {{"dir": "B>S" or "S>B", "n": number, "msg": message}}: {error}') from None
-    if line.msg is None and line.raw is None:
+    if not bytes(line.msg) and line.raw is None:
         raise InputError(f"{place}: expected the member 'msg'")
     return line
 
 
 def _bytes(line: _Line) -> bytes:
-    return bytes(line.msg) if line.msg is not None else (line.raw or "").encode()
+    return bytes(line.msg) or (line.raw or "").encode()
 
 
 # --------------------------------------------------------------------------- replaying

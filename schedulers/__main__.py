@@ -1,0 +1,223 @@
+"""Command line of the service: ``python -m schedulers POLICY`` and ``python -m schedulers replay FILE POLICY``.
+
+Assembly only: this is the one place that knows the table of policies, the execution models and the codec at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from schedulers.errors import OptionError, SpillwayError
+from schedulers.options import split_assignments
+from schedulers.protocol import batsim4
+
+if TYPE_CHECKING:
+    from schedulers.execution.base import Execution
+    from schedulers.session import Session
+
+DIFFERENT = 1
+"""Exit code of a replay that answers otherwise than the recording."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line, like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        raise OptionError(f"{message} (see {self.prog} --help)")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit code. Every error is one line on the standard error stream."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        if given[:1] == ["replay"]:
+            return _replay(_replay_parser().parse_args(given[1:]))
+        return _serve(_serve_parser().parse_args(given))
+    except SpillwayError as error:
+        print(f"schedulers: error: {error}", file=sys.stderr)
+        return error.exit_code
+
+
+def _serve(options: argparse.Namespace) -> int:
+    from schedulers.server import serve
+    from schedulers.transcript import Recorder
+
+    if options.list:
+        return _list()
+    session = build_session(options)
+    with Recorder(options.record) if options.record is not None else nullcontext() as recorder:
+        exchanges = serve(
+            session,
+            options.bind,
+            batsim4,
+            watchdog_s=options.watchdog,
+            recorder=recorder,
+            on_bound=lambda endpoint: _say(f"{options.policy} listens on {endpoint}"),
+        )
+    _say(f"the simulation has ended after {exchanges} exchanges")
+    return 0
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from schedulers.transcript import replay
+
+    difference = replay(options.file, build_session(options), batsim4)
+    if difference is not None:
+        print(difference)
+        return DIFFERENT
+    print(f"{options.file}: {options.policy} answers as recorded")
+    return 0
+
+
+def _list() -> int:
+    from rich.console import Console
+
+    from schedulers.listing import print_policies
+    from schedulers.policies import POLICIES
+
+    console = Console()
+    print_policies(POLICIES, console if console.is_terminal else Console(width=160))
+    return 0
+
+
+def build_session(options: argparse.Namespace) -> Session:
+    """Assemble the session that the options describe; raise :class:`OptionError` for what they get wrong."""
+    from schedulers.execution.phased import Phased, PhasedOptions
+    from schedulers.execution.rigid import Rigid
+    from schedulers.machine import MachineDefaults
+    from schedulers.placement import NodeOrder, Placement, StorageOrder
+    from schedulers.policies import POLICIES
+    from schedulers.session import Cadence, Session
+
+    if options.policy is None:
+        raise OptionError("expected the name of a policy (--list shows all)")
+    if options.policy not in POLICIES:
+        raise OptionError(f"unknown policy {options.policy!r}; known policies: {', '.join(POLICIES)}")
+    literal = options.thesis_literal
+    executions: dict[str, Callable[[], Execution]] = {
+        "alloc": Rigid,
+        "io": lambda: Phased(PhasedOptions(early_release=literal)),
+    }
+    return Session(
+        POLICIES[options.policy].build(split_assignments(options.options), literal=literal),
+        seed=options.seed,
+        cadence=Cadence(options.cadence or ("event" if literal else "message")),
+        execution=executions[options.model](),
+        defaults=MachineDefaults(options.burst_buffer_bytes, options.location_shape),
+        placement=Placement(NodeOrder(options.node_order), StorageOrder(options.storage_order)),
+    )
+
+
+# --------------------------------------------------------------------------- arguments
+
+
+def _serve_parser() -> argparse.ArgumentParser:
+    from schedulers.server import DEFAULT_BIND
+
+    parser = _Parser(
+        prog="python -m schedulers",
+        description="Schedule one simulation of Batsim 4 (or of our own simulator) over ZeroMQ. "
+        "Also: python -m schedulers replay FILE POLICY, which plays a recording again.",
+        epilog="Exit codes: 0 the simulation ended; 1 the conversation failed; 2 wrong input; 3 the simulator went "
+        "silent; 128 + n stopped by signal n.",
+    )
+    parser.add_argument("policy", nargs="?", metavar="POLICY", help="name of a policy (see --list)")
+    parser.add_argument("--list", action="store_true", help="show every policy with its options, and exit")
+    parser.add_argument(
+        "--bind", default=DEFAULT_BIND, metavar="ENDPOINT", help="ZeroMQ endpoint; port * for a free one (%(default)s)"
+    )
+    parser.add_argument("--record", type=Path, metavar="FILE", help="write a transcript of the conversation")
+    parser.add_argument(
+        "--watchdog", type=_positive, metavar="SECONDS", help="end with exit code 3 after so long a silence (never)"
+    )
+    _add_session_arguments(parser)
+    return parser
+
+
+def _replay_parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="python -m schedulers replay",
+        description="Feed a recorded conversation to a policy and show its first different answer (exit code 1).",
+    )
+    parser.add_argument("file", type=Path, metavar="FILE", help="transcript made by --record")
+    parser.add_argument("policy", metavar="POLICY", help="name of a policy")
+    _add_session_arguments(parser)
+    return parser
+
+
+def _add_session_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("-o", dest="options", action="append", default=[], metavar="KEY=VALUE", help="an option of the policy")
+    add("--seed", type=int, default=0, metavar="N", help="seed of the policy's random numbers (%(default)s)")
+    add("--cadence", choices=("message", "event"), help="call the policy once per message (default) or per event")
+    add(
+        "--model",
+        choices=("alloc", "io"),
+        default="alloc",
+        help="how jobs run: whole (alloc, default), or as staging, phases and drains made of dynamic jobs (io)",
+    )
+    add("--thesis-literal", action="store_true", help="the published experiment's rules, where ours are better")
+    add(
+        "--burst-buffer-bytes",
+        type=_bytes,
+        default=0,
+        metavar="N",
+        help="capacity of each storage node whose host states no capacity_bytes (%(default)s: none)",
+    )
+    add(
+        "--location-shape",
+        type=_shape,
+        default=(),
+        metavar="N,N,N",
+        help="place of hosts that state no location, from the number in their names: 3,3,4 means 3 nodes per router, "
+        "3 routers per chassis, 4 chassis per group",
+    )
+    add("--node-order", choices=("first-fit", "spread", "pack"), default="first-fit", help="which free nodes to take")
+    add(
+        "--storage-order",
+        choices=("nearest", "by-id", "emptiest", "fullest"),
+        default="nearest",
+        help="which storage node serves a node's burst buffer",
+    )
+
+
+def _positive(text: str) -> float:
+    value = _number(text, "a number of seconds above 0")
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, got {text!r}")
+    return value
+
+
+def _bytes(text: str) -> int:
+    expected = "a whole number of bytes below 2^62"
+    value = _number(text, expected)
+    if not (0 <= value < 2**62 and value.is_integer()):
+        raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}")
+    return int(value)
+
+
+def _shape(text: str) -> tuple[int, ...]:
+    parts = text.split(",")
+    if not all(part.strip().isdecimal() and int(part) > 0 for part in parts):
+        raise argparse.ArgumentTypeError(f"expected whole numbers of at least 1 such as 3,3,4, got {text!r}")
+    return tuple(int(part) for part in parts)
+
+
+def _number(text: str, expected: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}") from None
+
+
+def _say(text: str) -> None:
+    print(f"schedulers: {text}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
