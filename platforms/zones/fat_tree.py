@@ -83,7 +83,7 @@ class FatTreeZone(Zone):
             node = self.tree[current]
             number = self.tree[dst].position
             for level in range(node.level):
-                number //= self.shape.parents[level] * self.shape.cables[level]
+                number //= self.shape.parents[level]
             cable = node.ports_up[number % len(node.ports_up)]
             assert cable is not None, "every port of a sealed fat tree has a cable"
             self._limit(node, links)

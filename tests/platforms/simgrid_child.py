@@ -17,9 +17,20 @@ stride = int(sys.argv[2]) if len(sys.argv) > 2 else 1
 hosts = engine.all_hosts
 pairs = [(src, dst) for src in hosts for dst in hosts][::stride]
 routes = []
-for src, dst in pairs:
-    links, latency = src.route_to(dst)
-    routes.append([src.name, dst.name, [link.name for link in links], latency])
+
+
+def collect():
+    """Ask for the routes from inside the simulation: the outermost zone is finished only when it starts."""
+    for src, dst in pairs:
+        try:
+            links, latency = src.route_to(dst)
+            routes.append([src.name, dst.name, [link.name for link in links], latency])
+        except Exception as error:
+            routes.append([src.name, dst.name, None, str(error)])
+
+
+simgrid.Actor.create("collect", hosts[0], collect)
+engine.run()
 print(
     json.dumps(
         {
