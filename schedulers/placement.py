@@ -9,6 +9,7 @@ largest size. The functions here are the reference; the kernels of the timeline 
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -35,7 +36,7 @@ class NodeOrder(enum.Enum):
     SPREAD = "spread"
     """Node by node one whose innermost link has most bandwidth left after what this job took; ties: lowest index."""
     PACK = "pack"
-    """The links with least bandwidth left first, each until it is full or has no free node; ties: lowest free node."""
+    """Node by node one whose innermost link has least bandwidth left that still serves it; ties: lowest index."""
 
 
 class StorageOrder(enum.Enum):
@@ -133,33 +134,42 @@ def choose_nodes(
     if io_rate == 0:
         return tuple(free[:count]) if len(free) >= count else None
     left = list(band)
+    untried = list(free)
     chosen: list[int] = []
-    for node in _in_order(machine, free, band, io_rate, order):
+    while len(chosen) < count and untried:
+        node = _NODE_RULES[order](machine, untried, left)
+        untried.remove(node)
         above = links_above(machine, node)
-        if len(chosen) < count and all(left[link] >= io_rate for link in above):
+        if all(left[link] >= io_rate for link in above):
             chosen.append(node)
             for link in above:
                 left[link] -= io_rate
     return tuple(sorted(chosen)) if len(chosen) == count else None
 
 
-def _in_order(
-    machine: Machine, free: Sequence[int], band: Sequence[int], io_rate: int, order: NodeOrder
-) -> Sequence[int]:
-    """The free nodes in the order in which they are tried. A node without link has endless bandwidth."""
-    if order is NodeOrder.FIRST_FIT:
-        return free
-    keys: dict[int, tuple[float, int, int]] = {}
-    first: dict[int, int] = {}
-    rank: dict[int, int] = {}
-    for node in free:
-        link = int(machine.node_link[node])
-        left = float("inf") if link < 0 else band[link]
-        lowest = first.setdefault(link, node)
-        taken = rank.get(link, 0)
-        rank[link] = taken + 1
-        keys[node] = (left, lowest, node) if order is NodeOrder.PACK else (taken * io_rate - left, node, 0)
-    return sorted(free, key=keys.__getitem__)
+def _first(_machine: Machine, untried: list[int], _left: list[int]) -> int:
+    return untried[0]
+
+
+def _spread(machine: Machine, untried: list[int], left: list[int]) -> int:
+    return min(untried, key=lambda node: (-_band_of(machine, node, left), node))
+
+
+def _pack(machine: Machine, untried: list[int], left: list[int]) -> int:
+    return min(untried, key=lambda node: (_band_of(machine, node, left), node))
+
+
+def _band_of(machine: Machine, node: int, left: list[int]) -> float:
+    """Bytes per second left on a node's innermost link; endless without one."""
+    link = machine.node_link[node]
+    return left[link] if link >= 0 else math.inf
+
+
+_NODE_RULES: dict[NodeOrder, Callable[[Machine, list[int], list[int]], int]] = {
+    NodeOrder.FIRST_FIT: _first,
+    NodeOrder.SPREAD: _spread,
+    NodeOrder.PACK: _pack,
+}
 
 
 def choose_storages(

@@ -178,4 +178,4 @@ def state(timeline: Timeline) -> tuple[bytes, bytes]:
 
 
 TestTimelineAgainstReference = TimelineAgainstReference.TestCase
-TestTimelineAgainstReference.settings = settings(max_examples=60, stateful_step_count=25)
+TestTimelineAgainstReference.settings = settings(max_examples=100, stateful_step_count=30)
