@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import lzma
 import os
-import tempfile
+import threading
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -67,19 +67,14 @@ def write_bytes(path: Path, data: bytes) -> None:
     suffix = path.suffix.lower()
     if suffix in _COMPRESS:
         data = _COMPRESS[suffix](data)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            temporary = Path(file.name)
-            file.write(data)
-        temporary.chmod(0o666 & ~_umask())
-        os.replace(temporary, path)
+        try:
+            temporary.write_bytes(data)
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
     except OSError as error:
         raise WorkloadError(
             f"cannot write the file: {error.strerror or error}; name an existing folder that you may write", str(path)
         ) from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -1,0 +1,239 @@
+"""Public logs by name: where they are, how to know that the right text came, where it is kept, whom to thank.
+
+The logs belong to the Parallel Workloads Archive and those who collected them; the project distributes none. A log is
+fetched once into the cache (``$XDG_CACHE_HOME/spillway/logs``, by default ``~/.cache/spillway/logs``). Its checksum is
+the sha256 of the *decompressed* text, whatever the compression. Where the catalogue knows it, another text is
+refused; where not, the first text that comes is trusted, its checksum recorded beside it, and any other refused later.
+
+References
+----------
+D. G. Feitelson, D. Tsafrir, D. Krakov, *Experience with using the Parallel Workloads Archive*, Journal of Parallel and
+Distributed Computing 74 (2014), 2967-2982, doi 10.1016/j.jpdc.2014.06.013.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from workloads.errors import WorkloadError
+from workloads.files import decompress, read_bytes, write_bytes
+from workloads.swf import parse_swf
+
+ARCHIVE = "https://www.cs.huji.ac.il/labs/parallel/workload"
+_TIMEOUT_S = 60.0
+_LARGEST_BYTES = 2 * 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class PublicLog:
+    """A log of the archive.
+
+    Attributes
+    ----------
+    name
+        File name without suffix.
+    folder
+        The archive's folder of this machine.
+    machine
+        What it is a log of.
+    sha256
+        Checksum of the decompressed text; "" where it is not known in advance.
+    """
+
+    name: str
+    folder: str
+    machine: str
+    sha256: str = ""
+
+    def address(self, archive: str = ARCHIVE) -> str:
+        """Where the compressed log is."""
+        return f"{archive.rstrip('/')}/{self.folder}/{self.name}.swf.gz"
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A log in the cache.
+
+    Attributes
+    ----------
+    path
+        The file (``.swf.gz``).
+    sha256
+        Checksum of its decompressed text.
+    how
+        Sentence about where it came from and how its checksum was tested.
+    """
+
+    path: Path
+    sha256: str
+    how: str
+
+
+_LOGS = (
+    PublicLog("ANL-Intrepid-2009-1", "l_anl_int", "IBM Blue Gene/P, Argonne, 2009"),
+    PublicLog("CEA-Curie-2011-2.1-cln", "l_cea_curie", "Bull cluster Curie, CEA, 2011"),
+    PublicLog("CTC-SP2-1996-3.1-cln", "l_ctc_sp2", "IBM SP2, Cornell Theory Center, 1996-1997"),
+    PublicLog("HPC2N-2002-2.2-cln", "l_hpc2n", "Linux cluster, HPC2N Umeå, 2002-2006"),
+    PublicLog("KIT-FH2-2016-1", "l_kit_fh2", "Cluster ForHLR II, Karlsruhe, 2016"),
+    PublicLog(
+        "KTH-SP2-1996-2.1-cln",
+        "l_kth_sp2",
+        "IBM SP2, 100 nodes, KTH Stockholm, 1996-1997: the thesis's log",
+        "fba36494c4e4257f72182e8b629ebb0bcb054b3b82851ef957445bd627adcc87",
+    ),
+    PublicLog("LANL-CM5-1994-4.1-cln", "l_lanl_cm5", "Connection Machine 5, Los Alamos, 1994-1996"),
+    PublicLog(
+        "LLNL-Atlas-2006-2.1-cln",
+        "l_llnl_atlas",
+        "Linux cluster Atlas, 1,152 nodes of 8 processors, Livermore, 2006-2007",
+        "8b3aaab739fa0bda8abaccc37c207d0b19d9d147b19e7f47a1641133a56fd07f",
+    ),
+    PublicLog("LLNL-Thunder-2007-1.1-cln", "l_llnl_thunder", "Linux cluster Thunder, Livermore, 2007"),
+    PublicLog("METACENTRUM-2013-3", "l_metacentrum2", "Czech national grid, 2013; requested memory, 5.7 million jobs"),
+    PublicLog(
+        "NASA-iPSC-1993-3",
+        "l_nasa_ipsc",
+        "Intel iPSC/860, 128 nodes, NASA Ames, 1993; no requested times",
+        "ee1ca07a24f51723af6ca0d1ac30f3cd38bfda98b460f460cc2c0bc42f083139",
+    ),
+    PublicLog("NASA-iPSC-1993-3.1-cln", "l_nasa_ipsc", "the same without the operators' test runs"),
+    PublicLog("PIK-IPLEX-2009-1", "l_pik_iplex", "IBM iDataPlex, Potsdam, 2009"),
+    PublicLog("RICC-2010-2", "l_ricc", "Cluster RICC, RIKEN, 2010"),
+    PublicLog("SDSC-BLUE-2000-4.2-cln", "l_sdsc_blue", "IBM SP Blue Horizon, San Diego, 2000-2003"),
+    PublicLog("SDSC-DS-2004-2.1-cln", "l_sdsc_ds", "IBM DataStar, San Diego, 2004-2005"),
+    PublicLog("SDSC-Par-1995-3.1-cln", "l_sdsc_par", "Intel Paragon, San Diego, 1995"),
+    PublicLog("SDSC-Par-1996-3.1-cln", "l_sdsc_par", "Intel Paragon, San Diego, 1996"),
+    PublicLog("SDSC-SP2-1998-4.2-cln", "l_sdsc_sp2", "IBM SP2, 128 nodes, San Diego, 1998-2000"),
+    PublicLog("UniLu-Gaia-2014-2", "l_unilu_gaia", "Cluster Gaia, Luxembourg, 2014"),
+)
+CATALOGUE: dict[str, PublicLog] = {log.name: log for log in _LOGS}
+"""Every log that can be fetched by name."""
+
+
+def cache_folder() -> Path:
+    """Folder of the fetched logs (it need not exist)."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "spillway" / "logs"
+
+
+def fetch(
+    name: str,
+    from_file: Path | None = None,
+    cache: Path | None = None,
+    archive: str = ARCHIVE,
+    accept_any: bool = False,
+) -> Fetched:
+    """Have a public log in the cache.
+
+    Parameters
+    ----------
+    name
+        A name of :data:`CATALOGUE`.
+    from_file
+        A copy of the log (``.swf``, ``.swf.gz``, ``.swf.xz``) to take instead of the archive's; replaces a cached one.
+    cache
+        The cache folder; ``None``: :func:`cache_folder`.
+    archive
+        Address of the archive or of a mirror with the same folders.
+    accept_any
+        Take the text even if its checksum is not the known one, and record it as trusted.
+
+    Raises
+    ------
+    WorkloadError
+        For an unknown name, an unreachable archive, a text that is no log or has another checksum.
+    """
+    log = known_log(name)
+    folder = cache or cache_folder()
+    path, record = folder / f"{name}.swf.gz", folder / f"{name}.sha256"
+    expected = _recorded(record) or log.sha256
+    if from_file is None and path.exists() and not accept_any:
+        actual = checksum(read_bytes(path))
+        if actual != expected:
+            raise WorkloadError(
+                f"the cached log has the checksum {actual}, expected {expected or 'a recorded one'}; "
+                f"delete the file and fetch it again",
+                str(path),
+            )
+        return Fetched(path, actual, f"from the cache, checksum {'known' if log.sha256 else 'as on first use'}")
+    address = log.address(archive)
+    text = read_bytes(from_file) if from_file else decompress(_download(log, address), Path(f"{name}.swf.gz"))
+    origin = str(from_file or address)
+    actual = checksum(text)
+    if expected and actual != expected and not accept_any:
+        raise WorkloadError(
+            f"the text of {name} should have the sha256 {expected}, this one has {actual}; "
+            f"if it is another version that you want, add --accept-any",
+            origin,
+        )
+    parse_swf(text, origin)
+    _make_folder(folder)
+    write_bytes(path, text)
+    write_bytes(record, f"{actual}\n".encode())
+    trust = "equals the known one" if actual == log.sha256 else "trusted on first use and recorded"
+    return Fetched(path, actual, f"from {origin}; sha256 of the decompressed text {trust}")
+
+
+def known_log(name: str) -> PublicLog:
+    """Catalogue entry by name; the error lists the known names."""
+    if name not in CATALOGUE:
+        raise WorkloadError(f"unknown public log {name!r}; known: {', '.join(CATALOGUE)}")
+    return CATALOGUE[name]
+
+
+def checksum(text: bytes) -> str:
+    """sha256 of a log's decompressed text, hexadecimal."""
+    return hashlib.sha256(text).hexdigest()
+
+
+def acknowledgement(name: str, collected_by: list[str]) -> str:
+    """What the archive asks of those who publish results obtained with a log (``collected_by``: its own header)."""
+    who = f" {name} was collected and provided by {'; '.join(collected_by)}: please thank them." if collected_by else ""
+    return (
+        "If you publish results obtained with this log, name the Parallel Workloads Archive "
+        f"({ARCHIVE}) as its source and cite D. G. Feitelson, D. Tsafrir, D. Krakov, 'Experience with using the "
+        f"Parallel Workloads Archive', J. Parallel Distrib. Comput. 74(10), 2014.{who}"
+    )
+
+
+def _download(log: PublicLog, address: str) -> bytes:
+    remedy = (
+        f"without network, bring the file {PurePosixPath(address).name} here by other means "
+        f"and run: python -m workloads fetch {log.name} --from FILE"
+    )
+    if not address.startswith(("http://", "https://")):
+        raise WorkloadError("the archive's address must begin with http:// or https://", address)
+    request = urllib.request.Request(address, headers={"User-Agent": "spillway"})
+    try:
+        with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as reply:
+            data: bytes = reply.read(_LARGEST_BYTES + 1)
+    except urllib.error.HTTPError as error:
+        raise WorkloadError(f"the archive answers {error.code} {error.reason}; {remedy}", address) from None
+    except (OSError, ValueError) as error:  # URLError is an OSError, so are timeouts and broken connections
+        reason = getattr(error, "reason", error)
+        raise WorkloadError(f"cannot reach the archive: {reason}; {remedy}", address) from None
+    if len(data) > _LARGEST_BYTES:
+        raise WorkloadError(f"the archive sent more than {_LARGEST_BYTES} bytes; {remedy}", address)
+    return data
+
+
+def _recorded(record: Path) -> str:
+    try:
+        return record.read_text().strip()
+    except OSError:
+        return ""
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WorkloadError(
+            f"cannot make the cache folder: {error.strerror}; set XDG_CACHE_HOME to a folder that you may write",
+            str(folder),
+        ) from None

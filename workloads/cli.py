@@ -1,0 +1,229 @@
+"""``python -m workloads list|fetch|info|convert|split|synth|fit``: files in, files out, errors in one line."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import NoReturn
+
+from workloads.batsim_json import read_batsim, write_batsim
+from workloads.catalogue import ARCHIVE, CATALOGUE, acknowledgement, fetch
+from workloads.convert import ConvertOptions, convert
+from workloads.errors import WorkloadError
+from workloads.files import content_suffix
+from workloads.load import load_log
+from workloads.machine_facts import THESIS_MACHINE, MachineFacts
+from workloads.split import SplitOptions, split_log, split_workload
+from workloads.summary import Row, summarise_log, summarise_workload
+from workloads.swf import read_swf, write_swf
+from workloads.synthetic import GENERATORS
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code: 0, or 2 for wrong input (one line on standard error)."""
+    try:
+        options = _parser().parse_args(arguments)
+        command: Callable[[argparse.Namespace], None] = options.command
+        command(options)
+        sys.stdout.flush()
+    except WorkloadError as error:
+        print(f"workloads: {error}", file=sys.stderr)
+        return error.exit_code
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader (head, less) has seen enough; Python would complain once more at exit
+        return 0
+    except KeyboardInterrupt:
+        print("workloads: interrupted", file=sys.stderr)
+        return 130
+    return 0
+
+
+class _Parser(argparse.ArgumentParser):
+    """Refuses with one line: argparse would print the whole usage before it."""
+
+    def error(self, message: str) -> NoReturn:
+        raise WorkloadError(f"{message}; '{self.prog} --help' explains")
+
+
+def _list(_: argparse.Namespace) -> None:
+    print("public logs (python -m workloads fetch NAME):")
+    for log in CATALOGUE.values():
+        print(f"  {log.name:28} {log.machine}{' [checksum known]' if log.sha256 else ''}")
+    print("\ngenerators (python -m workloads synth NAME[:option=value,...] -o FILE.swf):")
+    for name, build in GENERATORS.items():
+        defaults = ",".join(f"{field.name}={field.default}" for field in fields(build))  # type: ignore[arg-type]
+        print(f"  {name}:{defaults}")
+
+
+def _fetch(options: argparse.Namespace) -> None:
+    fetched = fetch(options.name, options.from_file, options.cache, options.address, options.accept_any)
+    log = read_swf(fetched.path)
+    print(f"{fetched.path}\n{len(log.records):,} records, sha256 {fetched.sha256}\n{fetched.how}\n")
+    print(acknowledgement(options.name, log.header.values("Acknowledge")))
+
+
+def _info(options: argparse.Namespace) -> None:
+    if content_suffix(Path(options.source)) == ".json":
+        _print_rows(summarise_workload(read_batsim(options.source)))
+    else:
+        log, name = load_log(options.source)
+        _print_rows([("log", name), *summarise_log(log, options.nodes)])
+
+
+def _convert(options: argparse.Namespace) -> None:
+    log, name = load_log(options.source)
+    workload, report = convert(log, _machine(options), _convert_options(options), options.name or name)
+    write_batsim(workload, options.output)
+    print(*report.lines(), sep="\n")
+    print(f"wrote {options.output}, content sha256 {workload.checksum}")
+
+
+def _split(options: argparse.Namespace) -> None:
+    how = SplitOptions(parts=options.parts, repeat_in_last=options.repeat_in_last)
+    folder: Path = options.output
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WorkloadError(f"cannot make the folder: {error.strerror}; name another with -o", str(folder)) from None
+    if content_suffix(Path(options.source)) == ".json":
+        for part in split_workload(read_batsim(options.source), how):
+            label = part.name.rpartition("-")[2]
+            write_batsim(part, folder / f"part-{label}.json{options.compress}")
+            print(f"part-{label}: {len(part.jobs):,} jobs")
+        return
+    log, name = load_log(options.source)
+    for number, piece in enumerate(split_log(log, how)):
+        if options.to == "swf":
+            write_swf(piece, folder / f"part-{number}.swf{options.compress}")
+            print(f"part-{number}: {len(piece.records):,} records")
+        elif piece.records:
+            workload, report = convert(piece, _machine(options), _convert_options(options), f"{name}-part-{number}")
+            write_batsim(workload, folder / f"part-{number}.json{options.compress}")
+            print(f"part-{number}: {'; '.join(report.lines())}")
+
+
+def _synth(options: argparse.Namespace) -> None:
+    if options.generator.partition(":")[0] not in GENERATORS:
+        raise WorkloadError(f"unknown generator {options.generator!r}; known: {', '.join(GENERATORS)}")
+    log, name = load_log(options.generator)
+    if content_suffix(options.output) == ".json":
+        workload, report = convert(log, _machine(options), _convert_options(options), name)
+        write_batsim(workload, options.output)
+        print(*report.lines(), f"wrote {options.output}, content sha256 {workload.checksum}", sep="\n")
+    else:
+        write_swf(log, options.output)
+        print(f"wrote {options.output}: {len(log.records):,} records")
+
+
+def _fit(options: argparse.Namespace) -> None:
+    from workloads.fit import fit_log, report_lines  # SciPy and Matplotlib are slow to load: only where needed
+
+    log, name = load_log(options.source)
+    result = fit_log(log, folds=options.folds, seed=options.seed, name=name)
+    print(*report_lines(result), sep="\n")
+    if options.output is not None:
+        from workloads.fit_plots import draw_all
+
+        for path in draw_all(log, result, options.output):
+            print(f"drew {path}")
+
+
+def _machine(options: argparse.Namespace) -> MachineFacts:
+    return MachineFacts(
+        nodes=options.nodes or THESIS_MACHINE.nodes,
+        node_speed_flops=options.node_speed,
+        network_bytes_per_s=options.network,
+        storage_nodes=options.storage_nodes,
+        storage_bytes=int(options.storage_bytes),
+    )
+
+
+def _convert_options(options: argparse.Namespace) -> ConvertOptions:
+    chosen = {field.name: getattr(options, field.name) for field in fields(ConvertOptions) if field.name in options}
+    if options.no_burst_buffers:
+        chosen["burst_buffers"] = None
+    return ConvertOptions(**chosen)
+
+
+def _print_rows(rows: Sequence[Row]) -> None:
+    width = max(len(name) for name, _ in rows)
+    for name, value in rows:
+        print(f"{name:{width}}  {value}")
+
+
+def _add_conversion(parser: argparse.ArgumentParser) -> None:
+    default = ConvertOptions()
+    machine = parser.add_argument_group("machine (default: the thesis's)")
+    machine.add_argument("--nodes", type=int, metavar="N", help="compute nodes (96)")
+    machine.add_argument("--node-speed", type=float, default=1e9, metavar="FLOPS", help="flop/s of a node (1e9)")
+    machine.add_argument("--network", type=float, default=1.25e9, metavar="B/S", help="node link, byte/s (1.25e9)")
+    machine.add_argument("--storage-nodes", type=int, default=12, metavar="N", help="burst-buffer storage nodes (12)")
+    machine.add_argument("--storage-bytes", type=float, default=40e9, metavar="B", help="capacity of each (40e9)")
+    group = parser.add_argument_group("conversion")
+    group.add_argument("--model", choices=("alloc", "io"), default="alloc", help="job model (alloc)")
+    group.add_argument("--seed", type=int, default=0, help="seed of all draws (0)")
+    group.add_argument("--kappa", type=float, default=default.kappa, help="IO-Aware: factor of the bb time (40)")
+    group.add_argument(
+        "--processors-per-node", type=int, default=1, metavar="P", help="processors of a logged node (1)"
+    )
+    group.add_argument(
+        "--missing-walltime",
+        choices=("scaled", "none", "drop"),
+        default=default.missing_walltime,
+        help="jobs without requested time: factor x runtime, no walltime, or left out (scaled)",
+    )
+    group.add_argument("--walltime-factor", type=float, default=default.walltime_factor, help="for 'scaled' (2)")
+    group.add_argument(
+        "--oversized", choices=("keep", "drop"), default="keep", help="jobs larger than the machine (keep)"
+    )
+    group.add_argument("--from-job", type=int, default=0, metavar="NUMBER", help="first job number taken (0)")
+    group.add_argument("--max-records", type=int, default=None, metavar="N", help="most records taken (all)")
+    group.add_argument("--no-burst-buffers", action="store_true", help="jobs ask for no burst buffer")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="python -m workloads", description="Logs, Batsim workloads, and the models between them.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+    source_help = "FILE.swf[.xz|.gz], a generator (kth-like:jobs=500) or a public log's name"
+
+    def add(name: str, command: Callable[[argparse.Namespace], None], text: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
+        sub.set_defaults(command=command)
+        return sub
+
+    add("list", _list, "public logs and generators")
+    sub = add("fetch", _fetch, "have a public log in the cache")
+    sub.add_argument("name", help="a name that 'list' shows")
+    sub.add_argument("--from", dest="from_file", type=Path, metavar="FILE", help="take this copy instead")
+    sub.add_argument("--cache", type=Path, help="cache folder ($XDG_CACHE_HOME/spillway/logs)")
+    sub.add_argument("--address", default=ARCHIVE, metavar="URL", help=f"archive or mirror ({ARCHIVE})")
+    sub.add_argument("--accept-any", action="store_true", help="take it even with another checksum than the known one")
+    sub = add("info", _info, "summary of a log or a workload")
+    sub.add_argument("source", help=f"FILE.json[.xz|.gz], {source_help}")
+    sub.add_argument("--nodes", type=int, default=None, metavar="N", help="processors for the load (the log's header)")
+    sub = add("convert", _convert, "make a Batsim workload of a log")
+    sub.add_argument("source", help=source_help)
+    sub.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.json[.xz|.gz]")
+    sub.add_argument("--name", default="", help="name of the workload (the log's)")
+    _add_conversion(sub)
+    sub = add("split", _split, "cut a log or a workload into equal periods")
+    sub.add_argument("source", help=f"FILE.json[.xz|.gz], {source_help}")
+    sub.add_argument("-o", "--output", type=Path, required=True, metavar="FOLDER")
+    sub.add_argument("--parts", type=int, default=16, help="number of periods (16)")
+    sub.add_argument("--repeat-in-last", action="store_true", help="the published parts' repeated record (thesis)")
+    sub.add_argument("--to", choices=("json", "swf"), default="json", help="what a log's parts become (json)")
+    sub.add_argument("--compress", choices=("", ".xz", ".gz"), default="", help="suffix of the parts (none)")
+    _add_conversion(sub)
+    sub = add("synth", _synth, "write a synthetic log or workload")
+    sub.add_argument("generator", help="NAME[:option=value,...]; 'list' shows them")
+    sub.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.swf|FILE.json")
+    _add_conversion(sub)
+    sub = add("fit", _fit, "fit the burst-buffer request model to a log with requested memory")
+    sub.add_argument("source", help=source_help)
+    sub.add_argument("-o", "--output", type=Path, default=None, metavar="FOLDER", help="draw the plots here")
+    sub.add_argument("--folds", type=int, default=5, help="parts of the cross-validation (5)")
+    sub.add_argument("--seed", type=int, default=0, help="seed of the shuffle (0)")
+    return parser
