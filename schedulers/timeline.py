@@ -241,6 +241,11 @@ class Timeline:
         assert (sizes >= 0).all(), "a storage node or a link is over-committed"
         assert (sizes <= tables.capacity[kernels.HEAD + tables.word_count :]).all(), "more is free than there is"
 
+    @property
+    def arrays(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], Tables]:
+        """Segment starts, rows and tables for other kernels; to be read, not changed."""
+        return self._times[: self._count], self._rows[: self._count], self._tables
+
     # ------------------------------------------------------------------ steps
 
     def _find(self, job: Job, duration_s: float, first_s: float, latest_s: float, covering: Resource) -> float:

@@ -13,6 +13,7 @@ from typing import Any
 from schedulers.options import OptionInfo, build, describe
 from schedulers.policies.backfill import Backfill
 from schedulers.policies.conservative import Conservative
+from schedulers.policies.plan import Plan
 from schedulers.view import Policy
 
 
@@ -57,6 +58,19 @@ class PolicyEntry:
 
 
 _LITERAL_DEPTH = {"literal_depth": True}
+_LITERAL_PLAN = {
+    "literal_depth": True,
+    "candidates": "thesis",
+    "warm_start": False,
+    "schedule": "spread",
+    "moves": "swap",
+    "whole_seconds": True,
+}
+
+
+def _plan(summary: str, **preset: Any) -> PolicyEntry:
+    return PolicyEntry(Plan, summary, preset, _LITERAL_PLAN)
+
 
 POLICIES: dict[str, PolicyEntry] = {
     "fcfs": PolicyEntry(
@@ -98,6 +112,11 @@ POLICIES: dict[str, PolicyEntry] = {
         _LITERAL_DEPTH,
         source="Kopanski 2020, Algorithm 5",
     ),
+    "plan": _plan("plan-based: the best order of the whole queue, found by annealing"),
+    "plan-sum": _plan("plan-based, sum of waiting times", alpha=1.0),
+    "plan-square": _plan("plan-based, sum of squared waiting times", alpha=2.0),
+    "plan-cube": _plan("plan-based, sum of cubed waiting times", alpha=3.0),
+    "plan-start": _plan("plan-based, latest start of the plan (the thesis's text)", latest=True),
     "conservative": PolicyEntry(Conservative, "conservative backfilling: every job has a promise, and it is kept"),
 }
 """Every policy by its name on the command line."""

@@ -1,0 +1,220 @@
+"""Plan scoring and annealing, compiled, on the timeline's own arrays.
+
+A plan of an order places each job in turn at its earliest start and books it (thesis, section 3.4). Its score is a
+weighted sum of powers of waiting times, or the latest start (:mod:`schedulers.objectives`).
+
+Two savings make a score cheap, both exact. A changed order is planned again only from a checkpoint before the first
+changed position: checkpoints of the timeline are kept every ``stride`` positions, in two slots per level (current and
+trial) that change places when a trial is accepted. And a trial is given up as soon as its score, with the least that the
+jobs not yet placed must add, cannot be accepted any more; the random number that decides on acceptance is drawn first.
+
+Layout (beyond that of :mod:`schedulers.timeline_kernels`)
+------
+``asks: int64[jobs, 4]``       nodes, burst-buffer bytes and I/O rate per node, and which resources count
+``spans: float64[jobs, 3]``    estimated duration, submission time (s), weight in the score
+``least: float64[jobs]``       the least that each job can add to the score (its start with the queue empty before it)
+``slot_*``                     checkpoints: ``slot_times[2 * levels, capacity]``, ``slot_rows``, ``slot_count``,
+                               ``slot_score[2 * levels, 2]`` (score of the jobs placed before, and their least)
+``which: int64[2, levels]``    slot of the current order's and of the trial's checkpoint per level
+``starts: float64[jobs]``      planned start per job (by job, not by position)
+``machine``                    the last arguments of ``find_fit``, as a tuple
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from schedulers.search.random64 import below, uniform
+from schedulers.timeline_kernels import book, find_fit
+
+_ROW, _ROWS, _TIMES, _INDICES, _TABLE = "int64[::1]", "int64[:, ::1]", "float64[::1]", "int32[::1]", "int32[:, ::1]"
+_MACHINE = f"Tuple((int64, int64, {_ROW}, {_TABLE}, {_INDICES}, {_INDICES}, {_ROWS}, {_ROWS}, {_ROW}, {_TABLE}))"
+_JOBS = f"{_ROWS}, float64[:, ::1], {_TIMES}"
+_SLOTS = f"float64[:, ::1], int64[:, :, ::1], {_ROW}, float64[:, ::1], {_ROWS}"
+_OPTIONS = {"cache": True, "error_model": "numpy", "nogil": True}
+
+
+@njit(f"void({_INDICES}, {_INDICES})", **_OPTIONS)
+def _copy_order(target, source):
+    for position in range(len(source)):
+        target[position] = source[position]
+
+
+@njit("void(float64[::1], float64[::1])", **_OPTIONS)
+def _copy_starts(target, source):
+    for job in range(len(source)):
+        target[job] = source[job]
+
+
+@njit(f"void({_ROWS}, int64, int64)", **_OPTIONS)
+def _exchange_slots(which, begin, end):
+    for level in range(begin, end):
+        which[0, level], which[1, level] = which[1, level], which[0, level]
+
+
+@njit("float64(float64, float64, float64)", **_OPTIONS)
+def term(wait_s, weight, alpha):
+    """What a job adds to the score."""
+    if alpha == 1.0:
+        return weight * wait_s
+    if alpha == 2.0:
+        return weight * wait_s * wait_s
+    return weight * wait_s**alpha
+
+
+@njit(f"int64({_INDICES}, float64[:, ::1], {_TIMES}, {_TIMES}, float64, uint64[::1])", **_OPTIONS)
+def _delayed_position(order, spans, least, starts, alpha, random):
+    """Draw a position among the jobs that start later than with nobody before them; -1 when there is none."""
+    delayed = 0
+    for job in range(len(order)):
+        if term(starts[job] - spans[job, 1], spans[job, 2], alpha) > least[job]:
+            delayed += 1
+    if delayed == 0:
+        return -1
+    pick = below(random, delayed)
+    for position in range(len(order)):
+        job = order[position]
+        if term(starts[job] - spans[job, 1], spans[job, 2], alpha) > least[job]:
+            if pick == 0:
+                return position
+            pick -= 1
+    return -1
+
+
+@njit(f"void({_INDICES}, int64, int64, boolean)", **_OPTIONS)
+def _move_job(order, first, second, insert):
+    """Exchange two positions, or take the first one's job out and insert it at the second."""
+    job = order[first]
+    if not insert:
+        order[first], order[second] = order[second], job
+        return
+    step = 1 if first < second else -1
+    position = first
+    while position != second:
+        order[position] = order[position + step]
+        position += step
+    order[second] = job
+
+
+@njit(
+    f"float64({_INDICES}, int64, int64, float64, float64, boolean, {_TIMES}, {_ROWS}, int64, {_JOBS}, {_SLOTS}, {_TIMES}, "
+    f"{_MACHINE})",
+    **_OPTIONS,
+)
+def plan_from(
+    order, level, stride, limit, alpha, latest, times, rows, words, asks, spans, least, slot_times, slot_rows, slot_count,
+    slot_score, which, starts, machine,
+):  # fmt: skip
+    """Plan an order from a level's current checkpoint on; return its score, or infinity once it must exceed ``limit``.
+
+    ``times`` and ``rows`` are working memory. Later levels are written into the trial slots.
+    """
+    node_order, storage_order, capacity, nearest, node_link, parents, groups, work, demand, chosen = machine
+    slot = which[0, level]
+    count = slot_count[slot]
+    for segment in range(count):
+        times[segment] = slot_times[slot, segment]
+        for column in range(rows.shape[1]):
+            rows[segment, column] = slot_rows[slot, segment, column]
+    score, bound = slot_score[slot, 0], slot_score[slot, 1]
+    first = level * stride
+    now_s = times[0]
+    for position in range(first, len(order)):
+        if position % stride == 0 and position > first:
+            slot = which[1, position // stride]
+            slot_count[slot] = count
+            for segment in range(count):
+                slot_times[slot, segment] = times[segment]
+                for column in range(rows.shape[1]):
+                    slot_rows[slot, segment, column] = rows[segment, column]
+            slot_score[slot, 0], slot_score[slot, 1] = score, bound
+        job = order[position]
+        start_s = find_fit(
+            times, count, rows, words, asks[job, 0], spans[job, 0], asks[job, 1], asks[job, 2], asks[job, 3], now_s,
+            np.inf, node_order, storage_order, capacity, nearest, node_link, parents, groups, work, demand, chosen,
+        )  # fmt: skip
+        starts[job] = start_s
+        if start_s == np.inf:
+            continue
+        count = book(times, count, rows, start_s, start_s + spans[job, 0], demand, 1)
+        if latest:
+            score = max(score, start_s)
+        else:
+            score += term(start_s - spans[job, 1], spans[job, 2], alpha)
+            bound += least[job]
+        if score - bound > limit:
+            return np.inf
+    return score
+
+
+@njit(
+    f"Tuple((float64, int64))({_INDICES}, float64, int64, int64, float64, boolean, float64, float64, int64, float64, "
+    f"boolean, boolean, uint64[::1], {_TIMES}, {_ROWS}, int64, {_JOBS}, {_SLOTS}, {_TIMES}, {_TIMES}, {_INDICES}, "
+    f"{_INDICES}, {_MACHINE})",
+    **_OPTIONS,
+)
+def anneal(
+    best, best_score, stride, steps, alpha, latest, temperature, cooling, period, coolest, swaps_only, delayed_only,
+    random, times, rows, words, asks, spans, least, slot_times, slot_rows, slot_count, slot_score, which, starts,
+    current_starts, current, trial, machine,
+):  # fmt: skip
+    """Simulated annealing over orders from ``best``, which is improved in place; return its score and the steps taken.
+
+    Parameters
+    ----------
+    temperature, cooling, period, coolest
+        The temperature starts here and is multiplied by ``cooling`` every ``period`` steps, never below ``coolest``.
+    swaps_only
+        Move by exchanging two positions; else half of the moves take a job out and insert it elsewhere.
+    delayed_only
+        The first position of a move is drawn among jobs that start later than they would with nobody before them.
+
+    Notes
+    -----
+    The level-0 checkpoint (nothing placed) must be in slot ``which[0, 0]``. ``best`` is planned first, which fills the
+    other levels. Stops early when nobody is delayed: such a plan is the best there is.
+    """
+    jobs = len(best)
+    levels = (jobs + stride - 1) // stride
+    _copy_order(current, best)
+    total_least = 0.0
+    if not latest:
+        for job in range(jobs):
+            total_least += least[job]
+    score = plan_from(
+        current, 0, stride, np.inf, alpha, latest, times, rows, words, asks, spans, least, slot_times, slot_rows,
+        slot_count, slot_score, which, starts, machine,
+    )  # fmt: skip
+    _exchange_slots(which, 1, levels)
+    _copy_starts(current_starts, starts)
+    for step in range(steps):
+        if step > 0 and step % period == 0:
+            temperature = max(temperature * cooling, coolest)
+        first = below(random, jobs)
+        if delayed_only:
+            first = _delayed_position(current, spans, least, current_starts, alpha, random)
+            if first < 0:
+                return best_score, step
+        second = below(random, jobs)
+        insert = (not swaps_only) and uniform(random) < 0.5
+        limit = score - temperature * np.log(uniform(random))
+        if first == second:
+            continue
+        _copy_order(trial, current)
+        _move_job(trial, first, second, insert)
+        level = min(first, second) // stride
+        _copy_starts(starts, current_starts)
+        new_score = plan_from(
+            trial, level, stride, limit - total_least, alpha, latest, times, rows, words, asks, spans, least, slot_times,
+            slot_rows, slot_count, slot_score, which, starts, machine,
+        )  # fmt: skip
+        if new_score <= limit:
+            score = new_score
+            _copy_order(current, trial)
+            _copy_starts(current_starts, starts)
+            _exchange_slots(which, level + 1, levels)
+            if score < best_score:
+                best_score = score
+                _copy_order(best, current)
+    return best_score, steps

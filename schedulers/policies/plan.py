@@ -1,0 +1,161 @@
+"""Plan-based scheduling: plan the whole queue in the best order found, start what the plan starts now.
+
+References
+----------
+Kopanski, master's thesis 2020, section 3.4, Algorithm 8; Zheng et al., CLUSTER 2016. Further starting orders: see
+:mod:`schedulers.ordering`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from schedulers.decisions import Decision
+from schedulers.explain import Role
+from schedulers.job import Job
+from schedulers.objectives import Objective
+from schedulers.options import option
+from schedulers.ordering import ORDERS, ordered
+from schedulers.passes import binding_now, fill, reserve, start_in_order, try_start
+from schedulers.placement import Resource
+from schedulers.planning import Annealing, Order, Planner
+from schedulers.view import View
+
+LAST_PLAN = "last plan"
+
+THESIS_ORDERS = ("fcfs", "narrow", "wide", "small-bb", "large-bb", "bb-per-node", "bb-per-node-", "sjf", "longest")
+MORE_ORDERS = ("area", "expansion", "wfp3", "unicef", "f1", "f2", "f3", "f4")
+CANDIDATES: dict[str, tuple[str, ...]] = {"thesis": THESIS_ORDERS, "all": THESIS_ORDERS + MORE_ORDERS}
+"""Starting orders by name of the set; ``all`` adds the field's others (and the last plan, with ``warm_start``)."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Plan all waiting jobs in the best order found by annealing; start those that the plan starts now."""
+
+    source: ClassVar[str] = "Kopanski 2020, section 3.4, Algorithm 8"
+
+    depth: int = option(0, unit="jobs", low=0, high=1_000_000, help="reservation depth: jobs served before planning")
+    alpha: float = option(2.0, low=0.01, high=10.0, help="power of the waiting times in the score")
+    beta: float = option(0.0, low=0.0, high=2.0, help="power of max(walltime, 600 s) by which each job's term is divided")
+    latest: bool = option(False, help="minimise the latest planned start instead (the thesis's text for plan-start)")
+    exhaustive: int = option(5, unit="jobs", low=0, high=8, help="up to this many jobs all orders are tried")
+    candidates: str = option("all", choices=tuple(CANDIDATES), help="starting orders")
+    warm_start: bool = option(True, help="add the last pass's plan to the starting orders")
+    steps: int = option(180, unit="evaluations", low=0, high=10_000_000, help="annealing moves per pass")
+    restarts: int = option(1, low=1, high=100, help="annealing runs per pass, each with its share of the moves")
+    schedule: str = option(
+        "bound",
+        choices=("bound", "spread"),
+        help="temperatures: geometric from (best - lower bound) / jobs, or the thesis's from worst - best",
+    )
+    moves: str = option(
+        "delayed", choices=("delayed", "mixed", "swap"), help="moves: of delayed jobs, of any, or the thesis's swaps"
+    )
+    finish: str = option(
+        "plan", choices=("plan", "fill"), help="start the jobs planned for now (the thesis's code), or fill in plan order"
+    )
+    whole_seconds: bool = option(False, help="round scores to whole numbers, as the thesis's code does")
+    literal_depth: bool = option(False, help="the thesis's code for depth >= 2: see backfilling")
+
+    def __call__(self, view: View) -> Iterable[Decision]:
+        """Serve the first ``depth`` jobs, then plan the others."""
+        waiting: Sequence[Job] = view.queue
+        if self.depth:
+            started: list[Job] = []
+            yield from start_in_order(view, waiting, started)
+            waiting = waiting[len(started) :]
+            for job in waiting[: self.depth]:
+                start = None if self.literal_depth else try_start(view, job)
+                if start is not None:
+                    yield start
+                else:
+                    reserve(view, job, Resource.ALL)
+            waiting = waiting[self.depth :]
+        if len(waiting) == 1:
+            yield from fill(view, waiting)
+        elif waiting and (view.notes is not None or self._anything_fits(view, waiting)):
+            yield from self._planned(view, waiting)
+
+    def _anything_fits(self, view: View, jobs: Sequence[Job]) -> bool:
+        timeline = view.timeline
+        return timeline.free_nodes_now() > 0 and any(
+            timeline.fit_now(job, view.estimate_s(job)) is not None for job in jobs
+        )
+
+    def _planned(self, view: View, jobs: Sequence[Job]) -> Iterator[Decision]:
+        planner = Planner(view.timeline, jobs, view.estimate_s, Objective(self.alpha, self.beta, self.latest))
+        order = self._search(view, planner)
+        if self.warm_start:
+            view.notebook[LAST_PLAN] = [jobs[index].id for index in order.tolist()]
+        in_order = [jobs[index] for index in order.tolist()]
+        if self.finish == "fill":
+            yield from fill(view, in_order)
+            return
+        planner.score(order)
+        starts_s = planner.starts_s
+        for index, job in zip(order.tolist(), in_order, strict=True):
+            start_s = float(starts_s[index])
+            if start_s > view.now_s:
+                if view.notes is not None:
+                    view.notes.write(job.id, Role.PLANNED, binding_now(view, job), start_s)
+                    self._book(view, job)
+                continue
+            start = try_start(view, job)
+            assert start is not None, "a job planned for now fits now"
+            yield start
+
+    def _book(self, view: View, job: Job) -> None:
+        """Book a later job's planned interval, so that the notes on the jobs after it see it."""
+        fit = view.timeline.earliest_fit(job, view.estimate_s(job))
+        if fit is not None:
+            view.timeline.reserve(fit.start_s, fit.start_s + view.estimate_s(job), fit.allocation)
+
+    def _search(self, view: View, planner: Planner) -> Order:
+        if len(planner.jobs) <= self.exhaustive:
+            return planner.exhaust()[0]
+        best, score, worst = planner.best_of(self._starting_orders(view, planner.jobs))
+        if self.whole_seconds:
+            score, worst = float(round(score)), float(round(worst))
+        if self.steps == 0 or worst == score:
+            return best
+        how = self._annealing(planner, score, worst)
+        if how is None:
+            return best
+        for _ in range(self.restarts):
+            found, found_score = planner.anneal(best, score, how, view.rng.getrandbits(64))
+            if found_score < score:
+                best, score = found, found_score
+        return best
+
+    def _annealing(self, planner: Planner, score: float, worst: float) -> Annealing | None:
+        """The temperatures and moves; ``None`` when the best order cannot be improved."""
+        steps = max(1, self.steps // self.restarts)
+        swaps, delayed = self.moves == "swap", self.moves == "delayed"
+        if self.schedule == "spread":
+            return Annealing(steps, worst - score, swaps_only=swaps, delayed_only=delayed)
+        gap = score - planner.least
+        if gap <= 1e-9 * abs(score):
+            return None
+        return Annealing(steps, gap / len(planner.jobs), 1e-3 ** (1.0 / steps), 1, 0.0, swaps, delayed)
+
+    def _starting_orders(self, view: View, jobs: Sequence[Job]) -> Iterator[Order]:
+        rank = {job.id: index for index, job in enumerate(jobs)}
+        for name in CANDIDATES[self.candidates]:
+            yield np.array([rank[job.id] for job in _candidate(jobs, name, view.now_s)], np.int32)
+        if self.warm_start:
+            last = [rank[job_id] for job_id in view.notebook.get(LAST_PLAN, ()) if job_id in rank]
+            if last:
+                known = set(last)
+                yield np.array(last + [index for index in range(len(jobs)) if index not in known], np.int32)
+
+
+def _candidate(jobs: Sequence[Job], name: str, now_s: float) -> list[Job]:
+    if name in ORDERS:
+        return ordered(jobs, name, now_s)
+    sign = -1.0 if name.endswith("-") else 1.0
+    return sorted(jobs, key=lambda job: (sign * job.bb_bytes / job.nodes, job.number))
