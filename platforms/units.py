@@ -41,11 +41,14 @@ TIME: Mapping[str, float] = {
 }  # fmt: skip
 """Seconds by unit."""
 
-_BASE_UNIT = {id(SPEED): "f", id(BANDWIDTH): "Bps", id(TIME): "s"}
+SIZE: Mapping[str, float] = {**_scaled("B", 1.0, _DECIMAL, 1000.0), **_scaled("B", 1.0, _BINARY, 1024.0)}
+"""Bytes by unit."""
+
+_BASE_UNIT = {id(SPEED): "f", id(BANDWIDTH): "Bps", id(TIME): "s", id(SIZE): "B"}
 
 
 def parse(text: str, units: Mapping[str, float]) -> float:
-    """Read a non-negative number with a unit; without one, the base unit (f, Bps, s) is meant, as in SimGrid.
+    """Read a non-negative number with a unit; without one, the base unit (f, Bps, s, B) is meant, as in SimGrid.
 
     Raises
     ------
@@ -64,5 +67,15 @@ def parse(text: str, units: Mapping[str, float]) -> float:
     return value
 
 
+def write(value: float, units: Mapping[str, float]) -> str:
+    """Shortest text with a unit that :func:`parse` reads as exactly this number."""
+    texts = [f"{value!r}{_BASE_UNIT[id(units)]}"]
+    for unit, scale in units.items():
+        short = f"{value / scale:.12g}{unit}"
+        if parse(short, units) == value:
+            texts.append(short)
+    return min(texts, key=lambda text: (len(text), "i" in text, text))
+
+
 def _examples(units: Mapping[str, float]) -> str:
-    return {"f": "'1Gf'", "Bps": "'1250MBps'", "s": "'50us'"}[_BASE_UNIT[id(units)]]
+    return {"f": "'1Gf'", "Bps": "'1250MBps'", "s": "'50us'", "B": "'40GB'"}[_BASE_UNIT[id(units)]]

@@ -3,7 +3,7 @@
 References
 ----------
 Tsafrir, Etsion, Feitelson, *Backfilling using system-generated predictions rather than user runtime estimates*, IEEE
-TPDS 18(6), 2007: the mean of the user's last two runtimes, and the gradual correction of predictions that were exceeded.
+TPDS 18(6), 2007: the mean of the user's last two runtimes, and gradual correction of predictions that were exceeded.
 """
 
 from __future__ import annotations

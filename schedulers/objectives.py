@@ -1,6 +1,6 @@
 """Scores of a plan: one weight and one power per job, smaller is better.
 
-Every objective is a sum over the plan's jobs of ``weight x (start - submission) ** alpha``, but for ``latest``, which is
+Every objective but ``latest`` is a sum over the plan's jobs of ``weight x (start - submission) ** alpha``; that one is
 the latest planned start. A weighted sum is what plan scoring can compute job by job.
 
 References

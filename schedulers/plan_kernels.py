@@ -5,7 +5,7 @@ weighted sum of powers of waiting times, or the latest start (:mod:`schedulers.o
 
 Two savings make a score cheap, both exact. A changed order is planned again only from a checkpoint before the first
 changed position: checkpoints of the timeline are kept every ``stride`` positions, in two slots per level (current and
-trial) that change places when a trial is accepted. And a trial is given up as soon as its score, with the least that the
+trial) that change places when a trial is accepted. And a trial is given up as soon as its score, with the least the
 jobs not yet placed must add, cannot be accepted any more; the random number that decides on acceptance is drawn first.
 
 Layout (beyond that of :mod:`schedulers.timeline_kernels`)
@@ -98,13 +98,13 @@ def _move_job(order, first, second, insert):
 
 
 @njit(
-    f"float64({_INDICES}, int64, int64, float64, float64, boolean, {_TIMES}, {_ROWS}, int64, {_JOBS}, {_SLOTS}, {_TIMES}, "
-    f"{_MACHINE})",
+    f"float64({_INDICES}, int64, int64, float64, float64, boolean, {_TIMES}, {_ROWS}, int64, {_JOBS}, {_SLOTS}, "
+    f"{_TIMES}, {_MACHINE})",
     **_OPTIONS,
 )
 def plan_from(
-    order, level, stride, limit, alpha, latest, times, rows, words, asks, spans, least, slot_times, slot_rows, slot_count,
-    slot_score, which, starts, machine,
+    order, level, stride, limit, alpha, latest, times, rows, words, asks, spans, least, slot_times, slot_rows,
+    slot_count, slot_score, which, starts, machine,
 ):  # fmt: skip
     """Plan an order from a level's current checkpoint on; return its score, or infinity once it must exceed ``limit``.
 
@@ -206,8 +206,8 @@ def anneal(
         level = min(first, second) // stride
         _copy_starts(starts, current_starts)
         new_score = plan_from(
-            trial, level, stride, limit - total_least, alpha, latest, times, rows, words, asks, spans, least, slot_times,
-            slot_rows, slot_count, slot_score, which, starts, machine,
+            trial, level, stride, limit - total_least, alpha, latest, times, rows, words, asks, spans, least,
+            slot_times, slot_rows, slot_count, slot_score, which, starts, machine,
         )  # fmt: skip
         if new_score <= limit:
             score = new_score

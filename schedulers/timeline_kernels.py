@@ -80,33 +80,6 @@ def segment_at(times, count, time_s):
     return low
 
 
-@njit(f"void({_ROW}, {_ROW}, {_ROW}, int64, int64, int64)", **_OPTIONS)
-def narrow(window, wider, row, words, storages, uses):
-    """Set ``window`` to the part of ``wider`` that is also free in ``row``, in the columns in use, totals included."""
-    if uses & USE_NODES:
-        free = 0
-        for column in range(HEAD, HEAD + words):
-            word = wider[column] & row[column]
-            window[column] = word
-            free += popcount(word)
-        window[FREE_NODES] = free
-    else:
-        for column in range(HEAD, HEAD + words):
-            window[column] = wider[column]
-        window[FREE_NODES] = wider[FREE_NODES]
-    first = HEAD + words
-    if uses & USE_STORAGES:
-        total = 0
-        for column in range(first, first + storages):
-            room = min(wider[column], row[column])
-            window[column] = room
-            total += room
-        window[FREE_BYTES] = total
-    if uses & USE_LINKS:
-        for column in range(first + storages, len(row)):
-            window[column] = min(wider[column], row[column])
-
-
 @njit(f"int64({_ROW}, int64, int64, int64, {_INDICES}, {_ROWS}, {_ROW})", **_OPTIONS)
 def carried(window, words, storages, io_rate, parents, groups, brought):
     """How many of the window's nodes the tree of links can give ``io_rate`` each: ``min(band // rate, children)``."""
@@ -127,22 +100,49 @@ def carried(window, words, storages, io_rate, parents, groups, brought):
     return brought[links]
 
 
-@njit(f"boolean({_ROW}, int64, int64, int64, int64, int64, {_INDICES}, {_ROWS}, {_ROW})", **_OPTIONS)
-def holds(window, words, storages, nodes, bb_bytes, io_rate, parents, groups, scratch):
-    """Whether a window has room for ``nodes`` nodes with ``bb_bytes`` and ``io_rate`` each (0: not looked at)."""
-    if window[FREE_NODES] < nodes:
-        return False
-    if bb_bytes > 0:
-        spare = window[FREE_BYTES] - nodes * bb_bytes
+@njit(
+    f"boolean({_ROW}, {_ROW}, {_ROW}, int64, int64, int64, int64, int64, int64, {_INDICES}, {_ROWS}, {_ROW})", **_OPTIONS
+)
+def narrow(window, wider, row, words, storages, nodes, bb_bytes, io_rate, uses, parents, groups, scratch):
+    """Set ``window`` to what is free both in ``wider`` and in ``row``; return whether the job still fits.
+
+    Only the columns in use are set, with their totals; where the answer is no, perhaps not all of them.
+    """
+    if uses & USE_NODES:
+        free = 0
+        for column in range(HEAD, HEAD + words):
+            word = wider[column] & row[column]
+            window[column] = word
+            free += popcount(word)
+        window[FREE_NODES] = free
+        if free < nodes:
+            return False
+    else:
+        for column in range(HEAD, HEAD + words):
+            window[column] = wider[column]
+        window[FREE_NODES] = wider[FREE_NODES]
+    first = HEAD + words
+    if uses & USE_STORAGES:
+        spare = -nodes * bb_bytes
+        for column in range(first, first + storages):
+            room = min(wider[column], row[column])
+            window[column] = room
+            spare += room
         if spare < 0:
             return False
-        if spare < storages * (bb_bytes - 1):  # what is left over on the storages might be what is missing
+        if spare < storages * (bb_bytes - 1):  # what is left over on the storages may be what is missing
             fitting = 0
-            for column in range(HEAD + words, HEAD + words + storages):
+            for column in range(first, first + storages):
                 fitting += window[column] // bb_bytes
+                if fitting >= nodes:
+                    break
             if fitting < nodes:
                 return False
-    return io_rate == 0 or carried(window, words, storages, io_rate, parents, groups, scratch) >= nodes
+    if uses & USE_LINKS:
+        for column in range(first + storages, len(row)):
+            window[column] = min(wider[column], row[column])
+        return carried(window, words, storages, io_rate, parents, groups, scratch) >= nodes
+    return True
 
 
 @njit(f"boolean({_ROW}, int64, int64, int64, {_INDICES})", **_OPTIONS)
@@ -309,11 +309,13 @@ def find_fit(
         end_s = start_s + duration_s
         broken = -1
         while following < count and (fresh or times[following] < end_s):
-            narrow(window, capacity if fresh else window, rows[following], words, storages, uses)
-            fresh = False
-            if not holds(window, words, storages, nodes, bb_bytes, io_rate, parents, groups, work[2]):
+            if not narrow(
+                window, capacity if fresh else window, rows[following], words, storages, nodes, bb_bytes, io_rate, uses,
+                parents, groups, work[2],
+            ):  # fmt: skip
                 broken = following
                 break
+            fresh = False
             following += 1
         if broken < 0:
             choose(
@@ -323,13 +325,16 @@ def find_fit(
             return start_s
         if first + 1 >= count or times[first + 1] > latest_s:
             return np.inf
-        narrow(window, capacity, rows[broken], words, storages, uses)
-        if holds(window, words, storages, nodes, bb_bytes, io_rate, parents, groups, work[2]):
+        if not fresh and narrow(
+            window, capacity, rows[broken], words, storages, nodes, bb_bytes, io_rate, uses, parents, groups, work[2]
+        ):
             lowest = first + 1
             first = broken
             while first > lowest:
-                narrow(other, window, rows[first - 1], words, storages, uses)
-                if not holds(other, words, storages, nodes, bb_bytes, io_rate, parents, groups, work[2]):
+                if not narrow(
+                    other, window, rows[first - 1], words, storages, nodes, bb_bytes, io_rate, uses, parents, groups,
+                    work[2],
+                ):  # fmt: skip
                     break
                 window, other = other, window
                 first -= 1

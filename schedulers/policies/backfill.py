@@ -49,8 +49,8 @@ class Backfill:
     covered: str = option("all", choices=tuple(COVERED), help="resources that reservations cover")
     literal_depth: bool = option(
         False,
-        help="the thesis's code for depth >= 2: a reserved job never starts in the pass that reserves for it, even when "
-        "its reservation begins now",
+        help="the thesis's code for depth >= 2: a reserved job never starts in the pass that reserves for it, even "
+        "when its reservation begins now",
     )
 
     def __call__(self, view: View) -> Iterable[Decision]:

@@ -41,7 +41,7 @@ class Plan:
 
     depth: int = option(0, unit="jobs", low=0, high=1_000_000, help="reservation depth: jobs served before planning")
     alpha: float = option(2.0, low=0.01, high=10.0, help="power of the waiting times in the score")
-    beta: float = option(0.0, low=0.0, high=2.0, help="power of max(walltime, 600 s) by which each job's term is divided")
+    beta: float = option(0.0, low=0.0, high=2.0, help="power of max(walltime, 600 s) that divides each job's term")
     latest: bool = option(False, help="minimise the latest planned start instead (the thesis's text for plan-start)")
     exhaustive: int = option(5, unit="jobs", low=0, high=8, help="up to this many jobs all orders are tried")
     candidates: str = option("all", choices=tuple(CANDIDATES), help="starting orders")
@@ -57,7 +57,7 @@ class Plan:
         "delayed", choices=("delayed", "mixed", "swap"), help="moves: of delayed jobs, of any, or the thesis's swaps"
     )
     finish: str = option(
-        "plan", choices=("plan", "fill"), help="start the jobs planned for now (the thesis's code), or fill in plan order"
+        "plan", choices=("plan", "fill"), help="start what is planned for now (the thesis's code), or fill in plan order"
     )
     whole_seconds: bool = option(False, help="round scores to whole numbers, as the thesis's code does")
     literal_depth: bool = option(False, help="the thesis's code for depth >= 2: see backfilling")

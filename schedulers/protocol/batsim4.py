@@ -18,14 +18,18 @@ from schedulers.protocol import batsim4_requests as _requests
 from schedulers.protocol.jsontext import decode_located, encoded, exact, six_decimals
 from schedulers.protocol.messages import Message, Reply
 
+_TOO_DEEP = "the JSON text is nested too deeply"
+
 
 def decode_message(data: bytes) -> Message:
     """Read what the simulator sent; raise :class:`RemoteProtocolError` with the place of a bad field."""
     try:
         envelope = decode_located(_events.DECODER, data)
+        return Message(envelope.now, _events.neutral_events(envelope))
     except RemoteProtocolError as error:
         raise _with_known_types(error, _events.EVENT_TYPES) from None
-    return Message(envelope.now, _events.neutral_events(envelope))
+    except RecursionError:
+        raise RemoteProtocolError(_TOO_DEEP) from None
 
 
 def encode_message(message: Message) -> bytes:
@@ -41,9 +45,11 @@ def decode_reply(data: bytes) -> Reply:
     """Read what the scheduler answered, with Batsim's own checks; raise :class:`RemoteProtocolError` with the place."""
     try:
         envelope = decode_located(_requests.DECODER, data)
+        return Reply(envelope.now, _requests.neutral_requests(envelope))
     except RemoteProtocolError as error:
         raise _with_known_types(error, _requests.REQUEST_TYPES) from None
-    return Reply(envelope.now, _requests.neutral_requests(envelope))
+    except RecursionError:
+        raise RemoteProtocolError(_TOO_DEEP) from None
 
 
 def encode_reply(reply: Reply) -> bytes:
