@@ -119,7 +119,11 @@ def _synth(options: argparse.Namespace) -> None:
 
 
 def _fit(options: argparse.Namespace) -> None:
-    from workloads.fit import fit_log, report_lines  # SciPy and Matplotlib are slow to load: only where needed
+    from workloads.fit import (  # SciPy and Matplotlib are slow to load: only where needed
+        fit_log,
+        report_lines,
+        write_model,
+    )
 
     log, name = load_log(options.source)
     result = fit_log(log, folds=options.folds, seed=options.seed, name=name)
@@ -129,6 +133,9 @@ def _fit(options: argparse.Namespace) -> None:
 
         for path in draw_all(log, result, options.output):
             print(f"drew {path}")
+        model = options.output / "burst-buffer-model.json"
+        write_model(result.model(), model)
+        print(f"wrote {model}: use it with 'convert --burst-buffers {model}'")
 
 
 def _machine(options: argparse.Namespace) -> MachineFacts:
@@ -143,8 +150,13 @@ def _machine(options: argparse.Namespace) -> MachineFacts:
 
 def _convert_options(options: argparse.Namespace) -> ConvertOptions:
     chosen = {field.name: getattr(options, field.name) for field in fields(ConvertOptions) if field.name in options}
-    if options.no_burst_buffers:
+    chosen.pop("burst_buffers")
+    if options.burst_buffers == "none":
         chosen["burst_buffers"] = None
+    elif options.burst_buffers != "thesis":
+        from workloads.fit import read_model
+
+        chosen["burst_buffers"] = read_model(Path(options.burst_buffers))
     return ConvertOptions(**chosen)
 
 
@@ -181,7 +193,12 @@ def _add_conversion(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--from-job", type=int, default=0, metavar="NUMBER", help="first job number taken (0)")
     group.add_argument("--max-records", type=int, default=None, metavar="N", help="most records taken (all)")
-    group.add_argument("--no-burst-buffers", action="store_true", help="jobs ask for no burst buffer")
+    group.add_argument(
+        "--burst-buffers",
+        default="thesis",
+        metavar="thesis|none|FILE",
+        help="request model: the published one, no requests, or what 'fit' wrote (thesis)",
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
