@@ -140,6 +140,18 @@ class Engine(Protocol):
             If one of them cannot run; none has started then.
         """
 
+    def sleep(self, seconds: float) -> int:
+        """Start something that uses nothing and ends after a time, such as a delay job.
+
+        SimGrid counts down what is left of a sleep, and takes less than 1e-9 s for none; instants met so agree with
+        its clock to the last bit, those given to ``advance`` only up to rounding.
+
+        Raises
+        ------
+        TaskError
+            If ``seconds`` is negative or not finite.
+        """
+
     def cancel(self, handle: int) -> float:
         """Take a task away and tell its progress, in [0, 1], at the current clock.
 

@@ -1,0 +1,165 @@
+"""Tasks as given by a caller, checked and flattened into the arrays that kernels take."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numba as nb
+import numpy as np
+
+from simulator.engines.base import AllToAll, Matrix, NoComm, Pairs, TaskError, TaskSpec
+from simulator.engines.fluid_state import Array
+
+_F1, _I1 = nb.float64[::1], nb.int64[::1]
+BATCH = nb.types.Tuple((_I1, _I1, _F1, _F1, _I1, _I1, _I1, _F1))
+"""Hosts of all tasks, begin of each task in them, work of every position; bytes of each task's all-to-all; begin of
+each task in the pairs, and the pairs: source host, destination host, bytes."""
+
+BatchArrays: TypeAlias = tuple[Array, Array, Array, Array, Array, Array, Array, Array]
+_Triples: TypeAlias = tuple[list[int], list[int], list[float]]
+_NONE: _Triples = ([], [], [])
+
+
+def flatten(tasks: Sequence[TaskSpec], n_hosts: int) -> BatchArrays:
+    """Check tasks and lay them out one behind the other.
+
+    Raises
+    ------
+    TaskError
+        Names the first task that is wrong, by its position, and what is wrong with it.
+    """
+    hosts: list[int] = []
+    ends = [0]
+    work: list[float] = []
+    each: list[float] = []
+    pair_ends = [0]
+    sources: list[int] = []
+    destinations: list[int] = []
+    amounts: list[float] = []
+    for position, task in enumerate(tasks):
+        places = task.hosts
+        n = len(places)
+        hosts += places
+        ends.append(len(hosts))
+        flops = task.flops
+        if isinstance(flops, (int, float)):
+            work += [flops] * n
+        else:
+            work += _per_position(flops, n, position)
+        comm = task.comm
+        kind = type(comm)
+        everyone = 0.0
+        if n > 1 and kind is not NoComm:
+            if kind is AllToAll:
+                everyone = comm.bytes_per_ordered_pair  # type: ignore[union-attr]
+            else:
+                src, dst, amount = _pairs_of(comm, n, position)
+                sources += [places[k] for k in src]
+                destinations += [places[k] for k in dst]
+                amounts += amount
+        each.append(everyone)
+        pair_ends.append(len(sources))
+    batch = (
+        np.array(hosts, np.int64),
+        np.array(ends, np.int64),
+        np.array(work, np.float64),
+        np.array(each, np.float64),
+        np.array(pair_ends, np.int64),
+        np.array(sources, np.int64),
+        np.array(destinations, np.int64),
+        np.array(amounts, np.float64),
+    )
+    _check(batch, n_hosts)
+    return batch
+
+
+def _check(batch: BatchArrays, n_hosts: int) -> None:
+    hosts, ends, work, each, pair_ends, _, _, amounts = batch
+    if len(hosts) and not (hosts.min() >= 0 and hosts.max() < n_hosts):
+        wrong = int(np.flatnonzero((hosts < 0) | (hosts >= n_hosts))[0])
+        raise TaskError(f"task {_owner(ends, wrong)}: hosts must lie in 0..{n_hosts - 1}, got {hosts[wrong]}")
+    if (np.diff(ends) == 0).any():
+        raise TaskError(f"task {int(np.flatnonzero(np.diff(ends) == 0)[0])}: needs at least one host, got none")
+    for what, values, owners in (
+        ("flops", work, ends),
+        ("bytes of an all-to-all", each, np.arange(len(each) + 1)),
+        ("bytes", amounts, pair_ends),
+    ):
+        if len(values) and not (values.min() >= 0.0 and values.max() < np.inf):
+            wrong = int(np.flatnonzero(~((values >= 0.0) & (values < np.inf)))[0])
+            raise TaskError(f"task {_owner(owners, wrong)}: {what} must be finite and at least 0, got {values[wrong]}")
+
+
+def _owner(ends: Array, item: int) -> int:
+    """The task in whose part an item lies."""
+    return int(np.searchsorted(ends, item, side="right")) - 1
+
+
+def _per_position(flops: Any, n: int, position: int) -> list[float]:
+    values = np.asarray(flops, np.float64)
+    if values.shape != (n,):
+        raise TaskError(f"task {position}: needs flops for {n} hosts, got an array of shape {values.shape}")
+    found: list[float] = values.tolist()
+    return found
+
+
+def _pairs_of(comm: Any, n: int, position: int) -> _Triples:
+    """Positions and bytes of all transfers, in the order of a matrix's rows, no pair twice."""
+    handler = _READERS.get(type(comm))
+    if handler is None:
+        known = ", ".join(kind.__name__ for kind in _READERS)
+        raise TaskError(f"task {position}: comm must be one of {known}, got {type(comm).__name__}")
+    return handler(comm, n, position)
+
+
+def _from_all_to_all(comm: AllToAll, n: int, _: int) -> _Triples:
+    pairs = [(i, j) for i, j in itertools.product(range(n), repeat=2) if i != j]
+    return [i for i, _ in pairs], [j for _, j in pairs], [comm.bytes_per_ordered_pair] * len(pairs)
+
+
+def _from_matrix(comm: Matrix, n: int, position: int) -> _Triples:
+    matrix = np.asarray(comm.bytes, np.float64)
+    if matrix.shape != (n, n):
+        raise TaskError(f"task {position}: needs a matrix of shape {(n, n)}, got one of shape {matrix.shape}")
+    src, dst = np.nonzero(matrix)
+    return src.tolist(), dst.tolist(), matrix[src, dst].tolist()
+
+
+def _from_pairs(comm: Pairs, n: int, position: int) -> _Triples:
+    src, dst, amounts = (np.asarray(part).tolist() for part in (comm.src, comm.dst, comm.bytes))
+    if not len(src) == len(dst) == len(amounts):
+        raise TaskError(
+            f"task {position}: src, dst and bytes must be equally long, got {len(src)}, {len(dst)} and {len(amounts)}"
+        )
+    if len(src) == 1 and 0 <= src[0] < n and 0 <= dst[0] < n:
+        return src, dst, amounts
+    return _added(zip(src, dst, amounts, strict=True), n, position)
+
+
+def _from_several(comm: tuple[Any, ...], n: int, position: int) -> _Triples:
+    parts = [_pairs_of(part, n, position) for part in comm]
+    return _added((pair for part in parts for pair in zip(*part, strict=True)), n, position)
+
+
+def _added(pairs: Any, n: int, position: int) -> _Triples:
+    """The same pairs sorted, with the bytes of equal ones added up in the given order."""
+    total: dict[tuple[int, int], float] = {}
+    for src, dst, amount in pairs:
+        if not (0 <= src < n and 0 <= dst < n):
+            raise TaskError(f"task {position}: pairs must lie in 0..{n - 1}, got {src} -> {dst}")
+        if not amount >= 0.0:
+            raise TaskError(f"task {position}: bytes must be finite and at least 0, got {amount}")
+        total[src, dst] = total.get((src, dst), 0.0) + amount
+    keys = sorted(total)
+    return [src for src, _ in keys], [dst for _, dst in keys], [total[key] for key in keys]
+
+
+_READERS: dict[type, Callable[[Any, int, int], _Triples]] = {
+    NoComm: lambda comm, n, position: _NONE,
+    AllToAll: _from_all_to_all,
+    Matrix: _from_matrix,
+    Pairs: _from_pairs,
+    tuple: _from_several,
+}

@@ -1,0 +1,201 @@
+"""The fluid engine: SimGrid's ``ptask_L07`` in arrays, without threads; as many engines in a process as wanted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from platforms.model import Platform
+from simulator.engines.base import TaskError, TaskSpec
+from simulator.engines.batch import flatten
+from simulator.engines.fluid_kernels import link_elements, mark_dirty, retire, run, solve
+from simulator.engines.fluid_state import (
+    ACTIVE,
+    CAPACITY,
+    CORE_SPEED,
+    DIRTY,
+    ENDED,
+    EPOCH,
+    HANDLE,
+    HEAD,
+    N_ACTIVE,
+    N_DIRTY,
+    N_ELEMENTS,
+    NEXT,
+    NEXT_HANDLE,
+    REMAINING,
+    STAGE,
+    TASK,
+    FluidState,
+)
+from simulator.engines.routes import RouteTable
+from simulator.engines.weights import admit, begin_sleep, bound_by_processors
+
+MISSING_AT_ONCE = 4096
+"""Routes that are asked for between two attempts to start a task."""
+
+
+class FluidEngine:
+    """See :class:`simulator.engines.base.Engine`.
+
+    Results equal SimGrid 3.32's, for the same tasks at the same instants, except for the rounding of instants at which
+    ``advance`` stops without a completion.
+
+    Parameters
+    ----------
+    platform
+        Hosts, links and routes.
+    routes
+        Routes already known, shared by engines on the same platform; by default the engine asks anew.
+    """
+
+    def __init__(self, platform: Platform, routes: RouteTable | None = None) -> None:
+        self._platform = platform
+        self._hosts = len(platform.hosts)
+        self._links = len(platform.bandwidths)
+        self._state = FluidState(platform.bandwidths, platform.fatpipe, platform.speeds, platform.cores)
+        self._routes = RouteTable(platform) if routes is None else routes
+        self._missing = np.zeros(MISSING_AT_ONCE, np.int64)
+        self._ended = np.zeros(len(self._state.task_ints), np.int64)
+
+    @property
+    def clock(self) -> float:
+        """Seconds since the start of the simulation."""
+        return float(self._state.clock[0])
+
+    @property
+    def active(self) -> int:
+        """How many tasks have started and neither ended nor been cancelled."""
+        return int(self._state.counters[N_ACTIVE])
+
+    def start(self, task: TaskSpec) -> int:
+        """See :meth:`simulator.engines.base.Engine.start`."""
+        return self.start_many((task,))[0]
+
+    def start_many(self, tasks: Sequence[TaskSpec]) -> list[int]:
+        """See :meth:`simulator.engines.base.Engine.start_many`."""
+        batch = flatten(tasks, self._hosts)
+        state = self._state
+        self._room_for_tasks(len(tasks))
+        first = int(state.counters[NEXT_HANDLE])
+        done = 0
+        while True:
+            done = admit(done, self._hosts, self._missing, state.arrays, batch, self._routes.arrays)
+            if done == len(tasks):
+                return list(range(first, first + len(tasks)))
+            unknown = int(self._missing[0])
+            if unknown:
+                self._routes.add(self._missing[1 : 1 + unknown].tolist())
+            else:
+                state.room_for_elements(self._links + len(tasks[done].hosts))
+                for row in state.lists[ACTIVE, : state.counters[N_ACTIVE]].tolist():
+                    link_elements(row, state.arrays)
+
+    def sleep(self, seconds: float) -> int:
+        """See :meth:`simulator.engines.base.Engine.sleep`."""
+        if not 0.0 <= seconds < math.inf:
+            raise TaskError(f"a sleep must be finite and not negative, got {seconds} s")
+        self._room_for_tasks(1)
+        begin_sleep(seconds, self._state.arrays)
+        return int(self._state.counters[NEXT_HANDLE]) - 1
+
+    def _room_for_tasks(self, count: int) -> None:
+        self._state.room_for_tasks(count)
+        if len(self._ended) < len(self._state.task_ints):
+            self._ended = np.zeros(len(self._state.task_ints), np.int64)
+
+    def _row(self, handle: int) -> int:
+        """Where an active task is kept."""
+        active = self._state.lists[ACTIVE, : self._state.counters[N_ACTIVE]]
+        handles = self._state.task_ints[active, HANDLE]
+        at = int(np.searchsorted(handles, handle))
+        if at == len(handles) or handles[at] != handle:
+            raise TaskError(f"no active task has the handle {handle}: it ended, was cancelled or never started")
+        return int(active[at])
+
+    def cancel(self, handle: int) -> float:
+        """See :meth:`simulator.engines.base.Engine.cancel`."""
+        row = self._row(handle)
+        self._state.task_ints[row, STAGE] = ENDED
+        retire(self._state.arrays, self._ended)
+        return 1.0 - float(self._state.task_floats[row, REMAINING])
+
+    def progress(self, handle: int) -> float:
+        """See :meth:`simulator.engines.base.Engine.progress`."""
+        return 1.0 - float(self._state.task_floats[self._row(handle), REMAINING])
+
+    def next_completion(self) -> float:
+        """See :meth:`simulator.engines.base.Engine.next_completion`; costs a copy of the tasks' state."""
+        state = self._state
+        solve(state.arrays)
+        counters = state.counters.copy()
+        ahead: tuple[Any, ...] = (
+            state.clock.copy(),
+            counters,
+            state.task_floats.copy(),
+            state.task_ints.copy(),
+            state.lists.copy(),
+            *state.arrays[5:],
+        )
+        ended = run(np.inf, ahead)
+        state.counters[EPOCH] = counters[EPOCH]
+        state.resource_ints[state.dirty[: counters[N_DIRTY]], DIRTY] = 0
+        return float(ahead[0][0]) if ended else math.inf
+
+    def advance(self, until: float) -> list[int]:
+        """See :meth:`simulator.engines.base.Engine.advance`."""
+        if not until >= self._state.clock[0]:
+            raise TaskError(f"cannot advance to {until} s: the clock shows {self.clock} s already")
+        if not run(until, self._state.arrays):
+            return []
+        ended: list[int] = self._ended[: retire(self._state.arrays, self._ended)].tolist()
+        return ended
+
+    def set_pstate(self, host: int, pstate: int) -> None:
+        """See :meth:`simulator.engines.base.Engine.set_pstate`."""
+        if not 0 <= host < self._hosts:
+            raise TaskError(f"host must lie in 0..{self._hosts - 1}, got {host}")
+        speeds = self._platform.hosts[host].speeds
+        if not 0 <= pstate < len(speeds):
+            raise TaskError(f"power state of host {host} must lie in 0..{len(speeds) - 1}, got {pstate}")
+        state = self._state
+        processor = self._links + host
+        state.resource_floats[processor, CORE_SPEED] = speeds[pstate]
+        state.resource_floats[processor, CAPACITY] = int(self._platform.cores[host]) * speeds[pstate]
+        element = int(state.resource_ints[processor, HEAD])
+        while element >= 0:
+            row = int(state.element_links[element, TASK])
+            bound_by_processors(row, self._links, state.arrays)
+            mark_dirty(row, state.arrays)
+            element = int(state.element_links[element, NEXT])
+
+    def check(self) -> None:
+        """Check the engine's own invariants; for tests."""
+        state = self._state
+        rows = state.lists[ACTIVE, : state.counters[N_ACTIVE]].tolist()
+        assert (np.diff(state.task_ints[rows, HANDLE]) > 0).all(), "active tasks are not in the order of their starts"
+        held = 0
+        for resource, head in enumerate(state.resource_ints[:, HEAD].tolist()):
+            element = head
+            while element >= 0:
+                assert state.element_resource[element] == resource, f"element {element} is in a wrong list"
+                assert int(state.element_links[element, TASK]) in rows, f"element {element} belongs to an ended task"
+                held += 1
+                element = int(state.element_links[element, NEXT])
+        assert held == int(state.task_ints[rows, 2].sum()), "elements are missing in the lists of their resources"
+        assert held <= state.counters[N_ELEMENTS], "more elements than were made"
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,377 @@
+"""The fluid engine's inner loops: who gets which rate, and what happens next.
+
+This is SimGrid's ``ptask_L07`` with its *fair bottleneck* sharing, reproduced operation by operation and in its order,
+so that even rounding agrees: whether a resource counts as exhausted may hang on the last bit, and one round more or
+less changes rates visibly. Only its cost differs: rates are found again in the part of the machine that a change can
+reach (tasks linked through common resources), and what other tasks get is left alone; rounds in one part never
+depend on another part.
+
+The sharing, in rounds, over tasks that are still *open* and resources still *in play*: a resource offers each of its
+open tasks an equal part of its room (a fat pipe: all of it to each); a task raises its rate by the smallest
+offer/weight, at most up to its bound; the raise is taken from all its resources. A resource whose room falls below
+1e-5 leaves, and settles its tasks; so does reaching the bound. Tasks that are settled go on taking their last raise
+from resources in play in every later round: that is SimGrid's behaviour, and what makes it differ from max-min.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba as nb
+import numpy as np
+
+from simulator.engines.fluid_state import (
+    ACTIVE,
+    BOUND,
+    CAPACITY,
+    COUNT,
+    DIRTY,
+    ENABLED,
+    ENDED,
+    EPOCH,
+    FATPIPE,
+    FIRST,
+    FREE,
+    HANDLE,
+    HEAD,
+    IN_PLAY,
+    LATENCY,
+    LOADS,
+    N_ACTIVE,
+    N_DIRTY,
+    N_ELEMENTS,
+    N_ENABLED,
+    N_FREE,
+    NEXT,
+    OFFER,
+    OPEN,
+    PREVIOUS,
+    RAISE,
+    RATE,
+    REMAINING,
+    RESOURCE_MARK,
+    RESOURCES,
+    ROOM,
+    SLEEPING,
+    STAGE,
+    STATE,
+    TASK,
+    TASK_MARK,
+    TASKS,
+    USERS,
+    WORKING,
+)
+
+RATE_PRECISION = 1e-5
+"""Room below this is none (SimGrid's ``maxmin/precision``)."""
+TIME_PRECISION = 1e-9
+"""Latency below this is over (SimGrid's ``surf/precision``), in s."""
+WORK_PRECISION = RATE_PRECISION * TIME_PRECISION
+"""Remaining work below this is none."""
+PATIENCE = 20_000
+"""Rounds without any task settled after which bounds count as reached if they are up to rounding; SimGrid itself
+does not end in some such cases."""
+LAST_ROUNDS = 100
+"""Further such rounds, each with a slack larger by 1e-15, after which rates are taken as they are."""
+
+
+@nb.njit(nb.void(nb.int64, STATE), cache=True)
+def mark_dirty(row: int, state: Any) -> None:
+    """Note that the users of all resources of a task changed."""
+    _, counters, _, ints, _, _, resource_ints, element_resource, _, _, dirty, _ = state
+    for element in range(ints[row, FIRST], ints[row, FIRST] + ints[row, COUNT]):
+        resource = element_resource[element]
+        if not resource_ints[resource, DIRTY]:
+            resource_ints[resource, DIRTY] = 1
+            dirty[counters[N_DIRTY]] = resource
+            counters[N_DIRTY] += 1
+
+
+@nb.njit(nb.void(nb.int64, STATE), cache=True)
+def link_elements(row: int, state: Any) -> None:
+    """Put the elements of a task into the lists of their resources."""
+    _, _, _, ints, _, _, resource_ints, element_resource, _, links, _, _ = state
+    for element in range(ints[row, FIRST], ints[row, FIRST] + ints[row, COUNT]):
+        resource = element_resource[element]
+        head = resource_ints[resource, HEAD]
+        links[element, TASK] = row
+        links[element, PREVIOUS] = -1
+        links[element, NEXT] = head
+        if head >= 0:
+            links[head, PREVIOUS] = element
+        resource_ints[resource, HEAD] = element
+
+
+@nb.njit(nb.types.UniTuple(nb.int64, 2)(STATE), cache=True)
+def reach(state: Any) -> Any:
+    """Collect the tasks and resources that the dirty resources can influence, newest task first; their numbers."""
+    _, counters, _, ints, lists, _, resource_ints, element_resource, _, links, dirty, scratch = state
+    counters[EPOCH] += 1
+    epoch = counters[EPOCH]
+    found = counters[N_DIRTY]
+    for k in range(found):
+        resource_ints[dirty[k], DIRTY] = 0
+        resource_ints[dirty[k], RESOURCE_MARK] = epoch
+        scratch[RESOURCES, k] = dirty[k]
+    counters[N_DIRTY] = 0
+    tasks = 0
+    k = 0
+    while k < found:
+        element = resource_ints[scratch[RESOURCES, k], HEAD]
+        k += 1
+        while element >= 0:
+            row = links[element, TASK]
+            if ints[row, TASK_MARK] != epoch and ints[row, STAGE] == WORKING:
+                ints[row, TASK_MARK] = epoch
+                tasks += 1
+                for other in range(ints[row, FIRST], ints[row, FIRST] + ints[row, COUNT]):
+                    resource = element_resource[other]
+                    if resource_ints[resource, RESOURCE_MARK] != epoch:
+                        resource_ints[resource, RESOURCE_MARK] = epoch
+                        scratch[RESOURCES, found] = resource
+                        found += 1
+            element = links[element, NEXT]
+    missing = tasks
+    k = counters[N_ENABLED]
+    while missing > 0:
+        k -= 1
+        row = lists[ENABLED, k]
+        if ints[row, TASK_MARK] == epoch:
+            scratch[TASKS, tasks - missing] = row
+            missing -= 1
+    return tasks, found
+
+
+@nb.njit(nb.int64(nb.int64, nb.int64, STATE), cache=True)
+def make_offers(open_tasks: int, resources: int, state: Any) -> int:
+    """First part of a round: what every resource offers; how many are in play."""
+    _, _, _, ints, _, resource_floats, resource_ints, element_resource, _, _, _, scratch = state
+    for k in range(resources):
+        resource_ints[scratch[RESOURCES, k], USERS] = 0
+    for k in range(open_tasks):
+        row = scratch[OPEN, k]
+        for element in range(ints[row, FIRST], ints[row, FIRST] + ints[row, COUNT]):
+            resource_ints[element_resource[element], USERS] += 1
+    kept = 0
+    for k in range(resources):
+        resource = scratch[RESOURCES, k]
+        users = resource_ints[resource, USERS]
+        resource_ints[resource, IN_PLAY] = users > 0
+        if users > 0:
+            if resource_ints[resource, FATPIPE]:
+                users = 1
+            resource_floats[resource, OFFER] = resource_floats[resource, ROOM] / users
+            scratch[RESOURCES, kept] = resource
+            kept += 1
+    return kept
+
+
+@nb.njit(nb.int64(nb.int64, nb.float64, STATE), cache=True)
+def raise_rates(open_tasks: int, slack: float, state: Any) -> int:
+    """Second part: every open task takes what it can; how many stay open (a bound counts as reached within slack)."""
+    _, _, floats, ints, _, resource_floats, _, element_resource, weight, _, _, scratch = state
+    kept = 0
+    for k in range(open_tasks):
+        row = scratch[OPEN, k]
+        step = np.finfo(np.float64).max
+        for element in range(ints[row, FIRST], ints[row, FIRST] + ints[row, COUNT]):
+            step = min(step, resource_floats[element_resource[element], OFFER] / weight[element])
+        bound = floats[row, BOUND]
+        if bound > 0:
+            step = min(step, bound - floats[row, RATE])
+        floats[row, RAISE] = step
+        floats[row, RATE] += step
+        if bound <= 0 or abs(floats[row, RATE] - bound) > slack * bound:
+            scratch[OPEN, kept] = row
+            kept += 1
+    return kept
+
+
+@nb.njit(nb.int64(nb.int64, STATE), cache=True)
+def take_raises(loads: int, state: Any) -> int:
+    """Third part: take the last raises of all tasks, settled ones too; how many still touch a resource in play."""
+    _, _, floats, ints, _, resource_floats, resource_ints, element_resource, weight, _, _, scratch = state
+    kept = 0
+    for k in range(loads):
+        row = scratch[LOADS, k]
+        step = floats[row, RAISE]
+        touches = False
+        for element in range(ints[row, FIRST] + ints[row, COUNT] - 1, ints[row, FIRST] - 1, -1):
+            resource = element_resource[element]
+            if resource_ints[resource, IN_PLAY]:
+                touches = True
+                taken = weight[element] * step
+                if resource_ints[resource, FATPIPE]:
+                    resource_floats[resource, OFFER] = min(resource_floats[resource, OFFER], taken)
+                else:
+                    room = resource_floats[resource, ROOM] - taken
+                    resource_floats[resource, ROOM] = 0.0 if room < RATE_PRECISION else room
+        if touches:
+            scratch[LOADS, kept] = row
+            kept += 1
+    return kept
+
+
+@nb.njit(nb.types.UniTuple(nb.int64, 2)(nb.int64, nb.int64, STATE), cache=True)
+def settle(open_tasks: int, resources: int, state: Any) -> Any:
+    """Last part: exhausted resources leave the play and settle their tasks; how many of both stay."""
+    _, _, _, ints, _, resource_floats, resource_ints, element_resource, _, _, _, scratch = state
+    playing = 0
+    for k in range(resources):
+        resource = scratch[RESOURCES, k]
+        if resource_ints[resource, FATPIPE]:
+            room = resource_floats[resource, ROOM] - resource_floats[resource, OFFER]
+            resource_floats[resource, ROOM] = 0.0 if room < RATE_PRECISION else room
+        if resource_floats[resource, ROOM] <= 0.0:
+            resource_ints[resource, IN_PLAY] = 0
+        else:
+            scratch[RESOURCES, playing] = resource
+            playing += 1
+    if playing == resources:
+        return open_tasks, resources
+    kept = 0
+    for k in range(open_tasks):
+        row = scratch[OPEN, k]
+        stays = True
+        for element in range(ints[row, FIRST], ints[row, FIRST] + ints[row, COUNT]):
+            if not resource_ints[element_resource[element], IN_PLAY]:
+                stays = False
+                break
+        if stays:
+            scratch[OPEN, kept] = row
+            kept += 1
+    return kept, playing
+
+
+@nb.njit(nb.void(STATE), cache=True)
+def solve(state: Any) -> None:
+    """Find the rates of all tasks that the changes since the last call can influence."""
+    _, counters, floats, _, _, resource_floats, _, _, _, _, _, scratch = state
+    if counters[N_DIRTY] == 0:
+        return
+    tasks, resources = reach(state)
+    for k in range(resources):
+        resource = scratch[RESOURCES, k]
+        resource_floats[resource, ROOM] = resource_floats[resource, CAPACITY]
+    for k in range(tasks):
+        row = scratch[TASKS, k]
+        floats[row, RATE] = 0.0
+        scratch[OPEN, k] = row
+        scratch[LOADS, k] = row
+    open_tasks = tasks
+    loads = tasks
+    idle = 0
+    while open_tasks > 0 and idle < PATIENCE + LAST_ROUNDS:
+        before = open_tasks
+        resources = make_offers(open_tasks, resources, state)
+        open_tasks = raise_rates(open_tasks, max(0, idle - PATIENCE) * 1e-15, state)
+        loads = take_raises(loads, state)
+        open_tasks, resources = settle(open_tasks, resources, state)
+        idle = idle + 1 if open_tasks == before else 0
+
+
+@nb.njit(nb.float64(STATE), cache=True)
+def time_to_event(state: Any) -> float:
+    """Seconds to the next end of a latency or a task at the present rates; negative if there will be none."""
+    _, counters, floats, ints, lists, _, _, _, _, _, _, _ = state
+    soonest = -1.0
+    for k in range(counters[N_ACTIVE]):
+        row = lists[ACTIVE, k]
+        if ints[row, STAGE] != WORKING:
+            wait = floats[row, LATENCY]
+        elif floats[row, RATE] > 0.0:
+            wait = floats[row, REMAINING] / floats[row, RATE] if floats[row, REMAINING] > 0.0 else 0.0
+        else:
+            continue
+        if soonest < 0.0 or wait < soonest:
+            soonest = wait
+    return soonest
+
+
+@nb.njit(nb.int64(nb.float64, STATE), cache=True)
+def pass_time(delta: float, state: Any) -> int:
+    """Let ``delta`` seconds pass for all tasks; how many of them ended (stage ``ENDED``)."""
+    _, counters, floats, ints, lists, _, _, _, _, _, _, _ = state
+    ended = 0
+    for k in range(counters[N_ACTIVE]):
+        row = lists[ACTIVE, k]
+        if ints[row, STAGE] != WORKING:
+            left = floats[row, LATENCY] - delta
+            floats[row, LATENCY] = left
+            if left >= TIME_PRECISION:
+                continue
+            floats[row, LATENCY] = 0.0
+            if ints[row, STAGE] == SLEEPING:
+                ints[row, STAGE] = ENDED
+                ended += 1
+            else:
+                ints[row, STAGE] = WORKING
+                lists[ENABLED, counters[N_ENABLED]] = row
+                counters[N_ENABLED] += 1
+                mark_dirty(row, state)
+        else:
+            left = floats[row, REMAINING] - floats[row, RATE] * delta
+            floats[row, REMAINING] = left
+            if left < WORK_PRECISION:
+                floats[row, REMAINING] = 0.0
+                ints[row, STAGE] = ENDED
+                ended += 1
+    return ended
+
+
+@nb.njit(nb.int64(nb.float64, STATE), cache=True)
+def run(until: float, state: Any) -> int:
+    """Move the clock to ``until`` or to the first end of a task; how many ended. They stay in until ``retire``."""
+    clock = state[0]
+    while True:
+        solve(state)
+        delta = time_to_event(state)
+        span = until - clock[0]
+        if delta >= 0.0 and delta < span:
+            clock[0] = min(clock[0] + delta, until)
+            ended = int(pass_time(delta, state))
+            if ended > 0:
+                return ended
+        elif span < np.inf:
+            clock[0] = until
+            return int(pass_time(span, state))
+        else:
+            return 0
+
+
+@nb.njit(nb.int64(STATE, nb.int64[::1]), cache=True)
+def retire(state: Any, handles: Any) -> int:
+    """Take tasks out that ended; their handles in the order of their starts, and how many."""
+    _, counters, _, ints, lists, _, resource_ints, element_resource, _, links, _, _ = state
+    ended = 0
+    kept = 0
+    for k in range(counters[N_ACTIVE]):
+        row = lists[ACTIVE, k]
+        if ints[row, STAGE] != ENDED:
+            lists[ACTIVE, kept] = row
+            kept += 1
+            continue
+        handles[ended] = ints[row, HANDLE]
+        ended += 1
+        mark_dirty(row, state)
+        for element in range(ints[row, FIRST], ints[row, FIRST] + ints[row, COUNT]):
+            before, after = links[element, PREVIOUS], links[element, NEXT]
+            if before >= 0:
+                links[before, NEXT] = after
+            else:
+                resource_ints[element_resource[element], HEAD] = after
+            if after >= 0:
+                links[after, PREVIOUS] = before
+        lists[FREE, counters[N_FREE]] = row
+        counters[N_FREE] += 1
+    counters[N_ACTIVE] = kept
+    kept = 0
+    for k in range(counters[N_ENABLED]):
+        row = lists[ENABLED, k]
+        if ints[row, STAGE] != ENDED:
+            lists[ENABLED, kept] = row
+            kept += 1
+    counters[N_ENABLED] = kept
+    if counters[N_ACTIVE] == 0:
+        counters[N_ELEMENTS] = 0
+    return ended

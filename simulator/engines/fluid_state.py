@@ -1,0 +1,154 @@
+"""The arrays of the fluid engine: what each column means, and how they grow.
+
+Numba kernels take arrays, not objects; all of an engine's arrays travel together in one tuple (:data:`STATE`).
+Resources are numbered links first, then the processors of the hosts. A task's demand on one resource is an *element*;
+the elements of a task lie side by side, and those on one resource form a doubly linked list.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numba as nb
+import numpy as np
+from numpy.typing import NDArray
+
+# Columns of a task: floats, then integers.
+REMAINING, RATE, LATENCY, BOUND, RAISE, WINDOW_BOUND = range(6)
+"""Work left in [0, 1]; work per second; seconds until the work begins (or the sleep ends); largest rate allowed (0:
+any); increase of the rate in the last round; largest rate by the TCP window alone (``inf``: any)."""
+HANDLE, FIRST, COUNT, STAGE, TASK_MARK = range(5)
+"""Handle; first element and number of elements; one of the stages below; last traversal that met it."""
+
+WAITING, WORKING, SLEEPING, ENDED = range(4)
+"""Stages of a task: its latency passes; it works; it only lets time pass; it is over but not yet taken out."""
+
+# Columns of a resource: floats, then integers.
+CAPACITY, ROOM, OFFER, CORE_SPEED = range(4)
+"""Units per second; what of them is not given out yet; what each user is offered in this round; flop/s of one core
+(processors only)."""
+FATPIPE, HEAD, RESOURCE_MARK, USERS, IN_PLAY, DIRTY, ELEMENT_AT = range(7)
+"""1 if users do not share; first element (-1: none); last traversal that met it; tasks not settled yet; 1 while it
+takes part in the rounds; 1 if its users changed; scratch: its element in the task that is being built."""
+
+# Columns of an element.
+TASK, NEXT, PREVIOUS = range(3)
+
+# Lists of task rows, and scratch lists.
+ACTIVE, ENABLED, FREE = range(3)
+"""All tasks in the order of their starts; those that work, in the order in which they began to; unused rows."""
+RESOURCES, TASKS, OPEN, LOADS = range(4)
+
+# Counters.
+N_ACTIVE, N_ENABLED, N_FREE, N_DIRTY, N_ELEMENTS, EPOCH, NEXT_HANDLE = range(7)
+
+Array: TypeAlias = NDArray[Any]
+
+_F1, _F2 = nb.float64[::1], nb.float64[:, ::1]
+_I1, _I2 = nb.int64[::1], nb.int64[:, ::1]
+_S1, _S2 = nb.int32[::1], nb.int32[:, ::1]
+STATE = nb.types.Tuple((_F1, _I1, _F2, _I2, _I2, _F2, _I2, _S1, _F1, _S2, _I1, _I2))
+"""clock, counters, tasks (floats, integers), lists, resources (floats, integers), elements (resource, weight, links),
+dirty resources, scratch."""
+
+
+class FluidState:
+    """All arrays of one engine.
+
+    Parameters
+    ----------
+    bandwidths, fatpipe
+        Of the links, in bytes/s; which of them are not shared.
+    speeds, cores
+        Of the hosts: flop/s of one core; number of cores.
+    rows, elements
+        How many tasks and elements there is room for at first.
+
+    Attributes
+    ----------
+    arrays
+        The tuple that kernels take; a new one after every growth.
+    """
+
+    def __init__(
+        self, bandwidths: Array, fatpipe: Array, speeds: Array, cores: Array, rows: int = 64, elements: int = 4096
+    ) -> None:
+        links = len(bandwidths)
+        resources = links + len(speeds)
+        self.clock = np.zeros(1)
+        self.counters = np.zeros(7, np.int64)
+        self.resource_floats = np.zeros((resources, 4))
+        self.resource_floats[:links, CAPACITY] = bandwidths
+        self.resource_floats[links:, CAPACITY] = np.multiply(cores, speeds)
+        self.resource_floats[links:, CORE_SPEED] = speeds
+        self.resource_ints = np.zeros((resources, 7), np.int64)
+        self.resource_ints[:links, FATPIPE] = fatpipe
+        self.resource_ints[:, HEAD] = -1
+        self.dirty = np.zeros(resources, np.int64)
+        self.task_floats = np.zeros((0, 6))
+        self.task_ints = np.zeros((0, 5), np.int64)
+        self.lists = np.zeros((3, 0), np.int64)
+        self._allocate_elements(elements + resources)
+        self.grow_tasks(rows)
+
+    def _allocate_elements(self, elements: int) -> None:
+        self.element_resource = np.zeros(elements, np.int32)
+        self.element_weight = np.zeros(elements)
+        self.element_links = np.full((elements, 3), -1, np.int32)
+
+    def _pack(self) -> None:
+        self.arrays = (
+            self.clock,
+            self.counters,
+            self.task_floats,
+            self.task_ints,
+            self.lists,
+            self.resource_floats,
+            self.resource_ints,
+            self.element_resource,
+            self.element_weight,
+            self.element_links,
+            self.dirty,
+            self.scratch,
+        )
+
+    def room_for_tasks(self, count: int) -> None:
+        """Make sure that ``count`` more tasks fit."""
+        if self.counters[N_FREE] < count:
+            rows = len(self.task_ints)
+            self.grow_tasks(max(rows, count - int(self.counters[N_FREE])))
+
+    def grow_tasks(self, more: int) -> None:
+        """Add rows for ``more`` tasks."""
+        rows = len(self.task_ints)
+        self.task_floats = np.concatenate((self.task_floats, np.zeros((more, 6))))
+        self.task_ints = np.concatenate((self.task_ints, np.zeros((more, 5), np.int64)))
+        self.lists = np.concatenate((self.lists, np.zeros((3, more), np.int64)), axis=1)
+        free = int(self.counters[N_FREE])
+        self.lists[FREE, free : free + more] = np.arange(rows + more - 1, rows - 1, -1)
+        self.counters[N_FREE] += more
+        self.scratch = np.zeros((4, max(rows + more, len(self.resource_ints))), np.int64)
+        self._pack()
+
+    def room_for_elements(self, count: int) -> None:
+        """Make sure that ``count`` more elements fit: close the gaps that ended tasks left, then double if need be.
+
+        The lists of the resources are empty afterwards; the caller puts the elements of all active tasks in again.
+        """
+        active = self.lists[ACTIVE, : self.counters[N_ACTIVE]]
+        live = int(self.task_ints[active, COUNT].sum())
+        size = len(self.element_resource)
+        while size < 2 * (live + count):
+            size *= 2
+        resource, weight = self.element_resource, self.element_weight
+        self._allocate_elements(size)
+        self.resource_ints[:, HEAD] = -1
+        end = 0
+        for row in active.tolist():
+            first, number = self.task_ints[row, FIRST], self.task_ints[row, COUNT]
+            self.element_resource[end : end + number] = resource[first : first + number]
+            self.element_weight[end : end + number] = weight[first : first + number]
+            self.task_ints[row, FIRST] = end
+            end += int(number)
+        self.counters[N_ELEMENTS] = end
+        self._pack()

@@ -1,0 +1,106 @@
+"""The routes of a platform as arrays for kernels, filled on demand.
+
+Every ordered host pair has a key, ``source * hosts + destination``; a hash table leads from keys to routes, so that
+memory follows the pairs in use and not the square of the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numba as nb
+import numpy as np
+
+from platforms.model import Platform
+from simulator.engines.fluid_state import Array
+
+_MIX = 0x9E3779B97F4A7C15  # 2**64 / golden ratio: spreads neighbouring keys
+_SHIFT = 40
+
+
+@nb.njit(nb.int64(nb.int64[::1], nb.int64), cache=True)
+def place_of(keys: Any, key: int) -> int:
+    """Where a key stands in the hash table, or the empty place where it would; the table is never full."""
+    mask = len(keys) - 1
+    place = int((np.uint64(key) * np.uint64(_MIX)) >> np.uint64(_SHIFT)) & mask
+    while keys[place] != key and keys[place] >= 0:
+        place = (place + 1) & mask
+    return place
+
+
+@nb.njit(nb.void(nb.int64[::1], nb.int32[::1], nb.int64[::1]), cache=True)
+def rehash(keys: Any, ids: Any, stored: Any) -> None:
+    """Fill an empty hash table with keys; the id of each is its position."""
+    for position in range(len(stored)):
+        place = place_of(keys, stored[position])
+        keys[place] = stored[position]
+        ids[place] = position
+
+
+class RouteTable:
+    """Routes of one platform; engines on the same platform may share it.
+
+    Parameters
+    ----------
+    platform
+        Where routes come from.
+
+    Attributes
+    ----------
+    arrays
+        What kernels take: hash keys, route ids; begin of each route in the links; links; latencies in s.
+    """
+
+    def __init__(self, platform: Platform) -> None:
+        self._platform = platform
+        self._hosts = len(platform.hosts)
+        self._stored = np.zeros(64, np.int64)
+        self._begins = np.zeros(65, np.int64)
+        self._latencies = np.zeros(64)
+        self._links = np.zeros(256, np.int32)
+        self._count = 0
+        self._keys = np.full(256, -1, np.int64)
+        self._ids = np.zeros(256, np.int32)
+        self._pack()
+
+    def _pack(self) -> None:
+        self.arrays = (self._keys, self._ids, self._begins, self._links, self._latencies)
+
+    def add(self, keys: Iterable[int]) -> None:
+        """Ask the platform for the routes of pairs that are not stored yet."""
+        for key in keys:
+            if self._keys[place_of(self._keys, key)] < 0:
+                route = self._platform.route(key // self._hosts, key % self._hosts)
+                self._append(key, route.links, route.latency)
+        self._pack()
+
+    def _append(self, key: int, links: tuple[int, ...], latency: float) -> None:
+        number = self._count
+        if number == len(self._stored):
+            self._stored = _doubled(self._stored)
+            self._latencies = _doubled(self._latencies)
+            self._begins = _doubled(self._begins, len(self._stored) + 1)
+        begin = int(self._begins[number])
+        while begin + len(links) > len(self._links):
+            self._links = _doubled(self._links)
+        self._stored[number] = key
+        self._latencies[number] = latency
+        self._links[begin : begin + len(links)] = links
+        self._begins[number + 1] = begin + len(links)
+        self._count = number + 1
+        if 2 * self._count > len(self._keys):
+            self._keys = np.full(4 * len(self._keys), -1, np.int64)
+            self._ids = np.zeros(len(self._keys), np.int32)
+            rehash(self._keys, self._ids, self._stored[: self._count])
+        else:
+            place = place_of(self._keys, key)
+            self._keys[place] = key
+            self._ids[place] = number
+
+
+def _doubled(array: Array, size: int = 0) -> Array:
+    """A longer copy, zeros behind."""
+    longer: Array = np.zeros(size or 2 * len(array), array.dtype)
+    longer[: len(array)] = array
+    return longer
