@@ -1,0 +1,259 @@
+"""One simulation: everything put together, and what comes out of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from platforms.model import Platform
+from schedulers.protocol.messages import BatsimConfig, Event, SimulationBegins
+from simulator.conversation import Conversation
+from simulator.energy import EnergyMeter
+from simulator.engines.base import Engine
+from simulator.errors import Deadlock, SimulatorInputError
+from simulator.events import EventHandler, load_events
+from simulator.execution import Executor
+from simulator.job import Job
+from simulator.kernel import Kernel
+from simulator.links import Link
+from simulator.machines import Machines
+from simulator.options import SimulationOptions
+from simulator.outputs import Outputs
+from simulator.outputs.jobs import Totals
+from simulator.outputs.schedule import schedule_figures
+from simulator.power import PowerSwitches
+from simulator.registry import Registry, Workload
+from simulator.requests import Requests
+from simulator.server import Server
+from simulator.submitters import Submitter, in_order_of_occurrence, in_order_of_submission
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationResult:
+    """What a simulation came to.
+
+    Attributes
+    ----------
+    end_s
+        Simulated time at the end.
+    deadlocked
+        Whether it ended because nothing could happen any more, with the scheduler left waiting.
+    totals
+        Sums over the jobs.
+    figures
+        The columns of ``_schedule.csv`` and their values as printed.
+    messages
+        Number of messages exchanged.
+    paths
+        Files written.
+    """
+
+    end_s: float
+    deadlocked: bool
+    totals: Totals
+    figures: dict[str, str]
+    messages: int
+    paths: tuple[str, ...]
+
+
+class Simulation:
+    """Plays Batsim's part for one platform, some workloads and one scheduler.
+
+    Parameters
+    ----------
+    platform
+        The machine.
+    workloads
+        In the order of the command line (:func:`simulator.workload.load_workload`). A workload can be simulated once:
+        its jobs are used up.
+    engine
+        Runs parallel tasks on that platform; it is closed by whoever made it.
+    link
+        The scheduler; closed by whoever made it.
+    options
+        See :class:`SimulationOptions`.
+    progress
+        Called as ``progress(simulated seconds, ended jobs)`` after every ``options.progress_every`` jobs.
+
+    Raises
+    ------
+    SimulatorInputError
+        Options, platform and workloads do not fit together, or nothing can be written.
+    """
+
+    def __init__(
+        self,
+        platform: Platform,
+        workloads: Sequence[Workload],
+        engine: Engine,
+        link: Link,
+        options: SimulationOptions | None = None,
+        progress: Callable[[float, int], None] | None = None,
+    ) -> None:
+        self.options = options = options or SimulationOptions()
+        _check_options(options)
+        self._workloads = tuple(workloads)
+        limit = options.machine_limit
+        if options.machine_limit_from_workload:
+            limit = max([limit, *(workload.nb_res for workload in workloads)])
+        self.machines = Machines(platform, options.roles, options.master, limit)
+        events = [load_events(path, len(self.machines), options.forward_unknown_events) for path in options.events]
+        try:
+            self.registry = Registry(workloads)
+        except ValueError as fault:
+            raise SimulatorInputError(str(fault)) from None
+        self.outputs = Outputs(options, self.machines)
+        self.kernel = Kernel(engine)
+        self.server = Server(self.kernel, self.registry, self.outputs, options)
+        self.meter = EnergyMeter(platform, self.machines, engine, self.outputs) if options.energy else None
+        self.power = PowerSwitches(
+            self.kernel, self.server, platform, self.machines, engine, self.outputs, self.meter
+        )  # fmt: skip
+        self.executor = Executor(
+            self.kernel, engine, self.machines, self.outputs, self.meter, self._job_ended, self._job_tells
+        )  # fmt: skip
+        requests = Requests(
+            self.kernel, self.server, self.registry, self.machines, self.executor, self.power, self.meter, options
+        )  # fmt: skip
+        self.conversation = Conversation(self.kernel, self.server, requests, link, options.wall_clock)
+        self._submitters = self._make_submitters(events)
+        self._progress = progress
+        self._next_progress = options.progress_every if progress is not None else 0
+        self._started = time.perf_counter() if options.wall_clock else 0.0
+
+    def _make_submitters(self, events: list[list[Any]]) -> list[Submitter]:
+        server = self.server
+        occurred = EventHandler(server, self.machines).occurred
+        jobs = [
+            Submitter(
+                self.kernel,
+                in_order_of_submission(workload.jobs),
+                server.hello,
+                server.jobs_submitted,
+                server.job_submitter_left,
+                self._first_submission,
+            )
+            for workload in self._workloads
+        ]
+        others = [
+            Submitter(self.kernel, in_order_of_occurrence(found), server.hello, occurred, server.event_submitter_left)
+            for found in events
+        ]
+        server.job_submitters, server.event_submitters = len(jobs), len(others)
+        for workload in self._workloads:
+            workload.jobs = []
+        return jobs + others
+
+    # ------------------------------------------------------------------ running
+
+    def run(self) -> SimulationResult:
+        """Simulate until the end.
+
+        Raises
+        ------
+        SchedulerFault
+            The scheduler asked for something that makes Batsim abort. What was written so far stays under temporary
+            names.
+        Deadlock
+            Nothing can happen any more, and ``options.fail_on_deadlock`` is set.
+        """
+        try:
+            self._begin()
+            completed = self.kernel.run()
+        except BaseException:
+            self.outputs.abandon()
+            raise
+        result = self._finish(deadlocked=not completed)
+        if result.deadlocked and self.options.fail_on_deadlock:
+            raise Deadlock(self._deadlock_story())
+        return result
+
+    def _begin(self) -> None:
+        self.kernel.after_receive = self.conversation.maybe_send
+        for submitter in self._submitters:
+            submitter.begin()
+        self.conversation.send([self._first_event()])
+
+    def _first_event(self) -> Event:
+        options = self.options
+        return SimulationBegins(
+            0.0,
+            self.machines.compute_infos,
+            self.machines.storage_infos,
+            BatsimConfig(
+                profiles_forwarded_on_submission=options.forward_profiles,
+                dynamic_jobs_enabled=options.dynamic_jobs,
+                dynamic_jobs_acknowledged=options.acknowledge_dynamic_jobs,
+                profile_reuse_enabled=options.profile_reuse,
+                sched_config=options.sched_config,
+                forward_unknown_events=options.forward_unknown_events,
+            ),
+            options.compute_sharing,
+            options.storage_sharing,
+            {workload.name: workload.file for workload in self._workloads},
+            {
+                workload.name: {
+                    name: profile.source for name, profile in workload.profiles.items() if profile is not None
+                }
+                for workload in self._workloads
+            },
+        )
+
+    def _first_submission(self) -> None:
+        if self.meter is not None and self.meter.at_first_submission < 0:
+            self.meter.at_first_submission = self.meter.total(self.kernel.clock)
+
+    def _job_ended(self, job: Job) -> None:
+        allocation = job.allocation
+        assert allocation is not None
+        if job.state.value != "COMPLETED_KILLED":
+            self.kernel.post(allocation.latency, self.server.job_completed, job)
+        if self._next_progress and self.outputs.jobs.totals.jobs >= self._next_progress:
+            self._next_progress += self.options.progress_every
+            assert self._progress is not None
+            self._progress(self.kernel.clock, self.outputs.jobs.totals.jobs)
+
+    def _job_tells(self, job: Job, message: Any, resume: Callable[[], None]) -> None:
+        assert job.allocation is not None
+        self.kernel.post(job.allocation.latency, self.server.job_says, (job, message), resume)
+
+    # ------------------------------------------------------------------ the end
+
+    def _finish(self, deadlocked: bool) -> SimulationResult:
+        joules = 0.0
+        if self.meter is not None:
+            joules = self.meter.at_last_end - max(self.meter.at_first_submission, 0.0)
+        real = time.perf_counter() - self._started if self.options.wall_clock else 0.0
+        totals = self.outputs.jobs.totals
+        figures = schedule_figures(
+            totals,
+            self.machines,
+            joules,
+            (self.power.grouped, self.power.machines_switched),
+            (self.conversation.thinking_s, real),
+        )
+        self.outputs.finish(self.kernel.clock, figures)
+        return SimulationResult(
+            self.kernel.clock, deadlocked, totals, figures, self.conversation.messages, tuple(self.outputs.paths)
+        )
+
+    def _deadlock_story(self) -> str:
+        server = self.server
+        waiting = server.submitted - server.completed - server.running
+        parts = [f"{waiting} submitted jobs were never executed nor rejected"] if waiting else []
+        if server.running:
+            parts.append(f"{server.running} running jobs will never end")
+        if self.options.dynamic_jobs and not server.registration_finished:
+            parts.append("the scheduler never sent the notification registration_finished")
+        return f"deadlock at {self.kernel.clock:.6f} s: " + ("; ".join(parts) or "nothing can happen any more")
+
+
+def _check_options(options: SimulationOptions) -> None:
+    if options.machine_limit < 0:
+        raise SimulatorInputError(f"--mmax must be at least 0, got {options.machine_limit}")
+    if options.profile_reuse and not options.dynamic_jobs:
+        raise SimulatorInputError("--enable-profile-reuse needs --enable-dynamic-jobs")
+    if options.acknowledge_dynamic_jobs and not options.dynamic_jobs:
+        raise SimulatorInputError("--acknowledge-dynamic-jobs needs --enable-dynamic-jobs")

@@ -1,0 +1,143 @@
+"""The conversation with the scheduler: one message, one reply, each request carried out at its own time."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+from schedulers.protocol.messages import (
+    Event,
+    Message,
+    NotifyRegistration,
+    RegisterJob,
+    RegisterProfile,
+    Reply,
+    Request,
+)
+from simulator.errors import SchedulerFault
+from simulator.kernel import Kernel
+from simulator.links import Link
+from simulator.requests import Requests
+from simulator.server import Server
+
+
+class Conversation:
+    """Sends what the server has to tell, and plays the reply back to it.
+
+    Batsim does this with an actor of its own: it walks through the requests in their order, sleeps until the time of
+    each, and hands it to the server as a message, one after another; last it says that the scheduler is ready again.
+
+    Parameters
+    ----------
+    kernel, server, requests, link
+        What it works with.
+    wall_clock
+        Whether to measure how long the scheduler thinks.
+
+    Attributes
+    ----------
+    messages
+        Number of messages sent.
+    thinking_s
+        Real time spent waiting for the scheduler.
+    """
+
+    def __init__(self, kernel: Kernel, server: Server, requests: Requests, link: Link, wall_clock: bool) -> None:
+        self._kernel = kernel
+        self._server = server
+        self._requests = requests
+        self._link = link
+        self._clock: Callable[[], float] = time.perf_counter if wall_clock else _no_clock
+        self._events: tuple[Request, ...] = ()
+        self._now = 0.0
+        self._index = 0
+        self._outgoing: list[Event] = []
+        self.messages = 0
+        self.thinking_s = 0.0
+
+    def send(self, events: list[Event]) -> None:
+        """Exchange a message for a reply, once the actors of this moment have run."""
+        self._outgoing = events
+        self._kernel.spawn(self._exchange)
+
+    def maybe_send(self) -> None:
+        """Send what is pending, if its time has come."""
+        events = self._server.next_message()
+        if events is not None:
+            self.send(events)
+
+    def _exchange(self) -> None:
+        message = Message(round(self._kernel.clock, 6), tuple(self._outgoing))
+        before = self._clock()
+        reply = self._link.exchange(message)
+        self.thinking_s += self._clock() - before
+        self.messages += 1
+        self._start(reply)
+
+    def _start(self, reply: Reply) -> None:
+        if not math.isfinite(reply.now):
+            raise SchedulerFault(f"'now' must be a finite number, got {reply.now!r}", "$.now")
+        self._now = reply.now
+        self._events = reply.events
+        self._index = 0
+        self._proceed()
+
+    def _proceed(self) -> None:
+        """Carry out the next requests, as far as they are due and nothing comes between."""
+        kernel, events, handle = self._kernel, self._events, self._requests.handle
+        while self._index < len(events):
+            index = self._index
+            request = events[index]
+            self._check(request, index)
+            if request.timestamp > kernel.clock:
+                kernel.at(request.timestamp, self._woken)
+                return
+            if not kernel.quiet:
+                kernel.post_first(self._deliver, None, self._proceed)
+                return
+            self._index = index + 1
+            handle(request, index)
+        if self._now > kernel.clock:
+            kernel.at(self._now, self._woken)
+        else:
+            kernel.post_first(self._server.reply_done)
+
+    def _deliver(self, _: object) -> None:
+        index = self._index
+        self._index = index + 1
+        self._requests.handle(self._events[index], index)
+
+    def _woken(self, _: object) -> None:
+        """Its time has come; what else ends at this instant may have been sent before."""
+        if self._index < len(self._events):
+            self._kernel.post(0.0, self._deliver, None, self._proceed)
+        else:
+            self._kernel.post(0.0, self._server.reply_done)
+
+    def _check(self, request: Request, index: int) -> None:
+        """What Batsim checks when it reads an event, before its time has come."""
+        moment = request.timestamp
+        if not moment <= self._now:
+            raise SchedulerFault(
+                f"an event's timestamp must not lie after the message's 'now' ({self._now!r}), got {moment!r}",
+                f"$.events[{index}].timestamp",
+            )
+        kind = type(request)
+        if kind is RegisterJob or kind is RegisterProfile:
+            self._requests.check_registration(index, self._just_continued(index))
+
+    def _just_continued(self, index: int) -> bool:
+        """Whether the request before, of this very instant, allowed registration again: too late for this one."""
+        if index == 0:
+            return False
+        before, this = self._events[index - 1], self._events[index]
+        return (
+            isinstance(before, NotifyRegistration)
+            and not before.finished
+            and max(before.timestamp, this.timestamp) <= self._kernel.clock
+        )
+
+
+def _no_clock() -> float:
+    return 0.0

@@ -1,0 +1,44 @@
+"""The simulator's errors.
+
+::
+
+    SpillwayError                  (schedulers.errors)
+    +-- InputError
+    |   +-- SimulatorInputError    a file or option given to the simulator is wrong (exit code 2)
+    +-- RemoteProtocolError
+    |   +-- SchedulerFault         the scheduler asked for something that makes Batsim abort (exit code 1)
+    +-- Deadlock                   nothing can happen any more although jobs are left (exit code 4, only on request)
+"""
+
+from __future__ import annotations
+
+from schedulers.errors import InputError, RemoteProtocolError, SpillwayError
+
+
+class SimulatorInputError(InputError):
+    """A workload, event file, platform role or option that the simulator cannot use."""
+
+
+class SchedulerFault(RemoteProtocolError):
+    """The scheduler broke a rule that Batsim enforces by aborting.
+
+    Parameters
+    ----------
+    rule
+        What is expected and what came instead.
+    path
+        Where in the reply (``$.events[3]``).
+    job
+        Full id of the job concerned, "" for none.
+    """
+
+    def __init__(self, rule: str, path: str = "$", job: str = "") -> None:
+        super().__init__(f"job {job!r}: {rule}" if job else rule, path)
+        self.rule = rule
+        self.job = job
+
+
+class Deadlock(SpillwayError):
+    """The simulation cannot go on: nothing is running, nothing is scheduled, and jobs are left."""
+
+    exit_code = 4

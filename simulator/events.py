@@ -1,0 +1,147 @@
+"""External events: machines that become unavailable and available again, and events of the user's own.
+
+A file has one JSON object per line, such as ``{"timestamp": 10, "type": "machine_unavailable", "resources": "0-3"}``.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from schedulers.protocol.intervals import parse_intervals
+from schedulers.protocol.messages import JsonObject, Notify, NotifyKind
+from simulator.errors import SimulatorInputError
+from simulator.fields import Fields
+from simulator.machines import Machines, State
+from simulator.numbers import rewritten
+from simulator.server import Server
+
+UNAVAILABLE, AVAILABLE = "machine_unavailable", "machine_available"
+
+_ORDER = {AVAILABLE: 0, UNAVAILABLE: 1}
+_GENERIC = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalEvent:
+    """One event.
+
+    Attributes
+    ----------
+    time
+        When it happens (s).
+    kind
+        Its type.
+    resources
+        Machine ids concerned.
+    data
+        The whole object, for events that are only passed on.
+    """
+
+    time: float
+    kind: str
+    resources: tuple[int, ...] = ()
+    data: JsonObject | None = None
+
+    @property
+    def order(self) -> int:
+        """Place among events of the same time."""
+        return _ORDER.get(self.kind, _GENERIC)
+
+
+def load_events(path: Path, machine_count: int, forward_unknown: bool) -> list[ExternalEvent]:
+    """Read an event file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    machine_count
+        Number of compute and storage hosts.
+    forward_unknown
+        Whether events of unknown type are passed on to the scheduler.
+
+    Raises
+    ------
+    SimulatorInputError
+        The file cannot be read, or a line is no event; the message names file, line and field.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as fault:
+        raise SimulatorInputError(f"event file {str(path)!r} cannot be read: {fault}") from None
+    found = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            found.append(_event(json.loads(line), machine_count, forward_unknown))
+        except (ValueError, RecursionError) as fault:
+            raise SimulatorInputError(f"event file {str(path)!r}, line {number}: {fault}") from None
+    return found
+
+
+def _event(data: Any, machine_count: int, forward_unknown: bool) -> ExternalEvent:
+    if not isinstance(data, dict):
+        raise ValueError(f"expected a JSON object, got {repr(data)[:80]}")
+    fields = Fields(data, "the event")
+    kind, time = fields.text("type"), fields.amount("timestamp")
+    if kind not in _ORDER:
+        if not forward_unknown:
+            known = " and ".join(_ORDER)
+            raise ValueError(
+                f"unknown event type {kind!r}; known are {known}, others are passed on with --forward-unknown-events"
+            )
+        return ExternalEvent(time, kind, (), rewritten(data))
+    resources = parse_intervals(fields.text("resources"))
+    if resources and resources[-1] >= machine_count:
+        raise ValueError(f"field 'resources' names machine {resources[-1]}, the ids are 0..{machine_count - 1}")
+    return ExternalEvent(time, kind, resources)
+
+
+class EventHandler:
+    """What the server does when external events happen."""
+
+    def __init__(self, server: Server, machines: Machines) -> None:
+        self._server = server
+        self._machines = machines
+        self._kinds = {UNAVAILABLE: self._unavailable, AVAILABLE: self._available}
+
+    def occurred(self, events: list[ExternalEvent]) -> None:
+        """Events of one time happen."""
+        for event in events:
+            self._kinds.get(event.kind, self._generic)(event)
+
+    def _unavailable(self, event: ExternalEvent) -> None:
+        """Running jobs go on; new ones cannot start there."""
+        machines = self._machines
+        now = self._server.kernel.clock
+        for number in event.resources:
+            if machines.state[number] is State.UNAVAILABLE:
+                raise SimulatorInputError(self._twice(number, event, "unavailable"))
+            machines.set_state(number, State.UNAVAILABLE, now)
+        self._notify(NotifyKind.MACHINE_UNAVAILABLE, event)
+
+    def _available(self, event: ExternalEvent) -> None:
+        machines = self._machines
+        now = self._server.kernel.clock
+        for number in event.resources:
+            if machines.state[number] is not State.UNAVAILABLE:
+                raise SimulatorInputError(self._twice(number, event, "available"))
+            if machines.jobs[number] == 0:
+                machines.set_state(number, State.IDLE, now)
+        self._notify(NotifyKind.MACHINE_AVAILABLE, event)
+
+    def _twice(self, number: int, event: ExternalEvent, state: str) -> str:
+        name = self._machines.all[number].name
+        return f"external event at {event.time:g} s: machine {number} ({name!r}) is made {state} but it is so already"
+
+    def _notify(self, kind: NotifyKind, event: ExternalEvent) -> None:
+        if event.resources:
+            self._server.pending.append(Notify(self._server.now, kind.value, event.resources))
+
+    def _generic(self, event: ExternalEvent) -> None:
+        assert event.data is not None
+        self._server.pending.append(Notify(self._server.now, event.kind, (), event.data))

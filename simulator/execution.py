@@ -1,0 +1,472 @@
+"""Jobs at work: from their start to their end, their walltime or their kill."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from schedulers.protocol.messages import JobState, TaskProgress
+from simulator.allocation import Allocation
+from simulator.energy import EnergyMeter
+from simulator.engines.base import Engine, NoComm, TaskError, TaskSpec
+from simulator.errors import SchedulerFault
+from simulator.job import Job
+from simulator.kernel import PRECISION, Kernel
+from simulator.machines import Machines
+from simulator.outputs import Outputs
+from simulator.profiles.base import (
+    CompoundWork,
+    DelayWork,
+    Node,
+    Parallel,
+    Placement,
+    Run,
+    Sleep,
+    Take,
+    Tell,
+)
+
+OK = 0
+TIMEOUT = -1
+KILLED = -2
+
+SHORTEST_RUNTIME_S = 1e-5
+"""What a runtime of 0 is replaced with."""
+
+_END_STATES = {TIMEOUT: JobState.COMPLETED_WALLTIME_REACHED, KILLED: JobState.COMPLETED_KILLED, OK: (
+    JobState.COMPLETED_SUCCESSFULLY
+)}  # fmt: skip
+
+
+class Deadline:
+    """Tasks that reach their walltime at the same moment; one timer serves them all."""
+
+    __slots__ = ("jobs", "live", "number", "time")
+
+    def __init__(self, time: float) -> None:
+        self.time = time
+        self.number = -1
+        self.jobs: list[Job] = []
+        self.live = 0
+
+
+class Chain:
+    """Tasks of a job that run one after another, beside other chains of the same job."""
+
+    __slots__ = ("handle", "job", "tasks")
+
+    def __init__(self, job: Job, tasks: Iterator[TaskSpec]) -> None:
+        self.job = job
+        self.tasks = tasks
+        self.handle = -1
+
+
+class Executor:
+    """Runs jobs on the engine.
+
+    Parameters
+    ----------
+    kernel, engine, machines, outputs, meter
+        What it works with.
+    ended
+        Called when a job has ended by itself, at its walltime, or with a return code.
+    tell
+        Called with a job and the message that it has for the scheduler; the second argument resumes the job.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        engine: Engine,
+        machines: Machines,
+        outputs: Outputs,
+        meter: EnergyMeter | None,
+        ended: Callable[[Job], None],
+        tell: Callable[[Job, Any, Callable[[], None]], None],
+    ) -> None:
+        self._kernel = kernel
+        self._engine = engine
+        self._machines = machines
+        self._outputs = outputs
+        self._meter = meter
+        self._ended = ended
+        self._tell = tell
+        self._waiting: dict[int, Job | Chain] = {}
+        self._new: list[Job | Chain] = []
+        self._new_tasks: list[TaskSpec] = []
+        self._deadline = Deadline(-1.0)
+        self._deadline_made = -1.0
+        kernel.before_advance = self.flush
+        kernel.task_ended = self._task_ended
+        kernel.task_order = self._task_order
+
+    # ------------------------------------------------------------------ start
+
+    def start(self, job: Job, allocation: Allocation, task: TaskSpec | None, place: Placement | None) -> None:
+        """Start a job now.
+
+        Parameters
+        ----------
+        job
+            Its state must allow it.
+        allocation
+            Where it runs.
+        task
+            The parallel task that it is; None when its profile is no parallel task.
+        place
+            Where its tasks run; None when ``task`` says it all.
+        """
+        now = self._kernel.clock
+        job.state = JobState.RUNNING
+        job.allocation = allocation
+        job.start = now
+        job.budget = job.walltime
+        if self._meter is not None:
+            self._meter.job_starts(job, allocation.ids, now)
+        self._machines.occupy(allocation.ids, now)
+        if self._outputs.traced:
+            self._outputs.job_started(job, now)
+        if task is not None:
+            self._launch(job, task)
+            return
+        work = job.profile.work
+        if isinstance(work, DelayWork):
+            self._sleep(job, work.seconds)
+            return
+        assert place is not None
+        job.root = Node(job.profile)
+        job.stack = []
+        job.plan = place
+        self._enter(job, job.root)
+
+    def _launch(self, job: Job, task: TaskSpec) -> None:
+        """Give one parallel task to the engine at the end of this instant."""
+        if job.budget >= 0:
+            self._limit(job)
+        job.task_number = self._kernel.next_number()
+        self._new.append(job)
+        self._new_tasks.append(task)
+        if _is_nothing(task):
+            self._kernel.instant_end = True
+        if self._meter is not None:
+            self._meter.task_starts(job, task)
+
+    def _limit(self, job: Job) -> None:
+        """Let the walltime end the task that starts now."""
+        now = self._kernel.clock
+        time = now + job.budget
+        deadline = self._deadline
+        if deadline.time != time or self._deadline_made != now or not deadline.live:
+            deadline = self._deadline = Deadline(time)
+            deadline.number = self._kernel.at(time, self._walltime_reached, deadline)
+            self._deadline_made = now
+        deadline.jobs.append(job)
+        deadline.live += 1
+        job.limit = deadline
+
+    def _unlimit(self, job: Job) -> None:
+        deadline = job.limit
+        if deadline is not None:
+            job.limit = None
+            deadline.live -= 1
+            if deadline.live == 0:
+                self._kernel.forget(deadline.number)
+                deadline.jobs.clear()
+
+    def flush(self) -> None:
+        """Hand what was started in this instant to the engine, all at once."""
+        if self._new:
+            waiting = self._waiting
+            for item, handle in zip(self._new, self._engine.start_many(self._new_tasks), strict=True):
+                item.handle = handle
+                waiting[handle] = item
+            self._new.clear()
+            self._new_tasks.clear()
+
+    def _task_order(self, handle: int) -> int:
+        item = self._waiting[handle]
+        return item.job.task_number if isinstance(item, Chain) else item.task_number
+
+    # ------------------------------------------------------------------ waiting and going on
+
+    def _task_ended(self, handle: int) -> None:
+        item = self._waiting.pop(handle, None)
+        if item is None:  # taken away by what happened just before, in the same instant
+            return
+        if type(item) is Chain:
+            self._chain_ended(item)
+            return
+        assert isinstance(item, Job)
+        job = item
+        job.handle = -1
+        if self._meter is not None:
+            self._meter.task_ends(job, 1.0)
+        code = OK
+        deadline = job.limit
+        if deadline is not None:
+            left = deadline.time - self._kernel.clock
+            self._unlimit(job)
+            job.budget = left
+            if left <= PRECISION:  # a tie is a timeout
+                code = TIMEOUT
+        self._done(job, code)
+
+    def _walltime_reached(self, deadline: Deadline) -> None:
+        jobs = [job for job in deadline.jobs if job.limit is deadline]
+        deadline.live = 0
+        deadline.jobs.clear()
+        for job in jobs:
+            job.limit = None
+            job.budget = 0.0
+            self._drop_tasks(job)
+            self._done(job, TIMEOUT)
+
+    def _drop_tasks(self, job: Job) -> float:
+        """Take a job's tasks from the engine; the progress of its parallel task."""
+        self.flush()
+        progress = 0.0
+        chains = job.chains
+        if chains is not None:
+            job.chains = None
+            for chain in chains:
+                if self._waiting.pop(chain.handle, None) is not None:
+                    done = self._cancel(chain.handle)
+                    if self._meter is not None:
+                        self._meter.task_ends(chain, done)
+        elif job.handle >= 0:
+            if self._waiting.pop(job.handle, None) is not None:
+                progress = self._cancel(job.handle)
+            job.handle = -1
+            if self._meter is not None:
+                self._meter.task_ends(job, progress)
+        return progress
+
+    def _cancel(self, handle: int) -> float:
+        try:
+            return self._engine.cancel(handle)
+        except TaskError:  # it ended at this very instant
+            return 1.0
+
+    def _sleep(self, job: Job, seconds: float) -> None:
+        """Wait, but no longer than the walltime allows; exactly as long is too long."""
+        now = self._kernel.clock
+        budget = job.budget
+        job.wait_start = now
+        if budget < 0 or seconds < budget:
+            job.timer = self._kernel.at(now + seconds, self._slept, (job, OK))
+            if budget > 0:
+                job.budget = budget - seconds
+        else:
+            job.timer = self._kernel.at(now + budget, self._slept, (job, TIMEOUT))
+            job.budget = 0.0
+
+    def _slept(self, argument: tuple[Job, int]) -> None:
+        job, code = argument
+        job.timer = -1
+        self._done(job, code)
+
+    def _done(self, job: Job, code: int) -> None:
+        """What a job waited for is over."""
+        if job.stack is None:
+            self._end(job, code or job.profile.ret)
+        else:
+            self._resume(job, code)
+
+    # ------------------------------------------------------------------ programs
+
+    def _enter(self, job: Job, node: Node) -> None:
+        """Run a profile that is part of a program."""
+        work = node.profile.work
+        place = job.plan
+        assert place is not None and job.stack is not None
+        if isinstance(work, CompoundWork):
+            job.stack.append((work.steps(node, place, job.workload), node))
+            self._resume(job, None)
+            return
+        job.leaf = node
+        if isinstance(work, DelayWork):
+            self._sleep(job, work.seconds)
+            return
+        task = work.task(place)
+        check_flops(task, place)
+        self._launch(job, task)
+
+    def _resume(self, job: Job, value: Any) -> None:
+        """Let the innermost program go on with what it waited for."""
+        try:
+            self._run_program(job, value)
+        except ValueError as fault:
+            raise SchedulerFault(str(fault), job=job.id) from None
+
+    def _run_program(self, job: Job, value: Any) -> None:
+        stack = job.stack
+        assert stack is not None
+        if job.leaf is not None:
+            value = value or job.leaf.profile.ret
+            job.leaf = None
+        while True:
+            program, node = stack[-1]
+            try:
+                step = program.send(value)
+            except StopIteration as stop:
+                stack.pop()
+                value = stop.value or node.profile.ret
+                if not stack:
+                    self._end(job, value)
+                    return
+                continue
+            if isinstance(step, Take):
+                value = job.inbox.pop(0) if job.inbox else None
+                continue
+            if isinstance(step, Sleep):
+                self._sleep(job, step.seconds)
+            elif isinstance(step, Run):
+                self._enter(job, step.node)
+            elif isinstance(step, Tell):
+                self._tell(job, step.message, lambda: self._told(job))
+            else:
+                self._start_chains(job, step)
+            return
+
+    def _told(self, job: Job) -> None:
+        if job.state is JobState.RUNNING:
+            self._resume(job, OK)
+
+    def _start_chains(self, job: Job, step: Parallel) -> None:
+        job.chains = [Chain(job, iter(tasks)) for tasks in step.chains]
+        if job.budget >= 0:
+            self._limit(job)
+        job.task_number = self._kernel.next_number()
+        job.live_chains = len(job.chains)
+        for chain in list(job.chains):
+            self._next_in_chain(chain)
+
+    def _next_in_chain(self, chain: Chain) -> None:
+        task = next(chain.tasks, None)
+        job = chain.job
+        if task is not None:
+            self._new.append(chain)
+            self._new_tasks.append(task)
+            if self._meter is not None:
+                self._meter.task_starts(chain, task)
+            if _is_nothing(task):
+                self._kernel.instant_end = True
+            return
+        job.live_chains -= 1
+        if job.live_chains == 0:
+            job.chains = None
+            code = OK
+            if job.limit is not None:
+                job.budget = job.limit.time - self._kernel.clock
+                self._unlimit(job)
+                code = TIMEOUT if job.budget <= PRECISION else OK
+            self._resume(job, code)
+
+    def _chain_ended(self, chain: Chain) -> None:
+        chain.handle = -1
+        if self._meter is not None:
+            self._meter.task_ends(chain, 1.0)
+        self._next_in_chain(chain)
+
+    # ------------------------------------------------------------------ end
+
+    def _end(self, job: Job, code: int) -> None:
+        job.return_code = code
+        state = _END_STATES.get(code)
+        job.state = JobState.COMPLETED_FAILED if state is None else state
+        self._close(job, stopped=code < 0)
+        self._ended(job)
+
+    def _close(self, job: Job, stopped: bool) -> None:
+        """Free the machines and write down how long it took."""
+        now = self._kernel.clock
+        allocation = job.allocation
+        assert allocation is not None
+        self._machines.leave(allocation.ids, now)
+        if self._outputs.traced:
+            self._outputs.job_ended(job, now, stopped)
+        job.runtime = now - job.start or SHORTEST_RUNTIME_S
+        if self._meter is not None:
+            self._meter.job_ends(job, allocation.ids, now)
+        job.stack = job.root = job.plan = job.leaf = None
+
+    def stop(self, job: Job) -> TaskProgress:
+        """Kill a running job now; its progress as it is reported."""
+        self.flush()
+        in_parallel_task = job.handle >= 0
+        share = self._drop_tasks(job)
+        self._unlimit(job)
+        if job.timer >= 0:
+            self._kernel.forget(job.timer)
+            job.timer = -1
+        progress = self._progress(job, share, in_parallel_task)
+        job.state = JobState.COMPLETED_KILLED
+        job.return_code = KILLED if in_parallel_task else TIMEOUT
+        self._close(job, stopped=in_parallel_task)
+        return progress
+
+    def _progress(self, job: Job, share: float, in_parallel_task: bool) -> TaskProgress:
+        if job.root is None:
+            return TaskProgress(job.profile.name, self._leaf_share(job, job.profile.work, share))
+        leaf = job.leaf
+
+        def tree(node: Node) -> TaskProgress:
+            name = node.profile.name
+            if node is leaf:
+                return TaskProgress(name, self._leaf_share(job, node.profile.work, share))
+            if node.child is None:
+                return TaskProgress(name, None, -1)
+            return TaskProgress(name, None, node.index, tree(node.child))
+
+        return tree(job.root)
+
+    def _leaf_share(self, job: Job, work: object, share: float) -> float:
+        if isinstance(work, DelayWork):
+            share = (self._kernel.clock - job.wait_start) / work.seconds
+        return round(share, 6)
+
+
+def check_flops(task: TaskSpec, place: Placement) -> None:
+    """Refuse computation on storage hosts; :class:`ValueError` names the machine."""
+    flops = task.flops
+    for position, machine_id in enumerate(place.machine_ids):
+        if machine_id < place.machines.compute_count:
+            continue
+        amount = flops if isinstance(flops, float | int) else (flops[position] if position < len(flops) else 0.0)
+        if amount > 1e-10:
+            name = place.machines.all[machine_id].name
+            raise ValueError(f"it would compute {amount:g} flop on the storage host {machine_id} ({name!r})")
+
+
+def _is_nothing(task: TaskSpec) -> bool:
+    """Whether a task surely has no work."""
+    if type(task.comm) is not NoComm and len(task.hosts) > 1:
+        return False
+    flops = task.flops
+    return flops == 0 if isinstance(flops, float | int) else not any(flops)
+
+
+def placement(
+    allocation: Allocation, mapping: Mapping[int, int] | None, storage: Mapping[str, int] | None, machines: Machines
+) -> Placement:
+    """Where the executors of a job go: one per host, or as the scheduler mapped them.
+
+    Raises
+    ------
+    ValueError
+        The mapping has a gap, or names a place outside the allocation.
+    """
+    hosts = allocation.hosts
+    if mapping is not None:
+        chosen = []
+        for executor in range(len(mapping)):
+            index = mapping.get(executor)
+            if index is None:
+                raise ValueError(f"its 'mapping' must have the executors 0..{len(mapping) - 1} without a gap")
+            if not 0 <= index < len(hosts):
+                raise ValueError(
+                    f"its 'mapping' puts executor {executor} on place {index} of an allocation of {len(hosts)}"
+                )
+            chosen.append(hosts[index])
+        hosts = tuple(chosen)
+    return Placement(hosts, allocation.ids, machines, storage or {})

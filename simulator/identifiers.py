@@ -1,0 +1,53 @@
+"""Job ids: ``workload!name``, and the rule by which a short id gets its workload's name."""
+
+from __future__ import annotations
+
+import re
+
+_SEPARATORS = re.compile("!+")
+
+
+def split_id(text: str) -> tuple[str, str]:
+    """Workload name and job name of a full id; several separators in a row count as one.
+
+    Raises
+    ------
+    ValueError
+        Not exactly one separator.
+    """
+    parts = _SEPARATORS.split(text)
+    if len(parts) != 2:
+        raise ValueError(f"expected a job id WORKLOAD!NAME with exactly one '!', got {text!r}")
+    return parts[0], parts[1]
+
+
+def resolve_id(value: object, workload: str, where: str) -> str:
+    """Full id of a job whose object says ``id``.
+
+    Batsim's rule: an id that contains the workload's name anywhere is taken as full already, any other gets the name in
+    front. So the id ``w01`` in the workload ``w0`` is refused.
+
+    Raises
+    ------
+    ValueError
+        The id is neither text nor a whole number, or does not resolve to an id of this workload.
+    """
+    if type(value) is int:
+        text = str(value)
+    elif isinstance(value, str):
+        text = value
+    else:
+        raise ValueError(f"{where}: field 'id' must be a text or a whole number, got {value!r}")
+    full = text if workload in text else f"{workload}!{text}"
+    try:
+        return "!".join(split_id(full))
+    except ValueError:
+        hint = ""
+        if workload in text and "!" not in text:
+            hint = (
+                f"; it contains the name of its workload ({workload!r}), so Batsim takes it for a full id: rename the job"
+            )
+        raise ValueError(
+            f"{where}: field 'id' must name a job of workload {workload!r}, WORKLOAD!NAME with exactly one '!' when "
+            f"given in full, got {text!r}{hint}"
+        ) from None

@@ -1,0 +1,76 @@
+"""What a simulation can be told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+BATSIM_VERSION = "4.2.1"
+"""The version whose behaviour is played; it stands in ``_schedule.csv`` as Batsim's own does."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationOptions:
+    """Options of a simulation; the defaults are Batsim's, except that nothing is written.
+
+    Attributes
+    ----------
+    export
+        Prefix of the files written (``out/run1`` gives ``out/run1_jobs.csv``); None writes nothing.
+    roles
+        Extra roles by host name (``-r``).
+    master
+        Name of the master host where no role says who is (``-m``).
+    energy
+        Whether energy is measured and power states can be changed (``-E``).
+    machine_limit
+        Keep only the first so many compute hosts; 0: all (``--mmax``).
+    machine_limit_from_workload
+        Keep as many as the largest ``nb_res`` of the workloads (``--mmax-workload``).
+    events
+        Files of external events, called ``we0``, ``we1``, ...
+    forward_profiles
+        Attach the profile to JOB_SUBMITTED.
+    dynamic_jobs, acknowledge_dynamic_jobs, profile_reuse
+        Registration by the scheduler; whether it is answered with JOB_SUBMITTED; whether profiles of ended jobs stay
+        usable.
+    compute_sharing, storage_sharing
+        Whether several jobs may be on one host.
+    forward_unknown_events
+        Send external events of unknown type to the scheduler as they are.
+    sched_config
+        Text given to the scheduler.
+    trace_schedule, trace_machine_states
+        Whether ``_schedule.trace`` (Paje) and ``_machine_states.csv`` are written.
+    no_scheduler
+        Start every job at once on the first hosts, without any scheduler.
+    fail_on_deadlock
+        Raise :class:`simulator.errors.Deadlock` where Batsim ends in silence.
+    wall_clock
+        Whether ``_schedule.csv`` tells how long the run took; off, two equal runs give equal files.
+    progress_every
+        Call the progress hook after so many ended jobs; 0: never.
+    """
+
+    export: str | None = None
+    roles: Mapping[str, str] = field(default_factory=dict)
+    master: str = "master_host"
+    energy: bool = False
+    machine_limit: int = 0
+    machine_limit_from_workload: bool = False
+    events: tuple[Path, ...] = ()
+    forward_profiles: bool = False
+    dynamic_jobs: bool = False
+    acknowledge_dynamic_jobs: bool = False
+    profile_reuse: bool = False
+    compute_sharing: bool = False
+    storage_sharing: bool = True
+    forward_unknown_events: bool = False
+    sched_config: str = ""
+    trace_schedule: bool = False
+    trace_machine_states: bool = False
+    no_scheduler: bool = False
+    fail_on_deadlock: bool = False
+    wall_clock: bool = False
+    progress_every: int = 0

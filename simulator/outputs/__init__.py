@@ -1,0 +1,94 @@
+"""Batsim's output files. :class:`Outputs` is told what happens and hands it to the files that were asked for."""
+
+from __future__ import annotations
+
+from simulator.job import Job
+from simulator.machines import Machines
+from simulator.options import SimulationOptions
+from simulator.outputs.files import OutputFile, check_export
+from simulator.outputs.jobs import JobsTable
+from simulator.outputs.machine_states import MachineStatesTable
+from simulator.outputs.paje import PajeTrace
+from simulator.outputs.power import EnergyTable, PstateTable
+
+
+class Outputs:
+    """The files of one simulation.
+
+    Parameters
+    ----------
+    options
+        What is to be written, and where.
+    machines
+        Their states, for the traces.
+
+    Attributes
+    ----------
+    jobs
+        Rows and sums of the jobs.
+    pstates, energy
+        Present when energy is measured and files are written.
+    paths
+        Files that exist when the simulation has ended.
+    """
+
+    def __init__(self, options: SimulationOptions, machines: Machines) -> None:
+        prefix = options.export
+        if prefix is not None:
+            check_export(prefix)
+        self._prefix = prefix
+        self.jobs = JobsTable(None if prefix is None else prefix + "_jobs.csv")
+        write = prefix is not None
+        self.paje = PajeTrace(f"{prefix}_schedule.trace", machines) if write and options.trace_schedule else None
+        self.states = (
+            MachineStatesTable(f"{prefix}_machine_states.csv", machines)
+            if write and options.trace_machine_states
+            else None
+        )
+        self.pstates = PstateTable(f"{prefix}_pstate_changes.csv") if write and options.energy else None
+        self.energy = EnergyTable(f"{prefix}_consumed_energy.csv") if write and options.energy else None
+        self.traced = self.paje is not None or self.states is not None
+        self.paths: list[str] = []
+
+    def job_started(self, job: Job, now: float) -> None:
+        """A job starts; its machines' states are up to date."""
+        assert job.allocation is not None
+        if self.paje is not None:
+            self.paje.started(job, job.allocation.ids, now)
+        if self.states is not None:
+            self.states.add(now)
+
+    def job_ended(self, job: Job, now: float, stopped: bool) -> None:
+        """A job ends; ``stopped``: at its walltime, or in the middle of a parallel task by a kill."""
+        assert job.allocation is not None
+        if self.paje is not None:
+            if stopped:
+                self.paje.killed(job, job.allocation.ids, now)
+            self.paje.ended(job, job.allocation.ids, now)
+        if self.states is not None:
+            self.states.add(now)
+
+    def _files(self) -> list[OutputFile]:
+        tables = (self.jobs, self.states, self.pstates, self.energy)
+        return [table.file for table in tables if table is not None and table.file is not None]
+
+    def finish(self, now: float, figures: dict[str, str]) -> None:
+        """Complete all files; ``figures`` become ``_schedule.csv``."""
+        files = self._files()
+        if self._prefix is not None:
+            table = OutputFile(self._prefix + "_schedule.csv")
+            table.write(",".join(figures) + "\n" + ",".join(figures.values()) + "\n")
+            files.append(table)
+        for file in files:
+            file.finish()
+            self.paths.append(file.path)
+        if self.paje is not None:
+            self.paje.finish(now)
+            self.paths.append(self.paje.file.path)
+
+    def abandon(self) -> None:
+        """Leave what was written under temporary names."""
+        for file in self._files():
+            file.abandon()
+        if self.paje is not None:
+            self.paje.file.abandon()

@@ -1,0 +1,67 @@
+"""Files that appear under their name only when they are complete."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TextIO
+
+from simulator.errors import SimulatorInputError
+
+PARTIAL = ".partial"
+"""Ending of a file that is still being written, or whose simulation was broken off."""
+
+_CHUNK = 512
+
+
+def check_export(prefix: str) -> None:
+    """Make sure that files can be written under a prefix; :class:`SimulatorInputError` says why they cannot."""
+    folder = Path(prefix + "_jobs.csv").parent
+    if not folder.is_dir():
+        raise SimulatorInputError(f"the folder {str(folder)!r} of the export prefix {prefix!r} does not exist; create it")
+    probe = Path(prefix + "_jobs.csv" + PARTIAL)
+    try:
+        probe.open("w").close()
+        probe.unlink()
+    except OSError as fault:
+        raise SimulatorInputError(f"cannot write files with the export prefix {prefix!r}: {fault}") from None
+
+
+class OutputFile:
+    """A text file, written in chunks under a temporary name.
+
+    Parameters
+    ----------
+    path
+        Name that the file has in the end.
+    """
+
+    __slots__ = ("_lines", "_stream", "_temporary", "path")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._temporary = path + PARTIAL
+        self._lines: list[str] = []
+        try:
+            self._stream: TextIO = open(self._temporary, "w", encoding="utf-8", newline="\n")  # noqa: SIM115
+        except OSError as fault:
+            raise SimulatorInputError(f"cannot write {path!r}: {fault}") from None
+
+    def write(self, text: str) -> None:
+        """Append a text."""
+        lines = self._lines
+        lines.append(text)
+        if len(lines) >= _CHUNK:
+            self._stream.write("".join(lines))
+            lines.clear()
+
+    def finish(self) -> None:
+        """Write what is left and give the file its name."""
+        self.abandon()
+        Path(self._temporary).replace(self.path)
+
+    def abandon(self) -> None:
+        """Write what is left; the file keeps its temporary name."""
+        if not self._stream.closed:
+            self._stream.write("".join(self._lines))
+            self._lines.clear()
+            self._stream.close()

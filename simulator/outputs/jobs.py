@@ -1,0 +1,96 @@
+"""``_jobs.csv``: one row per job, in the order in which the server learns of their ends; and the sums over them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from schedulers.protocol.messages import JobState
+from simulator.job import Job
+from simulator.outputs.files import OutputFile
+
+HEADER = (
+    "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,"
+    "starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,"
+    "consumed_energy,metadata\n"
+)
+
+
+@dataclass(slots=True)
+class Totals:
+    """Sums over all jobs; times in s. Executed jobs are all but the rejected ones."""
+
+    jobs: int = 0
+    rejected: int = 0
+    success: int = 0
+    waiting: float = 0.0
+    turnaround: float = 0.0
+    slowdown: float = 0.0
+    max_waiting: float = 0.0
+    max_turnaround: float = 0.0
+    max_slowdown: float = 0.0
+    makespan: float = 0.0
+
+    @property
+    def finished(self) -> int:
+        """Jobs that ran, however they ended."""
+        return self.jobs - self.rejected
+
+    @property
+    def killed(self) -> int:
+        """Jobs that ran without success: failed, killed, or stopped at their walltime."""
+        return self.finished - self.success
+
+
+class JobsTable:
+    """Writes the rows and adds up.
+
+    Parameters
+    ----------
+    path
+        The file; None only adds up.
+    """
+
+    def __init__(self, path: str | None) -> None:
+        self.totals = Totals()
+        self.file = OutputFile(path) if path is not None else None
+        if self.file is not None:
+            self.file.write(HEADER)
+
+    def add(self, job: Job) -> None:
+        """Write a job that has ended or was rejected."""
+        totals = self.totals
+        totals.jobs += 1
+        if job.state is JobState.REJECTED:
+            totals.rejected += 1
+            if self.file is not None:
+                self.file.write(
+                    f"{job.name},{job.workload.name},{job.profile.name},{job.subtime:.6f},{job.res},{job.walltime:.6f},0,"
+                    f'REJECTED,,,,,,,,,"{job.metadata}"\n'
+                )
+            return
+        start, runtime = job.start, job.runtime
+        finish = start + runtime
+        waiting = start - job.subtime
+        turnaround = finish - job.subtime
+        slowdown = turnaround / runtime
+        totals.waiting += waiting
+        totals.turnaround += turnaround
+        totals.slowdown += slowdown
+        if finish > totals.makespan:
+            totals.makespan = finish
+        if waiting > totals.max_waiting:
+            totals.max_waiting = waiting
+        if turnaround > totals.max_turnaround:
+            totals.max_turnaround = turnaround
+        if slowdown > totals.max_slowdown:
+            totals.max_slowdown = slowdown
+        success = job.state is JobState.COMPLETED_SUCCESSFULLY
+        totals.success += success
+        if self.file is not None:
+            allocation = job.allocation
+            assert allocation is not None
+            self.file.write(
+                f"{job.name},{job.workload.name},{job.profile.name},{job.subtime:.6f},{job.res},{job.walltime:.6f},"
+                f"{success:d},{job.state.value},{start:.6f},{runtime:.6f},{finish:.6f},{waiting:.6f},{turnaround:.6f},"
+                f'{slowdown:.6f},{allocation.text},{job.energy:.6f},"{job.metadata}"\n'
+            )

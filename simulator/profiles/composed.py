@@ -1,0 +1,53 @@
+"""``composed``: other profiles one after another, the whole repeated."""
+
+from __future__ import annotations
+
+from simulator.profiles.base import (
+    CompoundWork,
+    Fields,
+    Node,
+    Origin,
+    Parsed,
+    Placement,
+    ProfileLookup,
+    Program,
+    Run,
+)
+
+
+class Sequence(CompoundWork):
+    """Profiles in order, ``repeat`` times; the first that does not return 0 ends it."""
+
+    __slots__ = ("linked", "names", "repeat")
+
+    def __init__(self, names: tuple[str, ...], repeat: int, linked: bool = True) -> None:
+        self.names = names
+        self.repeat = repeat
+        self.linked = linked
+
+    def steps(self, node: Node, place: Placement, lookup: ProfileLookup) -> Program:
+        """Run the children; ``node.index`` counts over repetitions."""
+        if not self.linked:
+            raise ValueError(
+                f"its profile {node.profile.name!r} is a 'composed' one that was registered during the simulation, which "
+                f"makes Batsim 4 crash; put it into the workload file, or register and execute its parts"
+            )
+        profiles = [lookup.profile(name) for name in self.names]
+        for index in range(self.repeat * len(profiles)):
+            node.index = index
+            node.child = Node(profiles[index % len(profiles)])
+            code: int = yield Run(node.child)
+            if code != 0:
+                return code
+        return 0
+
+
+def parse(fields: Fields, origin: Origin) -> Parsed:
+    """Read ``seq`` (names, at least one) and ``repeat`` (at least 1, default 1)."""
+    names = fields.array("seq")
+    if not names or not all(isinstance(name, str) for name in names):
+        raise fields.wrong("seq", "an array of profile names, at least one", names)
+    repeat = fields.integer("repeat", 1)
+    if repeat < 1:
+        raise fields.wrong("repeat", "a whole number of at least 1", repeat)
+    return Parsed(Sequence(tuple(names), repeat, origin.folder is not None), children=tuple(names))

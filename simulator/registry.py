@@ -1,0 +1,191 @@
+"""Which workloads, profiles and jobs exist, and which names were ever used.
+
+Batsim never lets a name be used twice, even after the job or profile is gone, so names are remembered when their
+objects are forgotten; job names that count up from 0 take no memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from schedulers.protocol.messages import JsonObject
+from simulator.fields import INT32, Fields
+from simulator.identifiers import resolve_id, split_id
+from simulator.job import NO_WALLTIME, Job
+from simulator.numbers import rewritten
+from simulator.profiles.base import Profile, ProfileLookup
+
+
+class UsedNames:
+    """A set of names that never shrinks; ``"0"``, ``"1"``, ... in this order need no memory."""
+
+    __slots__ = ("_count", "_next", "_others")
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._next = "0"
+        self._others: set[str] = set()
+
+    def add(self, name: str) -> bool:
+        """Remember a name; False if it was known."""
+        if name == self._next:
+            if name in self._others:
+                return False
+            self._count += 1
+            self._next = str(self._count)
+            return True
+        if name in self:
+            return False
+        self._others.add(name)
+        return True
+
+    def __contains__(self, name: str) -> bool:
+        if name in self._others:
+            return True
+        return name.isdecimal() and name.isascii() and len(name) < 19 and str(number := int(name)) == name and (
+            number < self._count
+        )  # fmt: skip
+
+
+class Workload(ProfileLookup):
+    """Jobs and profiles under one name.
+
+    Attributes
+    ----------
+    name
+        ``w0``, ``w1``, ... for files; anything for those that the scheduler made.
+    file
+        Its file, "" when the scheduler made it.
+    nb_res
+        Number of resources that a file is made for, 0 if unknown.
+    profiles
+        By name; None where the profile existed but cannot be used any more.
+    jobs
+        Static jobs still to be submitted, in the file's order.
+    job_names
+        Names ever used.
+    """
+
+    __slots__ = ("file", "job_names", "jobs", "name", "nb_res", "profiles")
+
+    def __init__(self, name: str, file: str = "", nb_res: int = 0) -> None:
+        self.name = name
+        self.file = file
+        self.nb_res = nb_res
+        self.profiles: dict[str, Profile | None] = {}
+        self.jobs: list[Job] = []
+        self.job_names = UsedNames()
+
+    def profile(self, name: str) -> Profile:
+        """The live profile of that name."""
+        found = self.profiles.get(name)
+        if found is None:
+            gone = (
+                " (it existed, but is dropped: unused in its file, or its jobs have ended and --enable-profile-reuse is off)"
+                if name in self.profiles
+                else ""
+            )
+            raise ValueError(f"workload {self.name!r} has no profile {name!r}{gone}")
+        return found
+
+    def drop_profile(self, name: str) -> None:
+        """Make a profile and those it runs unusable for new jobs; jobs that have it keep it."""
+        profile = self.profiles.get(name)
+        if profile is not None:
+            self.profiles[name] = None
+            for child in profile.children:
+                self.drop_profile(child)
+
+    def read_job(self, data: JsonObject, where: str, printed: bool, keep: bool) -> Job:
+        """Read one job's object.
+
+        Parameters
+        ----------
+        data
+            The object.
+        where
+            What it is, for messages.
+        printed
+            Whether Batsim reads it after printing it (registered jobs): real numbers lose what lies beyond the sixth
+            decimal.
+        keep
+            Whether the job's object will be sent to the scheduler.
+
+        Raises
+        ------
+        ValueError
+            Something is missing, of the wrong kind or out of range, or the job's name was used before.
+        """
+        fields = Fields(data, where)
+        full_id = resolve_id(fields.required("id"), self.name, where)
+        subtime = fields.number("subtime")
+        walltime = fields.number("walltime", NO_WALLTIME)
+        if printed:
+            subtime, walltime = round(subtime, 6), round(walltime, 6)
+        if walltime != NO_WALLTIME and not walltime > 0:
+            raise fields.wrong("walltime", "a number above 0, or -1 for none", data["walltime"])
+        res = fields.required("res")
+        if type(res) is not int or not 0 <= res <= INT32:
+            raise fields.wrong("res", "a whole number of at least 0 (1.0 is none)", res)
+        profile = self.profile(fields.text("profile"))
+        if profile.size is not None and profile.size != res:
+            raise ValueError(
+                f"{where}: field 'res' must be {profile.size}, the size of its profile {profile.name!r}, got {res}"
+            )
+        owner, name = split_id(full_id)
+        if owner != self.name:
+            raise ValueError(f"{where}: field 'id' must name a job of workload {self.name!r}, got {full_id!r}")
+        source = {**rewritten(data), "id": full_id} if keep else None
+        return Job(self, name, full_id, profile, subtime, res, walltime, source)
+
+    def claim(self, job: Job) -> None:
+        """Take a job's name; :class:`ValueError` if it was used before."""
+        if not self.job_names.add(job.name):
+            raise ValueError(f"a job {job.id!r} exists already, or did; every job needs an id of its own")
+
+
+class Registry:
+    """All workloads, and all jobs that have not been reported as ended.
+
+    Attributes
+    ----------
+    workloads
+        By name.
+    jobs
+        Jobs that the scheduler may name, by full id.
+    """
+
+    __slots__ = ("jobs", "workloads")
+
+    def __init__(self, workloads: Iterable[Workload]) -> None:
+        self.workloads: dict[str, Workload] = {}
+        for workload in workloads:
+            if workload.name in self.workloads:
+                raise ValueError(f"two workloads are called {workload.name!r}")
+            self.workloads[workload.name] = workload
+        self.jobs: dict[str, Job] = {
+            job.id: job for workload in self.workloads.values() for job in workload.jobs
+        }
+
+    def workload(self, name: str) -> Workload:
+        """The workload of that name, made if there is none."""
+        found = self.workloads.get(name)
+        if found is None:
+            found = self.workloads[name] = Workload(name)
+        return found
+
+    def job(self, job_id: str) -> Job:
+        """The job of that id; :class:`ValueError` says what is wrong with the id."""
+        job = self.jobs.get(job_id)
+        if job is not None:
+            return job
+        workload_name, name = split_id(job_id)
+        job = self.jobs.get(f"{workload_name}!{name}")
+        if job is not None:
+            return job
+        workload = self.workloads.get(workload_name)
+        if workload is None:
+            raise ValueError(f"there is no workload {workload_name!r}")
+        if name in workload.job_names:
+            raise ValueError("it does not exist any more: it ended or was rejected, and that was reported")
+        raise ValueError("it does not exist")

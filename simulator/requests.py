@@ -1,0 +1,324 @@
+"""What the server does with each request of the scheduler, and the rules whose breach makes Batsim abort."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from schedulers.protocol.messages import (
+    AnswerEstimate,
+    CallMeLater,
+    ChangeJobState,
+    EnergyAnswer,
+    ExecuteJob,
+    JobState,
+    KillJob,
+    NotifyRegistration,
+    QueryEnergy,
+    RegisterJob,
+    RegisterProfile,
+    RejectJob,
+    Request,
+    SetJobMetadata,
+    SetResourceState,
+    ToJobMsg,
+)
+from simulator.allocation import Allocation, Allocations
+from simulator.energy import EnergyMeter
+from simulator.errors import SchedulerFault
+from simulator.execution import Executor, check_flops, placement
+from simulator.identifiers import split_id
+from simulator.io_job import merged_task
+from simulator.job import Job
+from simulator.kernel import Kernel
+from simulator.machines import Machines, State
+from simulator.options import SimulationOptions
+from simulator.power import PowerSwitches
+from simulator.profiles import read_profile
+from simulator.profiles.base import DelayWork, ParallelWork
+from simulator.registry import Registry
+from simulator.server import Server
+
+SHORTEST_WAIT_S = 1e-5
+"""A call asked for sooner than this comes after this."""
+
+
+class Requests:
+    """Carries out the scheduler's requests.
+
+    Every method named after a request raises :class:`ValueError` where Batsim aborts; :meth:`handle` turns it into a
+    :class:`SchedulerFault` that names the job and the place in the reply.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        server: Server,
+        registry: Registry,
+        machines: Machines,
+        executor: Executor,
+        power: PowerSwitches,
+        meter: EnergyMeter | None,
+        options: SimulationOptions,
+    ) -> None:
+        self._kernel = kernel
+        self._server = server
+        self._registry = registry
+        self._machines = machines
+        self._executor = executor
+        self._power = power
+        self._meter = meter
+        self._options = options
+        self._allocations = Allocations(machines)
+        self._handlers: dict[type, Callable[[Any], None]] = {
+            AnswerEstimate: self._answer_estimate,
+            CallMeLater: self._call_me_later,
+            ChangeJobState: self._change_job_state,
+            ExecuteJob: self._execute_job,
+            KillJob: self._kill_job,
+            NotifyRegistration: self._notify_registration,
+            QueryEnergy: self._query_energy,
+            RegisterJob: self._register_job,
+            RegisterProfile: self._register_profile,
+            RejectJob: self._reject_job,
+            SetJobMetadata: self._set_job_metadata,
+            SetResourceState: self._set_resource_state,
+            ToJobMsg: self._to_job_msg,
+        }
+
+    def handle(self, request: Request, index: int) -> None:
+        """Carry out one request; ``index`` is its place in the reply."""
+        try:
+            handler = self._handlers[type(request)]
+        except KeyError:
+            raise SchedulerFault(f"unknown request {request!r}", f"$.events[{index}]") from None
+        try:
+            handler(request)
+        except ValueError as fault:
+            self._fail(request, index, str(fault))
+
+    def _fail(self, request: Request, index: int, rule: str) -> NoReturn:
+        job = getattr(request, "job_id", "")
+        raise SchedulerFault(f"{_WIRE_NAMES[type(request)]}: {rule}", f"$.events[{index}].data", job) from None
+
+    # ------------------------------------------------------------------ jobs
+
+    def _execute_job(self, request: ExecuteJob) -> None:
+        job = self._registry.jobs.get(request.job_id) or self._registry.job(request.job_id)
+        if job.state is not JobState.SUBMITTED:
+            raise ValueError(f"only a SUBMITTED job can be executed, it is {job.state.value}")
+        allocation = self._allocations.of(request.alloc)
+        self._check_free(allocation)
+        profile = job.profile
+        mapping = request.mapping
+        if not self._elastic(job):
+            count = len(allocation.ids) if mapping is None else len(mapping)
+            if count != job.res:
+                what = "'alloc' must have" if mapping is None else "'mapping' must have"
+                raise ValueError(
+                    f"its {what} as many places as the job asks for, {job.res}, got {count} on {allocation.text!r}"
+                )
+        place = task = None
+        work = profile.work
+        if isinstance(work, ParallelWork):
+            place = placement(allocation, mapping, request.storage_mapping, self._machines)
+            task = work.task(place)
+            if allocation.storage:
+                check_flops(task, place)
+            if request.additional_io_job is not None:
+                task = merged_task(job, task, place, request.additional_io_job, self._allocations, self._machines)
+        elif request.additional_io_job is not None:
+            raise ValueError(f"its profile {profile.name!r} ({profile.kind}) cannot be merged with an additional_io_job")
+        elif not isinstance(work, DelayWork) or mapping is not None:
+            place = placement(allocation, mapping, request.storage_mapping, self._machines)
+        self._server.running += 1
+        self._executor.start(job, allocation, task, place)
+
+    def _elastic(self, job: Job) -> bool:
+        """Whether a job may run on any number of machines."""
+        profile = job.profile
+        if profile.elastic:
+            return True
+        return profile.kind == "composed" and all(job.workload.profile(name).elastic for name in profile.children)
+
+    def _check_free(self, allocation: Allocation) -> None:
+        machines, options = self._machines, self._options
+        states, jobs = machines.state, machines.jobs
+        if not options.compute_sharing:
+            for number in allocation.compute:
+                if jobs[number]:
+                    self._busy(number, "--enable-compute-sharing")
+        if not options.storage_sharing:
+            for number in allocation.storage:
+                if jobs[number]:
+                    self._busy(number, "storage sharing (leave out --disable-storage-sharing)")
+        for number in allocation.ids:
+            state = states[number]
+            if state is not State.IDLE and state is not State.COMPUTING:
+                name = machines.all[number].name
+                raise ValueError(f"machine {number} ({name!r}) cannot compute now, it is {state.name.lower()}")
+
+    def _busy(self, number: int, remedy: str) -> NoReturn:
+        running = [
+            job.id
+            for job in self._registry.jobs.values()
+            if job.state is JobState.RUNNING and job.allocation is not None and number in job.allocation.ids
+        ]
+        raise ValueError(
+            f"machine {number} ({self._machines.all[number].name!r}) is in use by {', '.join(running) or 'a job'}, and "
+            f"sharing it needs {remedy}"
+        )
+
+    def _reject_job(self, request: RejectJob) -> None:
+        job = self._registry.job(request.job_id)
+        if job.state is not JobState.SUBMITTED:
+            raise ValueError(f"only a SUBMITTED job can be rejected, it is {job.state.value}")
+        self._server.job_rejected(job)
+
+    def _kill_job(self, request: KillJob) -> None:
+        if not request.job_ids:
+            raise ValueError("'job_ids' must name at least one job")
+        jobs: list[Job] = []
+        for job_id in request.job_ids:
+            try:
+                job = self._registry.job(job_id)
+            except ValueError as fault:
+                raise ValueError(f"{job_id!r}: {fault}") from None
+            if job.kill_requested:
+                continue
+            if job.state is not JobState.RUNNING and not job.complete:
+                raise ValueError(f"{job_id!r}: only a running job can be killed, it is {job.state.value}")
+            job.kill_requested = True
+            jobs.append(job)
+        if jobs:
+            self._server.killers += 1
+            stop = self._executor.stop
+            progress = {job.id: stop(job) for job in jobs if job.state is JobState.RUNNING}
+            self._kernel.post(0.0, self._server.killing_done, (jobs, progress))
+
+    def _set_job_metadata(self, request: SetJobMetadata) -> None:
+        if '"' in request.metadata:
+            raise ValueError(f"'metadata' must not contain a double quote, got {request.metadata!r}")
+        self._registry.job(request.job_id).metadata = request.metadata
+
+    def _change_job_state(self, request: ChangeJobState) -> None:
+        job = self._registry.job(request.job_id)
+        new = request.state
+        if new not in _CHANGES:
+            allowed = ", ".join(sorted(state.value for state in _CHANGES))
+            raise ValueError(f"'job_state' must be one of {allowed}, got {new.value}")
+        if job.state is not JobState.SUBMITTED or new is not JobState.RUNNING:
+            raise ValueError(
+                f"Batsim 4.2.1 can only change SUBMITTED to RUNNING and aborts on {job.state.value} to {new.value}"
+            )
+        job.state = JobState.RUNNING
+        job.start = self._kernel.clock
+        self._server.running += 1
+
+    def _to_job_msg(self, request: ToJobMsg) -> None:
+        job = self._registry.job(request.job_id)
+        if job.inbox is None:
+            job.inbox = []
+        job.inbox.append(request.msg)
+
+    # ------------------------------------------------------------------ registration
+
+    def check_registration(self, index: int, just_continued: bool) -> None:
+        """Whether jobs and profiles may be registered now; ``index`` is the request's place in the reply."""
+        path = f"$.events[{index}]"
+        if not self._options.dynamic_jobs:
+            raise SchedulerFault("registering jobs and profiles needs --enable-dynamic-jobs", path)
+        if just_continued:
+            raise SchedulerFault(
+                "continue_registration only works for events after its instant; register in the next message", path
+            )
+        if self._server.registration_finished:
+            raise SchedulerFault("nothing can be registered after the notification registration_finished", path)
+
+    def _register_profile(self, request: RegisterProfile) -> None:
+        workload = self._registry.workload(request.workload_name)
+        name = request.profile_name
+        if name in workload.profiles:
+            raise ValueError(
+                f"workload {workload.name!r} has, or had, a profile {name!r} already; every profile needs a name of its own"
+            )
+        profile = read_profile(name, request.profile)
+        if not self._options.forward_profiles:
+            profile.source = {}
+        workload.profiles[name] = profile
+
+    def _register_job(self, request: RegisterJob) -> None:
+        job_id = request.job_id
+        workload_name, name = split_id(job_id)
+        workload = self._registry.workloads.get(workload_name)
+        if workload is None:
+            raise ValueError(f"there is no workload {workload_name!r}; register a profile of it first")
+        acknowledge = self._options.acknowledge_dynamic_jobs
+        job = workload.read_job(request.job, "'job'", printed=True, keep=acknowledge)
+        if job.name != name:
+            raise ValueError(f"the 'id' in 'job' names another job, {job.id!r}")
+        workload.claim(job)
+        self._registry.jobs[job.id] = job
+        self._server.submitted += 1
+        if acknowledge:
+            self._server.announce(job)
+        else:
+            job.state = JobState.SUBMITTED
+
+    def _notify_registration(self, request: NotifyRegistration) -> None:
+        self._server.registration_finished = request.finished
+
+    # ------------------------------------------------------------------ time, power, energy
+
+    def _call_me_later(self, request: CallMeLater) -> None:
+        now = self._kernel.clock
+        moment = request.at
+        if not now < moment < math.inf:
+            raise ValueError(f"'timestamp' must be finite and lie after the present time {now:.9g}, got {moment!r}")
+        self._server.waiters += 1
+        self._kernel.at(now + max(moment - now, SHORTEST_WAIT_S), self._call)
+
+    def _call(self, _: object) -> None:
+        if not self._server.ends_sent:
+            self._kernel.post(0.0, self._server.waiting_done)
+
+    def _set_resource_state(self, request: SetResourceState) -> None:
+        self._power.request(request.resources, request.state)
+
+    def _query_energy(self, _: QueryEnergy) -> None:
+        if self._meter is None:
+            raise ValueError("asking for the consumed energy needs --energy")
+        joules = self._meter.total(self._kernel.clock)
+        self._server.pending.append(EnergyAnswer(self._server.now, round(joules, 6)))
+
+    def _answer_estimate(self, _: AnswerEstimate) -> None:
+        """Batsim reads it and does nothing with it."""
+
+
+_CHANGES = frozenset(
+    {
+        JobState.NOT_SUBMITTED,
+        JobState.RUNNING,
+        JobState.COMPLETED_SUCCESSFULLY,
+        JobState.COMPLETED_WALLTIME_REACHED,
+        JobState.COMPLETED_KILLED,
+        JobState.REJECTED,
+    }
+)
+
+_WIRE_NAMES: dict[type, str] = {
+    AnswerEstimate: "ANSWER",
+    CallMeLater: "CALL_ME_LATER",
+    ChangeJobState: "CHANGE_JOB_STATE",
+    ExecuteJob: "EXECUTE_JOB",
+    KillJob: "KILL_JOB",
+    NotifyRegistration: "NOTIFY",
+    QueryEnergy: "QUERY",
+    RegisterJob: "REGISTER_JOB",
+    RegisterProfile: "REGISTER_PROFILE",
+    RejectJob: "REJECT_JOB",
+    SetJobMetadata: "SET_JOB_METADATA",
+    SetResourceState: "SET_RESOURCE_STATE",
+    ToJobMsg: "TO_JOB_MSG",
+}

@@ -1,0 +1,156 @@
+"""Reading workload files as strictly as Batsim does."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+from schedulers.protocol.messages import JsonObject
+from simulator.errors import SimulatorInputError
+from simulator.fields import Fields
+from simulator.profiles import read_profile
+from simulator.profiles.base import Origin
+from simulator.registry import Workload
+
+_OPENERS: dict[str, Callable[[Path], IO[bytes]]] = {".xz": lzma.open, ".gz": gzip.open}
+
+
+def load_workload(path: str | Path, name: str = "w0") -> Workload:
+    """Read a workload file (JSON, also packed as ``.xz`` or ``.gz``).
+
+    Parameters
+    ----------
+    path
+        The file.
+    name
+        Name of the workload; files are called ``w0``, ``w1``, ... in the order of the command line.
+
+    Raises
+    ------
+    SimulatorInputError
+        The file cannot be read or is no valid workload; the message names the file, the job or profile, and the field.
+    """
+    file = Path(path)
+    try:
+        with _OPENERS.get(file.suffix, _open)(file) as stream:
+            text = stream.read()
+    except (OSError, EOFError, lzma.LZMAError) as fault:
+        raise SimulatorInputError(f"workload {str(path)!r} cannot be read: {fault}") from None
+    try:
+        data = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+    except (ValueError, RecursionError) as fault:
+        raise SimulatorInputError(f"workload {str(path)!r}: not valid JSON: {fault}") from None
+    return workload_from_object(data, name, str(file.absolute()))
+
+
+def workload_from_object(data: Any, name: str = "w0", file: str = "") -> Workload:
+    """Make a workload from the object that a workload file holds.
+
+    Raises
+    ------
+    SimulatorInputError
+        It is no valid workload.
+    """
+    title = f"workload {file or name!r}"
+    try:
+        return _read(data, name, file)
+    except ValueError as fault:
+        raise SimulatorInputError(f"{title}: {fault}") from None
+
+
+def _read(data: Any, name: str, file: str) -> Workload:
+    if not isinstance(data, dict):
+        raise ValueError("must be an object with the fields nb_res, jobs and profiles")
+    fields = Fields(data, "the file")
+    nb_res = fields.integer("nb_res")
+    if nb_res <= 0:
+        raise fields.wrong("nb_res", "a whole number above 0", nb_res)
+    workload = Workload(name, file, nb_res)
+    origin = Origin(str(Path(file).parent) if file else ".")
+    for profile_name, item in fields.mapping("profiles").items():
+        workload.profiles[profile_name] = read_profile(profile_name, item, origin)
+    _check_children(workload)
+    for number, item in enumerate(fields.array("jobs")):
+        workload.jobs.append(_job(workload, item, number))
+    _drop_unused(workload)
+    return workload
+
+
+def _job(workload: Workload, item: Any, number: int) -> Any:
+    where = f"job number {number}"
+    if not isinstance(item, dict):
+        raise ValueError(f"{where} must be an object, got {repr(item)[:80]}")
+    if "id" in item:
+        where += f" (id {item['id']!r})"
+    job = workload.read_job(item, where, printed=False, keep=True)
+    mapping = item.get("smpi_ranks_to_hosts_mapping")
+    if mapping is not None and not (
+        isinstance(mapping, list) and all(type(host) is int and 0 <= host < job.res for host in mapping)
+    ):
+        raise ValueError(
+            f"{where}: field 'smpi_ranks_to_hosts_mapping' must be an array of whole numbers from 0 to {job.res - 1}"
+        )
+    workload.claim(job)
+    return job
+
+
+def _check_children(workload: Workload) -> None:
+    """Every profile that a composed one names must exist, and none may contain itself."""
+    done: set[str] = set()
+
+    def visit(name: str, above: tuple[str, ...]) -> None:
+        if name in above:
+            raise ValueError(f"profile {name!r} contains itself: {' > '.join((*above, name))}")
+        if name in done:
+            return
+        profile = workload.profiles.get(name)
+        if profile is None:
+            raise ValueError(f"profile {above[-1]!r}: the profile {name!r} in its 'seq' does not exist")
+        for child in profile.children:
+            visit(child, (*above, name))
+        done.add(name)
+
+    for name in list(workload.profiles):
+        visit(name, ())
+
+
+def _drop_unused(workload: Workload) -> None:
+    """Forget the profiles that no job needs; their names stay taken."""
+    used: set[str] = set()
+
+    def mark(name: str) -> None:
+        if name not in used:
+            used.add(name)
+            profile = workload.profiles[name]
+            assert profile is not None
+            for child in profile.children:
+                mark(child)
+
+    for job in workload.jobs:
+        mark(job.profile.name)
+    for name in workload.profiles:
+        if name not in used:
+            workload.profiles[name] = None
+
+
+def _open(path: Path) -> IO[bytes]:
+    return path.open("rb")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise ValueError(f"the name {key!r} occurs twice in one object")
+            seen.add(key)
+    return members
+
+
+def _constant(text: str) -> float:
+    raise ValueError(f"{text} is no JSON number")
