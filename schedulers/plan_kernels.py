@@ -11,7 +11,8 @@ jobs not yet placed must add, cannot be accepted any more; the random number tha
 Layout (beyond that of :mod:`schedulers.timeline_kernels`)
 ------
 ``asks: int64[jobs, 4]``       nodes, burst-buffer bytes and I/O rate per node, and which resources count
-``spans: float64[jobs, 3]``    estimated duration, submission time (s), weight in the score
+``spans: float64[jobs, 4]``    estimated duration, submission time (s), weight in the score, and the start that the job
+                               would have if nobody were placed before it
 ``least: float64[jobs]``       the least that each job can add to the score (its start with the queue empty before it)
 ``slot_*``                     checkpoints: ``slot_times[2 * levels, capacity]``, ``slot_rows``, ``slot_count``,
                                ``slot_score[2 * levels, 2]`` (score of the jobs placed before, and their least)
@@ -29,7 +30,7 @@ from schedulers.search.random64 import below, uniform
 from schedulers.timeline_kernels import book, find_fit
 
 _ROW, _ROWS, _TIMES, _INDICES, _TABLE = "int64[::1]", "int64[:, ::1]", "float64[::1]", "int32[::1]", "int32[:, ::1]"
-_MACHINE = f"Tuple((int64, int64, {_ROW}, {_TABLE}, {_INDICES}, {_INDICES}, {_ROWS}, {_ROWS}, {_ROW}, {_TABLE}))"
+_MACHINE = f"Tuple((int64, int64, {_TABLE}, {_INDICES}, {_INDICES}, {_ROWS}, {_ROWS}, {_ROW}, {_TABLE}))"
 _JOBS = f"{_ROWS}, float64[:, ::1], {_TIMES}"
 _SLOTS = f"float64[:, ::1], int64[:, :, ::1], {_ROW}, float64[:, ::1], {_ROWS}"
 _OPTIONS = {"cache": True, "error_model": "numpy", "nogil": True}
@@ -82,6 +83,29 @@ def _delayed_position(order, spans, least, starts, alpha, random):
     return -1
 
 
+@njit(f"float64({_INDICES}, int64, {_ROWS}, float64[:, ::1], {_TIMES})", **_OPTIONS)
+def _not_before(order, position, asks, spans, starts):
+    """Give a time before which the job at a position cannot start: where to begin the search for its start.
+
+    Neither before its start alone, nor before the start of a job placed earlier in this plan that asks for no more of
+    anything: where the larger job fits now, the smaller one would have fitted then.
+    """
+    job = order[position]
+    nodes, bb_bytes, io_rate, duration_s = asks[job, 0], asks[job, 1], asks[job, 2], spans[job, 0]
+    earliest_s = spans[job, 3]
+    for before in range(position):
+        other = order[before]
+        if (
+            starts[other] > earliest_s
+            and asks[other, 0] <= nodes
+            and spans[other, 0] <= duration_s
+            and asks[other, 1] <= bb_bytes
+            and asks[other, 2] <= io_rate
+        ):
+            earliest_s = starts[other]
+    return earliest_s
+
+
 @njit(f"void({_INDICES}, int64, int64, boolean)", **_OPTIONS)
 def _move_job(order, first, second, insert):
     """Exchange two positions, or take the first one's job out and insert it at the second."""
@@ -110,7 +134,7 @@ def plan_from(
 
     ``times`` and ``rows`` are working memory. Later levels are written into the trial slots.
     """
-    node_order, storage_order, capacity, nearest, node_link, parents, groups, work, demand, chosen = machine
+    node_order, storage_order, nearest, node_link, parents, groups, work, demand, chosen = machine
     slot = which[0, level]
     count = slot_count[slot]
     for segment in range(count):
@@ -119,7 +143,6 @@ def plan_from(
             rows[segment, column] = slot_rows[slot, segment, column]
     score, bound = slot_score[slot, 0], slot_score[slot, 1]
     first = level * stride
-    now_s = times[0]
     for position in range(first, len(order)):
         if position % stride == 0 and position > first:
             slot = which[1, position // stride]
@@ -130,10 +153,13 @@ def plan_from(
                     slot_rows[slot, segment, column] = rows[segment, column]
             slot_score[slot, 0], slot_score[slot, 1] = score, bound
         job = order[position]
-        start_s = find_fit(
-            times, count, rows, words, asks[job, 0], spans[job, 0], asks[job, 1], asks[job, 2], asks[job, 3], now_s,
-            np.inf, node_order, storage_order, capacity, nearest, node_link, parents, groups, work, demand, chosen,
-        )  # fmt: skip
+        start_s = _not_before(order, position, asks, spans, starts)
+        if start_s < np.inf:
+            start_s = find_fit(
+                times, count, rows, words, asks[job, 0], spans[job, 0], asks[job, 1], asks[job, 2], asks[job, 3],
+                start_s, np.inf, node_order, storage_order, nearest, node_link, parents, groups, work, demand,
+                chosen,
+            )  # fmt: skip
         starts[job] = start_s
         if start_s == np.inf:
             continue

@@ -88,10 +88,11 @@ class Planner:
         times, rows, tables = timeline.arrays
         count, width, number = len(times), rows.shape[1], len(jobs)
         self._words = tables.word_count
-        self._machine = tables.for_find
-        self._stride = stride or max(4, min(16, number // 8))
+        self._stride = stride or max(4, number // 8)
         levels = max(1, -(-number // self._stride))
         capacity = count + 2 * number + 4
+        tables.make_room(capacity)
+        self._machine = (*tables.for_find, tables.work, tables.demand, tables.chosen)
         self._times = np.empty(capacity)
         self._rows = np.empty((capacity, width), np.int64)
         self._slot_times = np.empty((2 * levels, capacity))
@@ -105,9 +106,10 @@ class Planner:
         self._asks = np.array([_asks(job, bool(tables.link_count)) for job in jobs], np.int64).reshape(number, 4)
         weights = objective.weights([job.walltime_s for job in jobs])
         spans = [
-            (estimate_s(job), job.submit_time_s, weight) for job, weight in zip(jobs, weights.tolist(), strict=True)
+            (estimate_s(job), job.submit_time_s, weight, timeline.now_s)
+            for job, weight in zip(jobs, weights.tolist(), strict=True)
         ]
-        self._spans = np.array(spans, np.float64).reshape(number, 3)
+        self._spans = np.array(spans, np.float64).reshape(number, 4)
         self.starts_s = np.zeros(number)
         self._least = np.zeros(number)
         self._least = self._alone()
@@ -116,7 +118,7 @@ class Planner:
     def least(self) -> float:
         """A score that no plan can be below: every job planned as if it were alone in the queue."""
         if self.objective.latest:
-            return float(self._alone_starts.max(initial=0.0))
+            return float(self._spans[:, 3].max(initial=0.0))
         return float(self._least.sum())
 
     def score(self, order: Order) -> float:
@@ -164,17 +166,18 @@ class Planner:
         return best, float(best_score)
 
     def _alone(self) -> npt.NDArray[np.float64]:
-        """Least term of each job, and the starts it comes from."""
-        self._alone_starts = np.zeros(len(self.jobs))
+        """Least term of each job; notes the start of each alone as the earliest that there is."""
+        alone_s = np.zeros(len(self.jobs))
         for index in range(len(self.jobs)):
             plan_kernels.plan_from(
                 np.array([index], np.int32), 0, self._stride, math.inf, 1.0, False, self._times, self._rows,
                 self._words, self._asks, self._spans, self._least, self._slot_times, self._slot_rows, self._slot_count,
-                self._slot_score, self._which, self._alone_starts, self._machine,
+                self._slot_score, self._which, alone_s, self._machine,
             )  # fmt: skip
+        self._spans[:, 3] = alone_s
         if self.objective.latest:
             return np.zeros(len(self.jobs))
-        waits = self._alone_starts - self._spans[:, 1]
+        waits = alone_s - self._spans[:, 1]
         terms = [
             plan_kernels.term(wait, weight, self.objective.alpha) if wait < math.inf else 0.0
             for wait, weight in zip(waits.tolist(), self._spans[:, 2].tolist(), strict=True)
