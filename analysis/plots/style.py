@@ -17,7 +17,7 @@ PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F
 INK = "#222222"
 FAINT = "#DDDDDD"
 
-_SETTINGS: Any = {
+SETTINGS: Any = {
     "font.size": 9.5,
     "axes.titlesize": 11,
     "axes.titleweight": "bold",
@@ -48,7 +48,7 @@ def new_axes(ax: Axes | None, width: float = 8.0, height: float = 4.0) -> Axes:
     """Return ``ax``, or the axes of a fresh figure (inches) that no window system knows of."""
     if ax is not None:
         return ax
-    with mpl.rc_context(_SETTINGS):
+    with mpl.rc_context(SETTINGS):
         figure = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasAgg(figure)
         return figure.add_subplot()
@@ -65,7 +65,7 @@ def save(ax: Axes, stem: Path) -> list[Path]:
     assert isinstance(figure, Figure)
     stem.parent.mkdir(parents=True, exist_ok=True)
     paths = [stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.svg")]
-    with mpl.rc_context(_SETTINGS):
+    with mpl.rc_context(SETTINGS):
         figure.savefig(paths[0], dpi=150, metadata={"Software": None})
         figure.savefig(paths[1], metadata={"Date": None})
     return paths

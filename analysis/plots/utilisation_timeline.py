@@ -13,7 +13,12 @@ BINS = 400
 
 
 def utilisation_timeline(
-    table: JobTable, ax: Axes | None = None, *, title: str = "Utilisation", end_s: float | None = None
+    table: JobTable,
+    ax: Axes | None = None,
+    *,
+    begin_s: float = 0.0,
+    end_s: float | None = None,
+    title: str = "Utilisation",
 ) -> Axes:
     """Draw the shares of compute nodes and burst-buffer bytes held, averaged over 400 equal spans of time.
 
@@ -23,16 +28,16 @@ def utilisation_timeline(
         A run; without ``machine.json`` nothing can be drawn and the chart says so.
     ax
         Where to draw; a new figure by default.
+    begin_s, end_s
+        Part of the simulated time to show; default: all of it.
     title
         Above the chart.
-    end_s
-        End of the time axis; default: the end of the last job.
     """
     ax = new_axes(ax, 11.0, 3.0)
     ran = table.ran()
-    end_s = float(ran.finish_s.max(initial=1.0)) if end_s is None else end_s
-    scale, unit = time_unit(end_s)
-    edges = np.linspace(0, end_s, BINS + 1)
+    end_s = float(ran.finish_s.max(initial=begin_s + 1)) if end_s is None else end_s
+    scale, unit = time_unit(end_s - begin_s)
+    edges = np.linspace(begin_s, end_s, BINS + 1)
     shares = (
         ("compute nodes", busy_nodes(table), len(table.machine.nodes), PALETTE[0]),
         ("burst buffers", held_bytes(table), table.machine.total_storage_bytes, PALETTE[1]),
@@ -47,7 +52,7 @@ def utilisation_timeline(
         ax.text(0.5, 0.5, "no jobs, or size of the machine unknown", transform=ax.transAxes, ha="center")
     else:
         ax.legend(ncols=2, loc="lower left", bbox_to_anchor=(0.55, 1.0), borderaxespad=0.2)
-    ax.set_xlim(0, end_s / scale)
+    ax.set_xlim(begin_s / scale, end_s / scale)
     ax.set_ylim(0, 102)
     ax.grid(axis="y")
     ax.set_xlabel(f"simulated time ({unit})")

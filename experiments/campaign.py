@@ -1,0 +1,65 @@
+"""A campaign from its description to its folder: inputs, runs, tables, figures."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+
+from experiments import figures, summary
+from experiments.folders import make_folder
+from experiments.grid import expand
+from experiments.inputs import Inputs
+from experiments.runner import Outcome, run_all
+from experiments.spec import Campaign
+
+FAILURES = 1
+"""Exit code when a run failed."""
+
+
+def run_campaign(campaign: Campaign, root: Path, *, workers: int, console: Console) -> int:
+    """Run a campaign and show its results; return the exit code.
+
+    Raises
+    ------
+    SpecError, WorkloadError, PlatformError
+        The description or an input is wrong; nothing has run then.
+    Interrupted
+        The user stopped it.
+    """
+    make_folder(root)
+
+    def note(text: str) -> None:
+        console.print(f"note: {text}", markup=False, highlight=False, soft_wrap=True)
+
+    inputs = Inputs(root, note)
+    pairs = {
+        (model, seed): inputs.pairs(campaign.workloads, campaign.platforms, model, seed)
+        for model, seed in itertools.product(campaign.models, campaign.seeds)
+    }
+    runs = expand(campaign, pairs)
+    outcome = run_all(
+        runs,
+        root,
+        tau_s=campaign.tau_s,
+        workers=workers,
+        console=console,
+        jobs=lambda run: inputs.jobs(run.workload),
+    )
+    rows = summary.collect(runs, root, campaign.tau_s)
+    table = summary.write_tables(rows, root)
+    if rows:
+        summary.print_tables(rows, console)
+        if campaign.plots:
+            for path in figures.draw(runs, root, campaign.tau_s):
+                console.print(f"figure: {path}", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"table: {table}", markup=False, highlight=False, soft_wrap=True)
+    return _report_failures(outcome, root, console)
+
+
+def _report_failures(outcome: Outcome, root: Path, console: Console) -> int:
+    for run, cause in outcome.failed.items():
+        console.print(f"[bold red]failed[/] {escape(run)}: {escape(cause)} (see {root / run})", soft_wrap=True)
+    return FAILURES if outcome.failed else 0

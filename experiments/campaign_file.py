@@ -1,0 +1,181 @@
+"""Campaign files: TOML, read strictly. An unknown key is an error that lists the known ones."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from experiments import policies
+from experiments.errors import SpecError
+from experiments.spec import (
+    DEFAULT_TAU_S,
+    Campaign,
+    Engine,
+    Model,
+    PlatformSpec,
+    PolicySpec,
+    Transport,
+    WorkloadSpec,
+)
+from schedulers.options import show
+
+T = TypeVar("T")
+Check = Callable[[Any], bool]
+
+_TEXT: tuple[Check, str] = (lambda value: isinstance(value, str) and bool(value), "a text")
+_FLAG: tuple[Check, str] = (lambda value: isinstance(value, bool), "true or false")
+_WHOLE: tuple[Check, str] = (
+    lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0,
+    "a whole number >= 0",
+)
+_POSITIVE: tuple[Check, str] = (
+    lambda value: isinstance(value, int | float) and not isinstance(value, bool) and value > 0,
+    "a number > 0",
+)
+_TABLE: tuple[Check, str] = (lambda value: isinstance(value, dict), "a table")
+_TABLES: tuple[Check, str] = (
+    lambda value: isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value),
+    "at least one table, written [[like.this]]",
+)
+
+
+def _one_of(kind: type[Engine] | type[Model] | type[Transport]) -> tuple[Check, str]:
+    known = [member.value for member in kind]
+    return (lambda value: value in known), "one of " + ", ".join(known)
+
+
+def _list_of(item: tuple[Check, str]) -> tuple[Check, str]:
+    check, words = item
+    return (lambda value: isinstance(value, list) and bool(value) and all(map(check, value))), f"a list, each {words}"
+
+
+CAMPAIGN_KEYS: dict[str, tuple[Check, str]] = {
+    "name": _TEXT,
+    "workload": _TABLES,
+    "platform": _TABLES,
+    "policy": _TABLES,
+    "models": _list_of(_one_of(Model)),
+    "seeds": _list_of(_WHOLE),
+    "engine": _one_of(Engine),
+    "transport": _one_of(Transport),
+    "thesis_literal": _FLAG,
+    "tau_s": _POSITIVE,
+    "plots": _FLAG,
+}
+WORKLOAD_KEYS: dict[str, tuple[Check, str]] = {"source": _TEXT, "name": _TEXT, "seed": _WHOLE, "convert": _TABLE}
+PLATFORM_KEYS: dict[str, tuple[Check, str]] = {"source": _TEXT, "name": _TEXT}
+POLICY_KEYS: dict[str, tuple[Check, str]] = {"policy": _TEXT, "label": _TEXT, "options": _TABLE, "literal": _FLAG}
+
+
+def read_campaign(path: Path) -> Campaign:
+    """Read a campaign file.
+
+    Raises
+    ------
+    SpecError
+        The file is missing, no TOML, or holds something that is not understood (named with its place).
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError(f"{path}: cannot be read as a campaign file: {error}") from None
+    return parse_campaign(text, str(path), path.parent, path.stem)
+
+
+def parse_campaign(text: str, where: str, folder: Path, stem: str = "campaign") -> Campaign:
+    """Read a campaign from its text; file names in it are relative to ``folder``."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError(f"{where}: not TOML: {error}") from None
+    _check(data, CAMPAIGN_KEYS, where, needed=("workload", "policy"))
+    literal = data.get("thesis_literal", False)
+    return Campaign(
+        name=data.get("name", stem),
+        workloads=_each(data["workload"], _workload, f"{where}: workload", folder),
+        platforms=_each(data.get("platform", [{"source": "thesis"}]), _platform, f"{where}: platform", folder),
+        policies=tuple(
+            spec
+            for index, table in enumerate(data["policy"])
+            for spec in _policies(table, f"{where}: policy[{index}]", literal)
+        ),
+        models=tuple(Model(value) for value in data.get("models", ["alloc"])),
+        seeds=tuple(data.get("seeds", [0])),
+        engine=Engine(data.get("engine", "fluid")),
+        transport=Transport(data.get("transport", "direct")),
+        tau_s=float(data.get("tau_s", DEFAULT_TAU_S)),
+        plots=data.get("plots", True),
+    )
+
+
+def _each(tables: list[dict[str, Any]], read: Callable[..., T], where: str, folder: Path) -> tuple[T, ...]:
+    return tuple(read(table, f"{where}[{index}]", folder) for index, table in enumerate(tables))
+
+
+def _workload(table: dict[str, Any], where: str, folder: Path) -> WorkloadSpec:
+    _check(table, WORKLOAD_KEYS, where, needed=("source",))
+    return WorkloadSpec(
+        source=_beside(table["source"], folder),
+        name=table.get("name", ""),
+        seed=table.get("seed"),
+        convert=table.get("convert", {}),
+    )
+
+
+def _platform(table: dict[str, Any], where: str, folder: Path) -> PlatformSpec:
+    _check(table, PLATFORM_KEYS, where, needed=("source",))
+    return PlatformSpec(source=_beside(table["source"], folder), name=table.get("name", ""))
+
+
+def _policies(table: dict[str, Any], where: str, literal: bool) -> list[PolicySpec]:
+    """One policy, or several: an option given as a list is a range, and all combinations are made."""
+    _check(table, POLICY_KEYS, where, needed=("policy",))
+    options: Mapping[str, Any] = table.get("options", {})
+    ranges: list[Sequence[Any]] = [value if isinstance(value, list) else [value] for value in options.values()]
+    if any(not values for values in ranges):
+        raise SpecError(f"{where}: options: a range needs at least one value")
+    found = []
+    for values in itertools.product(*ranges):
+        chosen = {key: show(value) for key, value in zip(options, values, strict=True)}
+        label = table.get("label", "")
+        varied = [f"{key}={chosen[key]}" for key, value in options.items() if isinstance(value, list)]
+        spec = PolicySpec(
+            policy=table["policy"],
+            options=chosen,
+            literal=table.get("literal", literal),
+            label=" ".join([label, *varied]) if label else "",
+        )
+        try:
+            policies.build_policy(spec)
+        except Exception as error:
+            raise SpecError(f"{where}: {error}") from None
+        found.append(spec)
+    return found
+
+
+def _beside(source: str, folder: Path) -> str:
+    """A file (or pattern, or archive) beside the campaign file; any other source as it is."""
+    name = source.partition("!")[0]
+    if Path(name).is_absolute():
+        return source
+    beside = folder / name
+    looks_like_a_file = "/" in name or any(sign in name for sign in "*?[") or beside.exists()
+    return str(folder / source) if looks_like_a_file else source
+
+
+def _check(table: dict[str, Any], known: dict[str, tuple[Check, str]], where: str, needed: Sequence[str] = ()) -> None:
+    for key, value in table.items():
+        if key not in known:
+            near = difflib.get_close_matches(key, known, 1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise SpecError(f"{where}: unknown key {key!r}{hint}; known keys: {', '.join(known)}")
+        check, words = known[key]
+        if not check(value):
+            raise SpecError(f"{where}: {key!r} must be {words}, got {value!r}")
+    for key in needed:
+        if key not in table:
+            raise SpecError(f"{where}: the key {key!r} is missing; known keys: {', '.join(known)}")

@@ -1,0 +1,207 @@
+"""Command line of ``run_experiments.py``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from rich.console import Console
+
+from experiments.errors import SpecError
+from experiments.spec import DEFAULT_TAU_S, Campaign, Engine, Model, PlatformSpec, PolicySpec, Transport, WorkloadSpec
+
+DEMO = Path(__file__).with_name("demo.toml")
+RESULTS = Path("results")
+USAGE = """run_experiments.py                  the demo campaign: five policies on a synthetic log
+       run_experiments.py CAMPAIGN.toml    a campaign
+       run_experiments.py run --workload FILE --policy NAME ...    one comparison (run --help)"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line, like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        raise SpecError(f"{message} (see {self.prog} --help)")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit code. Every expected error is one line on the standard error stream."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        command = COMMANDS.get(given[0]) if given else None
+        return command(given[1:]) if command else _campaign_command(given)
+    except Exception as error:
+        code = getattr(error, "exit_code", None)
+        if code is None:
+            raise
+        print(f"run_experiments: {'' if code == 130 else 'error: '}{error}", file=sys.stderr)
+        return int(code)
+    except KeyboardInterrupt:
+        print("run_experiments: stopped", file=sys.stderr)
+        return 130
+
+
+def _campaign_command(arguments: Sequence[str]) -> int:
+    """``run_experiments.py [CAMPAIGN.toml]``."""
+    from experiments.campaign_file import read_campaign
+
+    parser = _Parser(prog="run_experiments.py", usage=USAGE, description="Repeat scheduling experiments and compare.")
+    parser.add_argument("campaign", nargs="?", type=Path, metavar="CAMPAIGN.toml", help="default: the demo campaign")
+    _add_common(parser)
+    options = parser.parse_args(arguments)
+    path: Path = options.campaign or DEMO
+    if path.suffix != ".toml":
+        raise SpecError(f"expected a campaign file (.toml) or one of {', '.join(COMMANDS)}, got {str(path)!r}")
+    return _run(read_campaign(path), options.out or RESULTS / path.stem, options)
+
+
+def _run_command(arguments: Sequence[str]) -> int:
+    """``run_experiments.py run ...``."""
+    options = _run_parser().parse_args(arguments)
+    return _run(campaign_of(options), options.out or RESULTS / "run", options)
+
+
+def _run(campaign: Campaign, out: Path, options: argparse.Namespace) -> int:
+    from experiments.campaign import run_campaign
+
+    console = Console() if sys.stdout.isatty() else Console(width=160, force_terminal=False)
+    return run_campaign(campaign, out, workers=options.workers, console=console)
+
+
+COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {"run": _run_command}
+"""Subcommands by name; anything else is a campaign file."""
+
+
+def campaign_of(options: argparse.Namespace) -> Campaign:
+    """Turn the options of ``run`` into a campaign; raise :class:`SpecError` for what does not fit together."""
+    return Campaign(
+        name="run",
+        workloads=tuple(WorkloadSpec(source=source) for source in options.workload),
+        platforms=(PlatformSpec(source=options.platform),),
+        policies=policies_of(options.policy, options.options, literal=options.thesis_literal),
+        models=(Model(options.model),),
+        seeds=(options.seed,),
+        engine=Engine(options.engine),
+        transport=Transport(options.transport),
+        tau_s=options.tau,
+        plots=options.plots,
+    )
+
+
+def policies_of(names: Sequence[str], assignments: Sequence[str], *, literal: bool) -> tuple[PolicySpec, ...]:
+    """Combine ``--policy`` and ``-o POLICY.key=value``.
+
+    Raises
+    ------
+    SpecError
+        An option names no policy of the comparison.
+    OptionError
+        An option is malformed, unknown or out of range.
+    """
+    import msgspec
+
+    from experiments import policies
+    from schedulers.options import split_assignments
+
+    specs = [policies.parse_policy(name, literal=literal) for name in names or policies.FIVE]
+    chosen = {spec.policy for spec in specs}
+    for text in assignments:
+        name, dot, assignment = text.partition(".")
+        if not dot or "=" in name:
+            raise SpecError(f"-o takes POLICY.key=value, such as easy.depth=2; got {text!r}")
+        if name not in chosen:
+            raise SpecError(f"-o {text}: {name!r} is not among the policies {', '.join(sorted(chosen))}")
+        option = split_assignments([assignment])
+        specs = [
+            msgspec.structs.replace(spec, options=spec.options | option) if spec.policy == name else spec
+            for spec in specs
+        ]
+    for spec in specs:
+        policies.build_policy(spec)
+    return tuple(specs)
+
+
+def _run_parser() -> argparse.ArgumentParser:
+    from experiments.machines import AUTO
+    from experiments.policies import FIVE
+
+    parser = _Parser(
+        prog="run_experiments.py run",
+        description="Compare policies on workloads. Finished runs are kept: the same command goes on where it stopped.",
+        epilog="Exit codes: 0 all runs finished; 1 a run failed; 2 wrong input; 130 stopped by Ctrl-C.",
+    )
+    add = parser.add_argument
+    add(
+        "--workload",
+        action="append",
+        required=True,
+        metavar="SOURCE",
+        help="Batsim workload (.json), log (.swf), both also .xz or .gz; a quoted pattern of them; 'ARCHIVE.tar.xz!"
+        "MEMBER' with a pattern of members; a generator such as kth-like:jobs=500; or a public log's name "
+        "(python -m workloads list). May be repeated",
+    )
+    add(
+        "--platform",
+        default=AUTO,
+        metavar="NAME|FILE",
+        help="built-in machine, description (.toml) or SimGrid XML. The default is the machine of the thesis where the "
+        "jobs fit on it, else one of its kind with enough nodes",
+    )
+    add(
+        "--policy",
+        action="append",
+        default=[],
+        metavar="NAME[:KEY=VALUE,...]",
+        help=f"policy; may be repeated (default: {', '.join(FIVE)}; python -m schedulers --list shows all)",
+    )
+    add("-o", dest="options", action="append", default=[], metavar="P.KEY=VALUE", help="option of policy P")
+    add("--thesis-literal", action="store_true", help="the published experiment's rules, where ours are better")
+    add("--engine", choices=[e.value for e in Engine], default="fluid", help="what plays the machine (%(default)s)")
+    add("--transport", choices=[t.value for t in Transport], default="direct", help="in one process, or over ZeroMQ")
+    add("--model", choices=[m.value for m in Model], default="alloc", help="how jobs run (%(default)s)")
+    add("--seed", type=_natural, default=0, metavar="N", help="seed of everything random (%(default)s)")
+    add(
+        "--tau", type=_seconds, default=DEFAULT_TAU_S, metavar="S", help="bound of the bounded slowdown (%(default)g s)"
+    )
+    add("--no-plots", dest="plots", action="store_false", help="draw no figures")
+    _add_common(parser)
+    return parser
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--workers", type=_workers, default=available_cores(), metavar="N", help="runs at a time (%(default)s)"
+    )
+    parser.add_argument("--out", type=Path, metavar="DIR", help=f"folder of the results (under {RESULTS}/)")
+
+
+def available_cores() -> int:
+    """Processor cores that this process may use."""
+    affinity: Any = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def _natural(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"expected a whole number >= 0, got {text!r}")
+    return int(text)
+
+
+def _workers(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number >= 1, got {text!r}")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number of seconds > 0, got {text!r}")
+    return value

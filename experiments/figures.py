@@ -1,0 +1,67 @@
+"""Which figures a campaign gets."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from analysis.tables import Floats, JobTable, read_run
+from experiments import folders
+from experiments.grid import slug
+from experiments.spec import RunSpec
+
+GANTT_JOBS = 20_000
+"""Runs with more jobs get no Gantt chart: nobody could read it."""
+
+
+def draw(runs: Sequence[RunSpec], root: Path, tau_s: float) -> list[Path]:
+    """Draw the figures of all finished runs into ``plots``; return the paths of the PNG files.
+
+    Comparisons are over all workloads and seeds together; Gantt charts and timelines show the first workload and seed.
+    """
+    from analysis.plots.bars import bars
+    from analysis.plots.boxen import boxen
+    from analysis.plots.queue_timeline import queue_timeline
+    from analysis.plots.style import save
+
+    done = [run for run in runs if folders.is_finished(root / run.id)]
+    paths: list[Path] = []
+    kinds = {(run.platform.name, run.model): None for run in done}
+    for platform, model in kinds:
+        chosen = [run for run in done if (run.platform.name, run.model) == (platform, model)]
+        folder = root / "plots"
+        if len(kinds) > 1:
+            folder /= slug(f"{platform}-{model.value}")
+        tables = {run.id: read_run(root / run.id).ran() for run in chosen}
+        waits = _pooled(chosen, tables)
+        first = [run for run in chosen if (run.workload, run.seed) == (chosen[0].workload, chosen[0].seed)]
+        name = first[0].workload.name
+        shown = {run.policy.label: tables[run.id] for run in first}
+        axes = {
+            "waiting-time": bars(waits, title="Mean waiting time"),
+            "waiting-time-distribution": boxen(waits, title="Waiting time of all jobs"),
+            "queue": queue_timeline(shown, title=f"Jobs waiting ({name})"),
+        }
+        paths += [save(ax, folder / stem)[0] for stem, ax in axes.items()]
+        paths += list(itertools.chain.from_iterable(_of_run(run, tables[run.id], folder) for run in first))
+    return paths
+
+
+def _of_run(run: RunSpec, table: JobTable, folder: Path) -> list[Path]:
+    from analysis.plots.gantt import gantt
+    from analysis.plots.style import save
+
+    if not 0 < len(table) <= GANTT_JOBS:
+        return []
+    title = f"{run.policy.label} on {run.workload.name}"
+    return [save(gantt(table, title=title), folder / f"gantt-{slug(run.policy.label)}")[0]]
+
+
+def _pooled(runs: Sequence[RunSpec], tables: dict[str, JobTable]) -> dict[str, Floats]:
+    labels = dict.fromkeys(run.policy.label for run in runs)
+    return {
+        label: np.concatenate([tables[run.id].wait_s for run in runs if run.policy.label == label]) for label in labels
+    }

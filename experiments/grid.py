@@ -1,0 +1,108 @@
+"""From a campaign to its runs, in a fixed order and with stable names."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from experiments import policies
+from experiments.errors import SpecError
+from experiments.spec import Campaign, Model, PolicySpec, Prepared, RunSpec
+
+DIGEST_CHARACTERS = 8
+
+
+def expand(
+    campaign: Campaign,
+    workloads: Mapping[tuple[Model, int], Sequence[tuple[Prepared, Prepared]]],
+) -> tuple[RunSpec, ...]:
+    """List the runs of a campaign: workloads outermost, then models, seeds, policies.
+
+    Parameters
+    ----------
+    campaign
+        What is asked for.
+    workloads
+        For each model and seed the (workload, platform) pairs to run, already prepared.
+
+    Raises
+    ------
+    SpecError
+        Two runs would be the same.
+    """
+    labelled = with_labels(campaign.policies)
+    resolved = [(spec, policies.settings(spec)) for spec in labelled]
+    runs: list[RunSpec] = []
+    for model, seed in itertools.product(campaign.models, campaign.seeds):
+        for (workload, platform), (spec, settings) in itertools.product(workloads[model, seed], resolved):
+            run = RunSpec(
+                id="",
+                workload=workload,
+                platform=platform,
+                policy=spec,
+                settings=settings,
+                engine=campaign.engine,
+                model=model,
+                transport=campaign.transport,
+                seed=seed,
+            )
+            runs.append(msgspec.structs.replace(run, id=run_id(run)))
+    twice = [name for name, count in Counter(run.id for run in runs).items() if count > 1]
+    if twice:
+        raise SpecError(f"the campaign has the same run twice: {twice[0]}; give each workload, policy and seed once")
+    return tuple(runs)
+
+
+def with_labels(specs: Sequence[PolicySpec]) -> list[PolicySpec]:
+    """Give every policy a label of its own; where only literalness tells two apart, it becomes part of the label.
+
+    Raises
+    ------
+    SpecError
+        Two policies are the same, or were given the same label.
+    """
+    counts = Counter(policies.label(spec) for spec in specs)
+    labelled = []
+    for spec in specs:
+        name = policies.label(spec)
+        if counts[name] > 1 and spec.literal and not spec.label:
+            name += " literal"
+        labelled.append(msgspec.structs.replace(spec, label=name))
+    twice = [name for name, count in Counter(spec.label for spec in labelled).items() if count > 1]
+    if twice:
+        raise SpecError(f"two policies are called {twice[0]!r}; give each its own label, or name it once")
+    return labelled
+
+
+def run_id(run: RunSpec) -> str:
+    """Stable name of a run's folder: the same inputs, settings and seed always give the same one."""
+    parts = [run.workload.name, run.policy.label, f"{run.engine.value}-{run.model.value}", f"s{run.seed}"]
+    return "_".join(slug(part) for part in parts) + "_" + digest(run)
+
+
+def digest(run: RunSpec) -> str:
+    """Hash of all that the outcome depends on: contents of the inputs, not their places; settings, not labels."""
+    content = {
+        "workload": run.workload.sha256,
+        "platform": run.platform.sha256,
+        "policy": run.policy.policy,
+        "settings": run.settings,
+        "literal": run.policy.literal,
+        "engine": run.engine.value,
+        "model": run.model.value,
+        "transport": run.transport.value,
+        "seed": run.seed,
+    }
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_CHARACTERS]
+
+
+def slug(text: str) -> str:
+    """Text that is safe in a file name."""
+    return re.sub(r"[^A-Za-z0-9.+=-]+", "-", text).strip("-.") or "x"

@@ -1,0 +1,135 @@
+"""Input files of a campaign: found, read, converted where needed, and copied into its ``inputs`` folder.
+
+Runs only read those copies, so that a campaign's folder is complete: it can be repeated, also with the real Batsim,
+after the originals have moved. Each copy has the beginning of its checksum in its name.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments import machines
+from experiments.errors import SpecError
+from experiments.folders import INPUTS
+from experiments.grid import DIGEST_CHARACTERS, slug
+from experiments.machines import Machine
+from experiments.sources import Source, expand, with_names
+from experiments.spec import Model, PlatformSpec, Prepared, WorkloadSpec
+from workloads.batsim_json import format_batsim, parse_batsim
+from workloads.convert import ConvertOptions, convert
+from workloads.files import write_bytes
+from workloads.workload import Workload
+
+Tell = Callable[[str], None]
+
+
+class Inputs:
+    """Prepares inputs, each only once.
+
+    Parameters
+    ----------
+    root
+        The campaign's folder.
+    tell
+        Prints a note for the user.
+    """
+
+    def __init__(self, root: Path, tell: Tell) -> None:
+        self._tell = tell
+        self._root = root
+        (root / INPUTS).mkdir(parents=True, exist_ok=True)
+        self._machines: dict[str, tuple[Machine, Prepared]] = {}
+        self._workloads: dict[tuple[Any, ...], Prepared] = {}
+        self._jobs: dict[str, int] = {}
+
+    def pairs(
+        self, workloads: Sequence[WorkloadSpec], platforms: Sequence[PlatformSpec], model: Model, seed: int
+    ) -> list[tuple[Prepared, Prepared]]:
+        """Prepare all (workload, platform) pairs for one model and seed, workloads outermost.
+
+        Raises
+        ------
+        SpecError, WorkloadError, PlatformError
+            An input does not exist or is malformed.
+        """
+        found: list[tuple[Prepared, Prepared]] = []
+        for source in with_names([source for spec in workloads for source in expand(spec)]):
+            for spec in platforms:
+                machine, platform = self._platform(spec, source, seed)
+                found.append((self._workload(source, machine, model, seed), platform))
+        return found
+
+    def jobs(self, workload: Prepared) -> int:
+        """Number of jobs of a prepared workload."""
+        return self._jobs[workload.path]
+
+    def _platform(self, spec: PlatformSpec, source: Source, seed: int) -> tuple[Machine, Prepared]:
+        if spec.source == machines.AUTO:
+            spec = machines.fitting(nodes_needed(source, seed), spec.name)
+        if spec.source not in self._machines:
+            machine = machines.load(spec)
+            self._machines[spec.source] = machine, self._write(machine.name, ".xml", machine.xml.encode())
+            for note in machine.notes:
+                self._tell(f"platform {machine.name}: {note}")
+        return self._machines[spec.source]
+
+    def _workload(self, source: Source, machine: Machine, model: Model, seed: int) -> Prepared:
+        drawn = seed if source.spec.seed is None else source.spec.seed
+        key = (source.text,) if source.is_json else (source.text, machine.name, model, drawn)
+        if key not in self._workloads:
+            workload, data = read(source, machine, model, drawn)
+            prepared = self._workloads[key] = self._write(source.name, ".json", data)
+            self._jobs[prepared.path] = len(workload.jobs)
+            for note in (*workload.notes, *_too_wide(workload, machine)):
+                self._tell(f"{source.name}: {note}")
+        return self._workloads[key]
+
+    def _write(self, name: str, suffix: str, data: bytes) -> Prepared:
+        sha256 = hashlib.sha256(data).hexdigest()
+        path = f"{INPUTS}/{slug(name)}-{sha256[:DIGEST_CHARACTERS]}{suffix}"
+        if not (self._root / path).exists():
+            write_bytes(self._root / path, data)
+        return Prepared(name=name, path=path, sha256=sha256)
+
+
+def read(source: Source, machine: Machine, model: Model, seed: int) -> tuple[Workload, bytes]:
+    """Read a source as a Batsim workload, and give the bytes of its file.
+
+    A Batsim workload keeps its bytes; a log is converted for the machine, the model and the seed.
+    """
+    if source.is_json:
+        data = source.content()
+        return parse_batsim(data, where=source.text, name=source.name), data
+    try:
+        options = ConvertOptions(**({"model": model.value, "seed": seed} | source.spec.convert))
+    except TypeError:
+        known = ", ".join(field.name for field in dataclasses.fields(ConvertOptions))
+        given = ", ".join(source.spec.convert)
+        raise SpecError(f"{source.text}: 'convert' has {given}; known options: {known}") from None
+    workload, _ = convert(source.log(seed), machine.facts, options, source.name)
+    return workload, format_batsim(workload).encode()
+
+
+def nodes_needed(source: Source, seed: int) -> int:
+    """Compute nodes that a workload's machine must have: what the file says, at least its widest job."""
+    if source.is_json:
+        workload = parse_batsim(source.content(), where=source.text, name=source.name)
+        return max([workload.nb_res, *(job.res for job in workload.jobs)])
+    per_node = int(source.spec.convert.get("processors_per_node", 1))
+    widest = max((max(r.requested_processors, r.processors) for r in source.log(seed).records), default=1)
+    return max(1, -(-widest // per_node))
+
+
+def _too_wide(workload: Workload, machine: Machine) -> list[str]:
+    nodes = machine.facts.nodes
+    count = sum(job.res > nodes for job in workload.jobs)
+    if not count:
+        return []
+    return [
+        f"{count} of {len(workload.jobs)} jobs ask for more than the {nodes} compute nodes of {machine.name} and will "
+        f"be rejected ('--platform {machines.AUTO}' makes a machine that they fit)"
+    ]

@@ -1,0 +1,66 @@
+"""From a policy's description to the policy, with every setting made explicit."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+
+from experiments.errors import SpecError
+from experiments.spec import PolicySpec
+from schedulers.options import show, split_assignments
+from schedulers.policies import POLICIES, PolicyEntry
+from schedulers.view import Policy
+
+FIVE = ("fcfs", "filler", "easy-no-bb", "easy", "sjf-easy")
+"""The policies that are compared when none is named: the thesis's baselines."""
+
+
+def parse_policy(text: str, *, literal: bool = False) -> PolicySpec:
+    """Read ``name`` or ``name:option=value,option=value``.
+
+    Raises
+    ------
+    SpecError
+        For an unknown name.
+    OptionError
+        For a malformed, unknown or out-of-range option.
+    """
+    name, _, rest = text.partition(":")
+    spec = PolicySpec(policy=name, options=split_assignments(rest.split(",")) if rest else {}, literal=literal)
+    build_policy(spec)
+    return spec
+
+
+def entry(name: str) -> PolicyEntry:
+    """Look a policy up; raise :class:`SpecError` that lists the known ones."""
+    if name not in POLICIES:
+        near = difflib.get_close_matches(name, POLICIES, 1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise SpecError(f"unknown policy {name!r}{hint}; known policies: {', '.join(POLICIES)}")
+    return POLICIES[name]
+
+
+def build_policy(spec: PolicySpec) -> Policy:
+    """Make the policy; raise :class:`SpecError` or :class:`schedulers.errors.OptionError`, naming the policy."""
+    try:
+        return entry(spec.policy).build(spec.options, literal=spec.literal)
+    except SpecError:
+        raise
+    except Exception as error:
+        error.args = (f"policy {spec.policy!r}: {error}",)
+        raise
+
+
+def settings(spec: PolicySpec) -> dict[str, str]:
+    """All options of the policy as texts, defaults included: what the run's identity depends on."""
+    policy = build_policy(spec)
+    names = [info.name for info in entry(spec.policy).options()]
+    assert dataclasses.is_dataclass(policy), "policies are dataclasses"
+    return {name: show(getattr(policy, name)) for name in names}
+
+
+def label(spec: PolicySpec) -> str:
+    """Name in the results: the given label, or the policy and the options that were given."""
+    if spec.label:
+        return spec.label
+    return " ".join([spec.policy, *(f"{key}={value}" for key, value in spec.options.items())])

@@ -1,0 +1,79 @@
+"""Where a result comes from: versions, commit, inputs, and the command that repeats it."""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from experiments.spec import RunSpec
+
+ROOT = Path(__file__).resolve().parent.parent
+
+PACKAGES = ("numpy", "numba", "llvmlite", "msgspec", "pyzmq", "networkx", "z3-solver")
+"""Packages that results may depend on."""
+
+
+@functools.cache
+def versions() -> dict[str, str]:
+    """Versions of Python, of this project and of the packages that results may depend on."""
+    found = {"python": platform.python_version(), "spillway": _version("spillway")}
+    return found | {name: _version(name) for name in PACKAGES}
+
+
+@functools.cache
+def commit() -> str:
+    """Git commit of the code, with ``+changes`` when files differ from it; "" where there is no repository."""
+    if shutil.which("git") is None or not (ROOT / ".git").exists():
+        return ""
+    head = _git("rev-parse", "HEAD")
+    return f"{head}+changes" if head and _git("status", "--porcelain", "--untracked-files=no") else head
+
+
+def describe(run: RunSpec) -> dict[str, Any]:
+    """What ``run.json`` says of a run apart from its outcome."""
+    return {
+        "id": run.id,
+        "configuration": msgspec.to_builtins(run),
+        "repeat": shlex.join(repeat_command(run)),
+        "versions": versions(),
+        "commit": commit(),
+        "system": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def repeat_command(run: RunSpec) -> list[str]:
+    """Command that repeats the run, to be given in the campaign's folder; inputs are the copies there."""
+    command = ["python", str(ROOT / "run_experiments.py"), "run"]
+    command += ["--workload", run.workload.path, "--platform", run.platform.path]
+    options = ",".join(f"{key}={value}" for key, value in run.settings.items())
+    command += ["--policy", f"{run.policy.policy}:{options}" if options else run.policy.policy]
+    if run.policy.literal:
+        command.append("--thesis-literal")
+    command += ["--engine", run.engine.value, "--transport", run.transport.value, "--model", run.model.value]
+    return [*command, "--seed", str(run.seed), "--out", "repeated"]
+
+
+def _version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def _git(*arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def python() -> str:
+    """Interpreter that runs us, for processes of our own."""
+    return sys.executable

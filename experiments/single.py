@@ -1,0 +1,116 @@
+"""One run, from its description to its folder. The folder is the contract with the analysis.
+
+=====================  =================================================================================================
+``jobs.csv``           one row per job, Batsim's columns
+``allocations.csv``    burst buffers, nodes and user of each started job
+``rejections.csv``     refused jobs and why
+``machine.json``       nodes and storage nodes
+``schedule.csv`` ...   Batsim's further files
+``metrics.json``       the summary's figures (they depend on the configuration only)
+``timings.json``       what was measured on this machine (time, memory)
+``run.json``           configuration, versions, inputs, how to repeat it; written last
+``log.txt``            what went wrong, for a failed run
+=====================  =================================================================================================
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from analysis.metrics import summarise
+from analysis.tables import read_run
+from experiments import folders, memory, players, provenance
+from experiments.policies import build_policy
+from experiments.pool import Progress, Report, describe
+from experiments.recorder import Recorder, write_machine
+from experiments.spec import Model, RunSpec
+from experiments.stopwatch import TimedSession
+from schedulers.execution.base import Execution
+from schedulers.execution.phased import Phased, PhasedOptions
+from schedulers.execution.rigid import Rigid
+from schedulers.session import Cadence, Session
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run and where it takes place.
+
+    Attributes
+    ----------
+    run
+        What to run.
+    root
+        The campaign's folder; input paths are relative to it.
+    tau_s
+        Bound of the bounded slowdown in seconds.
+    """
+
+    run: RunSpec
+    root: Path
+    tau_s: float
+
+    @property
+    def folder(self) -> Path:
+        """The run's own folder."""
+        return self.root / self.run.id
+
+
+def execute(task: Task, report: Report = lambda _: None) -> None:
+    """Run a simulation and write its folder; on failure leave ``run.json`` and ``log.txt`` that say why, and raise."""
+    folder = folders.fresh(task.folder)
+    memory.forget_peak()
+    begin = time.perf_counter()
+    try:
+        timings = _simulate(task, folder, report)
+        metrics = {"tau_s": task.tau_s} | summarise(read_run(folder), task.tau_s).as_dict()
+    except Exception as error:
+        (folder / "log.txt").write_text(traceback.format_exc(), encoding="utf-8")
+        outcome = {"status": folders.FAILED, "cause": describe(error)}
+        folders.write_json(folder / folders.RUN_FILE, outcome | provenance.describe(task.run))
+        raise
+    timings["wall_s"] = time.perf_counter() - begin
+    folders.write_json(folder / "metrics.json", metrics)
+    folders.write_json(folder / "timings.json", timings)
+    folders.write_json(folder / folders.RUN_FILE, {"status": folders.FINISHED} | provenance.describe(task.run))
+
+
+def make_session(run: RunSpec, recorder: Recorder | None = None) -> Session:
+    """Assemble the scheduler that a run describes."""
+    literal = run.policy.literal
+    execution: Execution = Phased(PhasedOptions(early_release=literal)) if run.model is Model.IO else Rigid()
+    return Session(
+        build_policy(run.policy),
+        seed=run.seed,
+        cadence=Cadence.EVENT if literal else Cadence.MESSAGE,
+        execution=execution,
+        observer=recorder,
+    )
+
+
+def _simulate(task: Task, folder: Path, report: Report) -> dict[str, float]:
+    recorder = Recorder(folder)
+    session = make_session(task.run, recorder)
+
+    def tell(time_s: float) -> None:
+        report(Progress(time_s, recorder.ended_jobs, recorder.submitted_jobs, session.waiting))
+
+    timed = TimedSession(session, tell, on_machine=recorder.know)
+    try:
+        played = players.play(task.run, task.root, folder, timed)
+    finally:
+        recorder.close()
+    write_machine(session.machine, folder / "machine.json")
+    decisions_s = np.array(timed.times_ns, dtype=np.float64) / 1e9
+    return {
+        "scheduler_cpu_s": timed.cpu_s,
+        "simulator_cpu_s": played.simulator_cpu_s,
+        "decisions": float(decisions_s.size),
+        "decision_p50_s": float(np.percentile(decisions_s, 50)),
+        "decision_p99_s": float(np.percentile(decisions_s, 99)),
+        "peak_rss_bytes": float(memory.peak_bytes() + played.other_rss_bytes),
+    }

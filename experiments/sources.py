@@ -1,0 +1,133 @@
+"""From a source text to the workloads it stands for: files, patterns, members of archives, generators, public logs."""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+import re
+import tarfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from experiments.errors import SpecError
+from experiments.spec import WorkloadSpec
+from workloads.files import content_suffix, decompress, plain_name, read_bytes
+from workloads.load import load_log
+from workloads.swf import SwfLog, parse_swf
+from workloads.synthetic import GENERATORS, generator
+
+MEMBER = "!"
+"""Separates an archive from the member (or the pattern of members) in it."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """One workload to be read.
+
+    Attributes
+    ----------
+    text
+        File, archive member, generator or public log.
+    name
+        Name in the results.
+    spec
+        The description that it comes from.
+    member
+        Its bytes where it is a member of an archive.
+    """
+
+    text: str
+    name: str
+    spec: WorkloadSpec
+    member: bytes | None = None
+
+    @property
+    def is_json(self) -> bool:
+        """Whether it already is a Batsim workload (then it is taken as it is)."""
+        return content_suffix(self._path) == ".json"
+
+    def content(self) -> bytes:
+        """Decompressed bytes of a file or member; raise :class:`workloads.errors.WorkloadError`."""
+        return read_bytes(self._path) if self.member is None else decompress(self.member, self._path)
+
+    def log(self, seed: int) -> SwfLog:
+        """Read or generate the log; a generator draws with ``seed`` unless its text names one."""
+        if self.member is not None:
+            return parse_swf(self.content(), self.text)
+        if self.text.partition(":")[0] in GENERATORS and "seed=" not in self.text:
+            return generator(f"{self.text}{',' if ':' in self.text else ':'}seed={seed}")()
+        return load_log(self.text)[0]
+
+    @property
+    def _path(self) -> Path:
+        return Path(self.text.partition(MEMBER)[2] or self.text)
+
+
+def expand(spec: WorkloadSpec) -> list[Source]:
+    """List the workloads that a description stands for, in natural order (``part-9`` before ``part-10``).
+
+    Raises
+    ------
+    SpecError
+        A pattern matches nothing, or an archive cannot be read.
+    """
+    if MEMBER in spec.source:
+        found = _members(spec)
+    elif any(sign in spec.source for sign in "*?["):
+        found = [Source(path, plain_name(Path(path)), spec) for path in glob.glob(spec.source, recursive=True)]
+    else:
+        found = [Source(spec.source, _name(spec.source), spec)]
+    if not found:
+        raise SpecError(f"workload {spec.source!r}: the pattern matches no file")
+    found.sort(key=lambda source: _natural(source.text))
+    if spec.name:
+        numbered = len(found) > 1
+        found = [replace(s, name=f"{spec.name}-{s.name}" if numbered else spec.name) for s in found]
+    return found
+
+
+def with_names(sources: Sequence[Source]) -> list[Source]:
+    """Tell sources of the same name apart by the folders that they come from.
+
+    Raises
+    ------
+    SpecError
+        The same workload is given twice.
+    """
+    counts = Counter(source.name for source in sources)
+    named = [replace(s, name=f"{_folder(s)}-{s.name}") if counts[s.name] > 1 else s for s in sources]
+    twice = [name for name, count in Counter(source.name for source in named).items() if count > 1]
+    if twice:
+        raise SpecError(f"two workloads are called {twice[0]!r}; give each its own name")
+    return named
+
+
+def _members(spec: WorkloadSpec) -> list[Source]:
+    archive, _, pattern = spec.source.partition(MEMBER)
+    try:
+        with tarfile.open(archive) as tar:
+            found = []
+            for member in tar:
+                name = member.name.removeprefix("./")
+                if member.isfile() and (fnmatch.fnmatch(name, pattern) or fnmatch.fnmatch(name, f"*/{pattern}")):
+                    stream = tar.extractfile(member)
+                    assert stream is not None, "a regular file has content"
+                    found.append(Source(f"{archive}{MEMBER}{name}", plain_name(Path(name)), spec, stream.read()))
+            return found
+    except (OSError, tarfile.TarError, EOFError) as error:
+        raise SpecError(f"workload {spec.source!r}: cannot read the archive {archive!r}: {error}") from None
+
+
+def _name(text: str) -> str:
+    generated = text.partition(":")[0]
+    return generated if generated in GENERATORS else plain_name(Path(text))
+
+
+def _folder(source: Source) -> str:
+    return Path(source.text.partition(MEMBER)[2] or source.text).resolve().parent.name
+
+
+def _natural(text: str) -> list[tuple[int, int, str]]:
+    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.findall(r"\d+|\D+", text)]

@@ -1,0 +1,154 @@
+"""What is to be run: immutable descriptions, no behaviour. A campaign is a grid of axes, a run is one point of it."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import msgspec
+
+DEFAULT_TAU_S = 600.0
+"""Bound of the bounded slowdown in seconds (the thesis's)."""
+
+
+class Engine(enum.Enum):
+    """What plays the machine."""
+
+    FLUID = "fluid"
+    FIXED = "fixed"
+    SIMGRID = "simgrid"
+    BATSIM = "batsim"
+
+
+class Model(enum.Enum):
+    """How a job uses the machine: ``alloc`` computes and only holds its burst buffer, ``io`` also stages and drains."""
+
+    ALLOC = "alloc"
+    IO = "io"
+
+
+class Transport(enum.Enum):
+    """How simulator and scheduler talk: by function call in one process, or over ZeroMQ between two processes."""
+
+    DIRECT = "direct"
+    ZMQ = "zmq"
+
+
+class Struct(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of all descriptions: immutable, keyword only."""
+
+
+class WorkloadSpec(Struct, frozen=True):
+    """Where jobs come from.
+
+    Attributes
+    ----------
+    source
+        A Batsim workload (``.json``, ``.xz`` and ``.gz`` too), a log (``.swf``), a member of an archive
+        (``parts.tar.xz!part-4.json``), a pattern of any of these, a generator (``kth-like:jobs=500``) or the name of a
+        public log.
+    name
+        Name in the results; default: the file's.
+    seed
+        Seed of the random draws of generators and of the burst-buffer model; ``None``: the run's seed.
+    convert
+        Options of the conversion of logs, by name (:class:`workloads.convert.ConvertOptions`).
+    """
+
+    source: str
+    name: str = ""
+    seed: int | None = None
+    convert: dict[str, Any] = {}
+
+
+class PlatformSpec(Struct, frozen=True):
+    """A machine: a built-in name (``thesis``), a description (``.toml``) or SimGrid XML."""
+
+    source: str = "thesis"
+    name: str = ""
+
+
+class PolicySpec(Struct, frozen=True):
+    """A policy with option texts.
+
+    Attributes
+    ----------
+    policy
+        Name in the table of policies.
+    options
+        Option texts, as on the command line.
+    literal
+        Whether it follows the thesis's code to the letter.
+    label
+        Name in the results; default: policy and options.
+    """
+
+    policy: str
+    options: dict[str, str] = {}
+    literal: bool = False
+    label: str = ""
+
+
+class Campaign(Struct, frozen=True):
+    """A grid: every workload on every platform with every policy, model and seed.
+
+    Attributes
+    ----------
+    name
+        For people.
+    workloads, platforms, policies, models, seeds
+        The axes.
+    engine, transport
+        What plays the machine, and how it talks to the scheduler.
+    tau_s
+        Bound of the bounded slowdown in seconds, > 0.
+    plots
+        Whether figures are drawn.
+    """
+
+    name: str
+    workloads: tuple[WorkloadSpec, ...]
+    policies: tuple[PolicySpec, ...]
+    platforms: tuple[PlatformSpec, ...] = (PlatformSpec(),)
+    models: tuple[Model, ...] = (Model.ALLOC,)
+    seeds: tuple[int, ...] = (0,)
+    engine: Engine = Engine.FLUID
+    transport: Transport = Transport.DIRECT
+    tau_s: float = DEFAULT_TAU_S
+    plots: bool = True
+
+
+class Prepared(Struct, frozen=True):
+    """An input file in the campaign's own ``inputs`` folder, with the sha256 of its bytes."""
+
+    name: str
+    path: str
+    sha256: str
+
+
+class RunSpec(Struct, frozen=True):
+    """One run. Everything that its outcome depends on is here.
+
+    Attributes
+    ----------
+    id
+        Stable name of its folder: readable parts and a digest of all that follows.
+    workload, platform
+        Input files.
+    policy
+        Name, given options, label.
+    settings
+        All options of the policy, defaults included, as texts.
+    engine, model, transport, seed
+        See :class:`Campaign`.
+    """
+
+    id: str
+    workload: Prepared
+    platform: Prepared
+    policy: PolicySpec
+    settings: dict[str, str]
+    engine: Engine
+    model: Model
+    transport: Transport
+    seed: int

@@ -1,0 +1,77 @@
+"""Measures decisions from outside: the scheduler's core never sees a clock."""
+
+from __future__ import annotations
+
+import time
+from array import array
+from collections.abc import Callable
+
+from schedulers.machine import Machine
+from schedulers.protocol.messages import Message, Reply
+from schedulers.session import Session
+
+REPORT_EVERY_S = 0.25
+
+
+class TimedSession:
+    """A session whose answers are timed; stands in for it towards links and servers.
+
+    Parameters
+    ----------
+    session
+        Answers the messages.
+    report
+        Called a few times per second, with the simulated time, from within :meth:`handle`.
+    on_machine
+        Called once, with the machine, when the first message has been answered.
+
+    Attributes
+    ----------
+    cpu_s
+        CPU seconds that this thread spent in answers so far.
+    """
+
+    def __init__(
+        self, session: Session, report: Callable[[float], None], on_machine: Callable[[Machine], None] | None = None
+    ) -> None:
+        self._session = session
+        self._report = report
+        self._on_machine = on_machine
+        self._times_ns = array("q")
+        self._next_report_ns = 0
+        self._cpu_ns = 0
+
+    @property
+    def finished(self) -> bool:
+        """Whether the conversation is over."""
+        return self._session.finished
+
+    @finished.setter
+    def finished(self, value: bool) -> None:
+        self._session.finished = value
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU seconds of the thread within answers."""
+        return self._cpu_ns / 1e9
+
+    @property
+    def times_ns(self) -> array[int]:
+        """Wall-clock nanoseconds of every answer, in order."""
+        return self._times_ns
+
+    def handle(self, message: Message) -> Reply:
+        """Pass the message on and measure the answer."""
+        cpu = time.thread_time_ns()
+        begin = time.perf_counter_ns()
+        reply = self._session.handle(message)
+        end = time.perf_counter_ns()
+        self._cpu_ns += time.thread_time_ns() - cpu
+        self._times_ns.append(end - begin)
+        if self._on_machine is not None:
+            self._on_machine(self._session.machine)
+            self._on_machine = None
+        if end >= self._next_report_ns:
+            self._next_report_ns = end + int(REPORT_EVERY_S * 1e9)
+            self._report(message.now)
+        return reply

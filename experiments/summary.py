@@ -1,0 +1,147 @@
+"""A campaign's tables: ``summary.csv`` (all columns), ``results.csv`` (without what was measured), printed ones."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from analysis.metrics import Summary, mean, summarise
+from analysis.tables import read_run
+from experiments import folders
+from experiments.spec import RunSpec
+
+NAMES = ("workload", "platform", "policy", "engine", "model", "seed")
+METRICS = tuple(field.name for field in fields(Summary))
+TIMINGS = ("scheduler_cpu_s", "simulator_cpu_s", "decision_p50_s", "decision_p99_s", "wall_s", "peak_rss_bytes")
+COLUMNS = (*NAMES, *METRICS, *TIMINGS, "run")
+COUNTS = ("jobs", "rejected", "killed")
+
+Row = dict[str, Any]
+
+
+def collect(runs: Iterable[RunSpec], root: Path, tau_s: float) -> list[Row]:
+    """Rows of all finished runs, in the order of the grid."""
+    rows: list[Row] = []
+    for run in runs:
+        folder = root / run.id
+        if folders.is_finished(folder):
+            names = (
+                run.workload.name,
+                run.platform.name,
+                run.policy.label,
+                run.engine.value,
+                run.model.value,
+                run.seed,
+            )
+            timings = folders.read_json(folder / "timings.json")
+            row: Row = dict(zip(NAMES, names, strict=True)) | _metrics(folder, tau_s)
+            rows.append(row | {name: timings.get(name, math.nan) for name in TIMINGS} | {"run": run.id})
+    return rows
+
+
+def write_tables(rows: Sequence[Row], root: Path) -> Path:
+    """Write ``summary.csv`` and ``results.csv``; return the path of the first."""
+    folders.write_text(root / "results.csv", _csv(rows, (*NAMES, *METRICS, "run")))
+    folders.write_text(root / "summary.csv", _csv(rows, COLUMNS))
+    return root / "summary.csv"
+
+
+def print_tables(rows: Sequence[Row], console: Console) -> None:
+    """Print one table with a column per policy: every figure, averaged over workloads and seeds (counts are added).
+
+    Where there are several workloads, a second table has the mean waiting time of each.
+    """
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["platform"], row["engine"], row["model"]), []).append(row)
+    for (platform, engine, model), group in groups.items():
+        labels = list(dict.fromkeys(row["policy"] for row in group))
+        workloads = list(dict.fromkeys(row["workload"] for row in group))
+        where = f"platform {platform}, engine {engine}, model {model}"
+        _print_figures(console, group, labels, f"{_several(workloads)}, {where}")
+        if len(workloads) > 1:
+            _print_by_workload(console, group, labels, workloads)
+
+
+def _several(workloads: Sequence[str]) -> str:
+    return workloads[0] if len(workloads) == 1 else f"mean of {len(workloads)} workloads"
+
+
+def _print_figures(console: Console, rows: Sequence[Row], labels: Sequence[str], title: str) -> None:
+    table = Table(title=title, title_justify="left", header_style="bold")
+    table.add_column("", no_wrap=True)
+    for label in labels:
+        table.add_column(label, justify="right")
+    for name in (*METRICS, *TIMINGS):
+        cells = []
+        for label in labels:
+            values = [row[name] for row in rows if row["policy"] == label]
+            cells.append(shown(name, sum(values) if name in COUNTS else _mean(values)))
+        table.add_row(name, *cells, end_section=name in (COUNTS[-1], METRICS[-1]))
+    console.print(table)
+
+
+def _print_by_workload(console: Console, rows: Sequence[Row], labels: Sequence[str], workloads: Sequence[str]) -> None:
+    table = Table(title="mean_waiting_time_s by workload", title_justify="left", header_style="bold")
+    table.add_column("workload", no_wrap=True)
+    for label in labels:
+        table.add_column(label, justify="right")
+    name = "mean_waiting_time_s"
+    for workload in workloads:
+        cells = [
+            _mean([row[name] for row in rows if (row["workload"], row["policy"]) == (workload, p)]) for p in labels
+        ]
+        table.add_row(workload, *(shown(name, cell) for cell in cells), end_section=workload == workloads[-1])
+    means = [_mean([row[name] for row in rows if row["policy"] == label]) for label in labels]
+    table.add_row("mean", *(shown(name, value) for value in means))
+    console.print(table)
+
+
+def shown(name: str, value: float) -> str:
+    """Text of a figure in the printed table; the files have all digits."""
+    if math.isnan(value):
+        return "-"
+    if name in COUNTS:
+        return f"{value:,.0f}"
+    if name.endswith("_bytes"):
+        return f"{value / 1e6:,.0f} MB"
+    if name.startswith("decision_"):
+        return f"{value * 1000:.3f} ms"
+    if name.endswith("utilisation"):
+        return f"{value:.4f}"
+    return f"{value:,.2f}"
+
+
+def _mean(values: Sequence[float]) -> float:
+    import numpy as np
+
+    return mean(np.array(values, dtype=np.float64))
+
+
+def _metrics(folder: Path, tau_s: float) -> dict[str, float]:
+    kept = folders.read_json(folder / "metrics.json")
+    if kept.get("tau_s") == tau_s:
+        return {name: math.nan if kept[name] is None else kept[name] for name in METRICS}
+    return summarise(read_run(folder), tau_s).as_dict()
+
+
+def _csv(rows: Sequence[Row], columns: Sequence[str]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_cell(row[name]) for name in columns] for row in rows)
+    return text.getvalue()
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return "" if math.isnan(value) else repr(value)
+    return str(value)
