@@ -7,6 +7,7 @@ ignores (further fields) is kept.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -105,19 +106,28 @@ def _no_constant(text: str) -> Any:
     raise ValueError(f"{text} is no JSON number")
 
 
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"the number {text[:40]} is too large")
+    return value
+
+
 def _decode(data: bytes | str, where: str) -> Any:
     try:
         text = data if isinstance(data, str) else data.decode("utf-8")
-        top = json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+        top = json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant, parse_float=_finite)
+        _refuse_repeated(top, f"{where}: $")
     except json.JSONDecodeError as error:
         raise WorkloadError(f"not a JSON text: {error.msg} (column {error.colno})", f"{where}:{error.lineno}") from None
     except UnicodeDecodeError as error:
         raise WorkloadError(f"not a UTF-8 text (byte {error.start})", where) from None
     except RecursionError:
         raise WorkloadError("the JSON text nests too deeply", where) from None
+    except WorkloadError:
+        raise
     except ValueError as error:
         raise WorkloadError(f"not a JSON text: {error}", where) from None
-    _refuse_repeated(top, f"{where}: $")
     return top
 
 
@@ -179,6 +189,8 @@ def _job(item: Any, profiles: dict[str, dict[str, Any]], where: str, index: int)
             raise WorkloadError(f"a job needs the field {name!r}", f"{where}[{index}]")
         if not check(item[name]):
             raise WorkloadError(f"must be {expected}, got {_shown(item[name])}", f"{where}[{index}].{name}")
+    if not is_number(item.get("bb", 0)) or item.get("bb", 0) < 0:
+        raise WorkloadError(f"must be a number of bytes >= 0, got {_shown(item['bb'])}", f"{where}[{index}].bb")
     walltime = item.get("walltime", -1)
     if not is_number(walltime) or (walltime <= 0 and walltime != -1):
         raise WorkloadError(
@@ -198,14 +210,14 @@ def _job(item: Any, profiles: dict[str, dict[str, Any]], where: str, index: int)
         res=item["res"],
         profile=item["profile"],
         walltime=None if walltime == -1 else walltime,
-        extras={key: value for key, value in item.items() if key not in _JOB_FIELDS} if len(item) > 5 else {},
+        extras={key: value for key, value in item.items() if key not in _JOB_FIELDS},
     )
 
 
 def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return json.dumps(value, allow_nan=False)
 
 
 def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    text = json.dumps(value)
     return text if len(text) <= 60 else text[:57] + "..."

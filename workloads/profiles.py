@@ -12,10 +12,14 @@ from workloads.errors import WorkloadError
 Check = Callable[[Any], str]
 """Takes a value; returns what was expected, or "" where the value is right."""
 
+_LARGEST = 10**300  # whole numbers beyond do not fit a float
+
 
 def is_number(value: Any) -> bool:
     """Whether a JSON value is a finite number (``true`` is none)."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) < _LARGEST if isinstance(value, int) else math.isfinite(value)
 
 
 def is_whole(value: Any) -> bool:

@@ -212,7 +212,7 @@ def _record(parts: list[str], where: str) -> SwfRecord:
         shown = " ".join(parts[:4]) + (" ..." if len(parts) > 4 else "")
         raise WorkloadError(
             f"expected {len(FIELDS)} fields separated by blanks (Standard Workload Format 2.2), "
-            f"got {len(parts)}: {shown!r}",
+            f"got {len(parts)}: {_shown(shown)}",
             where,
         )
     return SwfRecord(*[_field(index, text, where) for index, text in enumerate(parts)])  # type: ignore[arg-type]
@@ -223,13 +223,13 @@ def _field(index: int, text: str, where: str) -> Number:
     what = f"field {index + 1} ({name})"
     kind = "a number" if name in _FRACTIONAL else "a whole number"
     if not text.isascii() or not _NUMBER.fullmatch(text):
-        raise WorkloadError(f"{what} must be {kind}, got {text!r}", where)
+        raise WorkloadError(f"{what} must be {kind}, got {_shown(text)}", where)
     fraction = float(text)
+    if not math.isfinite(fraction) or not (fraction.is_integer() or name in _FRACTIONAL):
+        raise WorkloadError(f"{what} must be {kind}, got {_shown(text)}", where)
     value: Number = int(fraction) if fraction.is_integer() else fraction
     if text.lstrip("+-").isdigit():
         value = int(text)  # exact beyond 2^53
-    if not math.isfinite(fraction) or (isinstance(value, float) and name not in _FRACTIONAL):
-        raise WorkloadError(f"{what} must be {kind}, got {text!r}", where)
     least = _AT_LEAST.get(name, 0)
     if value < least and not (value == -1 and name not in _AT_LEAST):
         unknown = "" if name in _AT_LEAST else " or -1 for unknown"
@@ -237,6 +237,10 @@ def _field(index: int, text: str, where: str) -> Number:
     if name == "status" and value not in _STATUS:
         raise WorkloadError(f"{what} must be one of -1, 0, 1, 2, 3, 4, 5, got {text!r}", where)
     return value
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:37] + "...")
 
 
 def _format(value: Number) -> str:

@@ -1,0 +1,171 @@
+"""Standard Workload Format: what is read is what was written, and every fault has its one message."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tests.workloads.conftest import DATA
+from workloads import SwfLog, SwfRecord, WorkloadError, read_swf, write_swf
+from workloads.swf import FIELDS, SwfHeader, format_swf, parse_swf
+
+MALFORMED = {
+    "below-unknown.swf": ":3: field 9 (requested_s) must be >= 0 or -1 for unknown, got '-60'",
+    "cut-off.swf.xz": ": expected a complete .xz file, decompression failed: "
+    "Compressed data ended before the end-of-stream marker was reached",
+    "endless.swf": ":3: field 10 (requested_memory_kib) must be a number, got '1e999'",
+    "fraction-for-whole.swf": ":3: field 8 (requested_processors) must be a whole number, got '2.5'",
+    "header-without-number.swf": ":2: header MaxNodes must begin with a whole number, got 'many'",
+    "nineteen-fields.swf": ":3: expected 18 fields separated by blanks (Standard Workload Format 2.2), "
+    "got 19: '1 0 -1 10 ...'",
+    "no-gzip.swf.gz": ": expected a complete .gz file, decompression failed: Not a gzipped file (b'; ')",
+    "not-a-number.swf": ":3: field 6 (cpu_s) must be a number, got 'nan'",
+    "seventeen-fields.swf": ":4: expected 18 fields separated by blanks (Standard Workload Format 2.2), "
+    "got 17: '1 0 -1 10 ...'",
+    "status-nine.swf": ":3: field 11 (status) must be one of -1, 0, 1, 2, 3, 4, 5, got '9'",
+    "underscore.swf": ":3: field 9 (requested_s) must be a whole number, got '6_0'",
+    "unknown-submission.swf": ":3: field 2 (submit_s) must be >= 0, got '-1'",
+    "word-for-a-number.swf": ":4: field 4 (run_s) must be a whole number, got 'ten'",
+}
+
+whole = st.integers(-1, 10**12)
+amount = st.one_of(whole, st.floats(0, 1e18, allow_nan=False))
+records = st.builds(
+    SwfRecord,
+    st.integers(0, 10**9),
+    st.integers(0, 10**12),
+    whole, whole, whole, amount, amount, whole, whole, amount,
+    st.integers(-1, 5),
+    whole, whole, whole, whole, whole, whole, whole,
+)  # fmt: skip
+comments = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp")), max_size=30).map(str.rstrip)
+headers = st.lists(comments.map(lambda text: f" Note: {text}".rstrip()), max_size=5).map(
+    lambda lines: SwfHeader(tuple(lines))
+)
+
+
+@given(st.builds(SwfLog, headers, st.lists(records, max_size=8).map(tuple)))
+def test_round_trip(log: SwfLog) -> None:
+    """Reading what was written gives the same log."""
+    assert parse_swf(format_swf(log)) == log
+
+
+@given(st.one_of(st.text(max_size=200), st.lists(st.sampled_from(["1", "-1", "x", ";", "\n", "1.5", "9" * 400]))))
+@example("9" * 5000 + " 1" * 17)
+@example("; MaxNodes: 9999999999999999999999")
+def test_garbage_parses_or_raises_workload_error(text: str | list[str]) -> None:
+    """Any text is a log or one error of ours, never anything else."""
+    try:
+        log = parse_swf(text if isinstance(text, str) else " ".join(text))
+    except WorkloadError:
+        return
+    assert isinstance(log, SwfLog)
+
+
+@given(st.binary(max_size=100))
+def test_garbage_bytes_parse_or_raise_workload_error(data: bytes) -> None:
+    """The same for bytes of any encoding."""
+    try:
+        log = parse_swf(data)
+    except WorkloadError:
+        return
+    assert isinstance(log, SwfLog)
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_malformed_file_has_its_message(name: str) -> None:
+    """Each malformed file has one message, with file and line."""
+    path = DATA / "swf" / "malformed" / name
+    with pytest.raises(WorkloadError) as caught:
+        read_swf(path)
+    assert str(caught.value) == f"{path}{MALFORMED[name]}"
+
+
+def test_every_malformed_file_is_expected() -> None:
+    """No file of the folder is without its message here."""
+    assert {path.name for path in (DATA / "swf" / "malformed").iterdir()} == set(MALFORMED)
+
+
+def test_header_directives(small_log: SwfLog) -> None:
+    """Directives are read by name; numbers may be followed by a remark; repeated ones are all there."""
+    header = small_log.header
+    assert (header.max_nodes, header.max_procs, header.unix_start_time) == (4, 8, 843480031)
+    assert header.values("note") == ["first", "second"]
+    assert header.number("MaxQueues") is None
+    assert SwfHeader((" MaxNodes: 16",)).max_procs == 16
+    assert SwfHeader((" MaxProcs: -1",)).max_procs is None
+
+
+def test_fields_keep_their_kind(small_log: SwfLog) -> None:
+    """Whole numbers stay whole, fractions are kept where the format has them."""
+    first, second = small_log.records[:2]
+    assert (first.cpu_s, first.requested_memory_kib, second.requested_memory_kib) == (47.25, 2048, 1024.5)
+    assert [type(getattr(first, name)) for name in FIELDS].count(float) == 1
+    assert len(small_log.records) == 8
+
+
+@pytest.mark.parametrize("suffix", ["", ".xz", ".gz"])
+def test_compression_follows_the_suffix(tmp_path: Path, small_log: SwfLog, suffix: str) -> None:
+    """The same log comes back from plain, xz and gzip files, and equal content gives equal bytes."""
+    path, again = tmp_path / f"a.swf{suffix}", tmp_path / f"b.swf{suffix}"
+    write_swf(small_log, path)
+    write_swf(small_log, again)
+    assert read_swf(path) == small_log
+    assert path.read_bytes() == again.read_bytes()
+    plain = {"": bytes, ".xz": lzma.decompress, ".gz": gzip.decompress}[suffix](path.read_bytes())
+    assert plain == format_swf(small_log).encode()
+
+
+def test_latin_1_comments_are_read() -> None:
+    """Old logs spell names in Latin-1."""
+    assert parse_swf(b"; Installation: Ume\xe5\n").header.values("Installation") == ["Umeå"]
+
+
+def test_missing_file_is_named(tmp_path: Path) -> None:
+    """A missing file is one clear message."""
+    with pytest.raises(WorkloadError, match=r"no\.swf: cannot read the file: No such file or directory"):
+        read_swf(tmp_path / "no.swf")
+
+
+def test_failed_writing_leaves_nothing_behind(tmp_path: Path, small_log: SwfLog) -> None:
+    """Writing into a missing folder is an error that says what to do; a taken name leaves no temporary file."""
+    with pytest.raises(WorkloadError, match="name an existing folder"):
+        write_swf(small_log, tmp_path / "no" / "a.swf")
+    (tmp_path / "taken.swf").mkdir()
+    with pytest.raises(WorkloadError, match="cannot write the file"):
+        write_swf(small_log, tmp_path / "taken.swf")
+    assert [path.name for path in tmp_path.iterdir()] == ["taken.swf"]
+
+
+def test_large_logs_are_read_quickly() -> None:
+    """450,000 records take a few seconds."""
+    line = "".join(f"{number} {number} 5 3600 4 -1 -1 4 7200 -1 1 3 1 -1 1 -1 -1 -1\n" for number in range(45_000))
+    text = line * 10
+    begin = time.process_time()
+    log = parse_swf(text)
+    assert len(log.records) == 450_000
+    assert time.process_time() - begin < 10.0
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize(
+    ("name", "count", "processors"),
+    [
+        ("kth/KTH-SP2-1996-2.1-cln", 28476, 100),
+        ("swf/LLNL-Atlas-2006-2.1-cln", 43778, 9216),
+        ("swf/NASA-iPSC-1993-3", 42264, 128),
+        ("swf/lublin_256", 10000, 256),
+    ],
+)
+def test_public_logs_are_read_whole(reference: Path, name: str, count: int, processors: int) -> None:
+    """Every record of the reference logs is read, and survives writing."""
+    log = read_swf(reference / "data" / f"{name}.swf.xz")
+    assert len(log.records) == count
+    assert log.header.max_procs == processors
+    assert parse_swf(format_swf(log)) == log
