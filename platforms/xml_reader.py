@@ -310,12 +310,12 @@ class _Reader:
             )
 
 
-def _quantity(attributes: Attributes, name: str, scale: Mapping[str, float], what: str) -> float:
+def _quantity(attributes: Attributes, name: str, scale: units.Scale, what: str) -> float:
     text = attributes.get(name, "")
     if not text:
         return 0.0
     try:
-        return units.parse(text, scale)
+        return scale.parse(text)
     except ValueError as error:
         raise PlatformError(f"{what}: attribute {name!r}: {error}") from None
 

@@ -1,0 +1,74 @@
+"""Finds a platform by name: built-in descriptions, description files, SimGrid XML."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from platforms.description import Description, read_description
+from platforms.errors import PlatformError
+from platforms.generate import build, generate
+from platforms.model import Platform
+from platforms.xml_reader import load_platform
+
+
+@lru_cache(maxsize=1)
+def builtin_files() -> Mapping[str, Path]:
+    """Built-in descriptions: file by name."""
+    folder = Path(str(resources.files("platforms"))) / "builtin"
+    return {path.stem: path for path in sorted(folder.glob("*.toml"))}
+
+
+def describe(name: str | Path, overrides: Mapping[str, Any] | None = None) -> Description:
+    """Read a description: a built-in name, or a ``.toml`` file.
+
+    Parameters
+    ----------
+    overrides
+        Values by dotted key (``pfs.bandwidth``) that replace those of the file.
+
+    Raises
+    ------
+    PlatformError
+        For an unknown name (the known ones are listed), an unreadable file, and whatever it says wrongly.
+    """
+    path = builtin_files().get(str(name), Path(name))
+    if str(name) not in builtin_files() and path.suffix != ".toml":
+        known = ", ".join(builtin_files())
+        raise PlatformError(f"no platform {str(name)!r}; give a file ending in .toml or .xml, or one of {known}")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PlatformError(f"cannot read the platform description: {error}", str(path)) from None
+    return read_description(text, str(path), builtin_files(), overrides)
+
+
+def resolve_platform(name: str | Path, overrides: Mapping[str, Any] | None = None) -> str:
+    """SimGrid XML text of a platform: a built-in name, a ``.toml`` description, or an ``.xml`` file as it is."""
+    path = Path(name)
+    if path.suffix != ".xml":
+        return generate(describe(name, overrides))
+    if overrides:
+        raise PlatformError("overrides go with descriptions, not with XML files", str(path))
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PlatformError(f"cannot read the platform file: {error}", str(path)) from None
+
+
+def platform_from(name: str | Path, overrides: Mapping[str, Any] | None = None) -> Platform:
+    """Load a platform: a built-in name, a ``.toml`` description, or an ``.xml`` (or ``.xml.xz``) file."""
+    if Path(name).suffix in (".xml", ".xz"):
+        if overrides:
+            raise PlatformError("overrides go with descriptions, not with XML files", str(name))
+        return load_platform(name)
+    return build(describe(name, overrides))
+
+
+def checksum(xml: str) -> str:
+    """SHA-256 of a platform's XML text, hexadecimal; goes into results so that they say what they ran on."""
+    return hashlib.sha256(xml.encode()).hexdigest()

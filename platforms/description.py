@@ -1,0 +1,345 @@
+# ruff: noqa: RUF009  (setting() makes a dataclass field; nothing is shared)
+"""A machine in a few lines of TOML: what can be said, with units, ranges and defaults.
+
+A description has a ``topology`` and the table that goes with it (``dragonfly``, or ``cluster`` for a tree), and
+tables common to all. ``base = "NAME"`` starts from another description, key by key. Quantities are texts with
+SimGrid's units (``"1250MBps"``, ``"50us"``, ``"1Gf"``, ``"40GB"``) or numbers in bytes/s, s, flop/s, bytes.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from platforms import units
+from platforms.errors import PlatformError
+from platforms.settings import (
+    Choice,
+    Quantity,
+    Several,
+    Whole,
+    flag,
+    free_text,
+    identifier,
+    read_table,
+    setting,
+    whole_bytes,
+)
+
+_BANDWIDTH = Quantity(units.BANDWIDTH)
+_LATENCY = Quantity(units.TIME, zero=True)
+_COUNT = Whole(1, 1_000_000)
+
+HOST_LIMIT = 1_000_000
+"""Largest number of hosts of a description."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """Compute nodes (table ``node``).
+
+    Attributes
+    ----------
+    prefix
+        Names are prefix and number.
+    speed
+        flop/s per core.
+    cores
+        Per node.
+    loopback
+        bytes/s of a node's link to itself (fat pipe, no latency). In a tree only the servers have one; a node speaks
+        to itself through its switch.
+    """
+
+    prefix: str = setting(identifier, "node_")
+    speed: float = setting(Quantity(units.SPEED), "1Gf")
+    cores: int = setting(Whole(1, 100_000), 1)
+    loopback: float = setting(_BANDWIDTH, "1000MBps")
+
+
+@dataclass(frozen=True, slots=True)
+class Dragonfly:
+    """Groups of chassis of routers of nodes (table ``dragonfly``).
+
+    Attributes
+    ----------
+    groups, chassis, routers, nodes
+        Sizes: groups; chassis per group; routers per chassis; nodes per router, storage nodes among them. Router
+        ``g`` of a group's first chassis holds the link to group ``g``, so there must be as many routers in a chassis
+        as groups, unless there is one group.
+    bandwidth, latency
+        Of every cable, in each direction: bytes/s, s.
+    green, black, blue
+        Parallel cables between two routers of a chassis, between chassis, between groups: one link of as many times
+        the bandwidth.
+    """
+
+    groups: int = setting(_COUNT)
+    chassis: int = setting(_COUNT)
+    routers: int = setting(_COUNT)
+    nodes: int = setting(_COUNT)
+    bandwidth: float = setting(_BANDWIDTH, "1250MBps")
+    latency: float = setting(_LATENCY, "50us")
+    green: int = setting(Whole(1, 1000), 1)
+    black: int = setting(Whole(1, 1000), 1)
+    blue: int = setting(Whole(1, 1000), 1)
+
+    def __post_init__(self) -> None:
+        if self.groups > 1 and self.routers < self.groups:
+            raise ValueError(f"{self.groups} groups need at least as many routers in a chassis, got {self.routers}")
+        count = self.groups * self.chassis * self.routers * self.nodes
+        if count > 2000:
+            # A Dragonfly is written with every route, which grows with the square of this.
+            raise ValueError(f"a Dragonfly may have 2000 nodes at most, got {count}")
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A level of a tree, below the one before it in the list; the last one are the nodes (tables ``cluster.levels``).
+
+    Attributes
+    ----------
+    name
+        Of one instance; numbered from 0 where there are several.
+    count
+        Instances in each one of the level above.
+    bandwidth
+        bytes/s of the link from an instance upwards; absent: the level is a place, without a link.
+    latency
+        Seconds of that link.
+    duplex
+        Whether that link has two directions that do not share; else both share the bandwidth.
+    scheduled
+        Whether schedulers count this link (host property ``io_path``). Absent: yes, but not the nodes' own.
+    """
+
+    name: str = setting(identifier)
+    count: int = setting(_COUNT, 1)
+    bandwidth: float | None = setting(_BANDWIDTH, None)
+    latency: float = setting(_LATENCY, "1us")
+    duplex: bool = setting(flag, False)
+    scheduled: bool | None = setting(flag, None)
+
+    def __post_init__(self) -> None:
+        if self.scheduled and self.bandwidth is None:
+            raise ValueError(f"level {self.name!r} is 'scheduled' but has no 'bandwidth'")
+
+
+@dataclass(frozen=True, slots=True)
+class TreeCluster:
+    """One cluster, a tree (tables ``cluster``); several share the PFS.
+
+    Attributes
+    ----------
+    name
+        Unique.
+    uplink
+        The link between the cluster and everything outside, the PFS above all.
+    levels
+        From the outside in; the last one are the nodes.
+    """
+
+    name: str = setting(identifier)
+    uplink: Level = setting(Level)
+    levels: tuple[Level, ...] = setting(Several(Level))
+
+    def __post_init__(self) -> None:
+        if self.uplink.bandwidth is None or self.uplink.count != 1:
+            raise ValueError(f"cluster {self.name!r}: its 'uplink' needs a 'bandwidth', and no 'count'")
+        if self.levels[-1].bandwidth is None:
+            raise ValueError(f"cluster {self.name!r}: its last level, the nodes, needs a 'bandwidth'")
+        if self.host_count > HOST_LIMIT:
+            raise ValueError(f"cluster {self.name!r} has {self.host_count} nodes, more than {HOST_LIMIT}")
+        names = [self.uplink.name, *(level.name for level in self.levels)]
+        if len(set(names)) < len(names):
+            raise ValueError(f"cluster {self.name!r}: its levels must have different names, got {', '.join(names)}")
+
+    @property
+    def host_count(self) -> int:
+        """Compute nodes."""
+        count = 1
+        for level in self.levels:
+            count *= level.count
+        return count
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """Burst buffers on storage nodes (table ``storage``).
+
+    Attributes
+    ----------
+    per
+        Where one stands. Dragonfly: the first node of each ``router``, ``chassis`` or ``group`` is one. Tree: the
+        name of a level; each of its instances has one beside its nodes.
+    capacity
+        Bytes each.
+    prefix
+        Tree only: names are prefix and number; a Dragonfly's storage nodes are numbered with the others.
+    bandwidth, latency, duplex
+        Tree only: of its own link; a Dragonfly's storage node has a node's.
+    """
+
+    per: str = setting(identifier)
+    capacity: int = setting(whole_bytes)
+    prefix: str = setting(identifier, "bb")
+    bandwidth: float = setting(_BANDWIDTH, "1250MBps")
+    latency: float = setting(_LATENCY, "1us")
+    duplex: bool = setting(flag, True)
+
+
+@dataclass(frozen=True, slots=True)
+class FileSystem:
+    """The parallel file system (table ``pfs``): a storage host behind one link that both directions share.
+
+    Attributes
+    ----------
+    name
+        Of the host.
+    bandwidth, latency
+        Of its link: bytes/s, s.
+    scheduled
+        Whether schedulers count this link (host property ``io_path``); trees only.
+    """
+
+    bandwidth: float = setting(_BANDWIDTH)
+    name: str = setting(identifier, "pfs")
+    latency: float = setting(_LATENCY, "100us")
+    scheduled: bool = setting(flag, True)
+
+
+@dataclass(frozen=True, slots=True)
+class Master:
+    """The host on which the resource manager runs (table ``master``), behind a fat pipe.
+
+    Attributes
+    ----------
+    name
+        Of the host.
+    bandwidth, latency
+        Of its link: bytes/s, s. The latency delays the news of a job's end.
+    """
+
+    name: str = setting(identifier, "master")
+    bandwidth: float = setting(_BANDWIDTH, "1250MBps")
+    latency: float = setting(_LATENCY, "100us")
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A machine.
+
+    Attributes
+    ----------
+    name, summary
+        For people.
+    topology
+        ``dragonfly`` or ``tree``.
+    storage, pfs
+        Absent: the machine has none.
+    """
+
+    name: str = setting(identifier)
+    topology: str = setting(Choice(("dragonfly", "tree")))
+    summary: str = setting(free_text, "")
+    node: Nodes = setting(Nodes, {})
+    dragonfly: Dragonfly | None = setting(Dragonfly, None)
+    cluster: tuple[TreeCluster, ...] = setting(Several(TreeCluster), ())
+    storage: Storage | None = setting(Storage, None)
+    pfs: FileSystem | None = setting(FileSystem, None)
+    master: Master = setting(Master, {})
+
+    def __post_init__(self) -> None:
+        tables = {"dragonfly": self.dragonfly is not None, "tree": bool(self.cluster)}
+        for topology, given in tables.items():
+            table = "cluster" if topology == "tree" else topology
+            if given is not (topology == self.topology):
+                verb = "needs" if topology == self.topology else "takes no"
+                raise ValueError(f"topology {self.topology!r} {verb} table '{table}'")
+        _check_names(self)
+        if self.storage is not None:
+            places = _storage_places(self)
+            if self.storage.per not in places:
+                raise ValueError(f"storage.per: must be one of {', '.join(places)}, got {self.storage.per!r}")
+
+
+def read_description(
+    toml: str | Mapping[str, Any],
+    source: str = "",
+    bases: Mapping[str, Path] | None = None,
+    overrides: Mapping[str, Any] | None = None,
+) -> Description:
+    """Read a description from TOML text or from a table.
+
+    Parameters
+    ----------
+    source
+        Names it in messages.
+    bases
+        Descriptions that ``base`` may name.
+    overrides
+        Values that replace or add to what the text says, by dotted key (``pfs.bandwidth``).
+
+    Raises
+    ------
+    PlatformError
+        For whatever is not understood.
+    """
+    try:
+        table = _with_base(toml, bases or {}, ())
+        for key, value in (overrides or {}).items():
+            table = _merge(table, _nested(key, value))
+        description = read_table(Description, table, "")
+    except PlatformError as error:
+        raise PlatformError(str(error), source) from None
+    assert isinstance(description, Description)
+    return description
+
+
+def _with_base(toml: str | Mapping[str, Any], bases: Mapping[str, Path], seen: tuple[str, ...]) -> dict[str, Any]:
+    try:
+        table = dict(tomllib.loads(toml) if isinstance(toml, str) else toml)
+    except tomllib.TOMLDecodeError as error:
+        raise PlatformError(f"not TOML: {error}") from None
+    base = table.pop("base", None)
+    if base is None:
+        return table
+    if base not in bases or base in seen:
+        problem = "leads in a circle" if base in seen else "is not known"
+        raise PlatformError(f"base: {base!r} {problem}; known: {', '.join(sorted(bases))}")
+    return _merge(_with_base(bases[base].read_text(encoding="utf-8"), bases, (*seen, base)), table)
+
+
+def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Tables are merged key by key; everything else, lists too, is replaced."""
+    merged = dict(below)
+    for key, value in above.items():
+        both = isinstance(value, Mapping) and isinstance(below.get(key), Mapping)
+        merged[key] = _merge(below[key], value) if both else value
+    return merged
+
+
+def _nested(key: str, value: Any) -> dict[str, Any]:
+    head, dot, rest = key.partition(".")
+    return {head: _nested(rest, value) if dot else value}
+
+
+def _check_names(description: Description) -> None:
+    names = [description.master.name]
+    if description.pfs is not None:
+        names.append(description.pfs.name)
+    clusters = [cluster.name for cluster in description.cluster]
+    for group in (names, clusters):
+        for item in group:
+            if group.count(item) > 1:
+                raise ValueError(f"the name {item!r} is used twice")
+
+
+def _storage_places(description: Description) -> tuple[str, ...]:
+    if description.topology == "dragonfly":
+        return ("group", "chassis", "router")
+    levels = [[level.name for level in cluster.levels[:-1]] for cluster in description.cluster]
+    return tuple(name for name in levels[0] if all(name in others for others in levels))

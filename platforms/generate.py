@@ -1,0 +1,27 @@
+"""From a description to a platform, or to a SimGrid platform file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from platforms.description import Description
+from platforms.dragonfly import build_dragonfly, write_dragonfly
+from platforms.model import Platform
+from platforms.tree import write_tree
+from platforms.xml_reader import parse_platform
+
+_WRITERS: Mapping[str, Callable[[Description], str]] = {"dragonfly": write_dragonfly, "tree": write_tree}
+
+_BUILDERS: Mapping[str, Callable[[Description], Platform]] = {"dragonfly": build_dragonfly}
+"""Shortcuts around the XML text, where it is long; the result is the same."""
+
+
+def generate(description: Description) -> str:
+    """The platform as SimGrid XML."""
+    return _WRITERS[description.topology](description)
+
+
+def build(description: Description) -> Platform:
+    """The platform, the same as when read from :func:`generate`'s text."""
+    builder = _BUILDERS.get(description.topology)
+    return builder(description) if builder else parse_platform(generate(description), description.name)
