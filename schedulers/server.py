@@ -6,8 +6,11 @@ Batsim connects with a REQ socket and speaks first; everything is lock-step. Not
 from __future__ import annotations
 
 import errno
+import math
+import re
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -23,6 +26,9 @@ DEFAULT_BIND = "tcp://127.0.0.1:28000"
 
 LINGER_MS = 5000
 """How long the last reply may take to leave (ms) before the socket is closed."""
+
+SLICE_MS = 500
+"""How long the service may be deaf to signals (ms)."""
 
 
 class Tape(Protocol):
@@ -99,9 +105,8 @@ def _loop(
 ) -> int:
     exchanges = 0
     now_s = 0.0
-    timeout_ms = -1 if watchdog_s is None else max(1, round(watchdog_s * 1000))
     while not session.finished:
-        if not socket.poll(timeout_ms):
+        if not _wait(socket, watchdog_s):
             raise PeerLost(_silence(watchdog_s, exchanges, now_s))
         data = _receive(socket)
         if recorder is not None:
@@ -114,6 +119,19 @@ def _loop(
         exchanges += 1
         now_s = message.now
     return exchanges
+
+
+def _wait(socket: zmq.Socket[bytes], watchdog_s: float | None) -> bool:
+    """Wait for a message, in slices: a signal that comes just before the system call would else go unnoticed."""
+    if watchdog_s is None:
+        while not socket.poll(SLICE_MS):
+            pass
+        return True
+    deadline = time.monotonic() + watchdog_s
+    while (left_ms := 1000 * (deadline - time.monotonic())) > 0:
+        if socket.poll(min(SLICE_MS, math.ceil(left_ms))):
+            return True
+    return False
 
 
 def _receive(socket: zmq.Socket[bytes]) -> bytes:
@@ -133,6 +151,9 @@ def _silence(watchdog_s: float | None, exchanges: int, now_s: float) -> str:
 
 
 def _bind(socket: zmq.Socket[bytes], endpoint: str) -> str:
+    port = _TCP_PORT.fullmatch(endpoint)
+    if port is not None and int(port[1]) > 65535:  # ZeroMQ would wrap it around
+        raise InputError(f"cannot listen on {endpoint!r}: a port is a number up to 65535, or * for a free one")
     try:
         socket.bind(endpoint)
     except zmq.ZMQError as error:
@@ -141,6 +162,7 @@ def _bind(socket: zmq.Socket[bytes], endpoint: str) -> str:
     return str(socket.getsockopt_string(zmq.LAST_ENDPOINT)).rstrip("\0")
 
 
+_TCP_PORT = re.compile(r"tcp://.*:([0-9]+)")
 _BIND_HINTS = {
     zmq.EADDRINUSE: "the address is in use; does another scheduler still run? Choose another port, or * for a free one",
     zmq.EADDRNOTAVAIL: "this machine has no such address",

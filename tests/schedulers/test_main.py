@@ -1,0 +1,183 @@
+"""The command line of the service: lists, errors in one line, signals, recordings, replays."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zmq
+
+from schedulers.__main__ import main
+from schedulers.policies import POLICIES
+from schedulers.protocol import batsim4
+from tests.schedulers.scripted import BEGINS, CONVERSATION, SUBMITTED
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Process:
+    """The service as a process of its own, and a simulator's socket."""
+
+    def __init__(self, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "schedulers", *arguments],
+            cwd=ROOT,
+            stderr=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
+        assert self.process.stderr is not None
+        self.log: list[str] = []
+        for line in self.process.stderr:
+            self.log.append(line)
+            if " listens on " in line:
+                break
+        self.endpoint = self.log[-1].split()[-1]
+
+    def talk(self, *messages: Any) -> list[bytes]:
+        """Exchange messages with the service."""
+        with zmq.Context() as context, context.socket(zmq.REQ) as socket:
+            socket.linger = 0
+            socket.rcvtimeo = 20_000
+            socket.connect(self.endpoint)
+            answers = []
+            for message in messages:
+                socket.send(message if isinstance(message, bytes) else batsim4.encode_message(message))
+                answers.append(socket.recv())
+            return answers
+
+    def end(self) -> tuple[int, str]:
+        """Wait for the end; return exit code and everything on the standard error stream."""
+        _, rest = self.process.communicate(timeout=30)
+        return self.process.returncode, "".join(self.log) + rest
+
+
+@pytest.fixture
+def service() -> Iterator[Any]:
+    """Start services; whatever still runs at the end is killed."""
+    started: list[Process] = []
+
+    def start(*arguments: str) -> Process:
+        started.append(Process(*arguments, "--bind", "tcp://127.0.0.1:*"))
+        return started[-1]
+
+    yield start
+    for one in started:
+        if one.process.poll() is None:
+            one.process.kill()
+            one.process.communicate()
+
+
+def test_the_list_shows_every_policy_and_option(capsys: pytest.CaptureFixture[str]) -> None:
+    """Names, units, ranges, defaults and sources of all entries of the table."""
+    assert main(["--list"]) == 0
+    shown = re.sub(r"\s+", " ", capsys.readouterr().out.replace("│", " "))
+    for name, entry in POLICIES.items():
+        assert f" {name} " in shown
+        assert entry.reference.split(",")[0].split()[0] in shown
+        for info in entry.options():
+            assert f" {info.name} " in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "expected the name of a policy (--list shows all)"),
+        (["nope"], "unknown policy 'nope'; known policies: fcfs, filler"),
+        (["fcfs", "-o", "depth=-3"], "option 'depth' must be a whole number from 0 to"),
+        (["fcfs", "-o", "deepness=3"], "unknown option 'deepness'; known options: depth"),
+        (["fcfs", "-o", "depth"], "an option is given as key=value, got 'depth'"),
+        (["fcfs", "--bind", "nonsense"], "cannot listen on 'nonsense'"),
+        (["fcfs", "--watchdog", "0"], "expected a number of seconds above 0, got '0'"),
+        (["fcfs", "--watchdog", "soon"], "expected a number of seconds above 0, got 'soon'"),
+        (["fcfs", "--burst-buffer-bytes", "-1"], "expected a whole number of bytes below 2^62, got '-1'"),
+        (["fcfs", "--burst-buffer-bytes", "inf"], "expected a whole number of bytes"),
+        (["fcfs", "--location-shape", "3,x"], "such as 3,3,4, got '3,x'"),
+        (["fcfs", "--record", "/nonexistent/folder/file"], "cannot be written: No such file or directory"),
+        (["fcfs", "--frobnicate"], "unrecognized arguments: --frobnicate"),
+        (["fcfs", "--cadence", "daily"], "invalid choice: 'daily'"),
+        (["replay", "/nonexistent/file", "fcfs"], "cannot be read: No such file or directory"),
+        (["replay", "file"], "required: POLICY"),
+        (["replay", "file", "nope"], "unknown policy 'nope'"),
+    ],
+)
+def test_wrong_input_is_one_line_and_exit_code_2(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No usage text, no traceback: one line that says what is wrong."""
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("schedulers: error: ")
+    assert message in err
+
+
+def test_a_simulation_from_start_to_end(service: Any, tmp_path: Path) -> None:
+    """A real policy answers a real socket; the recording replays without difference, with another policy's it shows."""
+    record = tmp_path / "t.jsonl"
+    running = service("fcfs", "--record", str(record), "--watchdog", "20")
+    answers = running.talk(*CONVERSATION)
+    assert b'"type":"EXECUTE_JOB","data":{"job_id":"w0!1","alloc":"0-1"}' in answers[1]
+    code, log = running.end()
+    assert code == 0, log
+    assert f"ended after {len(CONVERSATION)} exchanges" in log
+    assert main(["replay", str(record), "fcfs"]) == 0
+
+
+def test_a_replay_shows_the_first_difference(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 1, and place and both values on the standard output."""
+    lines = []
+    for number, message in enumerate(CONVERSATION[:2]):
+        lines.append(f'{{"dir":"B>S","n":{number},"msg":{batsim4.encode_message(message).decode()}}}')
+        lines.append(f'{{"dir":"S>B","n":{number},"msg":{{"now":{message.now},"events":[]}}}}')
+    path = tmp_path / "t.jsonl"
+    path.write_text("\n".join(lines))
+    assert main(["replay", str(path), "fcfs"]) == 1
+    shown = capsys.readouterr().out
+    assert "first difference in exchange 1 (line 3, t = 1 s) at $.events[0]" in shown
+    assert "recorded: nothing" in shown
+    assert '"EXECUTE_JOB"' in shown
+
+
+def test_garbage_ends_the_service_with_one_line(service: Any) -> None:
+    """Exit code 1, the place of the fault, no traceback."""
+    running = service("fcfs")
+    running.talk(BEGINS)
+    with zmq.Context() as context, context.socket(zmq.REQ) as socket:
+        socket.linger = 1000
+        socket.connect(running.endpoint)
+        socket.send(b'{"now":1,"events":[{"timestamp":1,"type":"JOB_SUBMITTED","data":{"job_id":7}}]}')
+        code, log = running.end()
+    assert code == 1
+    assert log.splitlines()[-1] == "schedulers: error: expected `str`, got `int` (at $.events[0].data.job_id)"
+    assert "Traceback" not in log
+
+
+def test_a_silent_simulator_gives_exit_code_3(service: Any) -> None:
+    """The watchdog's own exit code."""
+    running = service("fcfs", "--watchdog", "0.3")
+    running.talk(BEGINS, SUBMITTED)
+    code, log = running.end()
+    assert code == 3
+    assert "the simulator has been silent for 0.3 s after 2 exchanges, at t = 1 s" in log
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_end_the_service_cleanly(service: Any, number: signal.Signals) -> None:
+    """One line, the shell's exit code for the signal, no traceback."""
+    running = service("fcfs")
+    running.talk(BEGINS)
+    running.process.send_signal(number)
+    code, log = running.end()
+    assert code == 128 + number
+    assert log.splitlines()[-1] == f"schedulers: error: stopped by {number.name} before the simulation ended"
+    assert "Traceback" not in log
