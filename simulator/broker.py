@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from platforms.model import Platform
-from schedulers.protocol.messages import BatsimConfig, Event, SimulationBegins
+from schedulers.protocol.messages import BatsimConfig, Event, JobState, SimulationBegins
 from simulator.conversation import Conversation
 from simulator.energy import EnergyMeter
 from simulator.engines.base import Engine
@@ -19,6 +19,7 @@ from simulator.job import Job
 from simulator.kernel import Kernel
 from simulator.links import Link
 from simulator.machines import Machines
+from simulator.no_scheduler import start_all
 from simulator.options import SimulationOptions
 from simulator.outputs import Outputs
 from simulator.outputs.jobs import Totals
@@ -165,12 +166,16 @@ class Simulation:
         except BaseException:
             self.outputs.abandon()
             raise
-        result = self._finish(deadlocked=not completed)
+        result = self._finish(deadlocked=not completed and not self.options.no_scheduler)
         if result.deadlocked and self.options.fail_on_deadlock:
             raise Deadlock(self._deadlock_story())
         return result
 
     def _begin(self) -> None:
+        if self.options.no_scheduler:
+            jobs = [job for submitter in self._submitters for job in submitter.things if isinstance(job, Job)]
+            start_all(jobs, self.executor, self.machines)
+            return
         self.kernel.after_receive = self.conversation.maybe_send
         for submitter in self._submitters:
             submitter.begin()
@@ -208,7 +213,7 @@ class Simulation:
     def _job_ended(self, job: Job) -> None:
         allocation = job.allocation
         assert allocation is not None
-        if job.state.value != "COMPLETED_KILLED":
+        if job.state is not JobState.COMPLETED_KILLED and not self.options.no_scheduler:
             self.kernel.post(allocation.latency, self.server.job_completed, job)
         if self._next_progress and self.outputs.jobs.totals.jobs >= self._next_progress:
             self._next_progress += self.options.progress_every

@@ -184,10 +184,8 @@ class EnergyMeter:
                 done = self._progress(load)
             worked += (done - load.seen) * load.flops
             load.seen = done
-        if meter.busy or speed <= 0:
-            full_time = elapsed
-        else:
-            full_time = min(worked / (speed * meter.cores), elapsed)
+        fully = meter.busy or speed <= 0
+        full_time = elapsed if fully else min(worked / (speed * meter.cores), elapsed)
         meter.joules += watts.epsilon * elapsed + (watts.full - watts.epsilon) * full_time
 
 

@@ -207,7 +207,7 @@ class Executor:
             left = deadline.time - self._kernel.clock
             self._unlimit(job)
             job.budget = left
-            if left <= PRECISION:  # a tie is a timeout
+            if left < -PRECISION:
                 code = TIMEOUT
         self._done(job, code)
 
@@ -218,8 +218,9 @@ class Executor:
         for job in jobs:
             job.limit = None
             job.budget = 0.0
-            self._drop_tasks(job)
-            self._done(job, TIMEOUT)
+            progress = self._drop_tasks(job)
+            print('limit', job.full_id, job.handle, 1-progress) if 1-progress<1e-9 else 0
+            self._done(job, OK if 1-progress<1e-12 else TIMEOUT)
 
     def _drop_tasks(self, job: Job) -> float:
         """Take a job's tasks from the engine; the progress of its parallel task."""
@@ -278,7 +279,8 @@ class Executor:
         """Run a profile that is part of a program."""
         work = node.profile.work
         place = job.plan
-        assert place is not None and job.stack is not None
+        assert place is not None
+        assert job.stack is not None
         if isinstance(work, CompoundWork):
             job.stack.append((work.steps(node, place, job.workload), node))
             self._resume(job, None)

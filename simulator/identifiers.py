@@ -45,7 +45,8 @@ def resolve_id(value: object, workload: str, where: str) -> str:
         hint = ""
         if workload in text and "!" not in text:
             hint = (
-                f"; it contains the name of its workload ({workload!r}), so Batsim takes it for a full id: rename the job"
+                f"; it contains the name of its workload ({workload!r}), so that Batsim takes it for a full id: "
+                f"rename the job"
             )
         raise ValueError(
             f"{where}: field 'id' must name a job of workload {workload!r}, WORKLOAD!NAME with exactly one '!' when "

@@ -7,8 +7,8 @@ visible to a scheduler and are reproduced here:
   master. A message sent meanwhile waits in the mailbox, first come first served. (A message from the master host
   itself takes 1e-10 s in Batsim; here it takes none.)
 * A sender goes on when its message has been received, after the server has dealt with it.
-* All timers and tasks that end within a nanosecond end together, in the order in which they were made. What they send is
-  in the mailbox before the server looks.
+* All timers and tasks that end within a nanosecond end together, in the order in which they were made. What they send
+  is in the mailbox before the server looks.
 
 Nothing here knows jobs or schedulers.
 """

@@ -79,7 +79,9 @@ class Machines:
         Machine-seconds spent per state, up to each machine's last change.
     """
 
-    def __init__(self, platform: Platform, roles: Mapping[str, str], master: str = "master_host", limit: int = 0) -> None:
+    def __init__(
+        self, platform: Platform, roles: Mapping[str, str], master: str = "master_host", limit: int = 0
+    ) -> None:
         for name in roles:
             platform.host(name)
         found = _hosts_by_role(platform, roles, master)

@@ -30,7 +30,7 @@ def rewritten(value: Any) -> Any:
     kind = type(value)
     if kind is float:
         if not -PRINTABLE_LIMIT < value < PRINTABLE_LIMIT:
-            raise ValueError(f"the number {value!r} has too many digits to be printed (the limit is {PRINTABLE_LIMIT:g})")
+            raise ValueError(f"the number {value!r} has too many digits to be printed (limit {PRINTABLE_LIMIT:g})")
         return round(value, 6)
     if kind is str or kind is bool or value is None:
         return value

@@ -1,7 +1,8 @@
 """Power states: which a host has, and how it changes between them.
 
-The host property ``sleep_pstates`` lists ``sleep:off:on`` triplets separated by commas: a state in which the host sleeps,
-and the virtual states in which it computes one flop to fall asleep and to wake up. All other states are for computing.
+The host property ``sleep_pstates`` lists ``sleep:off:on`` triplets separated by commas: a state in which the host
+sleeps, and the virtual states in which it computes one flop to fall asleep and to wake up. All other states are for
+computing.
 """
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ def read_power_states(host: Host) -> PowerStates:
             sleep, off_state, on_state = (int(part) for part in triplet.split(":"))
         except ValueError:
             raise SimulatorInputError(
-                f"host {host.name!r}: property {PROPERTY!r} must list SLEEP:OFF:ON triplets of power states, got {text!r}"
+                f"host {host.name!r}: property {PROPERTY!r} must list SLEEP:OFF:ON triplets of power states, "
+                f"got {text!r}"
             ) from None
         for state, kind in ((sleep, Kind.SLEEP), (off_state, Kind.TRANSITION), (on_state, Kind.TRANSITION)):
             if not 0 <= state < len(kinds):
@@ -131,10 +133,9 @@ class PowerSwitches:
             self._initial_rows()
 
     def _check_speeds(self, hosts: list[Host]) -> None:
-        for machine, host in zip(self._machines.all, hosts, strict=True):
-            kinds = self._states[machine.id].kinds
-            for state, kind in enumerate(kinds):
-                if machine.id < self._machines.compute_count and kind is Kind.COMPUTATION and not host.speeds[state] > 0:
+        for number, host in enumerate(hosts[: self._machines.compute_count]):
+            for state, kind in enumerate(self._states[number].kinds):
+                if kind is Kind.COMPUTATION and not host.speeds[state] > 0:
                     raise SimulatorInputError(
                         f"host {host.name!r}: its computation power state {state} needs a speed above 0"
                     )
@@ -177,7 +178,7 @@ class PowerSwitches:
             name = self._machines.all[number].name
             kinds = self._states[number].kinds
             if not 0 <= target < len(kinds) or kinds[target] is Kind.TRANSITION:
-                raise ValueError(f"machine {number} ({name!r}) has no power state {target} that it could be switched to")
+                raise ValueError(f"machine {number} ({name!r}) has no power state {target} to be switched to")
             state = self._machines.state[number]
             if state in (State.SWITCHING_ON, State.SWITCHING_OFF):
                 raise ValueError(f"machine {number} ({name!r}) is still {state.name.lower()}")
@@ -207,8 +208,8 @@ class PowerSwitches:
         speed = self._platform.hosts[self._machines.all[number].host].speeds[virtual]
         if not speed > 0:
             raise ValueError(
-                f"machine {number} ({self._machines.all[number].name!r}): its virtual power state {virtual} has no speed, "
-                f"so the change would never end"
+                f"machine {number} ({self._machines.all[number].name!r}): its virtual power state {virtual} has no "
+                f"speed, so the change would never end"
             )
         self._kernel.at(self._kernel.clock + 1.0 / speed, self._arrived, (number, target))
 

@@ -15,6 +15,8 @@ from simulator.job import NO_WALLTIME, Job
 from simulator.numbers import rewritten
 from simulator.profiles.base import Profile, ProfileLookup
 
+_DROPPED = " (it existed, but is dropped: unused in its file, or a job of it has ended without --enable-profile-reuse)"
+
 
 class UsedNames:
     """A set of names that never shrinks; ``"0"``, ``"1"``, ... in this order need no memory."""
@@ -80,11 +82,7 @@ class Workload(ProfileLookup):
         """The live profile of that name."""
         found = self.profiles.get(name)
         if found is None:
-            gone = (
-                " (it existed, but is dropped: unused in its file, or its jobs have ended and --enable-profile-reuse is off)"
-                if name in self.profiles
-                else ""
-            )
+            gone = _DROPPED if name in self.profiles else ""
             raise ValueError(f"workload {self.name!r} has no profile {name!r}{gone}")
         return found
 

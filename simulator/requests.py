@@ -129,7 +129,7 @@ class Requests:
             if request.additional_io_job is not None:
                 task = merged_task(job, task, place, request.additional_io_job, self._allocations, self._machines)
         elif request.additional_io_job is not None:
-            raise ValueError(f"its profile {profile.name!r} ({profile.kind}) cannot be merged with an additional_io_job")
+            raise ValueError(f"its profile {profile.name!r} ({profile.kind}) cannot take an additional_io_job")
         elif not isinstance(work, DelayWork) or mapping is not None:
             place = placement(allocation, mapping, request.storage_mapping, self._machines)
         self._server.running += 1
@@ -241,7 +241,7 @@ class Requests:
         name = request.profile_name
         if name in workload.profiles:
             raise ValueError(
-                f"workload {workload.name!r} has, or had, a profile {name!r} already; every profile needs a name of its own"
+                f"workload {workload.name!r} has, or had, a profile {name!r} already; every profile needs an own name"
             )
         profile = read_profile(name, request.profile)
         if not self._options.forward_profiles:

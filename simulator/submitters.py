@@ -49,6 +49,11 @@ class Submitter:
         self._position = 0
         self._since = 0.0
 
+    @property
+    def things(self) -> list[Any]:
+        """What is still to be brought."""
+        return [thing for _, thing in self._items[self._position :]]
+
     def begin(self) -> None:
         """Say hello."""
         self._kernel.post(0.0, self._hello, None, self._go_on)

@@ -7,7 +7,7 @@ import json
 import lzma
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from schedulers.protocol.messages import JsonObject
 from simulator.errors import SimulatorInputError
@@ -16,7 +16,7 @@ from simulator.profiles import read_profile
 from simulator.profiles.base import Origin
 from simulator.registry import Workload
 
-_OPENERS: dict[str, Callable[[Path], IO[bytes]]] = {".xz": lzma.open, ".gz": gzip.open}
+_UNPACKERS: dict[str, Callable[[bytes], bytes]] = {".xz": lzma.decompress, ".gz": gzip.decompress}
 
 
 def load_workload(path: str | Path, name: str = "w0") -> Workload:
@@ -36,8 +36,7 @@ def load_workload(path: str | Path, name: str = "w0") -> Workload:
     """
     file = Path(path)
     try:
-        with _OPENERS.get(file.suffix, _open)(file) as stream:
-            text = stream.read()
+        text = _UNPACKERS.get(file.suffix, bytes)(file.read_bytes())
     except (OSError, EOFError, lzma.LZMAError) as fault:
         raise SimulatorInputError(f"workload {str(path)!r} cannot be read: {fault}") from None
     try:
@@ -135,10 +134,6 @@ def _drop_unused(workload: Workload) -> None:
     for name in workload.profiles:
         if name not in used:
             workload.profiles[name] = None
-
-
-def _open(path: Path) -> IO[bytes]:
-    return path.open("rb")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> JsonObject:

@@ -17,7 +17,9 @@ def check_export(prefix: str) -> None:
     """Make sure that files can be written under a prefix; :class:`SimulatorInputError` says why they cannot."""
     folder = Path(prefix + "_jobs.csv").parent
     if not folder.is_dir():
-        raise SimulatorInputError(f"the folder {str(folder)!r} of the export prefix {prefix!r} does not exist; create it")
+        raise SimulatorInputError(
+            f"the folder {str(folder)!r} of the export prefix {prefix!r} does not exist; create it"
+        )
     probe = Path(prefix + "_jobs.csv" + PARTIAL)
     try:
         probe.open("w").close()

@@ -194,6 +194,6 @@ class Origin:
 
 
 __all__ = [
-    "CompoundWork", "DelayWork", "Fields", "Node", "Origin", "Parallel", "ParallelWork", "Parsed", "Placement", "Profile",
-    "ProfileLookup", "Program", "Run", "Sleep", "Step", "Take", "Tell", "Work",
+    "CompoundWork", "DelayWork", "Fields", "Node", "Origin", "Parallel", "ParallelWork", "Parsed", "Placement",
+    "Profile", "ProfileLookup", "Program", "Run", "Sleep", "Step", "Take", "Tell", "Work",
 ]  # fmt: skip

@@ -29,8 +29,8 @@ class Sequence(CompoundWork):
         """Run the children; ``node.index`` counts over repetitions."""
         if not self.linked:
             raise ValueError(
-                f"its profile {node.profile.name!r} is a 'composed' one that was registered during the simulation, which "
-                f"makes Batsim 4 crash; put it into the workload file, or register and execute its parts"
+                f"its profile {node.profile.name!r} is a 'composed' one that was registered during the simulation, "
+                f"which makes Batsim 4 crash; put it into the workload file, or register and execute its parts"
             )
         profiles = [lookup.profile(name) for name in self.names]
         for index in range(self.repeat * len(profiles)):

@@ -60,9 +60,8 @@ class Receive(CompoundWork):
             if code != 0:
                 return code
             message = yield Take()
-        if message is None:
-            name = self.timeout
-        else:
+        name = self.timeout
+        if message is not None:
             name = self.success if self.pattern.fullmatch(message) else self.failure
         if not name:
             return 0

@@ -1,4 +1,4 @@
-"""``parallel_homogeneous_pfs`` and ``data_staging``: transfers between hosts and storage hosts, or two storage hosts."""
+"""``parallel_homogeneous_pfs`` and ``data_staging``: transfers between hosts and storage hosts, or among these."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class StorageAccess(ParallelWork):
         machines = place.machines
         if machines.storage_count != 1:
             raise ValueError(
-                f"it needs a storage_mapping for the label {self.label!r}: only with exactly one storage host may it be "
-                f"left out, and there are {machines.storage_count}"
+                f"it needs a storage_mapping for the label {self.label!r}: only with exactly one storage host may it "
+                f"be left out, and there are {machines.storage_count}"
             )
         return machines.all[-1].host
 

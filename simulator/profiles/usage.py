@@ -83,7 +83,8 @@ def _rank(fields: Fields, path: Path, rank: int) -> tuple[tuple[float, float], .
             good = False
         if not good:
             raise ValueError(
-                f"{path}, line {number}: expected '{rank} m_usage USAGE FLOPS' with a usage from 0 to 1, got {line[:80]!r}"
+                f"{path}, line {number}: expected '{rank} m_usage USAGE FLOPS' with a usage from 0 to 1, "
+                f"got {line[:80]!r}"
             )
         found.append((usage, flops))
     return tuple(found)

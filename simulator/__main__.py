@@ -1,0 +1,95 @@
+"""``python -m simulator -p PLATFORM -w WORKLOAD -s ENDPOINT -e PREFIX ...``: Batsim's part, with Batsim 4's options.
+
+Exit codes: 0 the simulation ended (also in a deadlock, as with Batsim), 1 the scheduler broke a rule, 2 an input or
+option is wrong, 3 the scheduler went silent, 4 deadlock with ``--fail-on-deadlock``, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NoReturn
+
+from platforms.errors import PlatformError
+from platforms.model import Platform
+from platforms.xml_reader import load_platform
+from schedulers.errors import SpillwayError
+from schedulers.protocol.messages import Message
+from simulator.broker import Simulation, SimulationResult
+from simulator.command_line import CommandLine, build_parser, information, read_command_line
+from simulator.engines.base import Engine
+from simulator.links import InProcessLink, ZmqLink
+from simulator.workload import load_workload
+
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit code."""
+    try:
+        given = build_parser().parse_args(arguments)
+        text = information(given)
+        if text is not None:
+            print(text)
+            return 0
+        command = read_command_line(given)
+        result = simulate(command)
+    except (SpillwayError, PlatformError) as fault:
+        print(f"simulator: error: {fault}", file=sys.stderr)
+        return fault.exit_code
+    except KeyboardInterrupt:
+        print("simulator: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    if not command.quiet:
+        print(_story(result), file=sys.stderr)
+    return 0
+
+
+def simulate(command: CommandLine) -> SimulationResult:
+    """Load everything, simulate, write the files."""
+    platform = load_platform(command.platform)
+    workloads = [load_workload(path, f"w{number}") for number, path in enumerate(command.workloads)]
+    with ExitStack() as stack:
+        engine = stack.enter_context(make_engine(command.engine, platform, command.platform))
+        link = InProcessLink(_nobody) if command.options.no_scheduler else ZmqLink(
+            command.endpoint, command.peer_timeout_s
+        )  # fmt: skip
+        stack.callback(link.close)
+        simulation = Simulation(platform, workloads, engine, link, command.options)
+        gc.freeze()  # what has been loaded lives until the end
+        return simulation.run()
+
+
+def make_engine(name: str, platform: Platform, path: Path) -> Engine:
+    """The engine of that name; imported late, because each needs something else."""
+    if name == "simgrid":
+        from simulator.engines.simgrid import SimgridEngine
+
+        return SimgridEngine(path)
+    if name == "fixed":
+        from simulator.engines.fixed import FixedEngine
+
+        return FixedEngine(platform)
+    from simulator.engines.fluid import FluidEngine
+
+    return FluidEngine(platform)
+
+
+def _nobody(message: Message) -> NoReturn:
+    raise AssertionError(f"nobody listens, but something was said: {message!r}")
+
+
+def _story(result: SimulationResult) -> str:
+    totals = result.totals
+    end = "deadlock" if result.deadlocked else "end"
+    return (
+        f"simulator: {end} at {result.end_s:.6f} s; {totals.jobs} jobs, {totals.success} successful, {totals.killed} "
+        f"killed or failed, {totals.rejected} rejected; {result.messages} messages; wrote {', '.join(result.paths)}"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

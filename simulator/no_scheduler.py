@@ -1,0 +1,32 @@
+"""``--no-sched``: every job starts at once on the first hosts; no scheduler, no queue, no conversation."""
+
+from __future__ import annotations
+
+from simulator.allocation import Allocations
+from simulator.errors import SimulatorInputError
+from simulator.execution import Executor, check_flops, placement
+from simulator.job import Job
+from simulator.machines import Machines
+from simulator.profiles.base import ParallelWork
+
+
+def start_all(jobs: list[Job], executor: Executor, machines: Machines) -> None:
+    """Start jobs on the machines ``0..res-1`` each, all at the present time, whatever their submission times.
+
+    Raises
+    ------
+    SimulatorInputError
+        A job asks for no machine, for more than there are, or cannot run on them.
+    """
+    allocations = Allocations(machines)
+    for job in jobs:
+        try:
+            allocation = allocations.of(tuple(range(job.res)))
+            place = placement(allocation, None, None, machines)
+            task = None
+            if isinstance(job.profile.work, ParallelWork):
+                task = job.profile.work.task(place)
+                check_flops(task, place)
+        except ValueError as fault:
+            raise SimulatorInputError(f"job {job.id!r} cannot run without a scheduler: {fault}") from None
+        executor.start(job, allocation, task, place)
