@@ -266,12 +266,13 @@ class Timeline:
             io_rate = tables.widest_band + 1  # as impossible, but small enough to be multiplied
         if not 0 < job.nodes <= tables.node_count or math.isnan(first_s):
             return math.inf
-        return float(
-            kernels.find_fit(
-                self._times, self._count, self._rows, tables.word_count, job.nodes, duration_s, bb_bytes, io_rate, uses,
-                first_s, latest_s, *tables.for_find,
-            )
+        if self._count + kernels.BACK > len(tables.work):
+            tables.make_room(self._count)
+        start_s: float = kernels.find_fit(
+            self._times, self._count, self._rows, tables.word_count, job.nodes, duration_s, bb_bytes, io_rate, uses,
+            first_s, latest_s, *tables.for_find, tables.work, tables.demand, tables.chosen,
         )  # fmt: skip
+        return start_s
 
     def _chosen(self, job: Job, covering: Resource) -> Allocation:
         chosen, uses = self._tables.chosen, covering._value_

@@ -51,10 +51,11 @@ FREE_NODES, FREE_BYTES, HEAD = 0, 1, 2
 FIRST_FIT, SPREAD, PACK = 0, 1, 2
 NEAREST, BY_ID, EMPTIEST, FULLEST = 0, 1, 2, 3
 USE_NODES, USE_STORAGES, USE_LINKS = 1, 2, 4
+FULL, FORWARD, WINDOW, SPARE, BACK = 0, 1, 2, 3, 4
 BAD_NODE, BAD_STORAGE, BAD_COUNT = -1_000_000_001, -1_000_000_002, -1_000_000_003
 
 _ROW, _ROWS, _TIMES, _INDICES, _TABLE = "int64[::1]", "int64[:, ::1]", "float64[::1]", "int32[::1]", "int32[:, ::1]"
-_OPTIONS = {"cache": True, "error_model": "numpy"}
+_OPTIONS = {"cache": True, "error_model": "numpy", "_nrt": False}
 
 
 @intrinsic
@@ -80,69 +81,72 @@ def segment_at(times, count, time_s):
     return low
 
 
-@njit(f"int64({_ROW}, int64, int64, int64, {_INDICES}, {_ROWS}, {_ROW})", **_OPTIONS)
-def carried(window, words, storages, io_rate, parents, groups, brought):
-    """How many of the window's nodes the tree of links can give ``io_rate`` each: ``min(band // rate, children)``."""
-    links = len(parents)
-    for link in range(links + 1):
-        brought[link] = 0
-    for entry in range(groups.shape[0]):
-        brought[groups[entry, 0]] += popcount(window[HEAD + groups[entry, 1]] & groups[entry, 2])
-    first = HEAD + words + storages
-    for link in range(links - 1, -1, -1):
-        nodes, band = brought[link], window[first + link]
-        if nodes * io_rate > band:
-            nodes = band // io_rate
-        parent = parents[link]
-        if parent < 0:
-            parent = links
-        brought[parent] += nodes
-    return brought[links]
+@njit(f"boolean({_ROWS}, int64, int64, {_ROWS}, int64, int64, int64, int64, int64, int64)", forceinline=True, **_OPTIONS)
+def narrow(work, window, wider, rows, segment, words, storages, nodes, need_bytes, uses):
+    """Set a window to what is free both in a wider one and in ``rows[segment]``, in the columns in use.
 
-
-@njit(
-    f"boolean({_ROW}, {_ROW}, {_ROW}, int64, int64, int64, int64, int64, int64, {_INDICES}, {_ROWS}, {_ROW})", **_OPTIONS
-)
-def narrow(window, wider, row, words, storages, nodes, bb_bytes, io_rate, uses, parents, groups, scratch):
-    """Set ``window`` to what is free both in ``wider`` and in ``row``; return whether the job still fits.
-
-    Only the columns in use are set, with their totals; where the answer is no, perhaps not all of them.
+    Returns whether the job may still fit: False when nodes or bytes are too few in total (then the columns may not all
+    be set), else it is for :func:`holds` to say.
     """
+    to, wide, at = np.uint64(window), np.uint64(wider), np.uint64(segment)
+    first, last = np.uint64(HEAD + words), np.uint64(HEAD + words + storages)
     if uses & USE_NODES:
         free = 0
-        for column in range(HEAD, HEAD + words):
-            word = wider[column] & row[column]
-            window[column] = word
+        for column in range(np.uint64(HEAD), first):
+            word = work[wide, column] & rows[at, column]
+            work[to, column] = word
             free += popcount(word)
-        window[FREE_NODES] = free
+        work[to, FREE_NODES] = free
         if free < nodes:
             return False
     else:
-        for column in range(HEAD, HEAD + words):
-            window[column] = wider[column]
-        window[FREE_NODES] = wider[FREE_NODES]
-    first = HEAD + words
+        for column in range(np.uint64(HEAD), first):
+            work[to, column] = work[wide, column]
+        work[to, FREE_NODES] = work[wide, FREE_NODES]
     if uses & USE_STORAGES:
-        spare = -nodes * bb_bytes
-        for column in range(first, first + storages):
-            room = min(wider[column], row[column])
-            window[column] = room
-            spare += room
-        if spare < 0:
+        total = 0
+        for column in range(first, last):
+            room = min(work[wide, column], rows[at, column])
+            work[to, column] = room
+            total += room
+        work[to, FREE_BYTES] = total
+        if total < need_bytes:
             return False
-        if spare < storages * (bb_bytes - 1):  # what is left over on the storages may be what is missing
-            fitting = 0
-            for column in range(first, first + storages):
-                fitting += window[column] // bb_bytes
-                if fitting >= nodes:
-                    break
-            if fitting < nodes:
-                return False
     if uses & USE_LINKS:
-        for column in range(first + storages, len(row)):
-            window[column] = min(wider[column], row[column])
-        return carried(window, words, storages, io_rate, parents, groups, scratch) >= nodes
+        for column in range(last, np.uint64(rows.shape[1])):
+            work[to, column] = min(work[wide, column], rows[at, column])
     return True
+
+
+@njit(f"int64({_ROWS}, int64, int64, int64, int64, {_INDICES}, {_ROWS})", **_OPTIONS)
+def carried(work, window, words, storages, io_rate, parents, groups):
+    """How many of the window's nodes the tree of links can give ``io_rate`` each: ``min(band // rate, children)``."""
+    links = len(parents)
+    for link in range(links + 1):
+        work[SPARE, link] = 0
+    for entry in range(groups.shape[0]):
+        work[SPARE, groups[entry, 0]] += popcount(work[window, HEAD + groups[entry, 1]] & groups[entry, 2])
+    first = HEAD + words + storages
+    for link in range(links - 1, -1, -1):
+        nodes, band = work[SPARE, link], work[window, first + link]
+        if nodes * io_rate > band:
+            nodes = band // io_rate
+        parent = parents[link]
+        work[SPARE, parent if parent >= 0 else links] += nodes
+    return work[SPARE, links]
+
+
+@njit(f"boolean({_ROWS}, int64, int64, int64, int64, int64, int64, int64, {_INDICES}, {_ROWS})", forceinline=True, **_OPTIONS)
+def holds(work, window, words, storages, nodes, bb_bytes, io_rate, uses, parents, groups):
+    """Whether a window that has enough nodes and bytes has them in usable pieces: whole requests, links that carry."""
+    if uses & USE_STORAGES and work[window, FREE_BYTES] < nodes * bb_bytes + storages * (bb_bytes - 1):
+        # what is left over on the storages may be what is missing: count
+        fitting, at, size = 0, np.uint64(window), float(bb_bytes)
+        for column in range(np.uint64(HEAD + words), np.uint64(HEAD + words + storages)):
+            fitting += np.int64(np.float64(work[at, column]) / size)
+        if fitting < nodes:
+            return False
+    return uses & USE_LINKS == 0 or carried(work, window, words, storages, io_rate, parents, groups) >= nodes
 
 
 @njit(f"boolean({_ROW}, int64, int64, int64, {_INDICES})", **_OPTIONS)
@@ -270,87 +274,86 @@ def choose(
 
 
 @njit(
+    f"int64({_ROWS}, int64, {_ROWS}, int64, int64, int64, int64, int64, int64, int64, int64, {_INDICES}, {_ROWS})",
+    **_OPTIONS,
+)
+def _grow_backwards(
+    rows, count, work, lowest, last, words, storages, nodes, bb_bytes, io_rate, uses, parents, groups
+):  # fmt: skip
+    """First segment, not before ``lowest``, from which the job fits up to and including ``last``; windows in ``work``.
+
+    Where ``last`` alone is too full: the first later segment with enough nodes and bytes (``count`` for none).
+    """
+    need_bytes = nodes * bb_bytes
+    wider, first = FULL, last + 1
+    while first > lowest and narrow(
+        work, BACK + first - 1, wider, rows, first - 1, words, storages, nodes, need_bytes, uses
+    ) and holds(work, BACK + first - 1, words, storages, nodes, bb_bytes, io_rate, uses, parents, groups):  # fmt: skip
+        first -= 1
+        wider = BACK + first
+    if first > last:
+        while first < count and (
+            (uses & USE_NODES and rows[first, FREE_NODES] < nodes) or rows[first, FREE_BYTES] < need_bytes
+        ):
+            first += 1
+    return first
+
+
+@njit(
     f"float64({_TIMES}, int64, {_ROWS}, int64, int64, float64, int64, int64, int64, float64, float64, int64, int64, "
-    f"{_ROW}, {_TABLE}, {_INDICES}, {_INDICES}, {_ROWS}, {_ROWS}, {_ROW}, {_TABLE})",
+    f"{_TABLE}, {_INDICES}, {_INDICES}, {_ROWS}, {_ROWS}, {_ROW}, {_TABLE})",
     **_OPTIONS,
 )
 def find_fit(
     times, count, rows, words, nodes, duration_s, bb_bytes, io_rate, uses, not_before_s, latest_s, node_order,
-    storage_order, capacity, nearest, node_link, parents, groups, work, demand, chosen,
+    storage_order, nearest, node_link, parents, groups, work, demand, chosen,
 ):  # fmt: skip
     """Find the earliest start of a job, and what it gets there.
 
-    Candidates are ``not_before_s`` (at or after ``times[0]``) and the later breakpoints up to ``latest_s``.
-
-    Parameters
-    ----------
-    bb_bytes, io_rate
-        Per node; 0 where the job asks none or where it is not to be looked at.
-    uses
-        ``USE_NODES`` always or the nodes are ignored; ``USE_STORAGES`` if and only if ``bb_bytes > 0``; ``USE_LINKS``
-        if and only if ``io_rate > 0``.
-
-    Returns
-    -------
-    float
-        The start, with ``demand`` and ``chosen`` filled; infinity when there is none.
-
-    Notes
-    -----
-    The window grows segment by segment and keeps the common free nodes and the minima. When segment ``k`` breaks it,
-    no start at or before the last segment that does not go together with ``k`` can work: the next candidate is found by
-    growing backwards from ``k``, and the window found on the way is kept.
+    TODO doc
     """
-    storages = nearest.shape[1]
-    window, other = work[0], work[1]
+    storages, need_bytes = nearest.shape[1], nodes * bb_bytes
     first = segment_at(times, count, not_before_s)
-    start_s, following, fresh = not_before_s, first, True
-    while True:
-        end_s = start_s + duration_s
-        broken = -1
-        while following < count and (fresh or times[following] < end_s):
-            if not narrow(
-                window, capacity if fresh else window, rows[following], words, storages, nodes, bb_bytes, io_rate, uses,
-                parents, groups, work[2],
-            ):  # fmt: skip
-                broken = following
-                break
-            fresh = False
-            following += 1
-        if broken < 0:
-            choose(
-                window, demand, words, storages, nodes, bb_bytes, io_rate, uses, node_order, storage_order, nearest,
-                node_link, parents, groups, chosen,
-            )  # fmt: skip
-            return start_s
-        if first + 1 >= count or times[first + 1] > latest_s:
-            return np.inf
-        if not fresh and narrow(
-            window, capacity, rows[broken], words, storages, nodes, bb_bytes, io_rate, uses, parents, groups, work[2]
-        ):
-            lowest = first + 1
-            first = broken
-            while first > lowest:
-                if not narrow(
-                    other, window, rows[first - 1], words, storages, nodes, bb_bytes, io_rate, uses, parents, groups,
-                    work[2],
-                ):  # fmt: skip
-                    break
-                window, other = other, window
-                first -= 1
-            following = broken + 1
-        else:
-            first = broken + 1
-            while first < count and (
-                (uses & USE_NODES and rows[first, FREE_NODES] < nodes) or rows[first, FREE_BYTES] < nodes * bb_bytes
+    middle, following, start_s, held = first, first, not_before_s, FORWARD
+    while following < count and (following == first or times[following] < start_s + duration_s):
+        forward = narrow(
+            work, FORWARD, FULL if following == middle else FORWARD, rows, following, words, storages, nodes,
+            need_bytes, uses,
+        )  # fmt: skip
+        begin = first
+        while forward and first < middle:
+            if narrow(work, WINDOW, FORWARD, work, BACK + first, words, storages, nodes, need_bytes, uses) and holds(
+                work, WINDOW, words, storages, nodes, bb_bytes, io_rate, uses, parents, groups
             ):
-                first += 1
-            if first >= count:
+                held = WINDOW
+                break
+            first += 1
+        if first == middle or not forward:
+            held = FORWARD
+            if not forward or not holds(
+                work, FORWARD, words, storages, nodes, bb_bytes, io_rate, uses, parents, groups
+            ):
+                if middle + 1 >= count or times[middle + 1] > latest_s:
+                    return np.inf
+                first = _grow_backwards(
+                    rows, count, work, middle + 1, following, words, storages, nodes, bb_bytes, io_rate, uses, parents,
+                    groups,
+                )  # fmt: skip
+                if first >= count:
+                    return np.inf
+                held = BACK + first
+                middle = max(first, following + 1)
+                following = middle - 1
+        following += 1
+        if first != begin:
+            start_s = times[first]
+            if start_s > latest_s:
                 return np.inf
-            following, fresh = first, True
-        start_s = times[first]
-        if start_s > latest_s:
-            return np.inf
+    choose(
+        work[held], demand, words, storages, nodes, bb_bytes, io_rate, uses, node_order, storage_order, nearest,
+        node_link, parents, groups, chosen,
+    )  # fmt: skip
+    return start_s
 
 
 @njit(f"boolean({_ROWS}, int64, int64)", **_OPTIONS)

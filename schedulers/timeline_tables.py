@@ -77,16 +77,18 @@ class Tables:
         self.for_find = (
             _NODE_ORDERS[placement.node_order],
             _STORAGE_ORDERS[placement.storage_order],
-            self.capacity,
             nearest,
             node_link,
             parents,
             _groups(node_link, self.link_count),
-            np.zeros((4, len(self.capacity) + 1), np.int64),
-            self.demand,
-            self.chosen,
         )
+        self.make_room(28)
         self.for_book = (node_link, parents, self.capacity, self.word_count, len(room), self.demand)
+
+    def make_room(self, segments: int) -> None:
+        """Have scratch memory for timelines of at least so many segments."""
+        self.work = np.zeros((kernels.BACK + 2 * segments, len(self.capacity)), np.int64)
+        self.work[kernels.FULL] = self.capacity
 
     def explain(
         self,
