@@ -1,0 +1,227 @@
+"""Small worlds for the simulator's tests: a platform, an engine without contention, and scripted schedulers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from platforms.model import Platform
+from platforms.xml_reader import parse_platform
+from schedulers.protocol.messages import (
+    CallMeLater,
+    Event,
+    ExecuteJob,
+    JobSubmitted,
+    KillJob,
+    Message,
+    NotifyRegistration,
+    Reply,
+    Request,
+)
+from simulator.broker import Simulation, SimulationResult
+from simulator.engines.base import TaskError, TaskSpec
+from simulator.options import SimulationOptions
+from simulator.workload import workload_from_object
+
+LATENCY = 0.5
+"""Latency of the route from every host to the master in the small world (s); big, so that it shows."""
+
+XML = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+<zone id="root" routing="Full">
+{hosts}
+<host id="master" speed="1f"><prop id="role" value="master"/></host>
+<link id="up" bandwidth="1e9Bps" latency="500ms" sharing_policy="FATPIPE"/>
+<link id="net" bandwidth="1e9Bps" latency="0s" sharing_policy="FATPIPE"/>
+<link id="loop" bandwidth="1e10Bps" latency="0s" sharing_policy="FATPIPE"/>
+{routes}
+</zone>
+</platform>
+"""
+
+COMPUTE = ("node_1", "node_10", "node_2", "node_3")
+STORAGE = ("disk", "pfs")
+POWER = (
+    '<prop id="sleep_pstates" value="1:2:3"/><prop id="wattage_per_state" value="90:100:200, 10:10:10, 125:125:125, '
+    '101:101:101"/>'
+)
+
+
+def small_platform(storage: Sequence[str] = STORAGE, power: bool = False) -> Platform:
+    """Four compute hosts of 1 Gflop/s, storage hosts, a master half a second away; optionally power states."""
+    hosts, routes = [], []
+    for name in COMPUTE:
+        speed, more = ("1Gf,1f,0.1f,0.05f", POWER) if power else ("1Gf", "")
+        hosts.append(f'<host id="{name}" speed="{speed}">{more}</host>')
+    for name in storage:
+        hosts.append(f'<host id="{name}" speed="0f"><prop id="role" value="storage"/></host>')
+    names = (*COMPUTE, *storage)
+    for position, name in enumerate(names):
+        routes.append(f'<route src="{name}" dst="master"><link_ctn id="up"/></route>')
+        routes.append(f'<route src="{name}" dst="{name}"><link_ctn id="loop"/></route>')
+        for other in names[position + 1 :]:
+            routes.append(f'<route src="{name}" dst="{other}"><link_ctn id="net"/></route>')
+    routes.append('<route src="master" dst="master"><link_ctn id="loop"/></route>')
+    return parse_platform(XML.format(hosts="\n".join(hosts), routes="\n".join(routes)), "small.xml")
+
+
+class GivenDurations:
+    """An engine without contention: a task takes its largest flops / 1e9 plus its largest transfer / 1e9 (s)."""
+
+    def __init__(self) -> None:
+        self.clock = 0.0
+        self._next = 0
+        self._tasks: dict[int, tuple[float, float]] = {}
+        self.pstates: list[tuple[int, int]] = []
+
+    @property
+    def active(self) -> int:
+        """Tasks under way."""
+        return len(self._tasks)
+
+    def start(self, task: TaskSpec) -> int:
+        """Start one task."""
+        flops = float(np.max(task.flops)) if np.ndim(task.flops) else float(task.flops)  # type: ignore[arg-type]
+        seconds = flops / 1e9
+        if len(task.hosts) > 1:
+            for part in task.comm if isinstance(task.comm, tuple) else (task.comm,):
+                for name in ("bytes_per_ordered_pair", "bytes"):
+                    seconds += float(np.max(getattr(part, name, 0.0))) / 1e9
+        self._next += 1
+        self._tasks[self._next] = (self.clock, self.clock + seconds)
+        return self._next
+
+    def start_many(self, tasks: Sequence[TaskSpec]) -> list[int]:
+        """Start several tasks."""
+        return [self.start(task) for task in tasks]
+
+    def progress(self, handle: int) -> float:
+        """Share of the time that has passed."""
+        if handle not in self._tasks:
+            raise TaskError(f"no task {handle}")
+        start, end = self._tasks[handle]
+        return (self.clock - start) / (end - start) if end > start else 1.0
+
+    def cancel(self, handle: int) -> float:
+        """Take a task away."""
+        done = self.progress(handle)
+        del self._tasks[handle]
+        return done
+
+    def next_completion(self) -> float:
+        """Time of the next end."""
+        return min((end for _, end in self._tasks.values()), default=math.inf)
+
+    def advance(self, until: float) -> list[int]:
+        """Move the clock."""
+        assert until >= self.clock
+        target = min(until, self.next_completion())
+        if target == math.inf:
+            return []
+        self.clock = target
+        ended = [handle for handle, (_, end) in self._tasks.items() if end <= target]
+        for handle in ended:
+            del self._tasks[handle]
+        return ended
+
+    def set_pstate(self, host: int, pstate: int) -> None:
+        """Note the change."""
+        self.pstates.append((host, pstate))
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Scheduler:
+    """A scheduler made of one function, which remembers what it was told.
+
+    Parameters
+    ----------
+    answer
+        Gives the requests for each message, or a whole reply.
+    """
+
+    def __init__(self, answer: Callable[[Message], Iterable[Request] | Reply]) -> None:
+        self._answer = answer
+        self.messages: list[Message] = []
+
+    def exchange(self, message: Message) -> Reply:
+        """Answer a message."""
+        self.messages.append(message)
+        answer = self._answer(message)
+        return answer if isinstance(answer, Reply) else Reply(message.now, tuple(answer))
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    def events(self, kind: type[Event] | None = None) -> list[Any]:
+        """All events so far, maybe of one kind only."""
+        return [e for m in self.messages for e in m.events if kind is None or isinstance(e, kind)]
+
+
+def scripted(*replies: Iterable[Request]) -> Callable[[Message], Iterable[Request]]:
+    """Answer with these requests in turn, then with nothing."""
+    left = list(replies)
+    return lambda message: left.pop(0) if left else ()
+
+
+def greedy(message: Message) -> Iterable[Request]:
+    """Execute every job as it comes, on the machines from 0 on."""
+    for event in message.events:
+        if isinstance(event, JobSubmitted):
+            yield ExecuteJob(message.now, event.job_id, tuple(range(event.job["res"])))
+
+
+def execute(job: str, *alloc: int, at: float = 0.0, **more: Any) -> ExecuteJob:
+    """A request to execute a job."""
+    return ExecuteJob(at, job, alloc, **more)
+
+
+def kill(*jobs: str, at: float = 0.0) -> KillJob:
+    """A request to kill jobs."""
+    return KillJob(at, jobs)
+
+
+def call(moment: float, at: float = 0.0) -> CallMeLater:
+    """A request to be called."""
+    return CallMeLater(at, moment)
+
+
+FINISHED = NotifyRegistration(0.0, True)
+
+
+def jobs(*rows: dict[str, Any], profiles: dict[str, Any] | None = None, nb_res: int = 4) -> dict[str, Any]:
+    """A workload's object; jobs get ids 1, 2, ..., submission at 0, one host and the profile ``p`` by default."""
+    made = [{"id": str(n), "subtime": 0, "res": 1, "profile": "p", **row} for n, row in enumerate(rows, 1)]
+    return {"nb_res": nb_res, "jobs": made, "profiles": profiles or {"p": {"type": "delay", "delay": 10}}}
+
+
+def run(
+    data: dict[str, Any] | Sequence[dict[str, Any]] | None,
+    answer: Callable[[Message], Iterable[Request] | Reply] | Scheduler = greedy,
+    platform: Platform | None = None,
+    **options: Any,
+) -> tuple[SimulationResult, Scheduler]:
+    """Simulate workloads in the small world."""
+    scheduler = answer if isinstance(answer, Scheduler) else Scheduler(answer)
+    several = [] if data is None else [data] if isinstance(data, dict) else list(data)
+    workloads = [workload_from_object(item, f"w{number}") for number, item in enumerate(several)]
+    simulation = Simulation(
+        platform or small_platform(), workloads, GivenDurations(), scheduler, SimulationOptions(**options)
+    )
+    result = simulation.run()
+    simulation.machines.check()
+    return result, scheduler
