@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 DIFFERENT = 1
 """Exit code of a replay that answers otherwise than the recording."""
+
+
+COMPILING_AFTER_S = 2.0
+"""Loading the compiled kernels takes a tenth of this, compiling them several times as long (s)."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -78,7 +83,9 @@ def _list() -> int:
     from rich.console import Console
 
     from schedulers.listing import print_policies
-    from schedulers.policies import POLICIES
+
+    with _announcing_compilation():
+        from schedulers.policies import POLICIES
 
     console = Console()
     print_policies(POLICIES, console if console.is_terminal else Console(width=160))
@@ -87,11 +94,14 @@ def _list() -> int:
 
 def build_session(options: argparse.Namespace) -> Session:
     """Assemble the session that the options describe; raise :class:`OptionError` for what they get wrong."""
+    with _announcing_compilation():
+        from schedulers.policies import POLICIES
+    from schedulers.estimates import UserHistory, Walltimes
     from schedulers.execution.phased import Phased, PhasedOptions
     from schedulers.execution.rigid import Rigid
     from schedulers.machine import MachineDefaults
+    from schedulers.narrator import Narrator
     from schedulers.placement import NodeOrder, Placement, StorageOrder
-    from schedulers.policies import POLICIES
     from schedulers.session import Cadence, Session
 
     if options.policy is None:
@@ -110,7 +120,22 @@ def build_session(options: argparse.Namespace) -> Session:
         execution=executions[options.model](),
         defaults=MachineDefaults(options.burst_buffer_bytes, options.location_shape),
         placement=Placement(NodeOrder(options.node_order), StorageOrder(options.storage_order)),
+        estimator=UserHistory() if options.estimates == "history" else Walltimes(),
+        observer=Narrator(_say) if options.verbose else None,
+        explain=options.verbose > 1,
     )
+
+
+@contextmanager
+def _announcing_compilation() -> Iterator[None]:
+    """Say that kernels are being compiled, if it takes longer than loading them."""
+    timer = threading.Timer(COMPILING_AFTER_S, _say, ("compiling the numerical kernels (once per installation) ...",))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 # --------------------------------------------------------------------------- arguments
@@ -184,6 +209,13 @@ def _add_session_arguments(parser: argparse.ArgumentParser) -> None:
         default="nearest",
         help="which storage node serves a node's burst buffer",
     )
+    add(
+        "--estimates",
+        choices=("walltime", "history"),
+        default="walltime",
+        help="how long jobs are expected to run: as requested (default), or as the user's last two jobs did",
+    )
+    add("-v", "--verbose", action="count", default=0, help="tell what happens to each job; -vv also why jobs wait")
 
 
 def _positive(text: str) -> float:

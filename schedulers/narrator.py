@@ -1,0 +1,57 @@
+"""Tells a session's story in lines, as it happens (``python -m schedulers -v``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from schedulers.explain import Note, PassNotes
+from schedulers.job import Allocation, Job
+from schedulers.protocol.intervals import format_intervals
+from schedulers.protocol.messages import JobState
+from schedulers.session import Observer
+from schedulers.view import Running
+
+
+class Narrator(Observer):
+    """Writes one line per submission, start, end and rejection; and, if the session explains, why jobs wait.
+
+    Parameters
+    ----------
+    write
+        Gets each line.
+    """
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._write = write
+        self._last: dict[str, Note] = {}
+
+    def submitted(self, job: Job, now_s: float) -> None:
+        """A job entered the queue."""
+        buffers = f", {job.bb_bytes:.4g} B of burst buffer each" if job.bb_bytes else ""
+        self._write(f"t = {now_s:g} s: {job.id} submitted: {job.nodes} nodes for {job.walltime_s:g} s{buffers}")
+
+    def rejected(self, job: Job, reason: str, now_s: float) -> None:
+        """A job was refused for good."""
+        self._write(f"t = {now_s:g} s: {job.id} rejected: {reason}")
+
+    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        """A job started."""
+        self._last.pop(job.id, None)
+        waited_s = now_s - job.submit_time_s
+        nodes = format_intervals(allocation.nodes)
+        self._write(f"t = {now_s:g} s: {job.id} started on nodes {nodes} after waiting {waited_s:g} s")
+
+    def ended(self, running: Running, state: JobState, now_s: float) -> None:
+        """A job ended."""
+        took_s = now_s - running.start_s
+        self._write(f"t = {now_s:g} s: {running.job.id} ended after {took_s:g} s: {state.value}")
+
+    def notes(self, now_s: float, notes: PassNotes) -> None:
+        """Write why jobs wait, each reason once until it changes."""
+        for job_id, note in notes.notes.items():
+            if note.binding is None or self._last.get(job_id) == note:
+                continue
+            self._last[job_id] = note
+            blocker = f" of {note.blocker}" if note.blocker else ""
+            start = "" if note.estimate_s is None else f", start expected at t = {note.estimate_s:g} s"
+            self._write(f"t = {now_s:g} s: {job_id} waits ({note.role.value}): {note.binding.value}{blocker}{start}")
