@@ -89,6 +89,8 @@ def joint_heatmap(figure: Figure, requests: MemoryRequests, result: FitResult) -
     """The same as a map of hexagons, both tails cut off (figure 2.8)."""
     memory = _gib(requests)
     inside = (memory <= _limit(memory)) & (requests.processors <= LARGE_PROCESSORS)
+    if not inside.any():  # a log of large jobs only
+        inside = np.ones_like(inside)
     axes = figure.add_subplot()
     drawn = axes.hexbin(
         requests.processors[inside],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import lzma
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -118,7 +119,8 @@ def test_compression_follows_the_suffix(tmp_path: Path, small_log: SwfLog, suffi
     write_swf(small_log, again)
     assert read_swf(path) == small_log
     assert path.read_bytes() == again.read_bytes()
-    plain = {"": bytes, ".xz": lzma.decompress, ".gz": gzip.decompress}[suffix](path.read_bytes())
+    unpack: dict[str, Callable[[bytes], bytes]] = {"": bytes, ".xz": lzma.decompress, ".gz": gzip.decompress}
+    plain = unpack[suffix](path.read_bytes())
     assert plain == format_swf(small_log).encode()
 
 

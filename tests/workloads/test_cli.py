@@ -1,0 +1,141 @@
+"""The command line: files come out, errors are one line and exit code 2."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.workloads.conftest import DATA
+from workloads import read_batsim, read_swf
+from workloads.cli import main
+
+SMALL = str(DATA / "swf" / "small.swf")
+
+
+def test_convert_and_info(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A log becomes a workload file; info shows both."""
+    out = tmp_path / "w.json.xz"
+    assert main(["convert", SMALL, "-o", str(out), "--nodes", "8", "--oversized", "drop", "--seed", "3"]) == 0
+    workload = read_batsim(out)
+    assert (workload.nb_res, len(workload.jobs)) == (8, 4)
+    printed = capsys.readouterr().out
+    assert "dropped 1: asks for more than the machine's 8 nodes" in printed
+    assert workload.checksum in printed
+    assert main(["info", str(out)]) == 0
+    assert f"checksum                          {workload.checksum}" in capsys.readouterr().out
+    assert main(["info", SMALL]) == 0
+    assert "processors of the machine         8" in capsys.readouterr().out
+
+
+def test_same_command_same_bytes(tmp_path: Path) -> None:
+    """Converting twice gives the same file, byte for byte, also from another process with another hash seed."""
+    paths = [tmp_path / f"{name}.json" for name in "abc"]
+    for path in paths[:2]:
+        assert main(["convert", "kth-like:jobs=40,seed=2", "-o", str(path), "--model", "io"]) == 0
+    command = [
+        sys.executable,
+        "-m",
+        "workloads",
+        "convert",
+        "kth-like:jobs=40,seed=2",
+        "-o",
+        str(paths[2]),
+        "--model",
+        "io",
+    ]
+    environment = {**os.environ, "PYTHONHASHSEED": "17"}
+    subprocess.run(command, check=True, env=environment, capture_output=True, cwd=DATA.parent.parent)
+    assert len({path.read_bytes() for path in paths}) == 1
+
+
+def test_split(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Logs and workloads are split into numbered files."""
+    assert main(["split", SMALL, "-o", str(tmp_path / "json"), "--parts", "2", "--nodes", "8"]) == 0
+    assert [len(read_batsim(tmp_path / "json" / f"part-{n}.json").jobs) for n in (0, 1)] == [2, 3]
+    assert main(["split", SMALL, "-o", str(tmp_path / "swf"), "--parts", "2", "--to", "swf", "--compress", ".gz"]) == 0
+    assert [len(read_swf(tmp_path / "swf" / f"part-{n}.swf.gz").records) for n in (0, 1)] == [4, 4]
+    whole = tmp_path / "w.json"
+    assert main(["synth", "kth-like:jobs=30", "-o", str(whole)]) == 0
+    assert main(["split", str(whole), "-o", str(tmp_path / "again"), "--parts", "3"]) == 0
+    counts = [len(read_batsim(path).jobs) for path in sorted((tmp_path / "again").iterdir())]
+    assert sum(counts) == 30
+    assert "part-0: " in capsys.readouterr().out
+
+
+def test_synth(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A generator writes a log or, by the suffix, a workload."""
+    assert main(["synth", "kth-like:jobs=12,seed=1", "-o", str(tmp_path / "a.swf")]) == 0
+    assert main(["synth", "kth-like:jobs=12,seed=1", "-o", str(tmp_path / "a.json")]) == 0
+    assert len(read_swf(tmp_path / "a.swf").records) == len(read_batsim(tmp_path / "a.json").jobs) == 12
+    assert "12 records" in capsys.readouterr().out
+
+
+def test_list_names_everything(capsys: pytest.CaptureFixture[str]) -> None:
+    """Public logs and generators are listed with their options."""
+    assert main(["list"]) == 0
+    printed = capsys.readouterr().out
+    assert "KTH-SP2-1996-2.1-cln" in printed
+    assert "kth-like:jobs=1000,seed=0,load=0.72" in printed
+
+
+def test_fetch_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The cached path, the checksum's meaning and the acknowledgement are printed."""
+    arguments = ["fetch", "RICC-2010-2", "--from", SMALL, "--cache", str(tmp_path)]
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out
+    assert "sha256 of the decompressed text trusted on first use" in printed
+    assert "provided by Nobody" in printed
+    assert (tmp_path / "RICC-2010-2.swf.gz").exists()
+
+
+def test_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A log without memory is refused; with memory the table is printed, pictures and model are written and usable."""
+    pytest.importorskip("scipy", reason="fitting needs SciPy")
+    lines = (DATA / "swf" / "small.swf").read_text().splitlines()[-1].split()
+    rows = [[*lines[:9], str(1000 + 37 * n * n), *lines[10:]] for n in range(300)]
+    for number, row in enumerate(rows):
+        row[0], row[7] = str(number), "2"
+    log = tmp_path / "m.swf"
+    log.write_text("\n".join(" ".join(row) for row in rows) + "\n")
+    assert main(["fit", str(log), "-o", str(tmp_path / "fit")]) == 0
+    printed = capsys.readouterr().out
+    assert "log-normal law: sigma " in printed
+    assert len(list((tmp_path / "fit").glob("*.png"))) == 8
+    model = str(tmp_path / "fit" / "burst-buffer-model.json")
+    fitted, none = str(tmp_path / "f.json"), str(tmp_path / "n.json")
+    assert main(["convert", str(log), "-o", fitted, "--burst-buffers", model]) == 0
+    assert main(["convert", str(log), "-o", none, "--burst-buffers", "none"]) == 0
+    assert {p["bb"] for p in read_batsim(none).profiles.values()} == {0}
+    assert len({p["bb"] for p in read_batsim(fitted).profiles.values()}) >= 1
+
+
+ERRORS = {
+    "convert": "the following arguments are required: source, -o/--output; "
+    "'python -m workloads convert --help' explains",
+    "": "the following arguments are required: COMMAND; 'python -m workloads --help' explains",
+    "info nix.swf": "nix.swf: cannot read the file: No such file or directory",
+    "synth moon -o a.swf": "unknown generator 'moon'; known: kth-like",
+    "synth kth-like -o no/such/a.swf": "no/such/a.swf: cannot write the file: No such file or directory; "
+    "name an existing folder that you may write",
+    "convert kth-like -o a.json --seed -1": "option 'seed' must be >= 0 and <= 9.22337e+18, got -1",
+    "convert kth-like -o a.json --storage-nodes -1": "machine fact 'storage_nodes' must be >= 0, got -1",
+    "convert kth-like -o a.json --kappa x": "argument --kappa: invalid float value: 'x'; "
+    "'python -m workloads convert --help' explains",
+    "split kth-like:jobs=3 -o /dev/null/x": "/dev/null/x: cannot make the folder: Not a directory; "
+    "name another with -o",
+    "fit kth-like:jobs=9": "the log 'kth-like' states a requested memory (field 10) for 0 of its 9 jobs with 0 "
+    "different values; a fit needs a log with at least 3, for example METACENTRUM-2013-3",
+}
+
+
+@pytest.mark.parametrize("command", ERRORS)
+def test_errors_are_one_line(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 2 and exactly one line on standard error."""
+    assert main(command.split()) == 2
+    captured = capsys.readouterr()
+    assert captured.err == f"workloads: {ERRORS[command]}\n"
+    assert captured.out == ""

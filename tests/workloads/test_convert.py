@@ -1,0 +1,193 @@
+"""Conversion of logs: the thesis's numbers, the options, what is left out and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workloads import (
+    THESIS_MACHINE,
+    ConvertOptions,
+    MachineFacts,
+    SwfLog,
+    SwfRecord,
+    WorkloadError,
+    convert,
+    read_batsim,
+)
+from workloads.batsim_json import format_batsim, parse_batsim
+from workloads.convert import compute_flops
+from workloads.swf import SwfHeader
+
+MACHINE = MachineFacts(nodes=8, node_speed_flops=2e9, storage_nodes=2, storage_bytes=10**10)
+
+
+def test_small_log(small_log: SwfLog) -> None:
+    """Usable records become jobs in order of submission, the others are counted by reason."""
+    workload, report = convert(small_log, MACHINE, name="small")
+    assert [(job.id, job.subtime, job.walltime, job.res) for job in workload.jobs] == [
+        (3, 1, 120, 2),
+        (4, 31, 600, 4),
+        (7, 51, 2040, 3),
+        (8, 61, 900, 2),
+        (9, 101, 100, 99),
+    ]
+    assert [workload.profiles[job.profile]["cpu"] for job in workload.jobs] == [
+        2e9 * seconds for seconds in (50, 300, 1000, 900, 70)
+    ]
+    assert report.lines() == [
+        "5 jobs of 8 records",
+        "dropped 1: runtime 0 or not known",
+        "dropped 1: number of processors not known",
+        "dropped 1: piece of a checkpointed job (its summary line is used)",
+        "1 jobs state no requested time: took 2 x the runtime, at least 300 s",
+        "1 jobs ask for more than the machine's 8 nodes and will be rejected",
+    ]
+    assert workload.notes == tuple(report.lines())
+    assert (workload.name, workload.nb_res) == ("small", 8)
+    assert workload.description == "5 jobs from swf job number 3 to 9 inclusive"
+
+
+OPTIONS: list[tuple[dict[str, Any], list[int], list[float | None]]] = [
+    ({"missing_walltime": "none"}, [3, 4, 7, 8, 9], [120, 600, None, 900, 100]),
+    ({"missing_walltime": "drop"}, [3, 4, 8, 9], [120, 600, 900, 100]),
+    ({"walltime_factor": 1.0}, [3, 4, 7, 8, 9], [120, 600, 1020, 900, 100]),
+    ({"walltime_floor_s": 5000.0}, [3, 4, 7, 8, 9], [120, 600, 5040, 900, 100]),
+    ({"oversized": "drop"}, [3, 4, 7, 8], [120, 600, 2040, 900]),
+    ({"from_job": 4, "max_records": 4}, [4, 7], [600, 2040]),
+]
+
+
+@pytest.mark.parametrize(("changes", "numbers", "walltimes"), OPTIONS)
+def test_options(small_log: SwfLog, changes: dict[str, Any], numbers: list[int], walltimes: list[float | None]) -> None:
+    """Each option does what it says."""
+    workload, _ = convert(small_log, MACHINE, ConvertOptions(**changes))
+    assert [job.id for job in workload.jobs] == numbers
+    assert [job.walltime for job in workload.jobs] == walltimes
+
+
+def test_processors_per_node(small_log: SwfLog) -> None:
+    """Processors become whole nodes, rounded up."""
+    workload, _ = convert(small_log, MACHINE, ConvertOptions(processors_per_node=2))
+    assert [job.res for job in workload.jobs] == [1, 2, 2, 1, 50]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model": "both"}, "option 'model' must be one of alloc, io; got 'both'"),
+        ({"kappa": -1.0}, "option 'kappa' must be >= 0, got -1.0"),
+        ({"least_compute_share": 1.5}, "option 'least_compute_share' must be >= 0 and <= 1, got 1.5"),
+        ({"processors_per_node": 0}, "option 'processors_per_node' must be >= 1, got 0"),
+        ({"com_sd_bytes": float("nan")}, "option 'com_sd_bytes' must be >= 0, got nan"),
+    ],
+)
+def test_options_out_of_range_are_refused(changes: dict[str, Any], message: str) -> None:
+    """The message names option, bounds and value."""
+    with pytest.raises(WorkloadError) as caught:
+        ConvertOptions(**changes)
+    assert str(caught.value) == message
+
+
+def test_nothing_usable_is_an_error() -> None:
+    """A log without a usable job says how many records fail and why."""
+    with pytest.raises(WorkloadError, match="no usable job in the log 'x': 2 runtime 0 or not known"):
+        convert(SwfLog(SwfHeader(), (SwfRecord(1, 0, run_s=0), SwfRecord(2, 5))), MACHINE, name="x")
+    with pytest.raises(WorkloadError, match="no usable job in the log 'x': it is empty"):
+        convert(SwfLog(), MACHINE, name="x")
+
+
+def test_repeated_numbers_are_an_error(small_log: SwfLog) -> None:
+    """Batsim dies of repeated ids, so they are refused here."""
+    doubled = SwfLog(small_log.header, small_log.records + small_log.records[:1])
+    with pytest.raises(WorkloadError, match="job number 3 stands 2 times"):
+        convert(doubled, MACHINE)
+
+
+def test_same_seed_same_bytes(small_log: SwfLog) -> None:
+    """The seed decides every draw; both job models draw the same burst buffers."""
+    one, again, other = (format_batsim(convert(small_log, MACHINE, ConvertOptions(seed=seed))[0]) for seed in (1, 1, 2))
+    assert one == again
+    assert one != other
+    io, _ = convert(small_log, MACHINE, ConvertOptions(seed=1, model="io"))
+    assert [p["bb"] for p in io.profiles.values()] == [p["bb"] for p in parse_batsim(one).profiles.values()]
+
+
+def test_known_checksum(small_log: SwfLog) -> None:
+    """The bytes for a seed are what they were when this was written, on every machine."""
+    assert convert(small_log, THESIS_MACHINE)[0].checksum == KNOWN_ALLOC
+    assert convert(small_log, THESIS_MACHINE, ConvertOptions(model="io", seed=7))[0].checksum == KNOWN_IO
+
+
+KNOWN_ALLOC = "f96210015a75e7884970b77e071648ca142fa0aabb02a03036898e85c292bcb4"
+KNOWN_IO = "7f35f865daa8514e3073dde322ded42a6c8bcafb2676a2afba8e5f3fd97d270e"
+
+
+@given(st.integers(1, 10**6), st.integers(0, 4 * 10**10), st.integers(60, 10**6))
+def test_kappa_rule(run_s: int, bb: int, walltime: int) -> None:
+    """IO-Aware work lies between 5 % and 100 % of the runtime; short jobs keep theirs; Alloc-Only always."""
+    io = ConvertOptions(model="io")
+    flops = compute_flops(run_s, bb, THESIS_MACHINE, io, walltime)
+    whole = compute_flops(run_s, bb, THESIS_MACHINE, ConvertOptions(), walltime)
+    assert whole == run_s * 10**9
+    assert round(0.05 * whole) - 1 <= flops <= whole
+    if walltime <= 120:
+        assert flops == whole
+    elif run_s * 0.95 > 32 * bb / 1e9:
+        assert flops == pytest.approx(whole - 32 * bb, abs=2)
+
+
+def test_requests_come_from_the_log_where_it_has_them(small_log: SwfLog) -> None:
+    """Without a request model the jobs ask for no burst buffer, and the traffic stays the same."""
+    without, _ = convert(small_log, MACHINE, ConvertOptions(burst_buffers=None))
+    usual, _ = convert(small_log, MACHINE)
+    assert {profile["bb"] for profile in without.profiles.values()} == {0}
+    assert [p["com"] for p in without.profiles.values()] == [p["com"] for p in usual.profiles.values()]
+
+
+def test_serial_jobs_do_not_communicate() -> None:
+    """One-node jobs send nothing; negative draws become zero."""
+    record = SwfRecord(1, 0, run_s=60, requested_processors=1, requested_s=600)
+    log = SwfLog(
+        SwfHeader(), tuple(msgspec.structs.replace(record, number=n, requested_processors=1 + n % 2) for n in range(99))
+    )
+    workload, _ = convert(log, MACHINE, ConvertOptions(com_mean_bytes=0.0, com_sd_bytes=10.0))
+    traffic: dict[int, list[int]] = {1: [], 2: []}
+    for job in workload.jobs:
+        traffic[job.res].append(workload.profiles[job.profile]["com"])
+    assert set(traffic[1]) == {0}
+    assert min(traffic[2]) == 0 < max(traffic[2])
+
+
+@pytest.mark.reference
+def test_alloc_only_work_is_the_published_one(reference: Path, kth: SwfLog) -> None:
+    """All 28,467 jobs: ids, times, sizes and computing work equal the published files, to the last digit."""
+    published = read_batsim(reference / "data" / "kth" / "KTH-SP2-1996-2.1-cln-alloc-only-from-parts.json.xz")
+    workload, report = convert(kth, THESIS_MACHINE)
+    assert workload.jobs == published.jobs
+    assert [p["cpu"] for p in workload.profiles.values()] == [p["cpu"] for p in published.profiles.values()]
+    assert report.dropped == {"runtime 0 or not known": 8, "number of processors not known": 1}
+    traffic = [p["com"] for p in workload.profiles.values() if p["com"]]
+    assert sum(traffic) / len(traffic) == pytest.approx(100e6, rel=0.005)
+
+
+@pytest.mark.reference
+def test_kappa_rule_gives_the_published_work(reference: Path, kth: SwfLog) -> None:
+    """All IO-Aware jobs within 2 microseconds of work: published sizes were lowered by some bytes afterwards."""
+    published = read_batsim(reference / "data" / "kth" / "KTH-SP2-1996-2.1-cln-io-aware-from-parts.json.xz")
+    runtimes = {record.number: record.run_s for record in kth.records}
+    options = ConvertOptions(model="io")
+    at_floor = 0
+    for job in published.jobs:
+        assert isinstance(job.id, int)
+        assert isinstance(job.walltime, int)
+        profile, runtime = published.profiles[job.profile], runtimes[job.id]
+        flops = compute_flops(runtime, profile["bb"], THESIS_MACHINE, options, job.walltime)
+        assert abs(flops - profile["cpu"]) <= 2000
+        at_floor += flops == round(0.05 * runtime * 1e9)
+    assert at_floor > 6000
