@@ -69,7 +69,7 @@ class Inputs:
 
     def _platform(self, spec: PlatformSpec, source: Source, seed: int) -> tuple[Machine, Prepared]:
         if spec.source == machines.AUTO:
-            spec = machines.fitting(nodes_needed(source, seed), spec.name)
+            spec = machines.fitting(sizes(source, seed), spec.name)
         if spec.source not in self._machines:
             machine = machines.load(spec)
             self._machines[spec.source] = machine, self._write(machine.name, ".xml", machine.xml.encode())
@@ -114,14 +114,12 @@ def read(source: Source, machine: Machine, model: Model, seed: int) -> tuple[Wor
     return workload, format_batsim(workload).encode()
 
 
-def nodes_needed(source: Source, seed: int) -> int:
-    """Compute nodes that a workload's machine must have: what the file says, at least its widest job."""
+def sizes(source: Source, seed: int) -> list[int]:
+    """Compute nodes that each job of a workload asks for."""
     if source.is_json:
-        workload = parse_batsim(source.content(), where=source.text, name=source.name)
-        return max([workload.nb_res, *(job.res for job in workload.jobs)])
+        return [job.res for job in parse_batsim(source.content(), where=source.text, name=source.name).jobs]
     per_node = int(source.spec.convert.get("processors_per_node", 1))
-    widest = max((max(r.requested_processors, r.processors) for r in source.log(seed).records), default=1)
-    return max(1, -(-widest // per_node))
+    return [-(-max(r.requested_processors, r.processors, 1) // per_node) for r in source.log(seed).records]
 
 
 def _too_wide(workload: Workload, machine: Machine) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from analysis.compare import bootstrap_mean
-from analysis.plots.style import INK, colours, new_axes, time_unit
+from analysis.plots.style import INK, colours, new_axes, set_title, time_unit
 from analysis.tables import Floats
 
 
@@ -44,7 +44,9 @@ def bars(
         mean, low, high = interval.value / scale, interval.low / scale, interval.high / scale
         ax.barh(row, mean, height=0.66, color=palette[name])
         ax.errorbar(mean, row, xerr=[[mean - low], [high - mean]], color=INK, capsize=3, linewidth=1.1)
-        ax.annotate(f"{mean:,.3g}", (high, row), xytext=(5, 0), textcoords="offset points", va="center", fontsize=9)
+        ax.annotate(
+            _three_digits(mean), (high, row), xytext=(5, 0), textcoords="offset points", va="center", fontsize=9
+        )
     ax.set_yticks(range(len(values)), list(values))
     ax.invert_yaxis()
     ax.margins(x=0.1)
@@ -52,5 +54,9 @@ def bars(
     ax.grid(axis="x")
     ax.tick_params(axis="y", length=0)
     ax.set_xlabel(f"{unit} (whiskers: 95 % bootstrap interval of the mean)" if unit else "95 % bootstrap interval")
-    ax.set_title(title)
+    set_title(ax, title)
     return ax
+
+
+def _three_digits(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:#.3g}".rstrip(".")

@@ -9,7 +9,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, SymmetricalLogLocator
 
-from analysis.plots.style import INK, colours, new_axes
+from analysis.plots.style import INK, colours, new_axes, set_title
 from analysis.tables import Floats
 
 _TICKS_S = {0: "0", 60: "1 min", 600: "10 min", 3600: "1 h", 21_600: "6 h", 86_400: "1 day", 604_800: "1 week"}
@@ -79,5 +79,5 @@ def boxen(
     ax.tick_params(axis="y", length=0)
     ax.set_ylabel("")
     ax.set_xlabel("logarithmic beyond the first tick; line: median, tick: largest value")
-    ax.set_title(title)
+    set_title(ax, title)
     return ax

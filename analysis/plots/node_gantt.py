@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 
 from analysis.plots.rectangles import Rectangle, draw_rectangles
-from analysis.plots.style import PALETTE, new_axes, time_unit
+from analysis.plots.style import PALETTE, new_axes, set_title, time_unit
 from analysis.tables import JobTable, parse_intervals
 
 
@@ -55,7 +55,7 @@ def node_gantt(
     ax.set_ylim(len(ids), 0)
     ax.set_xlabel(f"simulated time ({unit}); hatched: killed")
     ax.set_ylabel("compute node")
-    ax.set_title(title)
+    set_title(ax, title)
     return ax
 
 

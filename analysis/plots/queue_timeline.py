@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.plots.style import colours, new_axes, time_unit
+from analysis.plots.style import colours, legend_above, new_axes, set_title, time_unit
 from analysis.tables import JobTable
 from analysis.timelines import queue_length
 
@@ -44,6 +44,6 @@ def queue_timeline(
     ax.grid(axis="y")
     ax.set_xlabel(f"simulated time ({unit})")
     ax.set_ylabel("jobs")
-    ax.legend(ncols=3, loc="upper left")
-    ax.set_title(title)
+    legend_above(ax)
+    set_title(ax, title)
     return ax

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from matplotlib.axes import Axes
 
 from analysis.plots.rectangles import Rectangle, draw_rectangles
-from analysis.plots.style import FAINT, PALETTE, new_axes, time_unit
+from analysis.plots.style import FAINT, PALETTE, new_axes, set_title, time_unit
 from analysis.tables import JobTable, parse_storages
 
 
@@ -64,7 +64,7 @@ def storage_gantt(
     ax.set_yticks([row + 0.5 for row in range(len(storages))], [storage.name for storage in storages])
     ax.tick_params(axis="y", length=0)
     ax.set_xlabel(f"simulated time ({unit}); full height of a lane: the storage node's capacity")
-    ax.set_title(title)
+    set_title(ax, title)
     return ax
 
 

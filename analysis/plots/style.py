@@ -19,9 +19,6 @@ FAINT = "#DDDDDD"
 
 SETTINGS: Any = {
     "font.size": 9.5,
-    "axes.titlesize": 11,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.edgecolor": "#888888",
@@ -31,7 +28,6 @@ SETTINGS: Any = {
     "xtick.color": INK,
     "ytick.color": INK,
     "grid.color": FAINT,
-    "legend.frameon": False,
     "svg.hashsalt": "spillway",
     "svg.fonttype": "none",
 }
@@ -52,6 +48,25 @@ def new_axes(ax: Axes | None, width: float = 8.0, height: float = 4.0) -> Axes:
         figure = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasAgg(figure)
         return figure.add_subplot()
+
+
+def set_title(ax: Axes, title: str) -> None:
+    """Write the title above the axes, at the left."""
+    ax.set_title(title, loc="left", fontsize=11, fontweight="bold", color=INK)
+
+
+def legend_above(ax: Axes, columns: int = 5) -> None:
+    """Put the legend above the axes, at the right: it never hides data."""
+    ax.legend(
+        ncols=columns,
+        loc="lower right",
+        bbox_to_anchor=(1.0, 1.0),
+        borderaxespad=0.3,
+        frameon=False,
+        fontsize=9,
+        handlelength=1.4,
+        columnspacing=1.2,
+    )
 
 
 def time_unit(span_s: float) -> tuple[float, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.plots.style import PALETTE, new_axes, time_unit
+from analysis.plots.style import PALETTE, legend_above, new_axes, set_title, time_unit
 from analysis.tables import Floats, JobTable
 from analysis.timelines import Steps, busy_nodes, held_bytes
 
@@ -51,13 +51,13 @@ def utilisation_timeline(
     if not ax.lines:
         ax.text(0.5, 0.5, "no jobs, or size of the machine unknown", transform=ax.transAxes, ha="center")
     else:
-        ax.legend(ncols=2, loc="lower left", bbox_to_anchor=(0.55, 1.0), borderaxespad=0.2)
+        legend_above(ax)
     ax.set_xlim(begin_s / scale, end_s / scale)
     ax.set_ylim(0, 102)
     ax.grid(axis="y")
     ax.set_xlabel(f"simulated time ({unit})")
     ax.set_ylabel("held (%)")
-    ax.set_title(title)
+    set_title(ax, title)
     return ax
 
 

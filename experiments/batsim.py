@@ -1,0 +1,165 @@
+"""Runs with the simulator in a process of its own: the real Batsim, or ours, over ZeroMQ.
+
+The scheduler's service stays in the run's process; the simulator is started beside it, watched, and ended whatever
+happens. Batsim tells nobody when it aborts or deadlocks: its process is the only witness.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import zmq
+
+from experiments import memory
+from experiments.errors import RunFailed, SpecError
+from experiments.players import PREFIX, Played
+from experiments.spec import Engine, Model, RunSpec
+from experiments.stopwatch import TimedSession
+from schedulers.errors import RemoteProtocolError
+from schedulers.protocol import batsim4
+from schedulers.server import serve
+
+BATSIM_VARIABLE = "BATSIM"
+"""Environment variable that says where Batsim is, if not on PATH."""
+
+GRACE_S = 10.0
+LAST_LINES = 12
+LOG = "simulator.log"
+_GONE = b"the simulator's process has ended"
+
+
+def play_over_zmq(run: RunSpec, root: Path, folder: Path, session: TimedSession) -> Played:
+    """Start the simulator and serve it until its end.
+
+    Raises
+    ------
+    SpecError
+        There is no Batsim.
+    RunFailed
+        The simulator ended early; the message has its last words.
+    SpillwayError
+        What the session refuses.
+    """
+    program = simulator_command(run.engine)
+    began = sum(os.times()[2:4])
+    with contextlib.ExitStack() as stack:
+        log = stack.enter_context((folder / LOG).open("wb"))
+        started: list[_Simulator] = []
+
+        def start(endpoint: str) -> None:
+            address = endpoint.replace("127.0.0.1", "localhost")
+            command = [*program, *arguments(run, root, folder, address)]
+            started.append(stack.enter_context(_simulator(command, endpoint, log.fileno())))
+
+        try:
+            serve(session, "tcp://127.0.0.1:*", batsim4, on_bound=start)
+        except RemoteProtocolError:
+            if not started or not started[0].gone.is_set():
+                raise
+            raise RunFailed(_last_words(started[0].process, folder / LOG)) from None
+        code = _wait(started[0].process)
+    if code != 0:
+        raise RunFailed(f"the simulator ended with exit code {code}: {_tail(folder / LOG)}")
+    if not (folder / f"{PREFIX}_jobs.csv").exists():
+        raise RunFailed(f"the simulator left no {PREFIX}_jobs.csv: {_tail(folder / LOG)}")
+    return Played(sum(os.times()[2:4]) - began, memory.children_peak_bytes())
+
+
+def simulator_command(engine: Engine) -> list[str]:
+    """Program that plays the machine over ZeroMQ; raise :class:`SpecError` where Batsim is not installed."""
+    if engine is not Engine.BATSIM:
+        return [sys.executable, "-m", "simulator", "--engine", engine.value]
+    given = os.environ.get(BATSIM_VARIABLE, "")
+    found = shutil.which(given or "batsim")
+    if found is None:
+        where = f"{BATSIM_VARIABLE}={given!r} is no program" if given else "there is no 'batsim' on PATH"
+        raise SpecError(
+            f"{where}; install Batsim 4 or set {BATSIM_VARIABLE} to its program, or use the embedded simulator "
+            f"(--engine fluid)"
+        )
+    return [found]
+
+
+def arguments(run: RunSpec, root: Path, folder: Path, endpoint: str) -> list[str]:
+    """Batsim 4's options for a run."""
+    options = ["-p", str((root / run.platform.path).resolve()), "-w", str((root / run.workload.path).resolve())]
+    options += ["-s", endpoint, "-e", str((folder / PREFIX).resolve())]
+    options += ["--disable-schedule-tracing", "--disable-machine-state-tracing"]
+    if run.model is Model.IO:
+        options += ["--enable-dynamic-jobs", "--enable-profile-reuse"]
+    return options
+
+
+class _Simulator:
+    """A started simulator and whether it has ended before the conversation did."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+        self.gone = threading.Event()
+
+
+@contextlib.contextmanager
+def _simulator(command: Sequence[str], endpoint: str, log: int) -> Iterator[_Simulator]:
+    """Start the simulator, wake the service when it dies, and end it on the way out."""
+    try:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+        )
+    except OSError as error:
+        raise RunFailed(f"cannot start {command[0]!r}: {error.strerror}") from None
+    simulator = _Simulator(process)
+    watcher = threading.Thread(target=_watch, args=(simulator, endpoint), daemon=True)
+    watcher.start()
+    try:
+        yield simulator
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(GRACE_S)
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+def _watch(simulator: _Simulator, endpoint: str) -> None:
+    """When the simulator has ended, say so to the service in a message that it cannot understand.
+
+    After a normal end nobody listens any more, and the message is dropped.
+    """
+    simulator.process.wait()
+    time.sleep(0.2)
+    simulator.gone.set()
+    context = zmq.Context()
+    socket = context.socket(zmq.REQ)
+    socket.linger = 1000
+    socket.connect(endpoint)
+    socket.send(_GONE)
+    socket.close()
+    context.term()
+
+
+def _wait(process: subprocess.Popen[bytes]) -> int:
+    try:
+        return process.wait(GRACE_S)
+    except subprocess.TimeoutExpired:
+        raise RunFailed(f"the simulation has ended, but its process has not within {GRACE_S:g} s") from None
+
+
+def _last_words(process: subprocess.Popen[bytes], log: Path) -> str:
+    if process.returncode == 0:
+        return f"the simulation deadlocked (its process ended without saying so): {_tail(log)}"
+    return f"the simulator's process ended with exit code {process.returncode} in the middle: {_tail(log)}"
+
+
+def _tail(log: Path) -> str:
+    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    return " | ".join(line.strip() for line in lines[-LAST_LINES:] if line.strip()) or "it said nothing"

@@ -1,0 +1,103 @@
+"""What plays the machine: our simulator in this process, or a Batsim (the real one or ours) in a process of its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.errors import SpecError
+from experiments.spec import Engine, Model, RunSpec, Transport
+from experiments.stopwatch import TimedSession
+from platforms.model import Platform
+from platforms.xml_reader import load_platform
+from simulator.broker import Simulation
+from simulator.engines.base import Engine as EngineProtocol
+from simulator.engines.fluid import FluidEngine
+from simulator.links import InProcessLink
+from simulator.options import SimulationOptions
+from simulator.workload import load_workload
+
+PREFIX = "out"
+"""Export prefix inside a run's folder; the files lose it in the end."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """What playing cost.
+
+    Attributes
+    ----------
+    simulator_cpu_s
+        CPU seconds of everything but the scheduler's answers.
+    other_rss_bytes
+        Memory of the simulator's process where it is another one.
+    """
+
+    simulator_cpu_s: float
+    other_rss_bytes: int = 0
+
+
+def play(run: RunSpec, root: Path, folder: Path, session: TimedSession) -> Played:
+    """Play a run; afterwards ``jobs.csv`` and Batsim's further files are in its folder.
+
+    Raises
+    ------
+    SpillwayError, SimulatorInputError, RunFailed
+        The simulation could not be finished; the message is the cause.
+    """
+    if run.engine is Engine.BATSIM or run.transport is Transport.ZMQ:
+        from experiments.batsim import play_over_zmq
+
+        played = play_over_zmq(run, root, folder, session)
+    else:
+        played = _play_here(run, root, folder, session)
+    for path in folder.glob(f"{PREFIX}_*"):
+        path.rename(folder / path.name.removeprefix(f"{PREFIX}_"))
+    return played
+
+
+def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) -> Played:
+    begin = time.process_time()
+    path = root / run.platform.path
+    platform = load_platform(path)
+    with _ENGINES[run.engine](platform, path) as engine:
+        simulation = Simulation(
+            platform,
+            [load_workload(root / run.workload.path)],
+            engine,
+            InProcessLink(session.handle),
+            SimulationOptions(
+                export=str(folder / PREFIX),
+                dynamic_jobs=run.model is Model.IO,
+                profile_reuse=run.model is Model.IO,
+                fail_on_deadlock=True,
+            ),
+        )
+        simulation.run()
+    return Played(time.process_time() - begin - session.cpu_s)
+
+
+def _fixed(platform: Platform, path: Path) -> EngineProtocol:
+    from simulator.engines.fixed import FixedEngine
+
+    return FixedEngine(platform)
+
+
+def _simgrid(platform: Platform, path: Path) -> EngineProtocol:
+    from simulator.engines.simgrid import SimgridEngine
+
+    return SimgridEngine(path)
+
+
+def _no_engine(platform: Platform, path: Path) -> EngineProtocol:
+    raise SpecError("the engine 'batsim' is a program of its own: it is spoken to over ZeroMQ")
+
+
+_ENGINES: dict[Engine, Callable[[Platform, Path], EngineProtocol]] = {
+    Engine.FLUID: lambda platform, _: FluidEngine(platform),
+    Engine.FIXED: _fixed,
+    Engine.SIMGRID: _simgrid,
+    Engine.BATSIM: _no_engine,
+}
