@@ -26,6 +26,7 @@ from workloads.swf import SwfLog, SwfRecord
 from workloads.workload import Profile, Workload, WorkloadJob
 
 _PIECES = (2, 3, 4)
+_MANY_CUT = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +160,8 @@ def convert(
     kept.sort(key=lambda record: (record.submit_s, record.number))
     _refuse_repeated_numbers(kept, name)
     workload = _assemble(kept, machine, options, name)
-    report = ConversionReport(len(chosen), len(kept), dict(dropped), tuple(_remarks(kept, machine, options)))
+    remarks = (*_remarks(kept, machine, options), *_storage_remark(workload, machine))
+    report = ConversionReport(len(chosen), len(kept), dict(dropped), remarks)
     return replace(workload, notes=tuple(report.lines())), report
 
 
@@ -288,3 +290,19 @@ def _remarks(records: list[SwfRecord], machine: MachineFacts, options: ConvertOp
     large = sum(nodes_of(record, options) > machine.nodes for record in records)
     if large:
         yield f"{large} jobs ask for more than the machine's {machine.nodes} nodes and will be rejected"
+
+
+def _storage_remark(workload: Workload, machine: MachineFacts) -> Iterable[str]:
+    """Say it where the machine's storage, not the request model, decides many of the requests."""
+    if machine.storage_nodes == 0:
+        return
+    whole = machine.storage_bytes
+    cut = 0
+    for job in workload.jobs:
+        share = whole // -(-job.res // machine.storage_nodes)
+        cut += workload.profiles[job.profile]["bb"] in (whole, share)
+    if cut > _MANY_CUT * len(workload.jobs):
+        yield (
+            f"{cut} jobs ({cut / len(workload.jobs):.0%}) drew more burst buffer than the machine's "
+            f"{machine.storage_nodes} x {whole / 1e9:g} GB can place and were cut"
+        )

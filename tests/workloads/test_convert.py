@@ -191,3 +191,12 @@ def test_kappa_rule_gives_the_published_work(reference: Path, kth: SwfLog) -> No
         assert abs(flops - profile["cpu"]) <= 2000
         at_floor += flops == round(0.05 * runtime * 1e9)
     assert at_floor > 6000
+
+
+def test_scarce_storage_is_remarked(small_log: SwfLog) -> None:
+    """Where the machine cuts many requests, the report says so; a machine without storage has none to cut."""
+    scarce = MachineFacts(nodes=8, storage_nodes=1, storage_bytes=150_000_000)
+    _, report = convert(small_log, scarce)
+    assert report.remarks[-1].endswith("drew more burst buffer than the machine's 1 x 0.15 GB can place and were cut")
+    _, report = convert(small_log, MachineFacts(nodes=8))
+    assert not any("burst buffer" in remark for remark in report.remarks)
