@@ -96,10 +96,7 @@ class Simulation:
         self.options = options = options or SimulationOptions()
         _check_options(options)
         self._workloads = tuple(workloads)
-        limit = options.machine_limit
-        if options.machine_limit_from_workload:
-            limit = max([limit, *(workload.nb_res for workload in workloads)])
-        self.machines = Machines(platform, options.roles, options.master, limit)
+        self.machines = Machines(platform, options.roles, options.master, _machine_limit(options, workloads))
         events = [load_events(path, len(self.machines), options.forward_unknown_events) for path in options.events]
         try:
             self.registry = Registry(workloads)
@@ -229,7 +226,7 @@ class Simulation:
     def _finish(self, deadlocked: bool) -> SimulationResult:
         joules = 0.0
         if self.meter is not None:
-            joules = self.meter.at_last_end - max(self.meter.at_first_submission, 0.0)
+            joules = self.meter.at_last_end - self.meter.at_first_submission
         real = time.perf_counter() - self._started if self.options.wall_clock else 0.0
         totals = self.outputs.jobs.totals
         figures = schedule_figures(
@@ -253,6 +250,14 @@ class Simulation:
         if self.options.dynamic_jobs and not server.registration_finished:
             parts.append("the scheduler never sent the notification registration_finished")
         return f"deadlock at {self.kernel.clock:.6f} s: " + ("; ".join(parts) or "nothing can happen any more")
+
+
+def _machine_limit(options: SimulationOptions, workloads: Sequence[Workload]) -> int:
+    """The smaller of the two limits on compute hosts; 0: none."""
+    limits = [options.machine_limit] if options.machine_limit else []
+    if options.machine_limit_from_workload and workloads:
+        limits.append(max(workload.nb_res for workload in workloads))
+    return min(limits, default=0)
 
 
 def _check_options(options: SimulationOptions) -> None:

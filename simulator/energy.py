@@ -78,7 +78,7 @@ class EnergyMeter:
     Attributes
     ----------
     at_first_submission, at_last_end
-        Energy when the first static job was submitted (-1 before), and when the last job ended; J.
+        Energy when the first static job was submitted, and when the last job ended; J, -1 before.
     """
 
     def __init__(self, platform: Platform, machines: Machines, engine: Engine, outputs: Outputs) -> None:
@@ -90,7 +90,7 @@ class EnergyMeter:
             self._by_host.setdefault(machine.host, []).append(meter)
         self._running: dict[int, list[tuple[_Meter, _Load]]] = {}
         self.at_first_submission = -1.0
-        self.at_last_end = 0.0
+        self.at_last_end = -1.0
 
     # ------------------------------------------------------------------ what happens
 

@@ -219,7 +219,7 @@ class Executor:
             job.limit = None
             job.budget = 0.0
             progress = self._drop_tasks(job)
-            print('limit', job.full_id, job.handle, 1-progress) if 1-progress<1e-9 else 0
+            print('limit', job.source, job.handle, 1-progress) if 1-progress<1e-9 else 0
             self._done(job, OK if 1-progress<1e-12 else TIMEOUT)
 
     def _drop_tasks(self, job: Job) -> float:

@@ -15,14 +15,17 @@ def split_id(text: str) -> tuple[str, str]:
     ValueError
         Not exactly one separator.
     """
+    workload, _, name = text.partition("!")
+    if name and "!" not in name:
+        return workload, name
     parts = _SEPARATORS.split(text)
     if len(parts) != 2:
         raise ValueError(f"expected a job id WORKLOAD!NAME with exactly one '!', got {text!r}")
     return parts[0], parts[1]
 
 
-def resolve_id(value: object, workload: str, where: str) -> str:
-    """Full id of a job whose object says ``id``.
+def resolve_id(value: object, workload: str, where: str) -> tuple[str, str]:
+    """Workload name and job name of a job whose object says ``id``.
 
     Batsim's rule: an id that contains the workload's name anywhere is taken as full already, any other gets the name in
     front. So the id ``w01`` in the workload ``w0`` is refused.
@@ -30,7 +33,7 @@ def resolve_id(value: object, workload: str, where: str) -> str:
     Raises
     ------
     ValueError
-        The id is neither text nor a whole number, or does not resolve to an id of this workload.
+        The id is neither text nor a whole number, or is no full id after the rule was applied.
     """
     if type(value) is int:
         text = str(value)
@@ -40,7 +43,7 @@ def resolve_id(value: object, workload: str, where: str) -> str:
         raise ValueError(f"{where}: field 'id' must be a text or a whole number, got {value!r}")
     full = text if workload in text else f"{workload}!{text}"
     try:
-        return "!".join(split_id(full))
+        return split_id(full)
     except ValueError:
         hint = ""
         if workload in text and "!" not in text:

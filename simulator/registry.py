@@ -115,7 +115,8 @@ class Workload(ProfileLookup):
             Something is missing, of the wrong kind or out of range, or the job's name was used before.
         """
         fields = Fields(data, where)
-        full_id = resolve_id(fields.required("id"), self.name, where)
+        owner, name = resolve_id(fields.required("id"), self.name, where)
+        full_id = f"{owner}!{name}"
         subtime = fields.number("subtime")
         walltime = fields.number("walltime", NO_WALLTIME)
         if printed:
@@ -130,7 +131,6 @@ class Workload(ProfileLookup):
             raise ValueError(
                 f"{where}: field 'res' must be {profile.size}, the size of its profile {profile.name!r}, got {res}"
             )
-        owner, name = split_id(full_id)
         if owner != self.name:
             raise ValueError(f"{where}: field 'id' must name a job of workload {self.name!r}, got {full_id!r}")
         source = {**rewritten(data), "id": full_id} if keep else None

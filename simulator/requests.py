@@ -37,6 +37,7 @@ from simulator.options import SimulationOptions
 from simulator.power import PowerSwitches
 from simulator.profiles import read_profile
 from simulator.profiles.base import DelayWork, ParallelWork
+from simulator.profiles.composed import Sequence
 from simulator.registry import Registry
 from simulator.server import Server
 
@@ -140,7 +141,8 @@ class Requests:
         profile = job.profile
         if profile.elastic:
             return True
-        return profile.kind == "composed" and all(job.workload.profile(name).elastic for name in profile.children)
+        parts = profile.work.parts if isinstance(profile.work, Sequence) else None
+        return bool(parts) and all(part.elastic for part in parts or ())
 
     def _check_free(self, allocation: Allocation) -> None:
         machines, options = self._machines, self._options
@@ -158,6 +160,10 @@ class Requests:
             if state is not State.IDLE and state is not State.COMPUTING:
                 name = machines.all[number].name
                 raise ValueError(f"machine {number} ({name!r}) cannot compute now, it is {state.name.lower()}")
+        if self._meter is not None:
+            for number in allocation.ids:
+                if not self._power.computes(number):
+                    raise ValueError(f"machine {number} ({machines.all[number].name!r}) is in no computation power state")
 
     def _busy(self, number: int, remedy: str) -> NoReturn:
         running = [
@@ -189,6 +195,8 @@ class Requests:
                 continue
             if job.state is not JobState.RUNNING and not job.complete:
                 raise ValueError(f"{job_id!r}: only a running job can be killed, it is {job.state.value}")
+            if job.allocation is None:
+                raise ValueError(f"{job_id!r}: it is RUNNING by CHANGE_JOB_STATE only, there is nothing to kill")
             job.kill_requested = True
             jobs.append(job)
         if jobs:
@@ -249,8 +257,7 @@ class Requests:
         workload.profiles[name] = profile
 
     def _register_job(self, request: RegisterJob) -> None:
-        job_id = request.job_id
-        workload_name, name = split_id(job_id)
+        workload_name, name = split_id(request.job_id)
         workload = self._registry.workloads.get(workload_name)
         if workload is None:
             raise ValueError(f"there is no workload {workload_name!r}; register a profile of it first")
@@ -277,7 +284,7 @@ class Requests:
         if not now < moment < math.inf:
             raise ValueError(f"'timestamp' must be finite and lie after the present time {now:.9g}, got {moment!r}")
         self._server.waiters += 1
-        self._kernel.at(now + max(moment - now, SHORTEST_WAIT_S), self._call)
+        self._kernel.at(moment if moment - now >= SHORTEST_WAIT_S else now + SHORTEST_WAIT_S, self._call)
 
     def _call(self, _: object) -> None:
         if not self._server.ends_sent:

@@ -80,8 +80,8 @@ class Submitter:
             after()
 
     def _sleep(self) -> None:
-        pause = self._items[self._position][0] - self._since
-        self._kernel.at(self._kernel.clock + pause, self._woken)
+        moment, delay = self._items[self._position][0], self._kernel.clock - self._since
+        self._kernel.at(moment + delay, self._woken)
 
     def _woken(self, _: object) -> None:
         self._since = self._kernel.clock

@@ -14,6 +14,7 @@ from simulator.errors import SimulatorInputError
 from simulator.fields import Fields
 from simulator.profiles import read_profile
 from simulator.profiles.base import Origin
+from simulator.profiles.composed import Sequence
 from simulator.registry import Workload
 
 _UNPACKERS: dict[str, Callable[[bytes], bytes]] = {".xz": lzma.decompress, ".gz": gzip.decompress}
@@ -72,7 +73,7 @@ def _read(data: Any, name: str, file: str) -> Workload:
     origin = Origin(str(Path(file).parent) if file else ".")
     for profile_name, item in fields.mapping("profiles").items():
         workload.profiles[profile_name] = read_profile(profile_name, item, origin)
-    _check_children(workload)
+    _link_parts(workload)
     for number, item in enumerate(fields.array("jobs")):
         workload.jobs.append(_job(workload, item, number))
     _drop_unused(workload)
@@ -97,8 +98,8 @@ def _job(workload: Workload, item: Any, number: int) -> Any:
     return job
 
 
-def _check_children(workload: Workload) -> None:
-    """Every profile that a composed one names must exist, and none may contain itself."""
+def _link_parts(workload: Workload) -> None:
+    """Link composed profiles with their parts, which must exist; none may contain itself."""
     done: set[str] = set()
 
     def visit(name: str, above: tuple[str, ...]) -> None:
@@ -111,6 +112,8 @@ def _check_children(workload: Workload) -> None:
             raise ValueError(f"profile {above[-1]!r}: the profile {name!r} in its 'seq' does not exist")
         for child in profile.children:
             visit(child, (*above, name))
+        if isinstance(profile.work, Sequence):
+            profile.work.parts = tuple(workload.profile(child) for child in profile.children)
         done.add(name)
 
     for name in list(workload.profiles):

@@ -60,11 +60,11 @@ def schedule_figures(
         "nb_machine_switches": switches[1],
     }
     figures = {"batsim_version": BATSIM_VERSION}
-    figures.update((name, f"{value:.6f}") for name, value in real.items())
+    figures.update((name, "-nan" if value != value else f"{value:.6f}") for name, value in real.items())
     figures.update((name, str(number)) for name, number in whole.items())
     return dict(sorted(figures.items()))
 
 
 def _ratio(total: float, count: int) -> float:
-    """Mean over all jobs, not a number when there is none (Batsim divides by 0 and prints ``-nan``)."""
+    """Mean over all jobs; not a number when there is none, as in Batsim, which prints it as ``-nan``."""
     return total / count if count else float("nan")

@@ -9,6 +9,7 @@ from simulator.profiles.base import (
     Origin,
     Parsed,
     Placement,
+    Profile,
     ProfileLookup,
     Program,
     Run,
@@ -16,23 +17,31 @@ from simulator.profiles.base import (
 
 
 class Sequence(CompoundWork):
-    """Profiles in order, ``repeat`` times; the first that does not return 0 ends it."""
+    """Profiles in order, ``repeat`` times; the first that does not return 0 ends it.
 
-    __slots__ = ("linked", "names", "repeat")
+    Attributes
+    ----------
+    names, repeat
+        What runs, how often.
+    parts
+        The profiles of those names, None until they are linked (when a workload file has been read).
+    """
 
-    def __init__(self, names: tuple[str, ...], repeat: int, linked: bool = True) -> None:
+    __slots__ = ("names", "parts", "repeat")
+
+    def __init__(self, names: tuple[str, ...], repeat: int) -> None:
         self.names = names
         self.repeat = repeat
-        self.linked = linked
+        self.parts: tuple[Profile, ...] | None = None
 
     def steps(self, node: Node, place: Placement, lookup: ProfileLookup) -> Program:
         """Run the children; ``node.index`` counts over repetitions."""
-        if not self.linked:
+        profiles = self.parts
+        if profiles is None:
             raise ValueError(
                 f"its profile {node.profile.name!r} is a 'composed' one that was registered during the simulation, "
                 f"which makes Batsim 4 crash; put it into the workload file, or register and execute its parts"
             )
-        profiles = [lookup.profile(name) for name in self.names]
         for index in range(self.repeat * len(profiles)):
             node.index = index
             node.child = Node(profiles[index % len(profiles)])
@@ -42,7 +51,7 @@ class Sequence(CompoundWork):
         return 0
 
 
-def parse(fields: Fields, origin: Origin) -> Parsed:
+def parse(fields: Fields, _origin: Origin) -> Parsed:
     """Read ``seq`` (names, at least one) and ``repeat`` (at least 1, default 1)."""
     names = fields.array("seq")
     if not names or not all(isinstance(name, str) for name in names):
@@ -50,4 +59,4 @@ def parse(fields: Fields, origin: Origin) -> Parsed:
     repeat = fields.integer("repeat", 1)
     if repeat < 1:
         raise fields.wrong("repeat", "a whole number of at least 1", repeat)
-    return Parsed(Sequence(tuple(names), repeat, origin.folder is not None), children=tuple(names))
+    return Parsed(Sequence(tuple(names), repeat), children=tuple(names))
