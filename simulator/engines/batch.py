@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from math import inf, isfinite
 from typing import Any, TypeAlias
 
 import numba as nb
@@ -41,6 +43,8 @@ def flatten(tasks: Sequence[TaskSpec], n_hosts: int) -> BatchArrays:
     for position, task in enumerate(tasks):
         places = task.hosts
         n = len(places)
+        if not n:
+            raise TaskError(f"task {position}: needs at least one host, got none")
         hosts += places
         ends.append(len(hosts))
         flops = task.flops
@@ -61,7 +65,11 @@ def flatten(tasks: Sequence[TaskSpec], n_hosts: int) -> BatchArrays:
                 amounts += amount
         each.append(everyone)
         pair_ends.append(len(sources))
-    batch = (
+    _check_hosts(hosts, ends, n_hosts)
+    _check_amounts("flops", work, ends)
+    _check_amounts("bytes of an all-to-all", each, range(len(each) + 1))
+    _check_amounts("bytes", amounts, pair_ends)
+    return (
         np.array(hosts, np.int64),
         np.array(ends, np.int64),
         np.array(work, np.float64),
@@ -71,30 +79,19 @@ def flatten(tasks: Sequence[TaskSpec], n_hosts: int) -> BatchArrays:
         np.array(destinations, np.int64),
         np.array(amounts, np.float64),
     )
-    _check(batch, n_hosts)
-    return batch
 
 
-def _check(batch: BatchArrays, n_hosts: int) -> None:
-    hosts, ends, work, each, pair_ends, _, _, amounts = batch
-    if len(hosts) and not (hosts.min() >= 0 and hosts.max() < n_hosts):
-        wrong = int(np.flatnonzero((hosts < 0) | (hosts >= n_hosts))[0])
-        raise TaskError(f"task {_owner(ends, wrong)}: hosts must lie in 0..{n_hosts - 1}, got {hosts[wrong]}")
-    if (np.diff(ends) == 0).any():
-        raise TaskError(f"task {int(np.flatnonzero(np.diff(ends) == 0)[0])}: needs at least one host, got none")
-    for what, values, owners in (
-        ("flops", work, ends),
-        ("bytes of an all-to-all", each, np.arange(len(each) + 1)),
-        ("bytes", amounts, pair_ends),
-    ):
-        if len(values) and not (values.min() >= 0.0 and values.max() < np.inf):
-            wrong = int(np.flatnonzero(~((values >= 0.0) & (values < np.inf)))[0])
-            raise TaskError(f"task {_owner(owners, wrong)}: {what} must be finite and at least 0, got {values[wrong]}")
+def _check_hosts(hosts: list[int], ends: list[int], n_hosts: int) -> None:
+    if hosts and not (min(hosts) >= 0 and max(hosts) < n_hosts):
+        at = next(k for k, host in enumerate(hosts) if not 0 <= host < n_hosts)
+        raise TaskError(f"task {bisect_right(ends, at) - 1}: hosts must lie in 0..{n_hosts - 1}, got {hosts[at]}")
 
 
-def _owner(ends: Array, item: int) -> int:
-    """The task in whose part an item lies."""
-    return int(np.searchsorted(ends, item, side="right")) - 1
+def _check_amounts(what: str, values: list[float], ends: Sequence[int]) -> None:
+    """All at least 0 and finite; the sum is not finite if one value is not."""
+    if values and not (min(values) >= 0.0 and isfinite(sum(values))):
+        at = next((k for k, value in enumerate(values) if not 0.0 <= value < inf), 0)
+        raise TaskError(f"task {bisect_right(ends, at) - 1}: {what} must be finite and at least 0, got {values[at]}")
 
 
 def _per_position(flops: Any, n: int, position: int) -> list[float]:
@@ -128,7 +125,7 @@ def _from_matrix(comm: Matrix, n: int, position: int) -> _Triples:
 
 
 def _from_pairs(comm: Pairs, n: int, position: int) -> _Triples:
-    src, dst, amounts = (np.asarray(part).tolist() for part in (comm.src, comm.dst, comm.bytes))
+    src, dst, amounts = _listed(comm.src), _listed(comm.dst), _listed(comm.bytes)
     if not len(src) == len(dst) == len(amounts):
         raise TaskError(
             f"task {position}: src, dst and bytes must be equally long, got {len(src)}, {len(dst)} and {len(amounts)}"
@@ -136,6 +133,11 @@ def _from_pairs(comm: Pairs, n: int, position: int) -> _Triples:
     if len(src) == 1 and 0 <= src[0] < n and 0 <= dst[0] < n:
         return src, dst, amounts
     return _added(zip(src, dst, amounts, strict=True), n, position)
+
+
+def _listed(values: Any) -> list[Any]:
+    listed: list[Any] = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    return listed
 
 
 def _from_several(comm: tuple[Any, ...], n: int, position: int) -> _Triples:

@@ -12,11 +12,10 @@ import numpy as np
 from platforms.model import Platform
 from simulator.engines.base import TaskError, TaskSpec
 from simulator.engines.batch import flatten
-from simulator.engines.fluid_kernels import link_elements, mark_dirty, retire, run, solve
+from simulator.engines.fluid_kernels import relink, retire, run
 from simulator.engines.fluid_state import (
     ACTIVE,
-    CAPACITY,
-    CORE_SPEED,
+    COUNT,
     DIRTY,
     ENDED,
     EPOCH,
@@ -33,7 +32,7 @@ from simulator.engines.fluid_state import (
     FluidState,
 )
 from simulator.engines.routes import RouteTable
-from simulator.engines.weights import admit, begin_sleep, bound_by_processors
+from simulator.engines.weights import admit, begin_sleep, change_speed
 
 MISSING_AT_ONCE = 4096
 """Routes that are asked for between two attempts to start a task."""
@@ -86,14 +85,14 @@ class FluidEngine:
         while True:
             done = admit(done, self._hosts, self._missing, state.arrays, batch, self._routes.arrays)
             if done == len(tasks):
+                self._routes.look_for_groups()
                 return list(range(first, first + len(tasks)))
             unknown = int(self._missing[0])
             if unknown:
                 self._routes.add(self._missing[1 : 1 + unknown].tolist())
             else:
                 state.room_for_elements(self._links + len(tasks[done].hosts))
-                for row in state.lists[ACTIVE, : state.counters[N_ACTIVE]].tolist():
-                    link_elements(row, state.arrays)
+                relink(state.arrays)
 
     def sleep(self, seconds: float) -> int:
         """See :meth:`simulator.engines.base.Engine.sleep`."""
@@ -131,19 +130,20 @@ class FluidEngine:
     def next_completion(self) -> float:
         """See :meth:`simulator.engines.base.Engine.next_completion`; costs a copy of the tasks' state."""
         state = self._state
-        solve(state.arrays)
-        counters = state.counters.copy()
+        dirty = state.dirty[: state.counters[N_DIRTY]].copy()
         ahead: tuple[Any, ...] = (
             state.clock.copy(),
-            counters,
+            state.counters.copy(),
             state.task_floats.copy(),
             state.task_ints.copy(),
             state.lists.copy(),
             *state.arrays[5:],
         )
-        ended = run(np.inf, ahead)
-        state.counters[EPOCH] = counters[EPOCH]
-        state.resource_ints[state.dirty[: counters[N_DIRTY]], DIRTY] = 0
+        ended = run(math.inf, ahead)
+        state.counters[EPOCH] = ahead[1][EPOCH]
+        state.dirty[: len(dirty)] = dirty
+        state.resource_ints[:, DIRTY] = 0
+        state.resource_ints[dirty, DIRTY] = 1
         return float(ahead[0][0]) if ended else math.inf
 
     def advance(self, until: float) -> list[int]:
@@ -162,16 +162,8 @@ class FluidEngine:
         speeds = self._platform.hosts[host].speeds
         if not 0 <= pstate < len(speeds):
             raise TaskError(f"power state of host {host} must lie in 0..{len(speeds) - 1}, got {pstate}")
-        state = self._state
-        processor = self._links + host
-        state.resource_floats[processor, CORE_SPEED] = speeds[pstate]
-        state.resource_floats[processor, CAPACITY] = int(self._platform.cores[host]) * speeds[pstate]
-        element = int(state.resource_ints[processor, HEAD])
-        while element >= 0:
-            row = int(state.element_links[element, TASK])
-            bound_by_processors(row, self._links, state.arrays)
-            mark_dirty(row, state.arrays)
-            element = int(state.element_links[element, NEXT])
+        cores = int(self._platform.cores[host])
+        change_speed(host, cores, speeds[pstate], self._hosts, self._state.arrays)
 
     def check(self) -> None:
         """Check the engine's own invariants; for tests."""
@@ -186,7 +178,7 @@ class FluidEngine:
                 assert int(state.element_links[element, TASK]) in rows, f"element {element} belongs to an ended task"
                 held += 1
                 element = int(state.element_links[element, NEXT])
-        assert held == int(state.task_ints[rows, 2].sum()), "elements are missing in the lists of their resources"
+        assert held == int(state.task_ints[rows, COUNT].sum()), "elements are missing in the lists of their resources"
         assert held <= state.counters[N_ELEMENTS], "more elements than were made"
 
     def close(self) -> None:

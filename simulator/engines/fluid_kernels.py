@@ -60,6 +60,8 @@ from simulator.engines.fluid_state import (
     TASKS,
     USERS,
     WORKING,
+    inner,
+    kernel,
 )
 
 RATE_PRECISION = 1e-5
@@ -75,7 +77,7 @@ LAST_ROUNDS = 100
 """Further such rounds, each with a slack larger by 1e-15, after which rates are taken as they are."""
 
 
-@nb.njit(nb.void(nb.int64, STATE), cache=True)
+@inner(nb.void(nb.int64, STATE))
 def mark_dirty(row: int, state: Any) -> None:
     """Note that the users of all resources of a task changed."""
     _, counters, _, ints, _, _, resource_ints, element_resource, _, _, dirty, _ = state
@@ -87,7 +89,7 @@ def mark_dirty(row: int, state: Any) -> None:
             counters[N_DIRTY] += 1
 
 
-@nb.njit(nb.void(nb.int64, STATE), cache=True)
+@inner(nb.void(nb.int64, STATE))
 def link_elements(row: int, state: Any) -> None:
     """Put the elements of a task into the lists of their resources."""
     _, _, _, ints, _, _, resource_ints, element_resource, _, links, _, _ = state
@@ -102,7 +104,14 @@ def link_elements(row: int, state: Any) -> None:
         resource_ints[resource, HEAD] = element
 
 
-@nb.njit(nb.types.UniTuple(nb.int64, 2)(STATE), cache=True)
+@kernel(nb.void(STATE))
+def relink(state: Any) -> None:
+    """Fill the empty lists of the resources with the elements of all active tasks."""
+    for k in range(state[1][N_ACTIVE]):
+        link_elements(state[4][ACTIVE, k], state)
+
+
+@inner(nb.types.UniTuple(nb.int64, 2)(STATE))
 def reach(state: Any) -> Any:
     """Collect the tasks and resources that the dirty resources can influence, newest task first; their numbers."""
     _, counters, _, ints, lists, _, resource_ints, element_resource, _, links, dirty, scratch = state
@@ -142,7 +151,7 @@ def reach(state: Any) -> Any:
     return tasks, found
 
 
-@nb.njit(nb.int64(nb.int64, nb.int64, STATE), cache=True)
+@inner(nb.int64(nb.int64, nb.int64, STATE))
 def make_offers(open_tasks: int, resources: int, state: Any) -> int:
     """First part of a round: what every resource offers; how many are in play."""
     _, _, _, ints, _, resource_floats, resource_ints, element_resource, _, _, _, scratch = state
@@ -166,7 +175,7 @@ def make_offers(open_tasks: int, resources: int, state: Any) -> int:
     return kept
 
 
-@nb.njit(nb.int64(nb.int64, nb.float64, STATE), cache=True)
+@inner(nb.int64(nb.int64, nb.float64, STATE))
 def raise_rates(open_tasks: int, slack: float, state: Any) -> int:
     """Second part: every open task takes what it can; how many stay open (a bound counts as reached within slack)."""
     _, _, floats, ints, _, resource_floats, _, element_resource, weight, _, _, scratch = state
@@ -187,7 +196,7 @@ def raise_rates(open_tasks: int, slack: float, state: Any) -> int:
     return kept
 
 
-@nb.njit(nb.int64(nb.int64, STATE), cache=True)
+@inner(nb.int64(nb.int64, STATE))
 def take_raises(loads: int, state: Any) -> int:
     """Third part: take the last raises of all tasks, settled ones too; how many still touch a resource in play."""
     _, _, floats, ints, _, resource_floats, resource_ints, element_resource, weight, _, _, scratch = state
@@ -212,7 +221,7 @@ def take_raises(loads: int, state: Any) -> int:
     return kept
 
 
-@nb.njit(nb.types.UniTuple(nb.int64, 2)(nb.int64, nb.int64, STATE), cache=True)
+@inner(nb.types.UniTuple(nb.int64, 2)(nb.int64, nb.int64, STATE))
 def settle(open_tasks: int, resources: int, state: Any) -> Any:
     """Last part: exhausted resources leave the play and settle their tasks; how many of both stay."""
     _, _, _, ints, _, resource_floats, resource_ints, element_resource, _, _, _, scratch = state
@@ -243,7 +252,7 @@ def settle(open_tasks: int, resources: int, state: Any) -> Any:
     return kept, playing
 
 
-@nb.njit(nb.void(STATE), cache=True)
+@inner(nb.void(STATE))
 def solve(state: Any) -> None:
     """Find the rates of all tasks that the changes since the last call can influence."""
     _, counters, floats, _, _, resource_floats, _, _, _, _, _, scratch = state
@@ -270,7 +279,7 @@ def solve(state: Any) -> None:
         idle = idle + 1 if open_tasks == before else 0
 
 
-@nb.njit(nb.float64(STATE), cache=True)
+@inner(nb.float64(STATE))
 def time_to_event(state: Any) -> float:
     """Seconds to the next end of a latency or a task at the present rates; negative if there will be none."""
     _, counters, floats, ints, lists, _, _, _, _, _, _, _ = state
@@ -288,7 +297,7 @@ def time_to_event(state: Any) -> float:
     return soonest
 
 
-@nb.njit(nb.int64(nb.float64, STATE), cache=True)
+@inner(nb.int64(nb.float64, STATE))
 def pass_time(delta: float, state: Any) -> int:
     """Let ``delta`` seconds pass for all tasks; how many of them ended (stage ``ENDED``)."""
     _, counters, floats, ints, lists, _, _, _, _, _, _, _ = state
@@ -319,7 +328,7 @@ def pass_time(delta: float, state: Any) -> int:
     return ended
 
 
-@nb.njit(nb.int64(nb.float64, STATE), cache=True)
+@kernel(nb.int64(nb.float64, STATE))
 def run(until: float, state: Any) -> int:
     """Move the clock to ``until`` or to the first end of a task; how many ended. They stay in until ``retire``."""
     clock = state[0]
@@ -339,7 +348,7 @@ def run(until: float, state: Any) -> int:
             return 0
 
 
-@nb.njit(nb.int64(STATE, nb.int64[::1]), cache=True)
+@kernel(nb.int64(STATE, nb.int64[::1]))
 def retire(state: Any, handles: Any) -> int:
     """Take tasks out that ended; their handles in the order of their starts, and how many."""
     _, counters, _, ints, lists, _, resource_ints, element_resource, _, links, _, _ = state

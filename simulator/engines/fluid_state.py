@@ -1,4 +1,4 @@
-"""The arrays of the fluid engine: what each column means, and how they grow.
+"""The arrays of the fluid engine: what each column means, how they grow, and how kernels over them are compiled.
 
 Numba kernels take arrays, not objects; all of an engine's arrays travel together in one tuple (:data:`STATE`).
 Resources are numbered links first, then the processors of the hosts. A task's demand on one resource is an *element*;
@@ -7,7 +7,8 @@ the elements of a task lie side by side, and those on one resource form a doubly
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import Any, TypeAlias, TypeVar
 
 import numba as nb
 import numpy as np
@@ -37,7 +38,8 @@ TASK, NEXT, PREVIOUS = range(3)
 # Lists of task rows, and scratch lists.
 ACTIVE, ENABLED, FREE = range(3)
 """All tasks in the order of their starts; those that work, in the order in which they began to; unused rows."""
-RESOURCES, TASKS, OPEN, LOADS = range(4)
+RESOURCES, TASKS, OPEN, LOADS, COUNTS, GROUP_SIZES = range(6)
+"""Lists while rates are found; tallies while a task is built, by link and by group, all zero in between."""
 
 # Counters.
 N_ACTIVE, N_ENABLED, N_FREE, N_DIRTY, N_ELEMENTS, EPOCH, NEXT_HANDLE = range(7)
@@ -50,6 +52,23 @@ _S1, _S2 = nb.int32[::1], nb.int32[:, ::1]
 STATE = nb.types.Tuple((_F1, _I1, _F2, _I2, _I2, _F2, _I2, _S1, _F1, _S2, _I1, _I2))
 """clock, counters, tasks (floats, integers), lists, resources (floats, integers), elements (resource, weight, links),
 dirty resources, scratch."""
+
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def kernel(signature: Any) -> Callable[[_Function], _Function]:
+    """Compile a function that Python calls, when its module is imported, or load it from Numba's cache."""
+    compiled: Callable[[_Function], _Function] = nb.njit(signature, cache=True, no_cfunc_wrapper=True)
+    return compiled
+
+
+def inner(signature: Any) -> Callable[[_Function], _Function]:
+    """Compile a function that only kernels call; leaving out its way in from Python saves a third of the time."""
+    compiled: Callable[[_Function], _Function] = nb.njit(
+        signature, cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )
+    return compiled
 
 
 class FluidState:
@@ -127,7 +146,7 @@ class FluidState:
         free = int(self.counters[N_FREE])
         self.lists[FREE, free : free + more] = np.arange(rows + more - 1, rows - 1, -1)
         self.counters[N_FREE] += more
-        self.scratch = np.zeros((4, max(rows + more, len(self.resource_ints))), np.int64)
+        self.scratch = np.zeros((6, max(rows + more, len(self.resource_ints))), np.int64)
         self._pack()
 
     def room_for_elements(self, count: int) -> None:

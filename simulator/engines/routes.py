@@ -1,25 +1,34 @@
 """The routes of a platform as arrays for kernels, filled on demand.
 
 Every ordered host pair has a key, ``source * hosts + destination``; a hash table leads from keys to routes, so that
-memory follows the pairs in use and not the square of the machine.
+memory follows the pairs in use and not the square of the machine. Where hosts are alike to routing
+(:mod:`simulator.engines.route_groups`), groups of hosts are kept beside; they are looked for once all-to-alls have
+visited so many pairs that the search is cheap in comparison.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numba as nb
 import numpy as np
 
 from platforms.model import Platform
-from simulator.engines.fluid_state import Array
+from simulator.engines.fluid_state import Array, kernel
+from simulator.engines.route_groups import find_groups, no_groups
 
+VISITS_BEFORE_SEARCH = 20
+"""How often all pairs of hosts must have been visited on average before groups are looked for."""
+_F1, _I1, _S1 = nb.float64[::1], nb.int64[::1], nb.int32[::1]
+ROUTES = nb.types.Tuple((_I1, _S1, _I1, _S1, _F1, _I1, _I1, _S1, _F1, _I1))
+"""Hash keys, route ids; begin of each route in the links, links, latencies in s; groups, as in ``RouteGroups``; notes:
+pairs visited by all-to-alls, then 1 for every host that took part in one."""
 _MIX = 0x9E3779B97F4A7C15  # 2**64 / golden ratio: spreads neighbouring keys
 _SHIFT = 40
 
 
-@nb.njit(nb.int64(nb.int64[::1], nb.int64), cache=True)
+@kernel(nb.int64(nb.int64[::1], nb.int64))
 def place_of(keys: Any, key: int) -> int:
     """Where a key stands in the hash table, or the empty place where it would; the table is never full."""
     mask = len(keys) - 1
@@ -29,7 +38,7 @@ def place_of(keys: Any, key: int) -> int:
     return place
 
 
-@nb.njit(nb.void(nb.int64[::1], nb.int32[::1], nb.int64[::1]), cache=True)
+@kernel(nb.void(nb.int64[::1], nb.int32[::1], nb.int64[::1]))
 def rehash(keys: Any, ids: Any, stored: Any) -> None:
     """Fill an empty hash table with keys; the id of each is its position."""
     for position in range(len(stored)):
@@ -49,7 +58,7 @@ class RouteTable:
     Attributes
     ----------
     arrays
-        What kernels take: hash keys, route ids; begin of each route in the links; links; latencies in s.
+        What kernels take (:data:`ROUTES`).
     """
 
     def __init__(self, platform: Platform) -> None:
@@ -62,10 +71,33 @@ class RouteTable:
         self._count = 0
         self._keys = np.full(256, -1, np.int64)
         self._ids = np.zeros(256, np.int32)
+        self._notes = np.zeros(1 + self._hosts, np.int64)
+        self._next_search = 0
+        self._groups = no_groups(self._hosts)
         self._pack()
 
     def _pack(self) -> None:
-        self.arrays = (self._keys, self._ids, self._begins, self._links, self._latencies)
+        own = (self._keys, self._ids, self._begins, self._links, self._latencies)
+        self.arrays = (*own, *self._groups, self._notes)
+
+    def look_for_groups(self) -> None:
+        """Look for groups among the hosts that took part in all-to-alls, if enough of their pairs were visited."""
+        if self._notes[0] < self._next_search:
+            return
+        members = np.flatnonzero(self._notes[1:]).tolist()
+        price = VISITS_BEFORE_SEARCH * len(members) ** 2
+        if self._notes[0] >= price:
+            self.group(members)
+            price *= 2  # the next search can only be about hosts that are new by then
+            self._notes[0] = 0
+        self._next_search = price
+
+    def group(self, members: Sequence[int]) -> None:
+        """Count all-to-alls among these hosts by groups from now on, if routing treats some of them alike."""
+        groups = find_groups(self._platform.route, members, self._hosts)
+        if groups is not None:
+            self._groups = groups
+            self._pack()
 
     def add(self, keys: Iterable[int]) -> None:
         """Ask the platform for the routes of pairs that are not stored yet."""

@@ -1,7 +1,7 @@
 """What a task asks of every link and processor, and the largest latencies on its way.
 
-An all-to-all counts how often each link occurs and then turns counts into bytes. Sums of bytes are rounded exactly as
-SimGrid rounds them, which adds pair after pair.
+An all-to-all counts how often each link occurs, by groups of hosts where these are known, and then turns counts into
+bytes. Sums of bytes are rounded exactly as SimGrid rounds them, which adds pair after pair.
 """
 
 from __future__ import annotations
@@ -16,42 +16,50 @@ from simulator.engines.fluid_kernels import link_elements, mark_dirty
 from simulator.engines.fluid_state import (
     ACTIVE,
     BOUND,
+    CAPACITY,
     CORE_SPEED,
     COUNT,
+    COUNTS,
     ELEMENT_AT,
     ENABLED,
     EPOCH,
     FATPIPE,
     FIRST,
     FREE,
+    GROUP_SIZES,
     HANDLE,
+    HEAD,
     LATENCY,
     N_ACTIVE,
     N_ELEMENTS,
     N_ENABLED,
     N_FREE,
+    NEXT,
     NEXT_HANDLE,
+    OPEN,
     RATE,
     REMAINING,
     RESOURCE_MARK,
+    RESOURCES,
     SLEEPING,
     STAGE,
     STATE,
+    TASK,
     WAITING,
     WINDOW_BOUND,
     WORKING,
+    inner,
+    kernel,
 )
-from simulator.engines.routes import place_of
+from simulator.engines.routes import ROUTES, place_of
 
 TCP_WINDOW = 4194304.0
 """Bytes (SimGrid's ``network/TCP-gamma``): no transfer is faster than this per two latencies."""
 
-_F1, _I1, _S1 = nb.float64[::1], nb.int64[::1], nb.int32[::1]
-ROUTES = nb.types.Tuple((_I1, _S1, _I1, _S1, _F1))
-"""See :class:`simulator.engines.routes.RouteTable`."""
+_I1, _I2, _S1 = nb.int64[::1], nb.int64[:, ::1], nb.int32[::1]
 
 
-@nb.njit(nb.void(nb.int64, nb.float64, STATE), cache=True)
+@inner(nb.void(nb.int64, nb.float64, STATE))
 def add_weight(resource: int, amount: float, state: Any) -> None:
     """Add to the weight of the task being built on a link: the sum over its pairs, on a fat pipe the largest."""
     _, counters, _, _, _, _, resource_ints, element_resource, weight, _, _, _ = state
@@ -70,29 +78,29 @@ def add_weight(resource: int, amount: float, state: Any) -> None:
         weight[element] += amount
 
 
-@nb.njit(nb.int64(nb.int64, nb.int64[::1], STATE, ROUTES), cache=True)
-def route_of(key: int, missing: Any, state: Any, routes: Any) -> int:
+@inner(nb.int64(nb.int64, _I1, _I1, _S1))
+def route_of(key: int, missing: Any, keys: Any, ids: Any) -> int:
     """The id of a pair's route; where it is not stored yet, -1 and a note in ``missing`` (count, then keys)."""
-    place = place_of(routes[0], key)
-    if routes[0][place] >= 0:
-        return int(routes[1][place])
+    place = place_of(keys, key)
+    if keys[place] >= 0:
+        return int(ids[place])
     if missing[0] + 1 < len(missing):
         missing[0] += 1
         missing[missing[0]] = key
     return -1
 
 
-@nb.njit(nb.types.UniTuple(nb.float64, 2)(nb.int64, nb.int64, _I1, STATE, BATCH, ROUTES), cache=True)
+@inner(nb.types.UniTuple(nb.float64, 2)(nb.int64, nb.int64, _I1, STATE, BATCH, ROUTES))
 def add_pairs(task: int, n_hosts: int, missing: Any, state: Any, batch: Any, routes: Any) -> Any:
     """Weights of a task's listed transfers; the largest latency, and the largest product of latency and bytes."""
     _, _, _, _, pair_ends, sources, destinations, amounts = batch
-    _, _, begins, links, latencies = routes
+    keys, ids, begins, links, latencies, _, _, _, _, _ = routes
     latency = 0.0
     window = 0.0
     for k in range(pair_ends[task], pair_ends[task + 1]):
         if amounts[k] <= 0.0:
             continue
-        route = route_of(sources[k] * n_hosts + destinations[k], missing, state, routes)
+        route = route_of(sources[k] * n_hosts + destinations[k], missing, keys, ids)
         if route >= 0:
             latency = max(latency, latencies[route])
             window = max(window, latencies[route] * amounts[k])
@@ -101,42 +109,111 @@ def add_pairs(task: int, n_hosts: int, missing: Any, state: Any, batch: Any, rou
     return latency, window
 
 
-@nb.njit(nb.float64(nb.int64, nb.int64, _I1, STATE, BATCH, ROUTES), cache=True)
-def count_all_to_all(task: int, n_hosts: int, missing: Any, state: Any, batch: Any, routes: Any) -> float:
-    """How often an all-to-all uses each link, as weights; returns the largest latency."""
-    hosts, ends, _, _, _, _, _, _ = batch
-    _, _, begins, links, latencies = routes
+@inner(nb.int64(nb.int64, nb.int64, nb.int64, _I1, _S1, _I2))
+def tally(touched: int, times: int, part: int, begins: Any, links: Any, scratch: Any) -> int:
+    """Count the links of a part of a route ``times`` times; how many different links have been counted by now."""
+    for at in range(begins[part], begins[part + 1]):
+        if scratch[COUNTS, links[at]] == 0:
+            scratch[RESOURCES, touched] = links[at]
+            touched += 1
+        scratch[COUNTS, links[at]] += times
+    return touched
+
+
+@inner(nb.types.Tuple((nb.int64, nb.float64))(_I1, nb.int64, _I1, _I2, ROUTES))
+def count_by_pairs(hosts: Any, n_hosts: int, missing: Any, scratch: Any, routes: Any) -> Any:
+    """Count the links of an all-to-all pair by pair; how many different ones, and the largest latency."""
+    keys, ids, begins, links, latencies, _, _, _, _, notes = routes
+    notes[0] += len(hosts) ** 2
+    touched = 0
     latency = 0.0
-    for i in range(ends[task], ends[task + 1]):
-        for j in range(ends[task], ends[task + 1]):
+    for i in range(len(hosts)):
+        notes[1 + hosts[i]] = 1
+        for j in range(len(hosts)):
             if i == j:
                 continue
-            route = route_of(hosts[i] * n_hosts + hosts[j], missing, state, routes)
+            route = route_of(hosts[i] * n_hosts + hosts[j], missing, keys, ids)
             if route >= 0:
                 latency = max(latency, latencies[route])
-                for at in range(begins[route], begins[route + 1]):
-                    add_weight(links[at], 1.0, state)
-    return latency
+                touched = tally(touched, 1, route, begins, links, scratch)
+    return touched, latency
 
 
-@nb.njit(nb.void(nb.int64, nb.float64, STATE), cache=True)
-def counts_to_bytes(first: int, amount: float, state: Any) -> None:
-    """Replace counts by as many additions of ``amount``, with the rounding errors of adding one by one."""
-    _, counters, _, _, _, _, resource_ints, element_resource, weight, _, _, _ = state
+@inner(nb.boolean(_I1, _I1, _I2))
+def is_grouped(hosts: Any, group: Any, scratch: Any) -> bool:
+    """Whether all hosts of a task belong to groups, and none occurs twice."""
+    distinct = True
+    known = True
+    for host in hosts:
+        known &= group[host] >= 0
+        distinct &= scratch[GROUP_SIZES, host] == 0
+        scratch[GROUP_SIZES, host] = 1
+    for host in hosts:
+        scratch[GROUP_SIZES, host] = 0
+    return known and distinct
+
+
+@inner(nb.types.Tuple((nb.int64, nb.float64))(_I1, nb.int64, _I2, ROUTES))
+def count_by_groups(hosts: Any, n_hosts: int, scratch: Any, routes: Any) -> Any:
+    """Same as ``count_by_pairs``, for hosts whose groups are known."""
+    _, _, _, _, _, group, begins, links, latencies, _ = routes
+    sizes, present = scratch[GROUP_SIZES], scratch[OPEN]
+    n_groups = int(np.sqrt(len(latencies)) + 0.5)
+    n_present = 0
+    touched = 0
+    for host in hosts:
+        touched = tally(touched, len(hosts) - 1, host, begins, links, scratch)
+        touched = tally(touched, len(hosts) - 1, n_hosts + host, begins, links, scratch)
+        if sizes[group[host]] == 0:
+            present[n_present] = group[host]
+            n_present += 1
+        sizes[group[host]] += 1
+    latency = 0.0
+    for a in present[:n_present]:
+        for b in present[:n_present]:
+            times = sizes[a] * sizes[b] if a != b else sizes[a] * (sizes[a] - 1)
+            if times > 0:
+                pair = a * n_groups + b
+                latency = max(latency, latencies[pair])
+                touched = tally(touched, times, 2 * n_hosts + pair, begins, links, scratch)
+    for a in present[:n_present]:
+        sizes[a] = 0
+    return touched, latency
+
+
+@inner(nb.void(nb.int64, nb.float64, STATE))
+def counts_to_bytes(touched: int, amount: float, state: Any) -> None:
+    """Make elements of counted links, each with as many additions of ``amount``, rounded one by one."""
+    _, counters, _, _, _, _, resource_ints, element_resource, weight, _, _, scratch = state
     largest = 1
-    for element in range(first, counters[N_ELEMENTS]):
-        if not resource_ints[element_resource[element], FATPIPE]:
-            largest = max(largest, int(weight[element]))
+    for k in range(touched):
+        largest = max(largest, scratch[COUNTS, scratch[RESOURCES, k]])
     sums = np.empty(largest + 1)
     sums[0] = 0.0
     for k in range(largest):
         sums[k + 1] = sums[k] + amount
-    for element in range(first, counters[N_ELEMENTS]):
-        fat = resource_ints[element_resource[element], FATPIPE]
-        weight[element] = amount if fat else sums[int(weight[element])]
+    for k in range(touched):
+        resource = scratch[RESOURCES, k]
+        element_resource[counters[N_ELEMENTS]] = resource
+        fat = resource_ints[resource, FATPIPE]
+        weight[counters[N_ELEMENTS]] = amount if fat else sums[scratch[COUNTS, resource]]
+        counters[N_ELEMENTS] += 1
+        scratch[COUNTS, resource] = 0
 
 
-@nb.njit(nb.void(nb.int64, nb.int64, STATE), cache=True)
+@inner(nb.float64(_I1, nb.float64, nb.int64, _I1, STATE, ROUTES))
+def add_all_to_all(hosts: Any, amount: float, n_hosts: int, missing: Any, state: Any, routes: Any) -> float:
+    """Weights of an all-to-all; returns the largest latency."""
+    scratch = state[11]
+    if is_grouped(hosts, routes[5], scratch):
+        touched, latency = count_by_groups(hosts, n_hosts, scratch, routes)
+    else:
+        touched, latency = count_by_pairs(hosts, n_hosts, missing, scratch, routes)
+    counts_to_bytes(touched, amount, state)
+    return float(latency)
+
+
+@inner(nb.void(nb.int64, nb.int64, STATE))
 def bound_by_processors(row: int, n_links: int, state: Any) -> None:
     """Set a task's largest rate: that of the TCP window, and on every host one core's speed."""
     _, _, floats, ints, _, resource_floats, _, element_resource, weight, _, _, _ = state
@@ -147,7 +224,7 @@ def bound_by_processors(row: int, n_links: int, state: Any) -> None:
     floats[row, BOUND] = bound if bound < np.finfo(np.float64).max else 0.0
 
 
-@nb.njit(nb.int64(nb.int64, nb.int64, STATE), cache=True)
+@inner(nb.int64(nb.int64, nb.int64, STATE))
 def take_row(first: int, stage: int, state: Any) -> int:
     """Begin a task with the elements made since ``first``: its row, with a handle and among the active tasks."""
     _, counters, _, ints, lists, _, _, _, _, _, _, _ = state
@@ -163,7 +240,7 @@ def take_row(first: int, stage: int, state: Any) -> int:
     return row
 
 
-@nb.njit(nb.void(nb.float64, STATE), cache=True)
+@kernel(nb.void(nb.float64, STATE))
 def begin_sleep(seconds: float, state: Any) -> None:
     """Start a sleep."""
     floats = state[2]
@@ -173,7 +250,7 @@ def begin_sleep(seconds: float, state: Any) -> None:
     floats[row, LATENCY] = seconds
 
 
-@nb.njit(nb.void(nb.int64, nb.float64, nb.float64, nb.int64, STATE), cache=True)
+@inner(nb.void(nb.int64, nb.float64, nb.float64, nb.int64, STATE))
 def enter(first: int, latency: float, window: float, n_links: int, state: Any) -> None:
     """Start the task whose elements were made since ``first``."""
     _, counters, floats, ints, lists, _, _, _, _, _, _, _ = state
@@ -192,7 +269,7 @@ def enter(first: int, latency: float, window: float, n_links: int, state: Any) -
         mark_dirty(row, state)
 
 
-@nb.njit(nb.int64(nb.int64, nb.int64, _I1, STATE, BATCH, ROUTES), cache=True)
+@kernel(nb.int64(nb.int64, nb.int64, _I1, STATE, BATCH, ROUTES))
 def admit(begin: int, n_hosts: int, missing: Any, state: Any, batch: Any, routes: Any) -> int:
     """Start the tasks of a batch from ``begin`` on, at the present clock; returns the first that could not start.
 
@@ -216,10 +293,9 @@ def admit(begin: int, n_hosts: int, missing: Any, state: Any, batch: Any, routes
         latency = 0.0
         window = 0.0
         if each[task] > 0.0:
-            begin_links = counters[N_ELEMENTS]
-            latency = count_all_to_all(task, n_hosts, missing, state, batch, routes)
+            members = hosts[ends[task] : ends[task + 1]]
+            latency = add_all_to_all(members, each[task], n_hosts, missing, state, routes)
             window = latency * each[task]
-            counts_to_bytes(begin_links, each[task], state)
         elif pair_ends[task] < pair_ends[task + 1]:
             latency, window = add_pairs(task, n_hosts, missing, state, batch, routes)
         if missing[0] > 0:
@@ -227,3 +303,18 @@ def admit(begin: int, n_hosts: int, missing: Any, state: Any, batch: Any, routes
             return task
         enter(first, latency, window, n_links, state)
     return len(each)
+
+
+@kernel(nb.void(nb.int64, nb.int64, nb.float64, nb.int64, STATE))
+def change_speed(host: int, cores: int, speed: float, n_hosts: int, state: Any) -> None:
+    """Let a host compute at another speed, flop/s of one core."""
+    _, _, _, _, _, resource_floats, resource_ints, _, _, links, _, _ = state
+    n_links = len(resource_floats) - n_hosts
+    processor = n_links + host
+    resource_floats[processor, CORE_SPEED] = speed
+    resource_floats[processor, CAPACITY] = cores * speed
+    element = resource_ints[processor, HEAD]
+    while element >= 0:
+        bound_by_processors(links[element, TASK], n_links, state)
+        mark_dirty(links[element, TASK], state)
+        element = links[element, NEXT]
