@@ -50,9 +50,18 @@ class Note:
 
 @dataclass(slots=True)
 class PassNotes:
-    """Notes of one pass: job id to :class:`Note`."""
+    """Notes of one pass.
+
+    Attributes
+    ----------
+    notes
+        Job id to :class:`Note`.
+    remarks
+        What there is to say of the pass as a whole, in words.
+    """
 
     notes: dict[str, Note] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
 
     def write(
         self,

@@ -69,6 +69,26 @@ def largest_burst_buffer(job: Job, now_s: float) -> float:
     return -job.bb_bytes * job.nodes
 
 
+def smallest_node_burst_buffer(job: Job, now_s: float) -> float:
+    """Smallest burst buffer per node first."""
+    return job.bb_bytes
+
+
+def largest_node_burst_buffer(job: Job, now_s: float) -> float:
+    """Largest burst buffer per node first."""
+    return -job.bb_bytes
+
+
+def lowest_ratio(job: Job, now_s: float) -> float:
+    """Smallest burst buffer per node, divided by the number of nodes, first: the thesis's ratio."""
+    return job.bb_bytes / job.nodes
+
+
+def highest_ratio(job: Job, now_s: float) -> float:
+    """Largest burst buffer per node, divided by the number of nodes, first: the thesis's ratio."""
+    return -job.bb_bytes / job.nodes
+
+
 def expansion_factor(job: Job, now_s: float) -> float:
     """Longest wait in relation to the walltime first: largest (wait + walltime) / walltime."""
     return -(_wait(job, now_s) + _walltime(job)) / _walltime(job)
@@ -113,6 +133,10 @@ ORDERS: dict[str, Key] = {
     "area": smallest_area,
     "small-bb": smallest_burst_buffer,
     "large-bb": largest_burst_buffer,
+    "small-node-bb": smallest_node_burst_buffer,
+    "large-node-bb": largest_node_burst_buffer,
+    "low-ratio": lowest_ratio,
+    "high-ratio": highest_ratio,
     "expansion": expansion_factor,
     "wfp3": wfp3,
     "unicef": unicef,
@@ -122,6 +146,17 @@ ORDERS: dict[str, Key] = {
     "f4": f4,
 }
 """Queue orders by their name on the command line."""
+
+THESIS_STARTS = (
+    "fcfs", "wide", "large-node-bb", "high-ratio", "low-ratio", "narrow", "small-node-bb", "sjf", "longest",
+)  # fmt: skip
+"""Nine orders to start a search from (end of section 3.2), in its code's order: the first of equals wins."""
+
+
+def key_column(jobs: Iterable[Job], order: str, now_s: float) -> list[float]:
+    """Keys of jobs for a queue order (a name of :data:`ORDERS`)."""
+    key = ORDERS[order]
+    return [key(job, now_s) for job in jobs]
 
 
 def ordered(jobs: Iterable[Job], order: str, now_s: float) -> list[Job]:

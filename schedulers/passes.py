@@ -6,26 +6,19 @@ each job if notes are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 
 from schedulers.decisions import Start
 from schedulers.explain import Binding, Role
-from schedulers.job import Job
+from schedulers.job import Allocation, Job
 from schedulers.timeline import Fit, Resource
 from schedulers.view import View
 
 
 def try_start(view: View, job: Job, role: Role = Role.STARTED) -> Start | None:
     """Book and return the start of one job if it fits now for its whole estimated duration, else ``None``."""
-    timeline = view.timeline
-    duration_s = view.estimate_s(job)
-    allocation = timeline.fit_now(job, duration_s)
-    if allocation is None:
-        return None
-    timeline.reserve(view.now_s, view.now_s + duration_s, allocation)
-    if view.notes is not None:
-        view.notes.write(job.id, role, estimate_s=view.now_s)
-    return Start(job, allocation)
+    allocation = view.timeline.fit_now(job, view.estimate_s(job))
+    return None if allocation is None else start_on(view, job, allocation, role)
 
 
 def start_in_order(view: View, jobs: Sequence[Job], started: list[Job]) -> Iterator[Start]:
@@ -69,6 +62,39 @@ def reserve(view: View, job: Job, covering: Resource) -> Fit | None:
         view.notes.write(job.id, Role.RESERVED, binding_now(view, job), fit.start_s)
     timeline.reserve(fit.start_s, fit.start_s + duration_s, fit.allocation, covering)
     return fit
+
+
+def reserve_first(
+    view: View, jobs: Iterable[Job], covering: Resource = Resource.ALL, literal_depth: bool = False
+) -> Generator[Start, None, list[Job]]:
+    """Reserve for jobs in order, or start them where the reservation would begin now; return those that wait.
+
+    ``literal_depth`` is the thesis's code for more than one job: a job never starts in the pass that reserves for it.
+    """
+    waiting = []
+    for job in jobs:
+        start = None if literal_depth else try_start(view, job)
+        if start is not None:
+            yield start
+        else:
+            reserve(view, job, covering)
+            waiting.append(job)
+    return waiting
+
+
+def serve_first(view: View, jobs: Sequence[Job], literal_depth: bool = False) -> Generator[Start, None, list[Job]]:
+    """Start jobs in order up to the first misfit, reserve for the others; return those that wait (Algorithms 6, 8)."""
+    started: list[Job] = []
+    yield from start_in_order(view, jobs, started)
+    return (yield from reserve_first(view, jobs[len(started) :], literal_depth=literal_depth))
+
+
+def start_on(view: View, job: Job, allocation: Allocation, role: Role = Role.STARTED) -> Start:
+    """Book and return the start of a job on an allocation that is free; raise ValueError if it is not."""
+    view.timeline.reserve(view.now_s, view.now_s + view.estimate_s(job), allocation)
+    if view.notes is not None:
+        view.notes.write(job.id, role, estimate_s=view.now_s)
+    return Start(job, allocation)
 
 
 def binding_now(view: View, job: Job) -> Binding:

@@ -136,9 +136,7 @@ def _known(left, radix, memo, b, remember):
     return memo[place, 0] == key and memo[place, 1] == stamp
 
 
-@njit(
-    "UniTuple(int64, 2)(int64[::1], int64[::1], int64[::1], int64, int64[:, ::1], int64[:, ::1])", **_OPTIONS
-)
+@njit("UniTuple(int64, 2)(int64[::1], int64[::1], int64[::1], int64, int64[:, ::1], int64[:, ::1])", **_OPTIONS)
 def pack(units, sizes, rooms, budget, taken, memo):
     """Search for a packing; returns the verdict and the steps taken. See :func:`schedulers.search.packing.pack`.
 

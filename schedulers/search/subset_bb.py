@@ -1,72 +1,272 @@
-"""Draft driver."""
-PB=50000
-SEED=True
-MF=2000
-STAT=[]
-import sys; sys.path.insert(0,'/tmp/w')
-from mf import maxfill
-def path(t,u,tot,x):
-    n=len(u); p=np.zeros(n,bool)
-    for d in range(n):
-        if t[d+1,x]!=t[d,x] or t[d+1,x]<0 or t[d+1,x]==np.iinfo(np.int64).max:
-            p[d]=True; x-=u[d]
-    return p
+"""Branch and bound for choosing items that fit together: exact, with the gap where the budget ends it.
 
+Items are taken or left out one by one, largest size first. A branch is cut when even its bound cannot beat the best set
+known; the bound looks at all bins as one, and is exact in units (tables over all sums of units). Whether the taken
+items fit is decided at each taking, by :mod:`schedulers.search.packing`; a set that does not fit cuts its whole branch.
+The search begins with good sets from several greedy fillings, so that it mostly only has to prove.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from schedulers.search import subset_bb_kernels as k
+import numpy.typing as npt
 
-def tables(units, sizes, waits, must, F, with_waits=True):
-    n=len(units)
-    INF=np.iinfo(np.int64).max
-    least=np.full((n+1,F+1),INF,np.int64); most=np.full((n+1,F+1),-1,np.int64)
-    least[n,0]=0; most[n,0]=0
-    T=np.full((n+1,F+1,n+1) if with_waits else (1,1,1),-np.inf)
-    if with_waits: T[n,0,0]=0
-    for d in range(n-1,-1,-1):
-        u=units[d]; s=u*sizes[d]
+from schedulers.search import packing_kernels, subset_bb_kernels
+from schedulers.search.packing import Packing, Verdict, new_memo
+from schedulers.search.subset import Score, SubsetProblem, SubsetResult
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+Selection = tuple[int, ...]
+Settle = Callable[[Selection], Packing]
+"""Second opinion on whether a set of the problem's items can be packed."""
+
+_NO_SET = np.iinfo(np.int64).max // 4
+_LARGEST_TABLE = 2_000_000
+_OPEN_SETS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much work a choice may cost.
+
+    Attributes
+    ----------
+    steps
+        Steps of the whole search: sets looked at and steps of packing (some 50 million per second).
+    pack_steps
+        Steps of packing one set, after which it is left undecided.
+    """
+
+    steps: int = 1_000_000
+    pack_steps: int = 100_000
+
+
+def branch_and_bound(
+    problem: SubsetProblem, budget: Budget | None = None, settle: Settle | None = None
+) -> SubsetResult:
+    """Find the best set of items that fit together.
+
+    Parameters
+    ----------
+    problem
+        What to choose from.
+    budget
+        See :class:`Budget`.
+    settle
+        Asked about sets that the packing search left undecided, the most promising first.
+    """
+    budget = budget or Budget()
+    items = _Items.of(problem)
+    limits = np.array([items.free, _usable_room(items), *problem.load_limits], np.int64)
+    best = _Best.nothing(len(items.order), len(problem.rooms))
+    for candidate in _greedy(items, limits):
+        best = max(best, candidate, key=lambda one: one.score)
+    score = np.array(best.score, np.float64)
+    took, repacked = np.zeros((2, len(items.order)), np.bool_)
+    notes = np.full((_OPEN_SETS + 1, 3), -1.0)
+    undecided = np.zeros((_OPEN_SETS, len(items.order)), np.bool_)
+    steps = subset_bb_kernels.search(
+        items.units, items.sizes, items.waits, items.must, items.loads, limits, items.rooms, *items.tables,
+        problem.units_first, budget.steps, budget.pack_steps, took, repacked, score, undecided, notes, new_memo(),
+    )  # fmt: skip
+    if tuple(score) > best.score:
+        best = _Best(_tuple(score), took, _replay(items, took, repacked, budget.pack_steps))
+    best, bound = _settle(items, best, undecided, notes, settle)
+    return _result(problem, items, best, bound, steps)
+
+
+class _Best(NamedTuple):
+    """A set found: score, items taken (in the search's order), and how they are packed."""
+
+    score: tuple[float, ...]
+    took: Flags
+    taken: Ints
+
+    @classmethod
+    def nothing(cls, items: int, bins: int) -> _Best:
+        return cls((-1.0, -1.0, -1.0), np.zeros(items, np.bool_), np.zeros((items, bins), np.int64))
+
+
+@dataclass(frozen=True)
+class _Items:
+    """The items in the search's order, and tables over their sums."""
+
+    problem: SubsetProblem
+    order: Ints
+    units: Ints
+    sizes: Ints
+    waits: Floats
+    must: Flags
+    loads: Ints
+    rooms: Ints
+    free: int
+    tables: tuple[Ints, Ints, Floats]
+
+    @classmethod
+    def of(cls, problem: SubsetProblem) -> _Items:
+        """Largest size first; items that cannot be chosen are left out unless they are mandatory."""
+        mandatory = frozenset(problem.mandatory)
+        possible = [i for i in range(len(problem.units)) if i in mandatory or _possible(problem, i)]
+        order = np.array(sorted(possible, key=lambda i: (-problem.sizes[i], -problem.units[i], i)), np.int64)
+        units = np.array(problem.units, np.int64)[order]
+        sizes = np.array(problem.sizes, np.int64)[order]
+        waits = np.array(problem.waits, np.float64)[order]
+        must = np.array([i in mandatory for i in order.tolist()], np.bool_)
+        loads = np.array(problem.loads, np.int64).reshape(len(problem.load_limits), len(problem.units))[:, order]
+        free = max(0, min(problem.free_units, int(units.sum())))
+        tables = _tables(units, units * sizes, waits, must, free)
+        rooms = np.array(problem.rooms, np.int64)
+        return cls(problem, order, units, sizes, waits, must, np.ascontiguousarray(loads), rooms, free, tables)
+
+
+def _possible(problem: SubsetProblem, i: int) -> bool:
+    """Whether an item fits alone."""
+    size = problem.sizes[i]
+    fits = size == 0 or sum(room // size for room in problem.rooms) >= problem.units[i]
+    return fits and problem.within_limits([i])
+
+
+def _usable_room(items: _Items) -> int:
+    """Room of the bins that can hold any unit at all."""
+    smallest = min((size for size in items.sizes.tolist() if size > 0), default=0)
+    return sum(room for room in items.problem.rooms if room >= smallest)
+
+
+def _tables(units: Ints, totals: Ints, waits: Floats, must: Flags, free: int) -> tuple[Ints, Ints, Floats]:
+    """``least``, ``most`` and ``wait_sums`` of :mod:`schedulers.search.subset_bb_kernels`."""
+    n = len(units)
+    least, most = np.full((n + 1, free + 1), _NO_SET), np.full((n + 1, free + 1), -1, np.int64)
+    small = (n + 1) * (n + 1) * (free + 1) <= _LARGEST_TABLE
+    sums = np.full((n + 1, free + 1, n + 1) if small else (1, 1, 1), -np.inf)
+    least[n, 0], most[n, 0], sums[-1, 0, 0] = 0, 0, 0.0
+    for d in range(n - 1, -1, -1):
+        u = int(units[d])
         if not must[d]:
-            least[d]=least[d+1]; most[d]=most[d+1]
-            if with_waits: T[d]=T[d+1]
-        if u<=F:
-            a=least[d+1,:F+1-u]; a=np.where(a==INF,INF,a+s)
-            least[d,u:]=np.minimum(least[d,u:],a)
-            b=most[d+1,:F+1-u]; b=np.where(b<0,-1,b+s)
-            most[d,u:]=np.maximum(most[d,u:],b)
-            if with_waits:
-                T[d,u:,1:]=np.maximum(T[d,u:,1:],T[d+1,:F+1-u,:-1]+waits[d])
-    return least,most,T
+            least[d], most[d] = least[d + 1], most[d + 1]
+            if small:
+                sums[d] = sums[d + 1]
+        if u > free:
+            continue
+        below = slice(0, free + 1 - u)
+        least[d, u:] = np.minimum(least[d, u:], np.minimum(least[d + 1, below] + totals[d], _NO_SET))
+        reached = most[d + 1, below]
+        most[d, u:] = np.maximum(most[d, u:], np.where(reached < 0, -1, reached + totals[d]))
+        if small:
+            sums[d, u:, 1:] = np.maximum(sums[d, u:, 1:], sums[d + 1, below, :-1] + waits[d])
+    return least, most, sums
 
-def solve(units,sizes,waits,free,rooms,units_first=True,must=None,budget=100000,pb=PB, order=None):
-    n=len(units)
-    must=np.zeros(n,bool) if must is None else must
-    F=int(min(free,units.sum()))
-    o=np.lexsort((np.arange(n),-units,-sizes)) if order is None else order
-    u,s,w,m=units[o],sizes[o],waits[o],must[o]
-    least,most,T=tables(u,s,w,m,F)
-    R=int(rooms.sum())
-    if MF:
-        kk=(s>0)&(u<=F)
-        R=sum(maxfill(u[kk],s[kk],int(r),MF) for r in rooms)
-        STAT.append(R/max(1,rooms.sum()))
-    L0=np.zeros((0,n),np.int64); l0=np.zeros(0,np.int64)
-    best=np.zeros(n,bool); sc=np.full(3,-1.0); ob=np.full(3,-1.0)
-    und=np.zeros((64,n),bool); ub=np.full((64,3),-1.0)
-    tot=u*s
-    paths=[]
-    if SEED:
-        ms=[x for x in range(F,-1,-1) if most[0,x]>=0 and least[0,x]<=R][:3]
-        for x in ms:
-            paths.append(path(least,u,tot,x)); 
-            if most[0,x]<=R: paths.append(path(most,u,tot,x))
-        orders=[np.argsort(key,kind='stable') for key in (-s,s,-u,u,-tot,tot,-w)]
-        orders+=[np.concatenate([np.flatnonzero(p),np.flatnonzero(~p)]) for p in paths]
-        cand=np.zeros(n,bool); cs=np.zeros(3)
-        for od in orders:
-            if k.fill(od.astype(np.int64),u,s,w,m,L0,l0,F,rooms,units_first,cand,cs) and tuple(cs)>tuple(sc):
-                best=cand.copy(); sc=cs.copy()
-    seed=sc.copy()
-    lim=np.array([F,R],np.int64)
-    steps=k.search(u,s,w,m,L0,l0,lim,rooms,least,most,T,units_first,budget,pb,best,sc,ob,und,ub)
-    ch=np.zeros(n,bool); ch[o]=best
-    return ch,sc,ob,und,ub,steps
+
+def _greedy(items: _Items, limits: Ints) -> Iterator[_Best]:
+    """Sets from greedy fillings in several orders: by one property of the items, and along the tables' best sums."""
+    totals = items.units * items.sizes
+    keys = (items.sizes, -items.sizes, items.units, -items.units, totals, -totals, -items.waits)
+    orders = [np.argsort(key, kind="stable").tolist() for key in keys]
+    least, most, _ = items.tables
+    reachable = [m for m in range(items.free, -1, -1) if most[0, m] >= 0 and least[0, m] <= limits[1]]
+    for m in reachable[:3]:
+        for table in (least, most):
+            along = _path(table, items.units, m)
+            orders.append(along + [i for i in range(len(items.order)) if i not in set(along)])
+    memo = np.zeros(len(items.rooms), np.int64)
+    for order in orders:
+        found = _fill(items, limits, order, memo)
+        if found is not None:
+            yield found
+
+
+def _path(table: Ints, units: Ints, m: int) -> list[int]:
+    """Items of the set behind ``table[0, m]``."""
+    path = []
+    for d in range(len(units)):
+        if table[d, m] != table[d + 1, m]:
+            path.append(d)
+            m -= int(units[d])
+    return path
+
+
+def _fill(items: _Items, limits: Ints, order: Iterable[int], row: Ints) -> _Best | None:
+    """Take what fits in an order, mandatory items first; ``None`` when one of these does not fit."""
+    problem, rooms = items.problem, items.rooms.copy()
+    best = _Best.nothing(len(items.order), len(rooms))
+    left = [items.free, *problem.load_limits]
+    for i in sorted(order, key=lambda i: not items.must[i]):
+        asks = [items.units[i], *items.loads[:, i]]
+        trial = rooms.copy()
+        fits = all(ask <= rest for ask, rest in zip(asks, left, strict=True))
+        if fits and items.sizes[i] > 0:
+            fits = packing_kernels.tightest_fit(items.units[i], items.sizes[i], trial, row)
+        if fits:
+            best.took[i] = True
+            best.taken[i] = row if items.sizes[i] > 0 else 0
+            rooms = trial
+            left = [rest - ask for ask, rest in zip(asks, left, strict=True)]
+        elif items.must[i]:
+            return None
+    return best._replace(score=_score(items, best.took))
+
+
+def _score(items: _Items, took: Flags) -> tuple[float, ...]:
+    chosen = items.order[took].tolist()
+    return tuple(float(part) for part in items.problem.score(chosen))
+
+
+def _replay(items: _Items, took: Flags, repacked: Flags, pack_steps: int) -> Ints:
+    """How the search packed its best set: everything anew at the last repacked item, the later ones on top."""
+    rooms = items.rooms.copy()
+    taken = np.zeros((len(took), len(rooms)), np.int64)
+    sized = [i for i in np.flatnonzero(took).tolist() if items.sizes[i] > 0]
+    last = max((i for i in sized if repacked[i]), default=-1)
+    anew = [i for i in sized if i <= last]
+    if anew:
+        packed = np.zeros((len(anew), len(rooms)), np.int64)
+        packing_kernels.pack(items.units[anew], items.sizes[anew], items.rooms, pack_steps, packed, new_memo())
+        taken[anew] = packed
+        rooms -= (packed * items.sizes[anew][:, None]).sum(axis=0)
+    for i in sized:
+        if i > last:
+            packing_kernels.tightest_fit(items.units[i], items.sizes[i], rooms, taken[i])
+    return taken
+
+
+def _settle(
+    items: _Items, best: _Best, undecided: Flags, notes: Floats, settle: Settle | None
+) -> tuple[_Best, tuple[float, ...]]:
+    """Ask a second opinion on what was left undecided; returns the best set and the bound."""
+    bound = _tuple(notes[-1])
+    entries = [(_tuple(note), took) for note, took in zip(notes[:-1], undecided, strict=True)]
+    for note, took in sorted(entries, key=lambda entry: entry[0], reverse=True):
+        if note <= best.score:
+            break
+        chosen = np.flatnonzero(took)
+        packing = settle(tuple(items.order[chosen].tolist())) if settle is not None else None
+        if packing is not None and packing.verdict is Verdict.DOES_NOT_FIT:
+            continue
+        bound = max(bound, note)  # the sets that go on from this one stay unexplored
+        if packing is not None and packing.verdict is Verdict.FITS and _score(items, took) > best.score:
+            taken = np.zeros_like(best.taken)
+            taken[chosen] = packing.taken
+            best = _Best(_score(items, took), took, taken)
+    return best, max(bound, best.score)
+
+
+def _result(problem: SubsetProblem, items: _Items, best: _Best, bound: tuple[float, ...], steps: int) -> SubsetResult:
+    """Translate back to the problem's items."""
+    limit = Score(int(bound[0]), int(bound[1]), bound[2]) if bound[0] >= 0 else None
+    if best.score[0] < 0:
+        return SubsetResult(None, np.zeros((0, len(problem.rooms)), np.int64), None, limit, steps)
+    positions = sorted(np.flatnonzero(best.took).tolist(), key=lambda position: items.order[position])
+    chosen = tuple(items.order[positions].tolist())
+    score = problem.score(chosen)
+    if bound <= best.score:
+        limit = score
+    return SubsetResult(chosen, best.taken[positions], score, limit, steps)
+
+
+def _tuple(score: Floats) -> tuple[float, ...]:
+    return tuple(score.tolist())

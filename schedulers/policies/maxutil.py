@@ -1,0 +1,69 @@
+"""Maximising utilisation: start the jobs of the queue order that uses most nodes and burst buffers now.
+
+References
+----------
+Kopanski, master's thesis 2020, section 3.2, Algorithm 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from schedulers.balance import nodes_first
+from schedulers.decisions import Decision
+from schedulers.filling import Filling, Order
+from schedulers.options import option
+from schedulers.ordering import THESIS_STARTS, key_column
+from schedulers.passes import fill, serve_first
+from schedulers.search.permutations import all_orders, sorted_by
+from schedulers.view import View
+
+
+@dataclass(frozen=True)
+class MaxUtil:
+    """Serve the first jobs, then fill in the order that starts most nodes and bytes (or bytes and nodes)."""
+
+    source: ClassVar[str] = "Kopanski 2020, section 3.2, Algorithm 6"
+
+    depth: int = option(
+        1, unit="jobs", low=0, high=1_000_000, help="reservation depth: first jobs that start or get a reservation"
+    )
+    balance: float = option(
+        1.0, low=0.0, high=1e6, help="nodes come first while burst-buffer load <= balance x compute load of the queue"
+    )
+    exhaustive: int = option(6, unit="jobs", low=0, high=8, help="up to this many jobs all orders are tried")
+    evaluations: int = option(
+        5000, unit="evaluations", low=0, high=100_000_000, help="swaps that hill climbing tries per pass"
+    )
+    literal_depth: bool = option(
+        False,
+        help="the thesis's code for depth >= 2: a reserved job never starts in the pass that reserves for it, even "
+        "when its reservation begins now",
+    )
+
+    def __call__(self, view: View) -> Iterable[Decision]:
+        """Serve the first ``depth`` jobs, then fill with the others in the best order found."""
+        first, others = view.queue[: self.depth], view.queue[self.depth :]
+        waiting_before = yield from serve_first(view, first, self.literal_depth)
+        if not others or (view.notes is None and view.timeline.free_nodes_now() == 0):
+            return
+        in_order = others
+        if len(others) > 1:
+            filling = Filling(
+                view.timeline, others, view.estimate_s, nodes_first(view.machine, view.queue, self.balance)
+            )
+            if filling.anything_starts:
+                in_order = [others[index] for index in self._search(view, filling).tolist()]
+            elif view.notes is None:
+                return
+        yield from fill(view, in_order, waiting_before[0].id if waiting_before else "")
+
+    def _search(self, view: View, filling: Filling) -> Order:
+        """Best order of all, of few jobs; else the best of the thesis's nine, improved by swaps."""
+        if len(filling.jobs) <= self.exhaustive:
+            return filling.best_of(all_orders(len(filling.jobs)))[0]
+        columns = (key_column(filling.jobs, name, view.now_s) for name in THESIS_STARTS)
+        best, _ = filling.best_of(sorted_by(columns))
+        return filling.climb(best, self.evaluations)[0]

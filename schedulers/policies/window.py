@@ -1,0 +1,308 @@
+"""Window: start the set of the first jobs that uses most nodes and burst buffers now, chosen exactly.
+
+References
+----------
+Kopanski, master's thesis 2020, section 3.3, Algorithm 7; Fan et al., *Scheduling beyond CPUs for HPC*, HPDC 2019
+(DOI 10.1145/3307681.3325401), for windows and ages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from schedulers.balance import nodes_first
+from schedulers.decisions import Decision, Start
+from schedulers.errors import OptionError
+from schedulers.instant import Free, free_until
+from schedulers.job import Allocation, Job
+from schedulers.machine import Machine
+from schedulers.options import option
+from schedulers.ordering import ordered
+from schedulers.passes import fill, reserve_first, start_in_order, start_on, try_start
+from schedulers.search.packing import Packing, Verdict, pack
+from schedulers.search.subset import SubsetProblem, SubsetResult, largest_first
+from schedulers.search.subset_bb import Budget, branch_and_bound
+from schedulers.search.subset_z3 import Z3Packer, choose_z3
+from schedulers.view import View
+
+AGES = "window ages"
+"""Key of the notebook: passes that each job of the window has waited there, by job id."""
+
+CHOICES = "window choices"
+"""Key of the notebook: the :class:`Choices` of the conversation so far."""
+
+
+LARGEST_FIRST_JOBS = 16
+"""Largest window for the thesis's loop over sets."""
+
+
+@dataclass
+class Choices:
+    """How the choices of a conversation went.
+
+    Attributes
+    ----------
+    made
+        Choices made (passes in which a job of the window could start).
+    proven
+        Choices proven to be best.
+    steps, most_steps
+        Steps of all searches, and of the longest one.
+    first_gap, second_gap
+        Largest gaps to the bounds, in the first and the second part of the score, relative.
+    """
+
+    made: int = 0
+    proven: int = 0
+    steps: int = 0
+    most_steps: int = 0
+    first_gap: float = 0.0
+    second_gap: float = 0.0
+
+    def add(self, result: SubsetResult) -> None:
+        """Count one choice."""
+        self.made += 1
+        self.proven += result.proven
+        self.steps += result.steps
+        self.most_steps = max(self.most_steps, result.steps)
+        first, second = result.gap
+        self.first_gap, self.second_gap = max(self.first_gap, first), max(self.second_gap, second)
+
+
+@dataclass(frozen=True)
+class Window:
+    """Start the best set of the first jobs that fit together, then backfill shortest first."""
+
+    source: ClassVar[str] = "Kopanski 2020, section 3.3, Algorithm 7"
+
+    size: int = option(40, unit="jobs", low=1, high=1000, help="first jobs of the queue to choose from")
+    max_age: int = option(
+        50, unit="passes", low=1, high=1_000_000_000, help="passes in the window after which a first job must be chosen"
+    )
+    depth: int = option(1, unit="jobs", low=0, high=1000, help="how many first jobs grow old and get reservations")
+    balance: float = option(
+        1.0, low=0.0, high=1e6, help="nodes come first while burst-buffer load <= balance x compute load of the queue"
+    )
+    method: str = option(
+        "bb",
+        choices=("bb", "auto", "z3", "largest-first"),
+        help="exact search: branch and bound; the same with Z3 for what it leaves open; Z3 alone; the thesis's loop "
+        "over sets from the largest down, with Z3",
+    )
+    steps: int = option(
+        1_000_000, unit="steps", low=0, high=10**10, help="budget of a choice (some 50 million steps per second)"
+    )
+    z3_limit: int = option(
+        1_000_000, unit="rlimit", low=0, high=10**10, help="budget of a question to Z3 (some million per second)"
+    )
+    placement: str = option(
+        "nearest",
+        choices=("nearest", "solver"),
+        help="near storage nodes if the set still fits so; or nodes by Batsim id and storage as the search packed it",
+    )
+    reserve: str = option(
+        "aged",
+        choices=("aged", "empty", "always"),
+        help="first jobs get reservations: at max_age (the thesis's code), when nothing was chosen (its text), always",
+    )
+    literal_depth: bool = option(False, help="the thesis's code for depth >= 2: see backfilling")
+
+    def __post_init__(self) -> None:
+        """Refuse windows that the thesis's loop cannot look through: it looks at up to ``2**size`` sets."""
+        if self.method == "largest-first" and self.size > LARGEST_FIRST_JOBS:
+            raise OptionError(
+                f"option 'size' must be at most {LARGEST_FIRST_JOBS} with method 'largest-first', got {self.size}: "
+                "take a smaller window or method 'bb'"
+            )
+
+    def __call__(self, view: View) -> Iterable[Decision]:
+        """Choose, start the chosen, backfill."""
+        queue = view.queue
+        ages = self._grow_older(view)
+        if not queue or (view.notes is None and view.timeline.free_nodes_now() == 0):
+            return
+        chosen: list[Job] = []
+        yield from self._choose(view, queue[: self.size], ages, chosen)
+        taken = set(chosen)
+        waiting: Sequence[Job] = [job for job in queue if job not in taken]
+        started: list[Job] = []
+        yield from start_in_order(view, waiting, started)
+        waiting = waiting[len(started) :]
+        first = [job for job in waiting[: self.depth] if self._reserves(ages.get(job.id, 0), bool(chosen))]
+        kept = yield from reserve_first(view, first, literal_depth=self.literal_depth)
+        served = set(first)
+        others = [job for job in waiting if job not in served]
+        yield from fill(view, ordered(others, "sjf", view.now_s), kept[0].id if kept else "")
+
+    def _grow_older(self, view: View) -> dict[str, int]:
+        """Count one more pass for each job of the window."""
+        before = view.notebook.get(AGES, {})
+        ages = {job.id: before.get(job.id, 0) + 1 for job in view.queue[: self.size]}
+        view.notebook[AGES] = ages
+        return ages
+
+    def _reserves(self, age: int, anything_chosen: bool) -> bool:
+        if self.reserve == "aged":
+            return age >= self.max_age
+        return self.reserve == "always" or not anything_chosen
+
+    def _choose(self, view: View, window: Sequence[Job], ages: dict[str, int], chosen: list[Job]) -> Iterator[Start]:
+        """Start the best set; append its jobs to ``chosen``."""
+        longest_s = max(view.estimate_s(job) for job in window)
+        free = free_until(view.timeline, view.now_s + longest_s)
+        mandatory = tuple(i for i, job in enumerate(window[: self.depth]) if ages[job.id] >= self.max_age)
+        first = nodes_first(view.machine, view.queue, self.balance)
+        problem = problem_of(view, window, free, first, mandatory)
+        if not any(problem.within_limits([i]) for i in range(len(window))):
+            return
+        result = _METHODS[self.method](self, problem)
+        counts: Choices = view.notebook.setdefault(CHOICES, Choices())
+        counts.add(result)
+        if view.notes is not None:
+            view.notes.remarks.append(describe(result))
+        if not result.chosen:
+            return
+        jobs = [window[i] for i in result.chosen]
+        places = list(zip(jobs, self._allocations(view, jobs, free, result.taken), strict=True))
+        for job, allocation in sorted(places, key=lambda place: place[1] is None):  # what is fixed comes first
+            start = try_start(view, job) if allocation is None else start_on(view, job, allocation)
+            if start is not None:
+                chosen.append(job)
+                yield start
+
+    def _allocations(
+        self, view: View, jobs: Sequence[Job], free: Free, taken: npt.NDArray[np.int64]
+    ) -> list[Allocation | None]:
+        """Where each job goes; ``None`` leaves it to the timeline (as for jobs to which not all nodes are equal)."""
+        if self.placement == "nearest" and self._fit_one_by_one(view, jobs):
+            return [None] * len(jobs)
+        nodes = list(free.nodes)
+        if self.placement == "solver":
+            nodes.sort(key=lambda node: view.machine.nodes[node].resource_id)
+        found: list[Allocation | None] = []
+        for job, counts in zip(jobs, taken.tolist(), strict=True):
+            own, nodes = sorted(nodes[: job.nodes]), nodes[job.nodes :]
+            storages = _storages(view.machine, own, counts, self.placement == "nearest") if job.bb_bytes else ()
+            fixed = not (job.io_rate and view.machine.links)
+            found.append(Allocation(tuple(own), storages, job.bb_bytes, job.io_rate) if fixed else None)
+        return found
+
+    def _fit_one_by_one(self, view: View, jobs: Sequence[Job]) -> bool:
+        """Whether the timeline's own placement, job after job, leaves room for all of them."""
+        timeline = view.timeline
+        before = timeline.snapshot()
+        fits = True
+        for job in jobs:
+            duration_s = view.estimate_s(job)
+            allocation = timeline.fit_now(job, duration_s)
+            if allocation is None:
+                fits = False
+                break
+            timeline.reserve(view.now_s, view.now_s + duration_s, allocation)
+        timeline.restore(before)
+        return fits
+
+
+def problem_of(
+    view: View, window: Sequence[Job], free: Free, units_first: bool, mandatory: tuple[int, ...]
+) -> SubsetProblem:
+    """Which jobs of the window start together, as a problem of :mod:`schedulers.search.subset`.
+
+    Bandwidth is looked at on links that are above all nodes; what other links allow is seen when jobs are placed.
+    """
+    loads, limits = [], []
+    if any(job.io_rate for job in window):
+        for link in _above_all(view.machine):
+            loads.append([job.nodes * job.io_rate for job in window])
+            limits.append(free.bands[link])
+    return SubsetProblem(
+        units=[job.nodes for job in window],
+        sizes=[job.bb_bytes for job in window],
+        waits=[max(0.0, view.now_s - job.submit_time_s) for job in window],
+        free_units=len(free.nodes),
+        rooms=free.rooms,
+        units_first=units_first,
+        mandatory=mandatory,
+        loads=loads,
+        load_limits=limits,
+    )
+
+
+def describe(result: SubsetResult) -> str:
+    """One line on a choice: what was found, and how far it may be from the best."""
+    if result.chosen is None:
+        found = "no set with the jobs that must start" if result.proven else "no set found"
+        return f"window: {found}, {result.steps} steps"
+    first, second = result.gap
+    proof = "proven best" if result.proven else f"gap {first:.2%} in the first, {second:.2%} in the second part"
+    return f"window: {len(result.chosen)} jobs together, {proof}, {result.steps} steps"
+
+
+def _above_all(machine: Machine) -> list[int]:
+    """Links that every node's path to storage goes through."""
+    paths = []
+    for link in set(machine.node_link.tolist()):
+        path = set()
+        while link >= 0:
+            path.add(link)
+            link = machine.links[link].parent
+        paths.append(path)
+    return sorted(set.intersection(*paths)) if paths else []
+
+
+def _storages(machine: Machine, nodes: Sequence[int], counts: list[int], nearest: bool) -> tuple[int, ...]:
+    """Share out a job's storages, ``counts`` units on each: for each node the nearest left, or the lowest."""
+    left = list(counts)
+    found = []
+    for node in nodes:
+        order = machine.nearest_storages[node].tolist() if nearest else range(len(left))
+        storage = next(one for one in order if left[one] > 0)
+        left[storage] -= 1
+        found.append(storage)
+    return tuple(found)
+
+
+def _by_bb(policy: Window, problem: SubsetProblem) -> SubsetResult:
+    return branch_and_bound(problem, Budget(policy.steps))
+
+
+def _by_bb_then_z3(policy: Window, problem: SubsetProblem) -> SubsetResult:
+    packer: list[Z3Packer] = []
+
+    def settle(chosen: tuple[int, ...]) -> Packing:
+        if not packer:
+            packer.append(Z3Packer(policy.z3_limit))
+        return packer[0].pack(*problem.of(chosen), problem.rooms)
+
+    return branch_and_bound(problem, Budget(policy.steps), settle)
+
+
+def _by_z3(policy: Window, problem: SubsetProblem) -> SubsetResult:
+    return choose_z3(problem, policy.z3_limit, branch_and_bound(problem, Budget(steps=0)))
+
+
+def _by_largest_first(policy: Window, problem: SubsetProblem) -> SubsetResult:
+    packer = Z3Packer(policy.z3_limit)
+
+    def fits(chosen: tuple[int, ...]) -> Packing:
+        quick = pack(*problem.of(chosen), problem.rooms, budget=0)  # counting places and a rule of thumb settle most
+        return packer.pack(*problem.of(chosen), problem.rooms) if quick.verdict is Verdict.UNDECIDED else quick
+
+    result = largest_first(problem, fits, policy.steps)
+    if not result.chosen or policy.placement != "solver":
+        return result
+    packing = packer.pack(*problem.of(result.chosen), problem.rooms)
+    return replace(result, taken=packing.taken) if packing.verdict is Verdict.FITS else result
+
+
+_METHODS: dict[str, Callable[[Window, SubsetProblem], SubsetResult]] = {
+    "bb": _by_bb,
+    "auto": _by_bb_then_z3,
+    "z3": _by_z3,
+    "largest-first": _by_largest_first,
+}

@@ -1,0 +1,111 @@
+"""Whole units into bins: the question behind every choice of jobs that use burst buffers together.
+
+Item ``i`` has ``units[i]`` units of ``sizes[i]``; each unit goes whole into one bin, bins have the room ``rooms[j]``.
+In the thesis's words: the nodes of a job, its burst-buffer bytes per node, and the storage nodes (equations 3.1-3.3).
+The question is NP-complete, yet quick to answer for the sizes that occur: counting places settles most cases, a rule of
+thumb most others, and a search bin by bin the rest.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from schedulers.search import packing_kernels
+
+
+class Verdict(enum.Enum):
+    """Answer to whether units fit into bins."""
+
+    FITS = packing_kernels.FITS
+    DOES_NOT_FIT = packing_kernels.DOES_NOT_FIT
+    UNDECIDED = packing_kernels.UNDECIDED
+
+
+class Packing(NamedTuple):
+    """Answer, and how the units are packed.
+
+    Attributes
+    ----------
+    verdict
+        ``UNDECIDED`` only when the budget was used up.
+    taken
+        ``int64[items, bins]``: units of each item in each bin; zeros where they do not fit.
+    steps
+        Steps of the search.
+    """
+
+    verdict: Verdict
+    taken: npt.NDArray[np.int64]
+    steps: int
+
+
+def pack(units: Sequence[int], sizes: Sequence[int], rooms: Sequence[int], budget: int = 1_000_000) -> Packing:
+    """Pack units into bins, or prove that they do not fit.
+
+    Parameters
+    ----------
+    units
+        Units per item, each at least 0.
+    sizes
+        Size of one unit per item, each at least 0.
+    rooms
+        Room per bin, each at least 0; same unit as the sizes.
+    budget
+        Most steps to take (one step: one count of one item in one bin; some 100 million per second at best).
+
+    Notes
+    -----
+    Bins are closed one by one, least room first, each with as much as goes in. What a closed bin wastes is charged to
+    the room that all bins offer beyond what is wanted; when that is used up, the search turns back. Fillings are left
+    out that could be enlarged, and remainders already known not to fit are not tried again (see
+    :mod:`schedulers.search.packing_kernels` for the sources). Before each bin, places are counted for the largest
+    units, and a rule of thumb (largest units first, each into the tightest bin) tries to finish.
+    """
+    taken = np.zeros((len(units), len(rooms)), np.int64)
+    order = sorted((i for i in range(len(units)) if units[i] > 0 and sizes[i] > 0), key=lambda i: (-sizes[i], i))
+    found = np.zeros((len(order), len(rooms)), np.int64)
+    verdict, steps = packing_kernels.pack(
+        np.array([units[i] for i in order], np.int64), np.array([sizes[i] for i in order], np.int64),
+        np.array(rooms, np.int64), budget, found, new_memo(),
+    )  # fmt: skip
+    if verdict == packing_kernels.FITS:
+        taken[order] = found
+        for i in range(len(units)):
+            if sizes[i] == 0 and len(rooms):
+                taken[i, 0] = units[i]
+    return Packing(Verdict(verdict), taken, steps)
+
+
+def pack_plain(units: Sequence[int], sizes: Sequence[int], rooms: Sequence[int]) -> bool:
+    """Whether units fit, by trying everything: the definition that :func:`pack` is tested against."""
+    singles = sorted((s for u, s in zip(units, sizes, strict=True) if s > 0 for _ in range(u)), reverse=True)
+
+    @cache
+    def fits(first: int, left: tuple[int, ...]) -> bool:
+        if first == len(singles):
+            return True
+        return any(
+            fits(first + 1, tuple(sorted((*left[:j], left[j] - singles[first], *left[j + 1 :]))))
+            for j in range(len(left))
+            if left[j] >= singles[first]
+        )
+
+    return fits(0, tuple(sorted(rooms)))
+
+
+def is_packing(units: Sequence[int], sizes: Sequence[int], rooms: Sequence[int], taken: npt.NDArray[np.int64]) -> bool:
+    """Whether ``taken`` packs all units and overfills no bin."""
+    used = taken * np.array(sizes, np.int64).reshape(-1, 1)
+    complete = (taken >= 0).all() and taken.sum(axis=1).tolist() == list(units)
+    return bool(complete and (used.sum(axis=0) <= np.array(rooms, np.int64)).all())
+
+
+def new_memo() -> npt.NDArray[np.int64]:
+    """Scratch memory for :func:`schedulers.search.packing_kernels.pack`."""
+    return np.zeros((packing_kernels.MEMO + 1, 2), np.int64)

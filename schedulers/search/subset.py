@@ -1,0 +1,196 @@
+"""Choosing items that fit together: the problem, its score, and the two plain ways to solve it.
+
+Knows nothing of jobs: an item asks for *units* (nodes), each with a *size* (burst-buffer bytes) that one bin (storage
+node) must hold whole. The best set is wanted by a lexicographic score.
+
+References
+----------
+Kopanski, master's thesis 2020, section 3.3 (Algorithm 7, equations 3.1-3.3; the score is that of section 3.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from schedulers.search.packing import Packing, Verdict
+
+
+class Score(NamedTuple):
+    """Score of a set; larger is better, compared from the left.
+
+    Attributes
+    ----------
+    first, second
+        Units and sum of sizes of the set, or the other way round: see :attr:`SubsetProblem.units_first`.
+    mean_wait
+        Mean wait of the set's items, 0 for the empty set.
+    """
+
+    first: int
+    second: int
+    mean_wait: float
+
+
+@dataclass(frozen=True)
+class SubsetProblem:
+    """Which items start together?
+
+    Attributes
+    ----------
+    units
+        Units per item, at least 1.
+    sizes
+        Size of each of the item's units, at least 0; 0 needs no bin.
+    waits
+        How long each item has waited, at least 0: breaks ties of the first two parts of the score.
+    free_units
+        Units there are.
+    rooms
+        Room per bin.
+    units_first
+        Whether units or sizes come first in the score.
+    mandatory
+        Items that every set must contain.
+    loads, load_limits
+        Further limits: ``loads[k][i]`` of every chosen item ``i`` add up to at most ``load_limits[k]``.
+    """
+
+    units: Sequence[int]
+    sizes: Sequence[int]
+    waits: Sequence[float]
+    free_units: int
+    rooms: Sequence[int]
+    units_first: bool = True
+    mandatory: tuple[int, ...] = ()
+    loads: Sequence[Sequence[int]] = ()
+    load_limits: Sequence[int] = ()
+
+    def score(self, chosen: Iterable[int]) -> Score:
+        """Score of a set."""
+        items = list(chosen)
+        units = sum(self.units[i] for i in items)
+        size = sum(self.units[i] * self.sizes[i] for i in items)
+        mean = sum(self.waits[i] for i in items) / len(items) if items else 0.0
+        return Score(units, size, mean) if self.units_first else Score(size, units, mean)
+
+    def within_limits(self, chosen: Iterable[int]) -> bool:
+        """Whether a set keeps to the units and the further limits (the bins are not looked at)."""
+        items = list(chosen)
+        return sum(self.units[i] for i in items) <= self.free_units and all(
+            sum(load[i] for i in items) <= limit for load, limit in zip(self.loads, self.load_limits, strict=True)
+        )
+
+    def of(self, chosen: Iterable[int]) -> tuple[list[int], list[int]]:
+        """Units and sizes of a set's items, in the set's order."""
+        items = list(chosen)
+        return [self.units[i] for i in items], [self.sizes[i] for i in items]
+
+
+@dataclass(frozen=True)
+class SubsetResult:
+    """The best set found.
+
+    Attributes
+    ----------
+    chosen
+        The items, ascending; ``None`` when no set was found (the mandatory items do not fit together).
+    taken
+        ``int64[chosen, bins]``: units of each chosen item in each bin; zeros for items without size.
+    score
+        Score of the set, ``None`` without one.
+    bound
+        No set can have a score above this: the score itself when the set is proven best.
+    steps
+        Steps of the search, in the method's own measure.
+    """
+
+    chosen: tuple[int, ...] | None
+    taken: npt.NDArray[np.int64]
+    score: Score | None
+    bound: Score | None
+    steps: int
+
+    @property
+    def proven(self) -> bool:
+        """Whether the set is proven to be best (or proven not to exist)."""
+        return self.bound == self.score
+
+    @property
+    def gap(self) -> tuple[float, float]:
+        """By how much the first and second part of the score could be better, relative to the bound."""
+        if self.bound is None:
+            return 0.0, 0.0
+        first, second = (self.score.first, self.score.second) if self.score is not None else (0, 0)
+        gap = (self.bound.first - first) / max(self.bound.first, 1)
+        return gap, 0.0 if gap > 0 else (self.bound.second - second) / max(self.bound.second, 1)
+
+
+Check = Callable[[tuple[int, ...]], Packing]
+"""Whether the items of a set fit into the bins together, and how."""
+
+
+def largest_first(problem: SubsetProblem, fits: Check, budget: int) -> SubsetResult:
+    """Look at the set of all items, then at those with one fewer, and so on, as Algorithm 7 does (lines 11-28).
+
+    Below a set that fits, nothing is looked at: its subsets score less. A set that could not be decided counts as one
+    that does not fit, as in the thesis.
+
+    Parameters
+    ----------
+    problem
+        What to choose from; at most some 15 items, because there are ``2**n`` sets.
+    fits
+        Decides whether a set that is within the limits can be packed.
+    budget
+        Most sets to look at.
+    """
+    mandatory = frozenset(problem.mandatory)
+    best: tuple[int, ...] | None = None
+    best_score, taken = Score(0, 0, 0.0), np.zeros((0, len(problem.rooms)), np.int64)
+    level: dict[tuple[int, ...], None] = {tuple(range(len(problem.units))): None}
+    looked_at, exact = 0, True
+    while level and looked_at < budget:
+        misfits = []
+        for chosen in level:
+            looked_at += 1
+            if looked_at > budget:
+                exact = False
+                break
+            packing = fits(chosen) if problem.within_limits(chosen) else Packing(Verdict.DOES_NOT_FIT, taken, 0)
+            exact = exact and packing.verdict is not Verdict.UNDECIDED
+            if packing.verdict is not Verdict.FITS:
+                misfits.append(chosen)
+            elif best is None or problem.score(chosen) > best_score:
+                best, best_score, taken = chosen, problem.score(chosen), packing.taken
+        fewer = (one for chosen in misfits for one in combinations(chosen, len(chosen) - 1))
+        level = {chosen: None for chosen in fewer if mandatory.issubset(chosen)}
+    score = None if best is None else best_score
+    return SubsetResult(best, taken, score, score if exact and not level else loosest(problem), looked_at)
+
+
+def every_set(
+    problem: SubsetProblem, fits: Callable[[Sequence[int], Sequence[int], Sequence[int]], bool]
+) -> Score | None:
+    """Best score over all sets, by trying them all: the definition that the solvers are tested against."""
+    mandatory = set(problem.mandatory)
+    scores = [
+        problem.score(chosen)
+        for count in range(len(problem.units) + 1)
+        for chosen in combinations(range(len(problem.units)), count)
+        if mandatory.issubset(chosen) and problem.within_limits(chosen) and fits(*problem.of(chosen), problem.rooms)
+    ]
+    return max(scores, default=None)
+
+
+def loosest(problem: SubsetProblem) -> Score:
+    """A bound that holds whatever was looked at."""
+    units = min(problem.free_units, sum(problem.units))
+    size = min(sum(problem.rooms), sum(u * s for u, s in zip(problem.units, problem.sizes, strict=True)))
+    wait = max(problem.waits, default=0.0)
+    return Score(units, size, wait) if problem.units_first else Score(size, units, wait)
