@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from experiments import policies
+from experiments import policies, sessions
 from experiments.errors import SpecError
 from experiments.spec import (
     DEFAULT_TAU_S,
@@ -68,7 +68,13 @@ CAMPAIGN_KEYS: dict[str, tuple[Check, str]] = {
 }
 WORKLOAD_KEYS: dict[str, tuple[Check, str]] = {"source": _TEXT, "name": _TEXT, "seed": _WHOLE, "convert": _TABLE}
 PLATFORM_KEYS: dict[str, tuple[Check, str]] = {"source": _TEXT, "name": _TEXT}
-POLICY_KEYS: dict[str, tuple[Check, str]] = {"policy": _TEXT, "label": _TEXT, "options": _TABLE, "literal": _FLAG}
+POLICY_KEYS: dict[str, tuple[Check, str]] = {
+    "policy": _TEXT,
+    "label": _TEXT,
+    "options": _TABLE,
+    "session": _TABLE,
+    "literal": _FLAG,
+}
 
 
 def read_campaign(path: Path) -> Campaign:
@@ -147,10 +153,12 @@ def _policies(table: dict[str, Any], where: str, literal: bool) -> list[PolicySp
             policy=table["policy"],
             options=chosen,
             literal=table.get("literal", literal),
+            session={key: str(value) for key, value in table.get("session", {}).items()},
             label=" ".join([label, *varied]) if label else "",
         )
         try:
             policies.build_policy(spec)
+            sessions.complete(spec.session)
         except Exception as error:
             raise SpecError(f"{where}: {error}") from None
         found.append(spec)

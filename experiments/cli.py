@@ -82,7 +82,7 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
         name="run",
         workloads=tuple(WorkloadSpec(source=source) for source in options.workload),
         platforms=(PlatformSpec(source=options.platform),),
-        policies=policies_of(options.policy, options.options, literal=options.thesis_literal),
+        policies=policies_of(options.policy, options.options, session_of(options), literal=options.thesis_literal),
         models=(Model(options.model),),
         seeds=(options.seed,),
         engine=Engine(options.engine),
@@ -92,7 +92,17 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
     )
 
 
-def policies_of(names: Sequence[str], assignments: Sequence[str], *, literal: bool) -> tuple[PolicySpec, ...]:
+def session_of(options: argparse.Namespace) -> dict[str, str]:
+    """Settings of the session that were given."""
+    from experiments.sessions import SETTINGS
+
+    given = {name: getattr(options, name) for name in SETTINGS}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def policies_of(
+    names: Sequence[str], assignments: Sequence[str], session: dict[str, str], *, literal: bool
+) -> tuple[PolicySpec, ...]:
     """Combine ``--policy`` and ``-o POLICY.key=value``.
 
     Raises
@@ -122,12 +132,13 @@ def policies_of(names: Sequence[str], assignments: Sequence[str], *, literal: bo
         ]
     for spec in specs:
         policies.build_policy(spec)
-    return tuple(specs)
+    return tuple(msgspec.structs.replace(spec, session=session, label=policies.label(spec)) for spec in specs)
 
 
 def _run_parser() -> argparse.ArgumentParser:
     from experiments.machines import AUTO
     from experiments.policies import FIVE
+    from experiments.sessions import SETTINGS
 
     parser = _Parser(
         prog="run_experiments.py run",
@@ -163,6 +174,9 @@ def _run_parser() -> argparse.ArgumentParser:
     add("--engine", choices=[e.value for e in Engine], default="fluid", help="what plays the machine (%(default)s)")
     add("--transport", choices=[t.value for t in Transport], default="direct", help="in one process, or over ZeroMQ")
     add("--model", choices=[m.value for m in Model], default="alloc", help="how jobs run (%(default)s)")
+    for name, setting in SETTINGS.items():
+        words = f"{setting.help} (default: {setting.choices[0]})"
+        add(f"--{name.replace('_', '-')}", choices=setting.choices, default=None, help=words)
     add("--seed", type=_natural, default=0, metavar="N", help="seed of everything random (%(default)s)")
     add(
         "--tau", type=_seconds, default=DEFAULT_TAU_S, metavar="S", help="bound of the bounded slowdown (%(default)g s)"

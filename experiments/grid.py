@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from experiments import policies
+from experiments import policies, sessions
 from experiments.errors import SpecError
 from experiments.spec import Campaign, Model, PolicySpec, Prepared, RunSpec
 
@@ -37,7 +37,7 @@ def expand(
         Two runs would be the same.
     """
     labelled = with_labels(campaign.policies)
-    resolved = [(spec, policies.settings(spec)) for spec in labelled]
+    resolved = [(spec, policies.settings(spec) | sessions.complete(spec.session)) for spec in labelled]
     runs: list[RunSpec] = []
     for model, seed in itertools.product(campaign.models, campaign.seeds):
         for (workload, platform), (spec, settings) in itertools.product(workloads[model, seed], resolved):

@@ -56,6 +56,7 @@ def rewrite(folder: Path, records: dict[str, PhaseRecord]) -> None:
     raw = folder / BATSIM_JOBS
     (folder / "jobs.csv").rename(raw)
     spans, statics, header = _read(raw)
+    nodes = _allocations(folder / "allocations.csv")
     rows: list[tuple[float, int, list[str]]] = []
     place = {name: index for index, name in enumerate(header)}
     for order, (job_id, row) in enumerate(statics.items()):
@@ -65,7 +66,7 @@ def rewrite(folder: Path, records: dict[str, PhaseRecord]) -> None:
         if job_id not in records:
             raise RunFailed(f"job {job_id} has sub-jobs but never came to its end")
         span = spans[job_id]
-        rows.append((span.finish_s, order, _real_row(row, place, span, records[job_id])))
+        rows.append((span.finish_s, order, _real_row(row, place, span, records[job_id], nodes[job_id])))
     rows.sort(key=lambda entry: entry[:2])
     _write(folder / "jobs.csv", header, [row for _, _, row in rows])
     _write(folder / "phases.csv", list(PHASE_COLUMNS), [_phase_row(record) for record in records.values()])
@@ -93,7 +94,13 @@ def _read(path: Path) -> tuple[dict[str, _Span], dict[str, list[str]], list[str]
     return spans, statics, header
 
 
-def _real_row(row: list[str], place: dict[str, int], span: _Span, record: PhaseRecord) -> list[str]:
+def _allocations(path: Path) -> dict[str, str]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = csv.DictReader(stream)
+        return {f"{row['workload_name']}!{row['job_id']}": row["allocated_resources"] for row in rows}
+
+
+def _real_row(row: list[str], place: dict[str, int], span: _Span, record: PhaseRecord, allocated: str) -> list[str]:
     submitted_s = float(row[place["submission_time"]])
     run_s = span.finish_s - span.start_s
     turnaround_s = span.finish_s - submitted_s
@@ -106,6 +113,7 @@ def _real_row(row: list[str], place: dict[str, int], span: _Span, record: PhaseR
         "waiting_time": f"{span.start_s - submitted_s:.6f}",
         "turnaround_time": f"{turnaround_s:.6f}",
         "stretch": f"{turnaround_s / max(run_s, 1e-5):.6f}",
+        "allocated_resources": allocated,
         "consumed_energy": "-1.000000",
     }
     real = list(row)

@@ -63,4 +63,5 @@ def label(spec: PolicySpec) -> str:
     """Name in the results: the given label, or the policy and the options that were given."""
     if spec.label:
         return spec.label
-    return " ".join([spec.policy, *(f"{key}={value}" for key, value in spec.options.items())])
+    given = spec.options | spec.session
+    return " ".join([spec.policy, *(f"{key}={value}" for key, value in given.items())])

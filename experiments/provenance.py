@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from experiments.sessions import SETTINGS
 from experiments.spec import RunSpec
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -54,8 +55,9 @@ def repeat_command(run: RunSpec) -> list[str]:
     """Command that repeats the run, to be given in the campaign's folder; inputs are the copies there."""
     command = ["python", str(ROOT / "run_experiments.py"), "run"]
     command += ["--workload", run.workload.path, "--platform", run.platform.path]
-    options = ",".join(f"{key}={value}" for key, value in run.settings.items())
+    options = ",".join(f"{key}={value}" for key, value in run.settings.items() if key not in SETTINGS)
     command += ["--policy", f"{run.policy.policy}:{options}" if options else run.policy.policy]
+    command += [part for key in SETTINGS for part in (f"--{key.replace('_', '-')}", run.settings[key])]
     if run.policy.literal:
         command.append("--thesis-literal")
     command += ["--engine", run.engine.value, "--transport", run.transport.value, "--model", run.model.value]

@@ -10,11 +10,21 @@ from typing import TextIO
 
 from schedulers.job import Allocation, Job
 from schedulers.machine import Machine
+from schedulers.protocol.intervals import format_intervals
 from schedulers.protocol.messages import JobState
 from schedulers.session import Observer
 from schedulers.view import Running
 
-ALLOCATION_COLUMNS = ("job_id", "workload_name", "user", "nodes", "bb_bytes", "storages", "start_s")
+ALLOCATION_COLUMNS = (
+    "job_id",
+    "workload_name",
+    "user",
+    "nodes",
+    "allocated_resources",
+    "bb_bytes",
+    "storages",
+    "start_s",
+)
 REJECTION_COLUMNS = ("job_id", "workload_name", "time_s", "reason")
 
 
@@ -39,13 +49,13 @@ class Recorder(Observer):
         self._rejection_rows = csv.writer(self._rejections, lineterminator="\n")
         self._allocation_rows.writerow(ALLOCATION_COLUMNS)
         self._rejection_rows.writerow(REJECTION_COLUMNS)
-        self._storage_ids: tuple[int, ...] = ()
+        self._machine: Machine
         self.submitted_jobs = 0
         self.ended_jobs = 0
 
     def know(self, machine: Machine) -> None:
-        """Learn the machine's resource ids."""
-        self._storage_ids = tuple(storage.resource_id for storage in machine.storages)
+        """Learn the machine, whose resource ids are written."""
+        self._machine = machine
 
     def submitted(self, job: Job, now_s: float) -> None:
         """Count a job."""
@@ -58,11 +68,12 @@ class Recorder(Observer):
 
     def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
         """Keep what a job was given."""
-        ids = Counter(self._storage_ids[index] for index in allocation.storages)
+        ids = Counter(self._machine.storages[index].resource_id for index in allocation.storages)
         storages = " ".join(f"{storage}:{count}" for storage, count in sorted(ids.items()))
         user = job.extras.get("user", "")
+        nodes = format_intervals(self._machine.alloc_ids(allocation.nodes))
         self._allocation_rows.writerow(
-            (job.name, job.workload, user, job.nodes, allocation.bb_bytes, storages, f"{now_s:.6f}")
+            (job.name, job.workload, user, job.nodes, nodes, allocation.bb_bytes, storages, f"{now_s:.6f}")
         )
 
     def ended(self, running: Running, state: JobState, now_s: float) -> None:

@@ -2,10 +2,12 @@
 
 =====================  =================================================================================================
 ``jobs.csv``           one row per job, Batsim's columns
-``allocations.csv``    burst buffers, nodes and user of each started job
+``allocations.csv``    nodes, burst buffers and user of each started job
 ``rejections.csv``     refused jobs and why
 ``machine.json``       nodes and storage nodes
 ``schedule.csv`` ...   Batsim's further files
+``batsim_jobs.csv``    IO-Aware model: Batsim's rows of the sub-jobs that the jobs were made of
+``phases.csv``         IO-Aware model: where each job's time went
 ``metrics.json``       the summary's figures (they depend on the configuration only)
 ``timings.json``       what was measured on this machine (time, memory)
 ``run.json``           configuration, versions, inputs, how to repeat it; written last
@@ -24,16 +26,13 @@ import numpy as np
 
 from analysis.metrics import summarise
 from analysis.tables import read_run
-from experiments import folders, memory, players, provenance
-from experiments.policies import build_policy
+from experiments import folders, io_jobs, memory, players, provenance
 from experiments.pool import Progress, Report, describe
 from experiments.recorder import Recorder, write_machine
+from experiments.sessions import make_session
 from experiments.spec import Model, RunSpec
 from experiments.stopwatch import TimedSession
-from schedulers.execution.base import Execution
-from schedulers.execution.phased import Phased, PhasedOptions
-from schedulers.execution.rigid import Rigid
-from schedulers.session import Cadence, Session
+from schedulers.execution.phased import PhaseRecord
 
 
 @dataclass(frozen=True)
@@ -79,22 +78,10 @@ def execute(task: Task, report: Report = lambda _: None) -> None:
     folders.write_json(folder / folders.RUN_FILE, {"status": folders.FINISHED} | provenance.describe(task.run))
 
 
-def make_session(run: RunSpec, recorder: Recorder | None = None) -> Session:
-    """Assemble the scheduler that a run describes."""
-    literal = run.policy.literal
-    execution: Execution = Phased(PhasedOptions(early_release=literal)) if run.model is Model.IO else Rigid()
-    return Session(
-        build_policy(run.policy),
-        seed=run.seed,
-        cadence=Cadence.EVENT if literal else Cadence.MESSAGE,
-        execution=execution,
-        observer=recorder,
-    )
-
-
 def _simulate(task: Task, folder: Path, report: Report) -> dict[str, float]:
     recorder = Recorder(folder)
-    session = make_session(task.run, recorder)
+    records: dict[str, PhaseRecord] = {}
+    session = make_session(task.run, recorder, lambda record: records.update({record.job.id: record}))
 
     def tell(time_s: float) -> None:
         report(Progress(time_s, recorder.ended_jobs, recorder.submitted_jobs, session.waiting))
@@ -104,6 +91,8 @@ def _simulate(task: Task, folder: Path, report: Report) -> dict[str, float]:
         played = players.play(task.run, task.root, folder, timed)
     finally:
         recorder.close()
+    if task.run.model is Model.IO:
+        io_jobs.rewrite(folder, records)
     write_machine(session.machine, folder / "machine.json")
     decisions_s = np.array(timed.times_ns, dtype=np.float64) / 1e9
     return {

@@ -79,6 +79,8 @@ class PolicySpec(Struct, frozen=True):
         Option texts, as on the command line.
     literal
         Whether it follows the thesis's code to the letter.
+    session
+        Settings of the session that differ from the defaults (:mod:`experiments.sessions`).
     label
         Name in the results; default: policy and options.
     """
@@ -86,6 +88,7 @@ class PolicySpec(Struct, frozen=True):
     policy: str
     options: dict[str, str] = {}
     literal: bool = False
+    session: dict[str, str] = {}
     label: str = ""
 
 
@@ -138,7 +141,7 @@ class RunSpec(Struct, frozen=True):
     policy
         Name, given options, label.
     settings
-        All options of the policy, defaults included, as texts.
+        All options of the policy and all settings of the session, defaults included, as texts.
     engine, model, transport, seed
         See :class:`Campaign`.
     """
