@@ -95,9 +95,7 @@ class _Layout:
                 switch.hosts.append((self._node(spot), levels[linked]))
             elif spot.depth == linked:
                 switch.children.append(self.switch(spot, levels[linked]))
-            elif (
-                spot.depth >= 0 and self.description.storage and self.description.storage.per == levels[spot.depth].name
-            ):
+            elif storage is not None and spot.depth >= 0 and storage.per == levels[spot.depth].name:
                 switch.hosts.append(self._storage(spot))
         return switch
 
@@ -113,7 +111,7 @@ class _Layout:
         assert storage is not None, "only called where there is one"
         properties = storage_properties(storage, "/".join(spot.location))
         host = Host(f"{storage.prefix}{next(self.storages)}", (SERVER_SPEED,), properties=properties)
-        return host, Level(host.name, 1, storage.bandwidth, storage.latency, storage.duplex)
+        return host, Level("storage", 1, storage.bandwidth, storage.latency, storage.duplex)
 
 
 def lay_out_tree(description: Description) -> list[Switch]:
