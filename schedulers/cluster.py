@@ -64,19 +64,18 @@ class Limits:
         links = self._machine.links
         below = [0] * len(links)
         for node in self._all_nodes:
-            link = int(self._machine.node_link[node])
-            if link >= 0:
-                below[link] += 1
-        worst, lost, text = 0, 0, ""
-        for index in range(len(links) - 1, -1, -1):
+            innermost = int(self._machine.node_link[node])
+            if innermost >= 0:
+                below[innermost] += 1
+        most_lost, text = 0, ""
+        for index in range(len(links) - 1, -1, -1):  # every link stands after its parent
             link = links[index]
             carried = min(link.capacity_bytes_per_s // io_rate, below[index])
-            if below[index] - carried >= lost:
-                worst, lost = index, below[index] - carried
+            if below[index] - carried >= most_lost:
+                most_lost = below[index] - carried
                 text = f"{link.name} with {_gb(link.capacity_bytes_per_s)}/s carries {carried} of {below[index]}"
             if link.parent >= 0:
                 below[link.parent] += carried
-        assert worst >= 0
         return text
 
 

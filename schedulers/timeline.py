@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from schedulers import timeline_kernels as kernels
+from schedulers import timeline_layout as layout
 from schedulers.job import Allocation, Job
 from schedulers.machine import Machine
 from schedulers.placement import NodeOrder, Placement, Resource, StorageOrder
@@ -103,26 +104,29 @@ class Timeline:
 
     def breakpoints(self) -> list[float]:
         """Start of every segment: ``now_s`` and the later times at which what is free changes."""
-        return self._times[: self._count].tolist()
+        times: list[float] = self._times[: self._count].tolist()
+        return times
 
     def free_nodes_now(self) -> int:
         """Return the number of nodes free at ``now_s``."""
-        return self._rows.item(kernels.FREE_NODES)
+        return self._rows.item(layout.FREE_NODES)
 
     def free_storage_now(self) -> list[int]:
         """Bytes free at ``now_s`` per storage node."""
-        return self._rows[0, self._tables.rooms].tolist()
+        room: list[int] = self._rows[0, self._tables.rooms].tolist()
+        return room
 
     def free_bandwidth_now(self) -> list[int]:
         """Bytes per second free at ``now_s`` per link."""
-        return self._rows[0, self._tables.bands].tolist()
+        band: list[int] = self._rows[0, self._tables.bands].tolist()
+        return band
 
     def fit_now(self, job: Job, duration_s: float, covering: Resource = Resource.ALL) -> Allocation | None:
         """Return what the job gets if it starts now and runs for ``duration_s``, or ``None`` if it cannot.
 
         See :meth:`earliest_fit`.
         """
-        if covering._value_ & kernels.USE_NODES and job.nodes > self._rows.item(kernels.FREE_NODES):
+        if covering._value_ & layout.USE_NODES and job.nodes > self._rows.item(layout.FREE_NODES):
             return None
         now_s = self._times.item(0)
         start_s = self._find(job, duration_s, now_s, now_s, covering)
@@ -235,11 +239,11 @@ class Timeline:
         words = rows[:, tables.words]
         assert not (words & ~tables.capacity[tables.words]).any(), "a node is free that does not exist"
         free = np.bitwise_count(words.view(np.uint64)).sum(axis=1)
-        assert (free == rows[:, kernels.FREE_NODES]).all(), "free nodes do not add up"
-        assert (rows[:, tables.rooms].sum(axis=1) == rows[:, kernels.FREE_BYTES]).all(), "free bytes do not add up"
-        sizes = rows[:, kernels.HEAD + tables.word_count :]
+        assert (free == rows[:, layout.FREE_NODES]).all(), "free nodes do not add up"
+        assert (rows[:, tables.rooms].sum(axis=1) == rows[:, layout.FREE_BYTES]).all(), "free bytes do not add up"
+        sizes = rows[:, layout.HEAD + tables.word_count :]
         assert (sizes >= 0).all(), "a storage node or a link is over-committed"
-        assert (sizes <= tables.capacity[kernels.HEAD + tables.word_count :]).all(), "more is free than there is"
+        assert (sizes <= tables.capacity[layout.HEAD + tables.word_count :]).all(), "more is free than there is"
 
     @property
     def arrays(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], Tables]:
@@ -254,19 +258,19 @@ class Timeline:
             raise ValueError(f"job {job.id!r}: duration must be >= 0 s, got {duration_s}")
         tables, uses = self._tables, covering._value_
         bb_bytes, io_rate = job.bb_bytes, job.io_rate
-        if not bb_bytes or not uses & kernels.USE_STORAGES:
-            uses &= ~kernels.USE_STORAGES
+        if not bb_bytes or not uses & layout.USE_STORAGES:
+            uses &= ~layout.USE_STORAGES
             bb_bytes = 0
         elif bb_bytes > tables.largest_room or job.nodes * bb_bytes > tables.total_room:
             return math.inf
-        if not io_rate or not tables.link_count or not uses & kernels.USE_LINKS:
-            uses &= ~kernels.USE_LINKS
+        if not io_rate or not tables.link_count or not uses & layout.USE_LINKS:
+            uses &= ~layout.USE_LINKS
             io_rate = 0
         elif io_rate > tables.widest_band:
             io_rate = tables.widest_band + 1  # as impossible, but small enough to be multiplied
         if not 0 < job.nodes <= tables.node_count or math.isnan(first_s):
             return math.inf
-        if self._count + kernels.BACK > len(tables.work):
+        if self._count + layout.BACK > len(tables.work):
             tables.make_room(self._count)
         start_s: float = kernels.find_fit(
             self._times, self._count, self._rows, tables.word_count, job.nodes, duration_s, bb_bytes, io_rate, uses,
@@ -276,12 +280,12 @@ class Timeline:
 
     def _chosen(self, job: Job, covering: Resource) -> Allocation:
         chosen, uses = self._tables.chosen, covering._value_
-        bb_bytes = job.bb_bytes if uses & kernels.USE_STORAGES else 0
+        bb_bytes = job.bb_bytes if uses & layout.USE_STORAGES else 0
         return Allocation(
             tuple(chosen[0, : job.nodes].tolist()),
             tuple(chosen[1, : job.nodes].tolist()) if bb_bytes else (),
             bb_bytes,
-            job.io_rate if uses & kernels.USE_LINKS else 0,
+            job.io_rate if uses & layout.USE_LINKS else 0,
         )
 
     def _book(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource, sign: int) -> None:

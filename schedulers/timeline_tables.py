@@ -5,23 +5,25 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from schedulers import timeline_kernels as kernels
+from schedulers import timeline_layout as layout
 from schedulers.job import Allocation
 from schedulers.machine import Machine
 from schedulers.placement import NodeOrder, Placement, StorageOrder
 
 _NODE_ORDERS = {
-    NodeOrder.FIRST_FIT: kernels.FIRST_FIT,
-    NodeOrder.SPREAD: kernels.SPREAD,
-    NodeOrder.PACK: kernels.PACK,
+    NodeOrder.FIRST_FIT: layout.FIRST_FIT,
+    NodeOrder.SPREAD: layout.SPREAD,
+    NodeOrder.PACK: layout.PACK,
 }
 _STORAGE_ORDERS = {
-    StorageOrder.NEAREST: kernels.NEAREST,
-    StorageOrder.BY_ID: kernels.BY_ID,
-    StorageOrder.EMPTIEST: kernels.EMPTIEST,
-    StorageOrder.FULLEST: kernels.FULLEST,
+    StorageOrder.NEAREST: layout.NEAREST,
+    StorageOrder.BY_ID: layout.BY_ID,
+    StorageOrder.EMPTIEST: layout.EMPTIEST,
+    StorageOrder.FULLEST: layout.FULLEST,
 }
 _LARGEST_SUM = 2**62
+_LARGEST_EXACT = 2**53
+"""Whole numbers below this are exact in a double; the kernels divide storage sizes as doubles."""
 
 
 class Tables:
@@ -37,7 +39,7 @@ class Tables:
     Attributes
     ----------
     capacity
-        ``int64[width]``: the row of the empty machine (layout: :mod:`schedulers.timeline_kernels`).
+        ``int64[width]``: the row of the empty machine (layout: :mod:`schedulers.timeline_layout`).
     words, rooms, bands
         Slices of a row.
     for_find
@@ -48,7 +50,7 @@ class Tables:
     Raises
     ------
     ValueError
-        When sums of capacities would leave 64 bits.
+        For a storage node of 2^53 bytes or more, and when sums of capacities would leave 64 bits.
     """
 
     def __init__(self, machine: Machine, placement: Placement) -> None:
@@ -63,8 +65,8 @@ class Tables:
         self.largest_room = max(room, default=0)
         self.widest_band = max(band, default=0)
         self._check_sizes(len(room))
-        first = kernels.HEAD + self.word_count
-        self.words = slice(kernels.HEAD, first)
+        first = layout.HEAD + self.word_count
+        self.words = slice(layout.HEAD, first)
         self.rooms = slice(first, first + len(room))
         self.bands = slice(first + len(room), first + len(room) + len(band))
         self.capacity = np.array([self.node_count, self.total_room, *[0] * self.word_count, *room, *band], np.int64)
@@ -87,8 +89,8 @@ class Tables:
 
     def make_room(self, segments: int) -> None:
         """Have scratch memory for timelines of at least so many segments."""
-        self.work = np.zeros((kernels.BACK + 2 * segments, len(self.capacity)), np.int64)
-        self.work[kernels.FULL] = self.capacity
+        self.work = np.zeros((layout.BACK + 2 * segments, len(self.capacity)), np.int64)
+        self.work[layout.FULL] = self.capacity
 
     def explain(
         self,
@@ -132,12 +134,14 @@ class Tables:
         ):
             if number * largest >= _LARGEST_SUM:
                 raise ValueError(f"{what} must stay below 2^62, got {number} x {largest}")
+        if self.largest_room >= _LARGEST_EXACT:
+            raise ValueError(f"a storage node must offer less than 2^53 bytes (9 PB), got {self.largest_room}")
 
 
 _BAD = {
-    kernels.BAD_NODE: "node indices must lie between 0 and {nodes} - 1 and occur once",
-    kernels.BAD_STORAGE: "storage indices must lie between 0 and {storages} - 1",
-    kernels.BAD_COUNT: "there must be one storage per node, or none",
+    layout.BAD_NODE: "node indices must lie between 0 and {nodes} - 1 and occur once",
+    layout.BAD_STORAGE: "storage indices must lie between 0 and {storages} - 1",
+    layout.BAD_COUNT: "there must be one storage per node, or none",
 }
 
 
