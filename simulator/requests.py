@@ -163,7 +163,8 @@ class Requests:
         if self._meter is not None:
             for number in allocation.ids:
                 if not self._power.computes(number):
-                    raise ValueError(f"machine {number} ({machines.all[number].name!r}) is in no computation power state")
+                    name = machines.all[number].name
+                    raise ValueError(f"machine {number} ({name!r}) is not in a computation power state")
 
     def _busy(self, number: int, remedy: str) -> NoReturn:
         running = [
