@@ -6,8 +6,25 @@
 
 from __future__ import annotations
 
+from platforms.catalogue import builtin_files, checksum, describe, platform_from, resolve_platform
+from platforms.description import Description
 from platforms.errors import PlatformError
 from platforms.model import Host, LinkInfo, Platform, Route, Sharing
 from platforms.xml_reader import load_platform, parse_platform
 
-__all__ = ["Host", "LinkInfo", "Platform", "PlatformError", "Route", "Sharing", "load_platform", "parse_platform"]
+__all__ = [
+    "Description",
+    "Host",
+    "LinkInfo",
+    "Platform",
+    "PlatformError",
+    "Route",
+    "Sharing",
+    "builtin_files",
+    "checksum",
+    "describe",
+    "load_platform",
+    "parse_platform",
+    "platform_from",
+    "resolve_platform",
+]

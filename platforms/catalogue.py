@@ -20,7 +20,7 @@ from platforms.xml_reader import load_platform
 def builtin_files() -> Mapping[str, Path]:
     """Built-in descriptions: file by name."""
     folder = Path(str(resources.files("platforms"))) / "builtin"
-    return {path.stem: path for path in sorted(folder.glob("*.toml"))}
+    return {path.stem: path for path in sorted(folder.glob("*.toml"), key=lambda path: path.stem)}
 
 
 def describe(name: str | Path, overrides: Mapping[str, Any] | None = None) -> Description:

@@ -1,0 +1,101 @@
+"""Command line: ``python -m platforms list | generate | check | draw``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from platforms.catalogue import builtin_files, checksum, describe, platform_from, resolve_platform
+from platforms.check import summary
+from platforms.errors import PlatformError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return the exit code: 0, or 2 after one line about what is wrong with the input."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except PlatformError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m platforms", description="Machine descriptions and SimGrid XML.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    listing = commands.add_parser("list", help="built-in platforms")
+    listing.set_defaults(run=_list)
+    generate = commands.add_parser("generate", help="write SimGrid XML from a description")
+    generate.add_argument("platform", help="built-in name or description (.toml)")
+    generate.add_argument("-o", "--output", required=True, type=Path, help="file to write (.xml)")
+    generate.add_argument(
+        "-s",
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="other value, such as pfs.bandwidth=63GBps",
+    )
+    generate.set_defaults(run=_generate)
+    check = commands.add_parser("check", help="read a platform as SimGrid does and say what is in it")
+    check.add_argument("platform", help="built-in name, description (.toml) or SimGrid XML")
+    check.set_defaults(run=_check)
+    draw = commands.add_parser("draw", help="draw a picture")
+    draw.add_argument("platform", help="built-in name, description (.toml) or SimGrid XML")
+    draw.add_argument("-o", "--output", required=True, type=Path, help="file to write (.png, .pdf, .svg)")
+    draw.set_defaults(run=_draw)
+    return parser
+
+
+def _list(_: argparse.Namespace) -> int:
+    for name in builtin_files():
+        print(f"{name:<14} {describe(name).summary}")
+    return 0
+
+
+def _generate(options: argparse.Namespace) -> int:
+    if Path(options.platform).suffix == ".xml":
+        raise PlatformError("is SimGrid XML already; expected a built-in name or a .toml file", options.platform)
+    xml = resolve_platform(options.platform, _overrides(options.set))
+    try:
+        options.output.write_text(xml, encoding="utf-8")
+    except OSError as error:
+        raise PlatformError(f"cannot write: {error}", str(options.output)) from None
+    print(f"{options.output}: {len(xml)} bytes, sha256 {checksum(xml)}")
+    return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    for line in summary(platform_from(options.platform)):
+        print(line)
+    return 0
+
+
+def _draw(options: argparse.Namespace) -> int:
+    from platforms.picture import draw_platform  # matplotlib takes half a second to import
+
+    draw_platform(options.platform, options.output)
+    print(options.output)
+    return 0
+
+
+def _overrides(texts: Sequence[str]) -> Mapping[str, Any]:
+    """``KEY=VALUE`` texts; a value that is no TOML value is a text."""
+    values: dict[str, Any] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not key or not equals:
+            raise PlatformError(f"--set: expected KEY=VALUE, got {text!r}")
+        try:
+            values[key] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            values[key] = value
+    return values
+
+
+if __name__ == "__main__":
+    sys.exit(main())

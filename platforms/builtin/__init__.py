@@ -1,0 +1,1 @@
+"""Built-in descriptions, one TOML file each; :func:`platforms.catalogue.builtin_files` lists them."""
