@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from schedulers.errors import OptionError, SpillwayError
 from schedulers.options import split_assignments
-from schedulers.protocol import batsim4
+from schedulers.protocol.detect import AnyBatsim
 
 if TYPE_CHECKING:
     from schedulers.execution.base import Execution
@@ -59,7 +59,7 @@ def _serve(options: argparse.Namespace) -> int:
         exchanges = serve(
             session,
             options.bind,
-            batsim4,
+            _codec(options),
             watchdog_s=options.watchdog,
             recorder=recorder,
             on_bound=lambda endpoint: _say(f"{options.policy} listens on {endpoint}"),
@@ -71,7 +71,7 @@ def _serve(options: argparse.Namespace) -> int:
 def _replay(options: argparse.Namespace) -> int:
     from schedulers.transcript import replay
 
-    difference = replay(options.file, build_session(options), batsim4)
+    difference = replay(options.file, build_session(options), _codec(options))
     if difference is not None:
         print(difference)
         return DIFFERENT
@@ -126,6 +126,10 @@ def build_session(options: argparse.Namespace) -> Session:
     )
 
 
+def _codec(options: argparse.Namespace) -> AnyBatsim:
+    return AnyBatsim(dynamic_jobs=options.model == "io")
+
+
 @contextmanager
 def _announcing_compilation() -> Iterator[None]:
     """Say that kernels are being compiled, if it takes longer than loading them."""
@@ -146,7 +150,7 @@ def _serve_parser() -> argparse.ArgumentParser:
 
     parser = _Parser(
         prog="python -m schedulers",
-        description="Schedule one simulation of Batsim 4 (or of our own simulator) over ZeroMQ. "
+        description="Schedule one simulation of Batsim 4 or 5, or of our own simulator, over ZeroMQ. "
         "Also: python -m schedulers replay FILE POLICY, which plays a recording again.",
         epilog="Exit codes: 0 the simulation ended; 1 the conversation failed; 2 wrong input; 3 the simulator went "
         "silent; 128 + n stopped by signal n.",

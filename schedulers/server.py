@@ -19,7 +19,7 @@ from typing import NoReturn, Protocol
 import zmq
 
 from schedulers.errors import InputError, PeerLost, RemoteProtocolError, Stopped
-from schedulers.protocol.wire import Codec, Conversation
+from schedulers.protocol.wire import Conversation, SchedulerSide
 
 DEFAULT_BIND = "tcp://127.0.0.1:28000"
 """Batsim's own default port, on the loopback address."""
@@ -46,7 +46,7 @@ class Tape(Protocol):
 def serve(
     session: Conversation,
     bind: str,
-    codec: Codec,
+    codec: SchedulerSide,
     *,
     watchdog_s: float | None = None,
     recorder: Tape | None = None,
@@ -101,7 +101,11 @@ def serve(
 
 
 def _loop(
-    socket: zmq.Socket[bytes], session: Conversation, codec: Codec, watchdog_s: float | None, recorder: Tape | None
+    socket: zmq.Socket[bytes],
+    session: Conversation,
+    codec: SchedulerSide,
+    watchdog_s: float | None,
+    recorder: Tape | None,
 ) -> int:
     exchanges = 0
     now_s = 0.0
@@ -111,13 +115,15 @@ def _loop(
         data = _receive(socket)
         if recorder is not None:
             recorder.received(data)
-        message = codec.decode_message(data)
-        answer = codec.encode_reply(session.handle(message))
+        answer = codec.greet(data) if exchanges == 0 else None
+        if answer is None:
+            message = codec.decode_message(data)
+            answer = codec.encode_reply(session.handle(message))
+            now_s = message.now
         if recorder is not None:
             recorder.sent(answer)
         socket.send(answer)
         exchanges += 1
-        now_s = message.now
     return exchanges
 
 

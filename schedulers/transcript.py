@@ -2,7 +2,8 @@
 
 A transcript has one JSON line per message, ``{"dir":"B>S","n":0,"msg":{...}}``: who speaks (``B>S`` is the simulator,
 ``S>B`` the scheduler), the number of the exchange, and the message exactly as it was sent, every digit of its numbers
-included. A message that is no JSON has ``raw``, its bytes as text, in the place of ``msg``.
+included (but for the zero byte that ends Batsim 5's messages). A message that is no JSON has ``raw``, one character for
+each of its bytes, in the place of ``msg``.
 """
 
 from __future__ import annotations
@@ -17,10 +18,14 @@ from typing import Any, Literal, Self
 import msgspec
 
 from schedulers.errors import InputError, SpillwayError
-from schedulers.protocol.wire import Codec, Conversation
+from schedulers.protocol import batsim4
+from schedulers.protocol.wire import Conversation, SchedulerSide
 
 RECEIVED: Literal["B>S"] = "B>S"
 SENT: Literal["S>B"] = "S>B"
+
+_BYTES = "latin-1"
+_END = b"\0"
 
 
 # --------------------------------------------------------------------------- recording
@@ -78,11 +83,13 @@ _SKIP = msgspec.json.Decoder(msgspec.Raw)
 
 
 def _one_line(data: bytes) -> bytes:
+    text = data.removesuffix(_END)
     try:
-        data.decode()
-        _SKIP.decode(data)
+        text.decode()
+        _SKIP.decode(text)
     except (UnicodeDecodeError, msgspec.DecodeError, RecursionError):
-        return b'"raw":' + msgspec.json.encode(data.decode(errors="backslashreplace"))
+        return b'"raw":' + msgspec.json.encode(data.decode(_BYTES))
+    data = text
     if b"\n" in data or b"\r" in data:
         data = msgspec.json.format(data, indent=-1)
     return b'"msg":' + data
@@ -166,7 +173,14 @@ def _line(decoder: msgspec.json.Decoder[_Line], text: bytes, place: str) -> _Lin
 
 
 def _bytes(line: _Line) -> bytes:
-    return bytes(line.msg) or (line.raw or "").encode()
+    return bytes(line.msg) or _raw_bytes(line.raw or "")
+
+
+def _raw_bytes(text: str) -> bytes:
+    try:
+        return text.encode(_BYTES)
+    except UnicodeEncodeError:  # written by hand
+        return text.encode()
 
 
 # --------------------------------------------------------------------------- replaying
@@ -203,7 +217,7 @@ class Difference:
         )
 
 
-def replay(path: Path, session: Conversation, codec: Codec) -> Difference | None:
+def replay(path: Path, session: Conversation, codec: SchedulerSide) -> Difference | None:
     """Feed a transcript's messages to a fresh session and compare the answers.
 
     Numbers are compared as numbers and interval sets as sets, so that recordings of other schedulers can be compared.
@@ -221,8 +235,10 @@ def replay(path: Path, session: Conversation, codec: Codec) -> Difference | None
         A recorded message of the simulator is malformed.
     """
     for exchange in read_transcript(path):
+        if exchange.number == 0 and codec.greet(exchange.received) is not None:
+            continue
         message = codec.decode_message(exchange.received)
-        expected = None if exchange.sent is None else _comparable(exchange.sent, codec)
+        expected = None if exchange.sent is None else _comparable(exchange.sent)
         try:
             answer = codec.encode_reply(session.handle(message))
         except SpillwayError as error:
@@ -232,7 +248,7 @@ def replay(path: Path, session: Conversation, codec: Codec) -> Difference | None
             )
         if expected is None:
             continue
-        found = first_difference(expected, _comparable(answer, codec))
+        found = first_difference(expected, _comparable(answer))
         if found is not None:
             place, old, new = found
             return Difference(exchange.number, exchange.line, message.now, place, old, new)
@@ -262,14 +278,14 @@ def first_difference(expected: Any, got: Any, path: str = "$") -> tuple[str, str
     return None if same else (path, _show(expected), _show(got))
 
 
-def _comparable(data: bytes, codec: Codec) -> Any:
-    """A reply's JSON value, in our own codec's normal form where it can be read by it."""
+def _comparable(data: bytes) -> Any:
+    """A reply's JSON value; a legal reply to Batsim 4 in our own codec's normal form."""
     with suppress(SpillwayError):  # recordings of illegal replies exist; they are compared as they are
-        data = codec.encode_reply(codec.decode_reply(data))
+        data = batsim4.encode_reply(batsim4.decode_reply(data))
     try:
-        return msgspec.json.decode(data)
+        return msgspec.json.decode(data.removesuffix(_END))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return data.decode(errors="backslashreplace")
+        return data.decode(_BYTES)
 
 
 def _show_member(value: dict[str, Any], key: str) -> str:

@@ -21,6 +21,11 @@ from schedulers.protocol.messages import Message, Reply
 _TOO_DEEP = "the JSON text is nested too deeply"
 
 
+def greet(first: bytes) -> bytes | None:
+    """Batsim 4 has no handshake: its first frame is a message like all others."""
+    return None
+
+
 def decode_message(data: bytes) -> Message:
     """Read what the simulator sent; raise :class:`RemoteProtocolError` with the place of a bad field."""
     try:

@@ -1,8 +1,7 @@
 """What a wire format must do: the interface between bytes and the neutral messages, for both roles.
 
-The scheduler's service uses :meth:`Codec.decode_message` and :meth:`Codec.encode_reply`, the simulator the other two. A
-module with these four functions is a codec (:mod:`schedulers.protocol.batsim4`). What answers the messages is a
-:class:`Conversation`.
+Whatever the bytes are, decoding gives a message or raises ``RemoteProtocolError``, never anything else. A module with
+these functions is a codec (:mod:`schedulers.protocol.batsim4`). What answers the messages is a :class:`Conversation`.
 """
 
 from __future__ import annotations
@@ -12,12 +11,24 @@ from typing import Protocol
 from schedulers.protocol.messages import Message, Reply
 
 
-class Codec(Protocol):
-    """A wire format. Whatever the bytes are, decoding gives a message or raises ``RemoteProtocolError``."""
+class SchedulerSide(Protocol):
+    """What the service needs of a wire format."""
+
+    def greet(self, first: bytes, /) -> bytes | None:
+        """Look at the first frame: the answer to a handshake, or ``None`` when it is an ordinary message."""
+        ...
 
     def decode_message(self, data: bytes, /) -> Message:
         """Read what the simulator sent; raise :class:`schedulers.errors.RemoteProtocolError` with the place."""
         ...
+
+    def encode_reply(self, reply: Reply, /) -> bytes:
+        """Write a reply as a scheduler does; raise :class:`schedulers.errors.LocalProtocolError`."""
+        ...
+
+
+class SimulatorSide(Protocol):
+    """What a simulator needs of a wire format."""
 
     def encode_message(self, message: Message, /) -> bytes:
         """Write a message as the simulator does; raise :class:`schedulers.errors.LocalProtocolError`."""
@@ -27,9 +38,9 @@ class Codec(Protocol):
         """Read what the scheduler answered; raise :class:`schedulers.errors.RemoteProtocolError` with the place."""
         ...
 
-    def encode_reply(self, reply: Reply, /) -> bytes:
-        """Write a reply as a scheduler does; raise :class:`schedulers.errors.LocalProtocolError`."""
-        ...
+
+class Codec(SchedulerSide, SimulatorSide, Protocol):
+    """A wire format for both roles."""
 
 
 class Conversation(Protocol):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -131,6 +133,35 @@ def test_a_simulation_from_start_to_end(service: Any, tmp_path: Path) -> None:
     assert code == 0, log
     assert f"ended after {len(CONVERSATION)} exchanges" in log
     assert main(["replay", str(record), "fcfs"]) == 0
+
+
+def test_a_simulation_of_batsim_5(service: Any, tmp_path: Path) -> None:
+    """The first frame tells that Batsim 5 speaks; the same policy answers in its words; the recording replays."""
+
+    def message(now: float, kind: str, members: Any) -> bytes:
+        event = {"timestamp": now, "event_type": kind, "event": members}
+        return json.dumps({"now": now, "events": [event]}).encode() + b"\0"
+
+    hosts = [{"id": i, "name": f"n{i}", "state": "IDLE", "properties": [], "zone_properties": []} for i in range(4)]
+    job = {"resource_request": 3, "walltime": 60.0, "profile_id": "w0!p"}
+    profile = {"id": "w0!p", "profile_type": "DelayProfile", "profile": {"delay": 5.0}}
+    record = tmp_path / "t.jsonl"
+    running = service("easy", "--record", str(record), "--watchdog", "20")
+    answers = running.talk(
+        struct.pack("<I", 200) + b"i" * 200,
+        message(0.0, "SimulationBeginsEvent", {"computation_hosts": hosts, "storage_hosts": []}),
+        message(1.0, "JobSubmittedEvent", {"job_id": "w0!1", "job": job, "submission_time": 1.0, "profile": profile}),
+        message(1.0, "AllStaticJobsHaveBeenSubmittedEvent", {}),
+        message(6.0, "JobCompletedEvent", {"job_id": "w0!1", "state": "COMPLETED_SUCCESSFULLY", "return_code": 0}),
+        message(6.0, "SimulationEndsEvent", {}),
+    )
+    assert answers[0].startswith(b"\x02\0\0\0{")
+    assert b'"ExecuteJobEvent","event":{"job_id":"w0!1","allocation":{"host_allocation":"0-2",' in answers[2]
+    assert all(answer.endswith(b"}\0") for answer in answers)
+    code, log = running.end()
+    assert code == 0, log
+    assert main(["replay", str(record), "easy"]) == 0
+    assert main(["replay", str(record), "easy", "-v", "--node-order", "spread"]) == 0
 
 
 def test_a_replay_shows_the_first_difference(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
