@@ -14,6 +14,8 @@ from schedulers.execution.phased import Phased, PhasedOptions, PhaseRecord
 from schedulers.execution.rigid import Rigid
 from schedulers.placement import NodeOrder, Placement, StorageOrder
 from schedulers.session import Cadence, Observer, Session
+from schedulers.timeline import Timeline
+from schedulers.timeline_published import PublishedTimeline
 
 ESTIMATES: Mapping[str, Callable[[], Estimator]] = {"walltime": Walltimes, "history": UserHistory}
 
@@ -84,6 +86,7 @@ def make_session(
         cadence=Cadence.EVENT if literal else Cadence.MESSAGE,
         execution=_execution(run.model, run.policy, on_record),
         placement=Placement(NodeOrder(settings["node_order"]), StorageOrder(settings["storage_order"])),
+        timeline=PublishedTimeline if literal else Timeline,
         estimator=ESTIMATES[settings["estimates"]](),
         observer=observer,
         explain=explain,

@@ -50,7 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _serve(options: argparse.Namespace) -> int:
     from schedulers.server import serve
-    from schedulers.transcript import Recorder
+    from schedulers.timeline import Timeline
+from schedulers.timeline_published import PublishedTimeline
+from schedulers.transcript import Recorder
 
     if options.list:
         return _list()
@@ -120,6 +122,7 @@ def build_session(options: argparse.Namespace) -> Session:
         execution=executions[options.model](),
         defaults=MachineDefaults(options.burst_buffer_bytes, options.location_shape),
         placement=Placement(NodeOrder(options.node_order), StorageOrder(options.storage_order)),
+        timeline=PublishedTimeline if literal else Timeline,
         estimator=UserHistory() if options.estimates == "history" else Walltimes(),
         observer=Narrator(_say) if options.verbose else None,
         explain=options.verbose > 1,

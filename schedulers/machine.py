@@ -147,11 +147,18 @@ def simple_machine(
 
 
 def nearest_first(nodes: tuple[Node, ...], storages: tuple[Storage, ...]) -> npt.NDArray[np.int32]:
-    """For each node the storage indices by falling length of the common location, then by storage order."""
+    """For each node the storage indices by falling length of the common location.
+
+    Equally near ones stand in storage order, but those with nothing in common with the node (another group) in order of
+    Batsim's id: the published scheduler's order, which decides how storage fragments.
+    """
     table = np.zeros((len(nodes), len(storages)), np.int32)
     for row, node in enumerate(nodes):
-        order = sorted(range(len(storages)), key=lambda s: (-_common(node.location, storages[s].location), s))
-        table[row] = order
+        keys = []
+        for index, storage in enumerate(storages):
+            common = _common(node.location, storage.location)
+            keys.append((-common, index if common else storage.resource_id, index))
+        table[row] = [index for *_, index in sorted(keys)]
     return table
 
 

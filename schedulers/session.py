@@ -100,6 +100,8 @@ class Session:
         What to assume where the platform states no properties.
     placement
         Which nodes and storage nodes serve a request.
+    timeline
+        Kind of timeline; :class:`schedulers.timeline_published.PublishedTimeline` reproduces published numbers.
     explain
         Whether passes note why jobs wait.
     observer
@@ -117,6 +119,7 @@ class Session:
         execution: Execution | None = None,
         defaults: MachineDefaults | None = None,
         placement: Placement | None = None,
+        timeline: type[Timeline] = Timeline,
         explain: bool = False,
         observer: Observer | None = None,
         estimator: Estimator | None = None,
@@ -127,6 +130,7 @@ class Session:
         self._execution: Execution = execution if execution is not None else Rigid()
         self._defaults = defaults
         self._placement = placement or Placement()
+        self._timeline_class = timeline
         self._explain = explain
         self._observer = observer or Observer()
         self._estimator: Estimator = estimator if estimator is not None else Walltimes()
@@ -213,7 +217,7 @@ class Session:
             raise RemoteProtocolError("a second SIMULATION_BEGINS")
         self._machine = Machine.from_simulation_begins(event, self._defaults)
         self._cluster = Cluster(self._machine)
-        self._timeline = Timeline(self._machine, self._now_s, self._placement)
+        self._timeline = self._timeline_class(self._machine, self._now_s, self._placement)
         self._availability = Availability(self._timeline)
         self._wire = WireGuard(event.config, event.profiles)
         self._profiles = event.profiles

@@ -208,7 +208,7 @@ class Timeline:
 
     def copy(self) -> Timeline:
         """Return an independent timeline of the same state; costs two array copies."""
-        other = object.__new__(Timeline)
+        other = object.__new__(type(self))
         other._tables = self._tables
         other._count = self._count
         room = self._count + max(16, self._count >> 2)
