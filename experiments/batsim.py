@@ -21,7 +21,7 @@ import zmq
 from experiments import memory
 from experiments.errors import RunFailed, SpecError
 from experiments.players import PREFIX, Played
-from experiments.spec import Engine, Model, RunSpec
+from experiments.spec import Engine, Model, RunSpec, Transport
 from experiments.stopwatch import TimedSession
 from schedulers.errors import RemoteProtocolError
 from schedulers.protocol import batsim4
@@ -36,19 +36,16 @@ LOG = "simulator.log"
 _GONE = b"the simulator's process has ended"
 
 
-def play_over_zmq(run: RunSpec, root: Path, folder: Path, session: TimedSession) -> Played:
+def play_over_zmq(run: RunSpec, root: Path, folder: Path, session: TimedSession, program: Sequence[str]) -> Played:
     """Start the simulator and serve it until its end.
 
     Raises
     ------
-    SpecError
-        There is no Batsim.
     RunFailed
         The simulator ended early; the message has its last words.
     SpillwayError
         What the session refuses.
     """
-    program = simulator_command(run.engine)
     began = sum(os.times()[2:4])
     with contextlib.ExitStack() as stack:
         log = stack.enter_context((folder / LOG).open("wb"))
@@ -73,10 +70,16 @@ def play_over_zmq(run: RunSpec, root: Path, folder: Path, session: TimedSession)
     return Played(sum(os.times()[2:4]) - began, memory.children_peak_bytes())
 
 
-def simulator_command(engine: Engine) -> list[str]:
-    """Program that plays the machine over ZeroMQ; raise :class:`SpecError` where Batsim is not installed."""
+def simulator_command(engine: Engine, transport: Transport) -> tuple[str, ...]:
+    """Command of the simulator that a campaign needs in processes of its own; empty where it runs in ours.
+
+    Raises
+    ------
+    SpecError
+        Batsim is asked for and not installed.
+    """
     if engine is not Engine.BATSIM:
-        return [sys.executable, "-m", "simulator", "--engine", engine.value]
+        return (sys.executable, "-m", "simulator", "--engine", engine.value) if transport is Transport.ZMQ else ()
     given = os.environ.get(BATSIM_VARIABLE, "")
     found = shutil.which(given or "batsim")
     if found is None:
@@ -85,7 +88,7 @@ def simulator_command(engine: Engine) -> list[str]:
             f"{where}; install Batsim 4 or set {BATSIM_VARIABLE} to its program, or use the embedded simulator "
             f"(--engine fluid)"
         )
-    return [found]
+    return (found,)
 
 
 def arguments(run: RunSpec, root: Path, folder: Path, endpoint: str) -> list[str]:

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from experiments import figures, summary
+from experiments.batsim import simulator_command
 from experiments.folders import make_folder
 from experiments.grid import expand
 from experiments.inputs import Inputs
@@ -30,6 +31,7 @@ def run_campaign(campaign: Campaign, root: Path, *, workers: int, console: Conso
         The user stopped it.
     """
     make_folder(root)
+    simulator = simulator_command(campaign.engine, campaign.transport)
 
     def note(text: str) -> None:
         console.print(f"note: {text}", markup=False, highlight=False, soft_wrap=True)
@@ -44,6 +46,7 @@ def run_campaign(campaign: Campaign, root: Path, *, workers: int, console: Conso
         runs,
         root,
         tau_s=campaign.tau_s,
+        simulator=simulator,
         workers=workers,
         console=console,
         jobs=lambda run: inputs.jobs(run.workload),

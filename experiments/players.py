@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.errors import SpecError
-from experiments.spec import Engine, Model, RunSpec, Transport
+from experiments.spec import Engine, Model, RunSpec
 from experiments.stopwatch import TimedSession
 from platforms.model import Platform
 from platforms.xml_reader import load_platform
@@ -39,18 +39,20 @@ class Played:
     other_rss_bytes: int = 0
 
 
-def play(run: RunSpec, root: Path, folder: Path, session: TimedSession) -> Played:
+def play(run: RunSpec, root: Path, folder: Path, session: TimedSession, simulator: Sequence[str] = ()) -> Played:
     """Play a run; afterwards ``jobs.csv`` and Batsim's further files are in its folder.
+
+    ``simulator`` is the command of a simulator in a process of its own, spoken to over ZeroMQ; empty: in this process.
 
     Raises
     ------
     SpillwayError, SimulatorInputError, RunFailed
         The simulation could not be finished; the message is the cause.
     """
-    if run.engine is Engine.BATSIM or run.transport is Transport.ZMQ:
+    if simulator:
         from experiments.batsim import play_over_zmq
 
-        played = play_over_zmq(run, root, folder, session)
+        played = play_over_zmq(run, root, folder, session, simulator)
     else:
         played = _play_here(run, root, folder, session)
     for path in folder.glob(f"{PREFIX}_*"):

@@ -41,6 +41,7 @@ def run_all(
     root: Path,
     *,
     tau_s: float,
+    simulator: tuple[str, ...] = (),
     workers: int,
     console: Console,
     work: Work = execute,
@@ -56,6 +57,8 @@ def run_all(
         The campaign's folder.
     tau_s
         Bound of the bounded slowdown.
+    simulator
+        Command of a simulator in processes of its own; empty: in the runs' own.
     workers
         How many runs at a time, at least 1.
     console
@@ -76,7 +79,7 @@ def run_all(
         if folders.is_finished(root / run.id):
             outcome.skipped.append(run.id)
         else:
-            todo.append(Task(run, root, tau_s))
+            todo.append(Task(run, root, tau_s, simulator))
     if outcome.skipped:
         console.print(f"{len(outcome.skipped)} of {len(runs)} runs are already there", highlight=False)
     if not todo:

@@ -47,11 +47,14 @@ class Task:
         The campaign's folder; input paths are relative to it.
     tau_s
         Bound of the bounded slowdown in seconds.
+    simulator
+        Command of a simulator in a process of its own; empty: in this process.
     """
 
     run: RunSpec
     root: Path
     tau_s: float
+    simulator: tuple[str, ...] = ()
 
     @property
     def folder(self) -> Path:
@@ -88,7 +91,7 @@ def _simulate(task: Task, folder: Path, report: Report) -> dict[str, float]:
 
     timed = TimedSession(session, tell, on_machine=recorder.know)
     try:
-        played = players.play(task.run, task.root, folder, timed)
+        played = players.play(task.run, task.root, folder, timed, task.simulator)
     finally:
         recorder.close()
     if task.run.model is Model.IO:

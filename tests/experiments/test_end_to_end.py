@@ -1,0 +1,273 @@
+"""The command line from end to end, on small workloads: results, resuming, failures, Ctrl-C, other simulators."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from experiments.cli import main
+from experiments.summary import COLUMNS, METRICS
+
+ROOT = Path(__file__).resolve().parents[2]
+SMALL = ["run", "--workload", "kth-like:jobs=60", "--policy", "fcfs", "--policy", "easy", "--no-plots"]
+DETERMINISTIC = ("jobs.csv", "allocations.csv", "rejections.csv", "machine.json", "metrics.json", "schedule.csv")
+
+
+def rows(folder: Path, name: str = "summary.csv") -> list[dict[str, str]]:
+    """Rows of a campaign's table."""
+    with (folder / name).open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def run_folders(folder: Path) -> dict[str, Path]:
+    """A campaign's run folders by policy."""
+    return {row["policy"]: folder / row["run"] for row in rows(folder)}
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished comparison of two policies, run by one worker."""
+    folder = tmp_path_factory.mktemp("campaign") / "one"
+    assert main([*SMALL, "--workers", "1", "--out", str(folder)]) == 0
+    return folder
+
+
+def test_summary_has_every_column(done: Path) -> None:
+    """The table has the promised columns, filled for every run."""
+    table = rows(done)
+    assert [row["policy"] for row in table] == ["fcfs", "easy"]
+    assert tuple(table[0]) == COLUMNS
+    assert {"workload", "policy", "engine", "seed", "scheduler_cpu_s", "peak_rss_bytes"} <= set(COLUMNS)
+    assert all(value for row in table for value in row.values())
+    assert table[0]["workload"] == "kth-like"
+    assert int(table[0]["jobs"]) == 60
+
+
+def test_run_folder_is_complete(done: Path) -> None:
+    """Each run has its files, and says how to repeat it."""
+    folder = run_folders(done)["easy"]
+    assert {*DETERMINISTIC, "timings.json", "run.json"} == {path.name for path in folder.iterdir()}
+    record = json.loads((folder / "run.json").read_text())
+    assert record["status"] == "finished"
+    assert record["configuration"]["settings"]["depth"] == "1"
+    assert record["versions"]["numpy"]
+    assert (done / record["configuration"]["workload"]["path"]).exists()
+    assert "--policy easy:depth=1" in record["repeat"]
+
+
+def test_repeat_command_repeats(done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What run.json says gives the same run again, under the same name."""
+    folder = run_folders(done)["easy"]
+    command = json.loads((folder / "run.json").read_text())["repeat"].split()
+    monkeypatch.chdir(done)
+    assert main([*command[2:-1], str(tmp_path), "--no-plots"]) == 0
+    again = run_folders(tmp_path)
+    (name,) = again.values()
+    assert (name / "jobs.csv").read_bytes() == (folder / "jobs.csv").read_bytes()
+    assert name.name.rsplit("_", 1)[1] == folder.name.rsplit("_", 1)[1]
+
+
+def test_one_and_two_workers_give_the_same_files(done: Path, tmp_path: Path) -> None:
+    """Nothing but measured times depends on how many runs go on at once."""
+    assert main([*SMALL, "--workers", "2", "--out", str(tmp_path)]) == 0
+    for policy, folder in run_folders(done).items():
+        for name in DETERMINISTIC:
+            assert (folder / name).read_bytes() == (run_folders(tmp_path)[policy] / name).read_bytes()
+    assert (done / "results.csv").read_bytes() == (tmp_path / "results.csv").read_bytes()
+
+
+def test_finished_runs_are_not_repeated(done: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A second call runs nothing; a further policy only runs itself."""
+    before = {path: path.stat().st_mtime_ns for path in done.glob("*/jobs.csv")}
+    assert main([*SMALL, "--out", str(done)]) == 0
+    assert "2 of 2 runs are already there" in capsys.readouterr().out
+    assert {path: path.stat().st_mtime_ns for path in done.glob("*/jobs.csv")} == before
+
+
+def test_another_tau_needs_no_new_run(done: Path) -> None:
+    """The bound of the bounded slowdown belongs to the table, not to the run."""
+    before = rows(done)[0]["mean_bounded_slowdown"]
+    assert main([*SMALL, "--tau", "10", "--out", str(done)]) == 0
+    assert float(rows(done)[0]["mean_bounded_slowdown"]) >= float(before)
+    assert main([*SMALL, "--out", str(done)]) == 0
+    assert rows(done)[0]["mean_bounded_slowdown"] == before
+
+
+def test_over_zeromq_the_same(done: Path, tmp_path: Path) -> None:
+    """Two processes and a socket between them give the same bytes."""
+    assert main([*SMALL, "--transport", "zmq", "--out", str(tmp_path)]) == 0
+    for policy, folder in run_folders(done).items():
+        assert (folder / "jobs.csv").read_bytes() == (run_folders(tmp_path)[policy] / "jobs.csv").read_bytes()
+
+
+def program(path: Path, text: str) -> str:
+    """Write an executable script."""
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_a_batsim_program(done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--engine batsim starts the program that BATSIM names, with Batsim's own options."""
+    batsim = program(tmp_path / "batsim", f'cd {ROOT} && exec {sys.executable} -m simulator "$@"')
+    monkeypatch.setenv("BATSIM", batsim)
+    out = tmp_path / "out"
+    assert main([*SMALL, "--engine", "batsim", "--out", str(out)]) == 0
+    assert (run_folders(out)["easy"] / "jobs.csv").read_bytes() == (run_folders(done)["easy"] / "jobs.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("script", "cause"),
+    [
+        ("echo it went wrong; exit 134", "ended with exit code 134 in the middle: it went wrong"),
+        ("echo Oops; exit 0", "the simulation deadlocked (its process ended without saying so): Oops"),
+    ],
+)
+def test_a_dying_simulator(
+    script: str, cause: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its last words are the cause of the failure; the exit code says that a run failed; the next call tries again."""
+    monkeypatch.setenv("BATSIM", program(tmp_path / "batsim", script))
+    out = tmp_path / "out"
+    arguments = ["run", "--workload", "kth-like:jobs=5", "--policy", "fcfs", "--engine", "batsim", "--out", str(out)]
+    assert main(arguments) == 1
+    assert cause in capsys.readouterr().out
+    (folder,) = out.glob("kth-like_*")
+    assert json.loads((folder / "run.json").read_text())["status"] == "failed"
+    assert "RunFailed" in (folder / "log.txt").read_text()
+    assert main(arguments) == 1
+
+
+def test_no_batsim(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without Batsim the user is told so before anything runs."""
+    monkeypatch.setenv("BATSIM", "/nowhere/batsim")
+    assert main([*SMALL, "--engine", "batsim", "--out", str(tmp_path)]) == 2
+    assert "BATSIM='/nowhere/batsim' is no program; install Batsim 4" in capsys.readouterr().err
+
+
+LOG = """; MaxProcs: 16
+1 0 -1 100 4 -1 -1 4 200 -1 1 7 1 1 1 -1 -1 -1
+2 10 -1 50 16 -1 -1 16 60 -1 1 8 1 1 1 -1 -1 -1
+3 20 -1 500 1 -1 -1 1 400 -1 1 7 1 1 1 -1 -1 -1
+"""
+
+
+def test_an_own_log_is_enough(tmp_path: Path) -> None:
+    """Only the log is given: machine, five policies and folder have defaults."""
+    (tmp_path / "mine.swf").write_text(LOG)
+    assert main(["run", "--workload", str(tmp_path / "mine.swf"), "--out", str(tmp_path / "out")]) == 0
+    table = rows(tmp_path / "out")
+    assert [row["policy"] for row in table] == ["fcfs", "filler", "easy-no-bb", "easy", "sjf-easy"]
+    assert {row["jobs"] for row in table} == {"3"}
+    assert {row["killed"] for row in table} == {"1"}
+    assert {path.name for path in (tmp_path / "out" / "plots").glob("*.png")} >= {"waiting-time.png", "gantt-easy.png"}
+
+
+def test_a_log_of_a_larger_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the jobs do not fit on the thesis machine, one is made that they fit on; --platform thesis says so."""
+    (tmp_path / "wide.swf").write_text(LOG.replace(" 16 ", " 160 "))
+    given = ["run", "--workload", str(tmp_path / "wide.swf"), "--policy", "easy", "--no-plots"]
+    assert main([*given, "--out", str(tmp_path / "a")]) == 0
+    assert "made for this workload: at least 160 compute nodes" in capsys.readouterr().out
+    assert rows(tmp_path / "a")[0]["rejected"] == "0"
+    assert main([*given, "--platform", "thesis", "--out", str(tmp_path / "b")]) == 0
+    assert "1 of 3 jobs ask for more than the 96 compute nodes of thesis" in capsys.readouterr().out
+    assert rows(tmp_path / "b")[0]["rejected"] == "1"
+
+
+def test_io_aware_jobs(tmp_path: Path) -> None:
+    """Rows are those of the real jobs; the sub-jobs and the phases have files of their own."""
+    arguments = ["run", "--workload", "kth-like:jobs=40", "--policy", "easy", "--model", "io", "--no-plots"]
+    assert main([*arguments, "--out", str(tmp_path)]) == 0
+    row = rows(tmp_path)[0]
+    assert row["jobs"] == "40"
+    folder = tmp_path / row["run"]
+    assert len((folder / "batsim_jobs.csv").read_text().splitlines()) > 200
+    with (folder / "phases.csv").open(newline="") as stream:
+        phases = {entry["job_id"]: entry for entry in csv.DictReader(stream)}
+    with (folder / "jobs.csv").open(newline="") as stream:
+        for job in csv.DictReader(stream):
+            spent = sum(float(phases[job["job_id"]][f"{name}_s"]) for name in ("stage_in", "compute", "stage_out"))
+            assert spent <= float(job["execution_time"]) + 0.05  # each stage is heard of one latency late
+            assert job["allocated_resources"]
+
+
+def test_ctrl_c_and_resume(tmp_path: Path) -> None:
+    """Ctrl-C ends all processes at once and cleanly; the same command goes on."""
+    arguments = ["run", "--workload", "kth-like:jobs=20000", "--policy", "conservative", "--no-plots", "--workers", "1"]
+    process = subprocess.Popen(
+        [sys.executable, "run_experiments.py", *arguments, "--out", str(tmp_path)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob("kth-like_*/allocations.csv")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "stopped; 0 runs are finished, 1 are left: repeat the command to go on" in errors
+    assert "Traceback" not in errors
+    assert not list(tmp_path.glob("kth-like_*/run.json"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nonsense"], "expected a campaign file"),
+        (["missing.toml"], "missing.toml: cannot be read as a campaign file"),
+        (["run"], "--workload"),
+        (["run", "--workload", "nothing.swf"], "nothing.swf: cannot read the file"),
+        (["run", "--workload", "no-such-log"], "no such workload: 'no-such-log'"),
+        (["run", "--workload", "x-*.json"], "the pattern matches no file"),
+        (["run", "--workload", "a.tar.xz!b.json"], "cannot read the archive 'a.tar.xz'"),
+        (["run", "--workload", "kth-like:job=3"], "has no option 'job'; known: jobs"),
+        (["run", "--workload", "kth-like", "--policy", "esay"], "unknown policy 'esay' (did you mean 'easy'?)"),
+        (["run", "--workload", "kth-like", "--policy", "easy:depth=-1"], "policy 'easy': option 'depth' must be"),
+        (
+            ["run", "--workload", "kth-like", "--policy", "easy", "-o", "fcfs.depth=2"],
+            "'fcfs' is not among the policies",
+        ),
+        (["run", "--workload", "kth-like", "--policy", "easy", "-o", "depth=2"], "-o takes POLICY.key=value"),
+        (["run", "--workload", "kth-like", "--platform", "cray"], "no platform 'cray'"),
+        (["run", "--workload", "kth-like", "--seed", "-1"], "expected a whole number >= 0"),
+        (["run", "--workload", "kth-like", "--tau", "0"], "expected a number of seconds > 0"),
+        (["run", "--workload", "kth-like", "--workers", "0"], "expected a whole number >= 1"),
+        (["run", "--workload", "kth-like", "--out", "/proc/nowhere"], "cannot write results to '/proc/nowhere'"),
+        (["run", "--workload", "kth-like:jobs=3", "--policy", "easy", "--policy", "easy"], "two policies are called"),
+    ],
+)
+def test_bad_input(
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """One line that says what came and what to do; exit code 2; no traceback."""
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    errors = capsys.readouterr().err
+    assert message in errors
+    assert len(errors.splitlines()) == 1
+
+
+def test_metrics_are_the_analysis_ones(done: Path) -> None:
+    """The table's figures are those that the analysis computes from the files."""
+    from analysis.metrics import summarise
+    from analysis.tables import read_run
+
+    for row in rows(done):
+        summary = summarise(read_run(done / row["run"])).as_dict()
+        assert [float(row[name]) for name in METRICS] == pytest.approx(list(summary.values()))
