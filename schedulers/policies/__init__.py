@@ -13,7 +13,9 @@ from typing import Any
 from schedulers.options import OptionInfo, build, describe
 from schedulers.policies.backfill import Backfill
 from schedulers.policies.conservative import Conservative
+from schedulers.policies.maxutil import MaxUtil
 from schedulers.policies.plan import Plan
+from schedulers.policies.window import Window
 from schedulers.view import Policy
 
 
@@ -111,6 +113,15 @@ POLICIES: dict[str, PolicyEntry] = {
         {"fill_order": "sjf"},
         _LITERAL_DEPTH,
         source="Kopanski 2020, Algorithm 5",
+    ),
+    "maxutil": PolicyEntry(
+        MaxUtil, "utilisation maximising: the order that fills the machine best now", {}, _LITERAL_DEPTH
+    ),
+    "window": PolicyEntry(
+        Window,
+        "window-based: the best set of the first jobs that can start together",
+        {},
+        {**_LITERAL_DEPTH, "size": 10, "method": "largest-first", "placement": "solver"},
     ),
     "plan": _plan("plan-based: the best order of the whole queue, found by annealing"),
     "plan-sum": _plan("plan-based, sum of waiting times", alpha=1.0),
