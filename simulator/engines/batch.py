@@ -81,6 +81,11 @@ def flatten(tasks: Sequence[TaskSpec], n_hosts: int) -> BatchArrays:
     )
 
 
+def transfers(task: TaskSpec) -> tuple[list[int], list[int], list[float]]:
+    """Source positions, destination positions and bytes of a task's transfers, in the order of a matrix's rows."""
+    return _pairs_of(task.comm, len(task.hosts), 0)
+
+
 def _check_hosts(hosts: list[int], ends: list[int], n_hosts: int) -> None:
     if hosts and not (min(hosts) >= 0 and max(hosts) < n_hosts):
         at = next(k for k, host in enumerate(hosts) if not 0 <= host < n_hosts)

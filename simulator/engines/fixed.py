@@ -1,0 +1,166 @@
+"""Given durations: a task takes as long as its slowest host alone, whatever else runs. For teaching and for tests.
+
+Transfers take no time, latency neither; hosts, links and memory are never contended. Schedules made so show what a
+scheduler decides, without the machine's influence.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
+
+from platforms.model import Platform
+from simulator.engines.base import TaskError, TaskSpec
+from simulator.engines.batch import flatten
+
+
+@dataclass(slots=True)
+class _Running:
+    """A task: work per host (empty for a sleep), progress at an instant, seconds from there to the end."""
+
+    work: dict[int, float]
+    done: float
+    since_s: float
+    left_s: float
+
+    def progress(self, now_s: float) -> float:
+        """Share of the task that is done."""
+        if self.left_s <= 0.0:
+            return 1.0
+        return self.done + (1.0 - self.done) * (now_s - self.since_s) / self.left_s
+
+    @property
+    def end_s(self) -> float:
+        """When it ends at the present speed."""
+        return self.since_s + self.left_s
+
+
+@dataclass
+class FixedEngine:
+    """See :class:`simulator.engines.base.Engine`; a task lasts max(flops / speed) over its hosts.
+
+    Parameters
+    ----------
+    platform
+        Only the speeds of its hosts count.
+    """
+
+    platform: Platform
+    clock: float = 0.0
+    _speeds: list[float] = field(init=False)
+    _running: dict[int, _Running] = field(init=False, default_factory=dict)
+    _ends: list[tuple[float, int]] = field(init=False, default_factory=list)
+    _next_handle: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        self._speeds = self.platform.speeds.tolist()
+
+    @property
+    def active(self) -> int:
+        """How many tasks have started and neither ended nor been cancelled."""
+        return len(self._running)
+
+    def start(self, task: TaskSpec) -> int:
+        """See :meth:`simulator.engines.base.Engine.start`."""
+        return self.start_many((task,))[0]
+
+    def start_many(self, tasks: Sequence[TaskSpec]) -> list[int]:
+        """See :meth:`simulator.engines.base.Engine.start_many`."""
+        hosts, ends, work, *_ = flatten(tasks, len(self._speeds))
+        handles = []
+        for begin, end in zip(ends.tolist(), ends.tolist()[1:], strict=False):
+            load: dict[int, float] = {}
+            for host, flops in zip(hosts[begin:end].tolist(), work[begin:end].tolist(), strict=True):
+                load[host] = max(load.get(host, 0.0), flops)
+            handles.append(self._begin(_Running(load, 0.0, self.clock, self._duration(load))))
+        return handles
+
+    def sleep(self, seconds: float) -> int:
+        """See :meth:`simulator.engines.base.Engine.sleep`."""
+        if not 0.0 <= seconds < math.inf:
+            raise TaskError(f"a sleep must be finite and not negative, got {seconds} s")
+        return self._begin(_Running({}, 0.0, self.clock, seconds))
+
+    def _duration(self, load: dict[int, float]) -> float:
+        times = [
+            flops / self._speeds[host] if self._speeds[host] else math.inf for host, flops in load.items() if flops
+        ]
+        return max(times, default=0.0)
+
+    def _begin(self, running: _Running) -> int:
+        handle = self._next_handle
+        self._next_handle += 1
+        self._running[handle] = running
+        heapq.heappush(self._ends, (running.end_s, handle))
+        return handle
+
+    def _find(self, handle: int) -> _Running:
+        running = self._running.get(handle)
+        if running is None:
+            raise TaskError(f"no active task has the handle {handle}: it ended, was cancelled or never started")
+        return running
+
+    def cancel(self, handle: int) -> float:
+        """See :meth:`simulator.engines.base.Engine.cancel`."""
+        progress = self._find(handle).progress(self.clock)
+        del self._running[handle]
+        return progress
+
+    def progress(self, handle: int) -> float:
+        """See :meth:`simulator.engines.base.Engine.progress`."""
+        return self._find(handle).progress(self.clock)
+
+    def next_completion(self) -> float:
+        """See :meth:`simulator.engines.base.Engine.next_completion`."""
+        while self._ends:
+            end, handle = self._ends[0]
+            running = self._running.get(handle)
+            if running is not None and running.end_s == end:
+                return end
+            heapq.heappop(self._ends)  # cancelled, or its speed changed
+        return math.inf
+
+    def advance(self, until: float) -> list[int]:
+        """See :meth:`simulator.engines.base.Engine.advance`."""
+        if not until >= self.clock:
+            raise TaskError(f"cannot advance to {until} s: the clock shows {self.clock} s already")
+        now = min(until, self.next_completion())
+        if now == math.inf:
+            return []
+        self.clock = now
+        ended = []
+        while self.next_completion() <= now:
+            handle = heapq.heappop(self._ends)[1]
+            del self._running[handle]
+            ended.append(handle)
+        return ended
+
+    def set_pstate(self, host: int, pstate: int) -> None:
+        """See :meth:`simulator.engines.base.Engine.set_pstate`."""
+        if not 0 <= host < len(self._speeds):
+            raise TaskError(f"host must lie in 0..{len(self._speeds) - 1}, got {host}")
+        speeds = self.platform.hosts[host].speeds
+        if not 0 <= pstate < len(speeds):
+            raise TaskError(f"power state of host {host} must lie in 0..{len(speeds) - 1}, got {pstate}")
+        self._speeds[host] = speeds[pstate]
+        for handle, running in self._running.items():
+            if host in running.work:
+                running.done = running.progress(self.clock)
+                running.since_s = self.clock
+                running.left_s = (1.0 - running.done) * self._duration(running.work)
+                heapq.heappush(self._ends, (running.end_s, handle))
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

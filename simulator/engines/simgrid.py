@@ -1,0 +1,255 @@
+"""The reference engine: SimGrid itself, through Debian's ``python3-simgrid``, in a child process per engine.
+
+SimGrid allows one simulation per process, ends the process on errors, and its binding runs every actor in a thread;
+the child (:mod:`simulator.engines.simgrid_child`) keeps all that away, is pinned to one core, and dies with its parent.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import itertools
+import lzma
+import math
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from platforms.model import Platform
+from platforms.xml_reader import load_platform
+from simulator.engines.base import AllToAll, EngineFailed, EngineUnavailable, TaskError, TaskSpec
+from simulator.engines.batch import flatten, transfers
+
+FOLDERS = ("/usr/lib/python3/dist-packages", "/usr/local/lib/python3/dist-packages")
+"""Where distributions put the binding, beside the interpreter's own folders."""
+HINT = "`apt-get install python3-simgrid` (Debian 12 or later), or use the engine `fluid`, which gives the same results"
+ENDED_WITHIN_S = 5.0
+"""Seconds that a child gets to leave before it is killed."""
+LOG_SHOWN = 2000
+"""Bytes of what SimGrid printed last that an error shows."""
+
+
+class Binding(NamedTuple):
+    """An interpreter that can import SimGrid's binding, and the folders that it must look into."""
+
+    interpreter: str
+    folders: tuple[str, ...]
+
+
+def find_binding(folders: Sequence[str] = FOLDERS) -> Binding:
+    """Find SimGrid's Python binding, first for the running interpreter, then for others on the ``PATH``.
+
+    Raises
+    ------
+    EngineUnavailable
+        If there is none, or none that an interpreter of this machine can load.
+    """
+    if importlib.machinery.PathFinder.find_spec("simgrid", [path for path in sys.path if path]) is not None:
+        return Binding(sys.executable, tuple(path for path in sys.path if path))
+    if importlib.machinery.PathFinder.find_spec("simgrid", list(folders)) is not None:
+        return Binding(sys.executable, tuple(folders))
+    built = list(itertools.chain.from_iterable(Path(folder).glob("simgrid.cpython-*.so") for folder in folders))
+    for file in built:
+        version = file.name.split("-")[1]  # "311" in simgrid.cpython-311-x86_64-linux-gnu.so
+        interpreter = shutil.which(f"python{version[0]}.{version[1:]}")
+        if interpreter is not None:
+            return Binding(interpreter, tuple(folders))
+    found = f"; found only {', '.join(map(str, built))}, for which no interpreter is installed" if built else ""
+    raise EngineUnavailable(f"the engine `simgrid` needs SimGrid's Python binding{found}. Install it with {HINT}")
+
+
+class SimgridEngine:
+    """See :class:`simulator.engines.base.Engine`. It cannot look ahead: ``next_completion`` is not implemented.
+
+    Parameters
+    ----------
+    path
+        SimGrid XML, also packed (``.xz``).
+    platform
+        The same platform as read by :func:`platforms.load_platform`, whose host order counts; read here by default.
+
+    Raises
+    ------
+    EngineUnavailable
+        If the binding is not installed.
+    EngineFailed
+        If SimGrid does not load the platform.
+    """
+
+    def __init__(self, path: str | Path, platform: Platform | None = None) -> None:
+        self._platform = load_platform(path) if platform is None else platform
+        binding = find_binding()
+        self._clock = 0.0
+        self._next_handle = 0
+        self._active: set[int] = set()
+        self._queued: list[tuple[str, tuple[Any, ...]]] = []
+        self._resources = ExitStack()
+        self._log = self._resources.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 (the stack closes it)
+        self._process = self._spawn(binding, Path(path))
+        self._receive()
+
+    def _spawn(self, binding: Binding, path: Path) -> subprocess.Popen[bytes]:
+        folder = Path(self._resources.enter_context(tempfile.TemporaryDirectory(prefix="simgrid-")))
+        if path.suffix == ".xz":
+            unpacked = folder / "platform.xml"
+            with lzma.open(path) as packed, unpacked.open("wb") as file:
+                shutil.copyfileobj(packed, file)
+            path = unpacked
+        names = folder / "hosts.txt"
+        names.write_text("".join(f"{host.name}\n" for host in self._platform.hosts), encoding="utf-8")
+        child = Path(__file__).with_name("simgrid_child.py")
+        process = subprocess.Popen(
+            [binding.interpreter, str(child), str(path), str(names), *binding.folders],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            process_group=0,  # the terminal's Ctrl-C is ours to handle, not SimGrid's
+        )
+        self._resources.callback(self._end, process)
+        return process
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        """Let the child go: it leaves when its input closes."""
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with suppress(BrokenPipeError):
+                    pipe.close()
+        try:
+            process.wait(ENDED_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    @property
+    def clock(self) -> float:
+        """Seconds since the start of the simulation."""
+        return self._clock
+
+    @property
+    def active(self) -> int:
+        """How many tasks have started and neither ended nor been cancelled."""
+        return len(self._active)
+
+    def _queue(self, name: str, *arguments: Any) -> None:
+        self._queued.append((name, arguments))
+
+    def _ask(self, name: str, *arguments: Any) -> Any:
+        """Send all queued commands and one more; its result."""
+        self._queue(name, *arguments)
+        if self._process.stdin is None or self._process.stdin.closed:
+            raise EngineFailed("the engine `simgrid` is closed")
+        with suppress(BrokenPipeError):  # the answer, or its lack, tells why
+            pickle.dump(self._queued, self._process.stdin, protocol=4)
+            self._process.stdin.flush()
+        self._queued.clear()
+        return self._receive()
+
+    def _receive(self) -> Any:
+        assert self._process.stdout is not None
+        try:
+            kind, result = pickle.load(self._process.stdout)
+        except EOFError:
+            kind, result = "failed", "it ended without an answer"
+        if kind != "failed":
+            return result
+        self._process.wait(ENDED_WITHIN_S)
+        self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - LOG_SHOWN))
+        printed = self._log.read().decode(errors="replace").strip()
+        self.close()
+        raise EngineFailed(f"SimGrid's process failed: {result}; it printed: {printed or 'nothing'}")
+
+    def _new_handle(self) -> int:
+        handle = self._next_handle
+        self._next_handle += 1
+        self._active.add(handle)
+        return handle
+
+    def _known(self, handle: int) -> int:
+        if handle not in self._active:
+            raise TaskError(f"no active task has the handle {handle}: it ended, was cancelled or never started")
+        return handle
+
+    def start(self, task: TaskSpec) -> int:
+        """See :meth:`simulator.engines.base.Engine.start`."""
+        return self.start_many((task,))[0]
+
+    def start_many(self, tasks: Sequence[TaskSpec]) -> list[int]:
+        """See :meth:`simulator.engines.base.Engine.start_many`."""
+        _, ends, work, *_ = flatten(tasks, len(self._platform.hosts))
+        handles = []
+        for position, task in enumerate(tasks):
+            handle = self._new_handle()
+            handles.append(handle)
+            flops = work[ends[position] : ends[position + 1]].tolist()
+            if type(task.comm) is AllToAll:
+                self._queue(
+                    "start_all_to_all", handle, list(task.hosts), flops, float(task.comm.bytes_per_ordered_pair)
+                )
+            else:
+                self._queue("start", handle, list(task.hosts), flops, *transfers(task))
+        return handles
+
+    def sleep(self, seconds: float) -> int:
+        """See :meth:`simulator.engines.base.Engine.sleep`."""
+        if not 0.0 <= seconds < math.inf:
+            raise TaskError(f"a sleep must be finite and not negative, got {seconds} s")
+        handle = self._new_handle()
+        self._queue("sleep", handle, seconds)
+        return handle
+
+    def cancel(self, handle: int) -> float:
+        """See :meth:`simulator.engines.base.Engine.cancel`."""
+        progress = float(self._ask("cancel", self._known(handle)))
+        self._active.remove(handle)
+        return progress
+
+    def progress(self, handle: int) -> float:
+        """See :meth:`simulator.engines.base.Engine.progress`."""
+        return float(self._ask("progress", self._known(handle)))
+
+    def next_completion(self) -> float:
+        """SimGrid cannot look ahead."""
+        raise NotImplementedError("the engine `simgrid` cannot look ahead; use advance")
+
+    def advance(self, until: float) -> list[int]:
+        """See :meth:`simulator.engines.base.Engine.advance`."""
+        if not until >= self._clock:
+            raise TaskError(f"cannot advance to {until} s: the clock shows {self._clock} s already")
+        if until == math.inf and not self._active:
+            return []
+        now, late, ended = self._ask("advance", until)
+        self._clock = until if late else max(self._clock, min(now, until))
+        self._active.difference_update(ended)
+        return list(ended)
+
+    def set_pstate(self, host: int, pstate: int) -> None:
+        """See :meth:`simulator.engines.base.Engine.set_pstate`."""
+        if not 0 <= host < len(self._platform.hosts):
+            raise TaskError(f"host must lie in 0..{len(self._platform.hosts) - 1}, got {host}")
+        states = len(self._platform.hosts[host].speeds)
+        if not 0 <= pstate < states:
+            raise TaskError(f"power state of host {host} must lie in 0..{states - 1}, got {pstate}")
+        self._queue("pstate", host, pstate)
+
+    def cpu_s(self) -> float:
+        """CPU seconds that the child process has used."""
+        return float(self._ask("cpu"))
+
+    def close(self) -> None:
+        """End the child process and wait for it."""
+        self._resources.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
