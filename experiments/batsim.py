@@ -79,7 +79,9 @@ def simulator_command(engine: Engine, transport: Transport) -> tuple[str, ...]:
         Batsim is asked for and not installed.
     """
     if engine is not Engine.BATSIM:
-        return (sys.executable, "-m", "simulator", "--engine", engine.value) if transport is Transport.ZMQ else ()
+        if transport is Transport.DIRECT:
+            return ()
+        return (sys.executable, "-m", "simulator", "--engine", engine.value, "--no-wall-clock", "--fail-on-deadlock")
     given = os.environ.get(BATSIM_VARIABLE, "")
     found = shutil.which(given or "batsim")
     if found is None:
