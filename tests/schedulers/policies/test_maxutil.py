@@ -1,0 +1,128 @@
+"""Maximising utilisation: hand-computed passes, nothing over-committed, better than filling, always the same."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schedulers.explain import PassNotes, Role
+from schedulers.filling import plain_score
+from schedulers.job import Job
+from schedulers.machine import simple_machine
+from schedulers.policies.maxutil import MaxUtil
+from schedulers.timeline import Timeline
+from tests.schedulers.policies.scenes import GB, job, numbers, started, view
+
+MACHINE = simple_machine(10, 2, 10 * GB)
+REQUESTS = st.lists(
+    st.tuples(
+        st.integers(1, 8), st.sampled_from([10.0, 50.0, 100.0, 300.0]), st.sampled_from([0.0, 1.0, 3.0, 5.0, 9.0])
+    ),
+    max_size=14,
+)
+
+
+def jobs_of(requests: list[tuple[int, float, float]]) -> list[Job]:
+    """Jobs submitted one second after the other."""
+    return [
+        job(i, nodes, wall, bb if nodes * bb <= 18 else 0.0, float(i)) for i, (nodes, wall, bb) in enumerate(requests)
+    ]
+
+
+def test_fills_all_nodes_where_submission_order_does_not() -> None:
+    """6 of 10 nodes are free. In order 4 nodes start and 2 stay empty; 3 + 3 uses all."""
+    busy = [job(9, 4, 100.0)]
+    queue = [job(0, 4, 50.0), job(1, 3, 50.0), job(2, 3, 50.0)]
+    assert numbers(started(MaxUtil(depth=0), view(MACHINE, queue, busy=busy))) == [1, 2]
+
+
+def test_bytes_first_when_the_queue_asks_more_of_them() -> None:
+    """Load 13/10 of nodes, 41/20 of bytes: 9 GB and 2 x 5 GB on 3 nodes, or 6 x 1 GB and 2 x 5 GB on 8."""
+    queue = [job(0, 6, 50.0, 1.0), job(1, 4, 50.0, 4.0), job(2, 1, 50.0, 9.0), job(3, 2, 50.0, 5.0)]
+    by_bytes = started(MaxUtil(depth=0), view(MACHINE, queue))
+    assert sum(start.job.nodes * start.job.bb_bytes for start in by_bytes) == 19 * GB
+    by_nodes = started(MaxUtil(depth=0, balance=10.0), view(MACHINE, queue))
+    assert sum(start.job.nodes for start in by_nodes) == 8
+
+
+def test_longest_waiting_breaks_ties() -> None:
+    """One node is free and three jobs of one node wait; the third waited longest."""
+    busy = [job(9, 9, 100.0)]
+    queue = [job(0, 1, 50.0, 0.0, 5.0), job(1, 1, 50.0, 0.0, 6.0), job(2, 1, 50.0, 0.0, 1.0)]
+    assert numbers(started(MaxUtil(depth=0), view(MACHINE, queue, now_s=10.0, busy=busy))) == [2]
+
+
+def test_reservation_of_the_first_job_is_kept() -> None:
+    """The first job needs all nodes at 100; a job beyond 100 may not start, however well it would fill."""
+    busy = [job(9, 4, 100.0)]
+    queue = [job(0, 10, 50.0), job(1, 6, 101.0), job(2, 3, 100.0), job(3, 2, 100.0)]
+    assert numbers(started(MaxUtil(), view(MACHINE, queue, busy=busy))) == [2, 3]
+    assert numbers(started(MaxUtil(depth=0), view(MACHINE, queue, busy=busy))) == [1]
+
+
+def test_depth_two_starts_what_its_reservation_begins_now() -> None:
+    """The second job's reservation begins now: it starts, but in the thesis's code it waits with its nodes idle."""
+    busy = [job(9, 4, 100.0)]
+    queue = [job(0, 10, 50.0), job(1, 6, 100.0), job(2, 6, 100.0)]
+    assert numbers(started(MaxUtil(depth=2), view(MACHINE, queue, busy=busy))) == [1]
+    assert numbers(started(MaxUtil(depth=2, literal_depth=True), view(MACHINE, queue, busy=busy))) == []
+
+
+def test_climbing_finds_what_the_nine_orders_miss() -> None:
+    """In no sorted order of these jobs the first that start use all 10 nodes; 6 and 4 do."""
+    queue = [job(i, nodes, 50.0, 0.0, float(i)) for i, nodes in enumerate((8, 6, 7, 5, 9, 9, 4))]
+    for evaluations, nodes in ((0, 9), (100, 10)):
+        policy = MaxUtil(depth=0, exhaustive=0, evaluations=evaluations)
+        assert sum(start.job.nodes for start in started(policy, view(MACHINE, queue, now_s=50.0))) == nodes
+    assert MaxUtil().evaluations == 5000
+
+
+@pytest.mark.parametrize("queue", [[], [job(0, 1, 5.0)]])
+def test_short_queues(queue: list[Job]) -> None:
+    """Nothing and one job need no search."""
+    assert len(started(MaxUtil(depth=0), view(MACHINE, queue))) == len(queue)
+    assert len(started(MaxUtil(depth=1), view(MACHINE, queue))) == len(queue)
+
+
+@settings(max_examples=120)
+@given(REQUESTS, st.integers(0, 6), st.integers(0, 3), st.booleans(), st.sampled_from([0, 6]))
+def test_feasible_and_the_same_twice(
+    requests: list[tuple[int, float, float]], busy: int, depth: int, literal: bool, exhaustive: int
+) -> None:
+    """Every pass keeps to the machine, and the same view gives the same decisions."""
+    jobs = jobs_of(requests)
+    policy = MaxUtil(depth=depth, literal_depth=literal, exhaustive=exhaustive, evaluations=300)
+    runs = [started(policy, view(MACHINE, jobs[busy:], 20.0, jobs[:busy])) for _ in range(2)]
+    assert runs[0] == runs[1]
+    noted = started(policy, view(MACHINE, jobs[busy:], 20.0, jobs[:busy], notes=PassNotes()))
+    assert set(numbers(noted)) == set(numbers(runs[0]))
+
+
+@settings(max_examples=80)
+@given(REQUESTS, st.integers(0, 5), st.integers(0, 6))
+def test_never_below_submission_order(requests: list[tuple[int, float, float]], busy: int, exhaustive: int) -> None:
+    """Without reservations the score is at least that of greedy filling."""
+    jobs = jobs_of(requests)
+    seen = view(MACHINE, jobs[busy:], 20.0, jobs[:busy])
+    timeline: Timeline = seen._timeline_source()
+    queue = list(seen.queue)
+    greedy, _ = plain_score(timeline, queue, range(len(queue)), lambda one: one.walltime_s, True)
+    chosen = numbers(started(MaxUtil(depth=0, balance=1e6, exhaustive=exhaustive, evaluations=200), seen))
+    order = [next(i for i, one in enumerate(queue) if one.number == number) for number in chosen]
+    found, _ = plain_score(timeline, queue, order, lambda one: one.walltime_s, True)
+    assert found[:2] >= greedy[:2]
+
+
+def test_notes_say_why_jobs_wait() -> None:
+    """The first job is reserved, the chosen are backfilled, the others passed over."""
+    notes = PassNotes()
+    busy = [job(9, 4, 100.0)]
+    queue = [job(0, 10, 50.0), job(1, 6, 101.0), job(2, 3, 100.0), job(3, 2, 100.0)]
+    started(MaxUtil(), view(MACHINE, queue, busy=busy, notes=notes))
+    assert {name: note.role for name, note in notes.notes.items()} == {
+        "w0!0": Role.RESERVED,
+        "w0!1": Role.PASSED_OVER,
+        "w0!2": Role.BACKFILLED,
+        "w0!3": Role.BACKFILLED,
+    }

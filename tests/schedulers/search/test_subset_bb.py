@@ -1,0 +1,118 @@
+"""Branch and bound: feasible, exact, honest about what it did not prove, and always the same."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schedulers.search import subset_bb
+from schedulers.search.packing import Packing, Verdict, pack, pack_plain
+from schedulers.search.subset import SubsetProblem, every_set
+from schedulers.search.subset_bb import Budget, branch_and_bound
+from tests.schedulers.search.problems import assert_feasible, assert_same_score, problems
+
+GB = 10**9
+
+
+@settings(max_examples=300)
+@given(problems())
+def test_finds_the_best(problem: SubsetProblem) -> None:
+    """As good as trying every set, and feasible by an independent check."""
+    result = branch_and_bound(problem)
+    assert_feasible(problem, result)
+    assert_same_score(result.score, every_set(problem, pack_plain))
+    assert result.proven
+
+
+@settings(max_examples=150)
+@given(problems(), st.integers(0, 40), st.integers(0, 5))
+def test_small_budgets_bound_the_best(problem: SubsetProblem, steps: int, pack_steps: int) -> None:
+    """Whatever the budget: a feasible set, a bound that the best does not exceed, and no false proof."""
+    result = branch_and_bound(problem, Budget(steps, pack_steps))
+    best = every_set(problem, pack_plain)
+    assert_feasible(problem, result)
+    if best is not None:
+        assert result.bound is not None
+        assert result.bound[:2] > best[:2] or result.bound.mean_wait >= best.mean_wait - 1e-9
+    if result.proven:
+        assert_same_score(result.score, best)
+
+
+@settings(max_examples=100)
+@given(problems())
+def test_without_table_of_waits(problem: SubsetProblem) -> None:
+    """Large problems use a weaker bound for the third part of the score: still exact."""
+    patch = pytest.MonkeyPatch()
+    with patch.context() as context:
+        context.setattr(subset_bb, "_LARGEST_TABLE", 0)
+        assert_same_score(branch_and_bound(problem).score, every_set(problem, pack_plain))
+
+
+def test_all_ties_are_broken_by_waits() -> None:
+    """Thirty equal items without size, ten units: the ten that waited longest, at once."""
+    waits = [float((7 * i) % 30) for i in range(30)]
+    result = branch_and_bound(SubsetProblem([1] * 30, [0] * 30, waits, 10, []), Budget(10_000))
+    assert result.proven
+    assert result.score == (10, 0, pytest.approx(24.5))
+
+
+def picture(seed: int, items: int) -> SubsetProblem:
+    """A loaded machine like the thesis's, and a window of its jobs."""
+    rng = random.Random(seed)
+    return SubsetProblem(
+        units=[rng.choice([1, 1, 1, 2, 3, 4, 8, 13, 16, 25]) for _ in range(items)],
+        sizes=[int(min(40.0, max(0.1, rng.lognormvariate(1.0, 1.1))) * GB) for _ in range(items)],
+        waits=[float(rng.randint(0, 100_000)) for _ in range(items)],
+        free_units=rng.randint(5, 60),
+        rooms=[rng.randint(0, 40 * GB) for _ in range(12)],
+        units_first=rng.random() < 0.5,
+    )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_forty_jobs(seed: int) -> None:
+    """Windows of 40: feasible, the same set each time, and the gap is small where there is one."""
+    problem = picture(seed, 40)
+    result, again = branch_and_bound(problem), branch_and_bound(problem)
+    assert_feasible(problem, result)
+    assert (result.chosen, result.bound, result.steps) == (again.chosen, again.bound, again.steps)
+    assert np.array_equal(result.taken, again.taken)
+    assert max(result.gap) < 0.05
+
+
+PUZZLE = SubsetProblem([3, 1, 2], [4, 5, 7], [0.0, 0.0, 0.0], 6, [15, 16])
+"""All fit in just one way (7 + 4 + 4 and 7 + 5 + 4), which no rule of thumb finds."""
+
+
+def test_second_opinion_settles_what_was_left_open() -> None:
+    """With no steps for packing, another solver's answers make the result exact or name the gap."""
+    alone = branch_and_bound(PUZZLE, Budget(1000, 0))
+    asked: list[tuple[int, ...]] = []
+
+    def settle(chosen: tuple[int, ...]) -> Packing:
+        asked.append(chosen)
+        return pack(*PUZZLE.of(chosen), PUZZLE.rooms)
+
+    settled = branch_and_bound(PUZZLE, Budget(1000, 0), settle)
+    assert (alone.chosen, alone.proven) == ((0, 2), False)
+    assert asked == [(2, 1, 0)]
+    assert (settled.chosen, settled.proven) == ((0, 1, 2), True)
+    assert_feasible(PUZZLE, settled)
+
+
+def test_second_opinion_that_says_no() -> None:
+    """What another solver refutes no longer keeps the proof open."""
+    none = np.zeros((3, 2), np.int64)
+    refuted = branch_and_bound(PUZZLE, Budget(1000, 0), lambda chosen: Packing(Verdict.DOES_NOT_FIT, none, 0))
+    assert (refuted.chosen, refuted.proven) == ((0, 2), True)
+
+
+def test_mandatory_items_that_do_not_fit() -> None:
+    """No set, and that is proven; no items at all: the empty set."""
+    result = branch_and_bound(SubsetProblem([3, 1], [0, 0], [0.0, 0.0], 2, [], mandatory=(0,)))
+    assert (result.chosen, result.proven) == (None, True)
+    assert branch_and_bound(SubsetProblem([], [], [], 5, [])).chosen == ()

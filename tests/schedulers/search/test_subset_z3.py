@@ -1,0 +1,63 @@
+"""Z3 as an alternative: the same answers, limited by its own resource count."""
+
+from __future__ import annotations
+
+import sys
+from subprocess import run
+
+from hypothesis import given, settings
+
+from schedulers.search.packing import Verdict, is_packing, pack_plain
+from schedulers.search.subset import SubsetProblem, every_set
+from schedulers.search.subset_bb import Budget, branch_and_bound
+from schedulers.search.subset_z3 import Z3Packer, choose_z3
+from tests.schedulers.search.problems import assert_feasible, assert_same_score, problems
+
+
+@settings(max_examples=40)
+@given(problems(5))
+def test_packer_agrees_with_trying_everything(problem: SubsetProblem) -> None:
+    """The verdict is right, and a packing packs."""
+    items = [i for i in range(len(problem.units)) if problem.sizes[i] > 0]
+    units, sizes = problem.of(items)
+    found = Z3Packer(0).pack(units, sizes, problem.rooms)
+    assert (found.verdict is Verdict.FITS) is pack_plain(units, sizes, problem.rooms)
+    if found.verdict is Verdict.FITS:
+        assert is_packing(units, sizes, problem.rooms, found.taken)
+
+
+@settings(max_examples=40)
+@given(problems(5))
+def test_chooser_finds_the_best(problem: SubsetProblem) -> None:
+    """As good as trying every set, with ties broken exactly."""
+    result = choose_z3(problem, 0)
+    assert_feasible(problem, result)
+    assert_same_score(result.score, every_set(problem, pack_plain))
+    assert result.proven
+
+
+def test_limit_leaves_the_proof_open() -> None:
+    """With hardly any resources the start comes back, unproven."""
+    rooms = [1430, 1990, 3430, 9100, 10050, 12940, 21200, 22880, 28100, 30490, 37360, 40000]
+    problem = SubsetProblem([1, 6, 4, 2, 13], [17550, 10200, 9770, 6590, 5840], [1.0] * 5, 30, rooms)
+    start = branch_and_bound(problem, Budget(0))
+    result = choose_z3(problem, 1, start)
+    assert result.chosen == start.chosen
+    assert not result.proven
+    assert Z3Packer(1).pack(problem.units, problem.sizes, rooms).verdict is Verdict.UNDECIDED
+
+
+def test_same_question_same_answer() -> None:
+    """A packing does not depend on what was asked before."""
+    question = ([3, 2, 4], [7, 5, 2], [12, 14, 9, 11])
+    first = Z3Packer(100_000).pack(*question)
+    Z3Packer(100_000).pack([5], [3], [4, 4, 9])
+    again = Z3Packer(100_000).pack(*question)
+    assert first.verdict is Verdict.FITS
+    assert first.taken.tolist() == again.taken.tolist()
+
+
+def test_z3_is_imported_when_asked() -> None:
+    """Runs that never ask do not pay for it."""
+    code = "import sys; import schedulers.policies.window; print('z3' in sys.modules)"
+    assert run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "False"
