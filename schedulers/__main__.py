@@ -6,10 +6,10 @@ Assembly only: this is the one place that knows the table of policies, the execu
 from __future__ import annotations
 
 import argparse
+import enum
 import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 
 DIFFERENT = 1
 """Exit code of a replay that answers otherwise than the recording."""
-
-
-COMPILING_AFTER_S = 2.0
-"""Loading the compiled kernels takes a tenth of this, compiling them several times as long (s)."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -50,9 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _serve(options: argparse.Namespace) -> int:
     from schedulers.server import serve
-    from schedulers.timeline import Timeline
-from schedulers.timeline_published import PublishedTimeline
-from schedulers.transcript import Recorder
+    from schedulers.transcript import Recorder
 
     if options.list:
         return _list()
@@ -84,10 +78,11 @@ def _replay(options: argparse.Namespace) -> int:
 def _list() -> int:
     from rich.console import Console
 
+    from schedulers import kernels
     from schedulers.listing import print_policies
 
-    with _announcing_compilation():
-        from schedulers.policies import POLICIES
+    kernels.warm_up(_say)
+    from schedulers.policies import POLICIES
 
     console = Console()
     print_policies(POLICIES, console if console.is_terminal else Console(width=160))
@@ -96,15 +91,19 @@ def _list() -> int:
 
 def build_session(options: argparse.Namespace) -> Session:
     """Assemble the session that the options describe; raise :class:`OptionError` for what they get wrong."""
-    with _announcing_compilation():
-        from schedulers.policies import POLICIES
+    from schedulers import kernels
+
+    kernels.warm_up(_say)
     from schedulers.estimates import UserHistory, Walltimes
     from schedulers.execution.phased import Phased, PhasedOptions
     from schedulers.execution.rigid import Rigid
     from schedulers.machine import MachineDefaults
     from schedulers.narrator import Narrator
     from schedulers.placement import NodeOrder, Placement, StorageOrder
+    from schedulers.policies import POLICIES
     from schedulers.session import Cadence, Session
+    from schedulers.timeline import Timeline
+    from schedulers.timeline_published import PublishedTimeline
 
     if options.policy is None:
         raise OptionError("expected the name of a policy (--list shows all)")
@@ -131,18 +130,6 @@ def build_session(options: argparse.Namespace) -> Session:
 
 def _codec(options: argparse.Namespace) -> AnyBatsim:
     return AnyBatsim(dynamic_jobs=options.model == "io")
-
-
-@contextmanager
-def _announcing_compilation() -> Iterator[None]:
-    """Say that kernels are being compiled, if it takes longer than loading them."""
-    timer = threading.Timer(COMPILING_AFTER_S, _say, ("compiling the numerical kernels (once per installation) ...",))
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
 
 
 # --------------------------------------------------------------------------- arguments
@@ -183,6 +170,8 @@ def _replay_parser() -> argparse.ArgumentParser:
 
 
 def _add_session_arguments(parser: argparse.ArgumentParser) -> None:
+    from schedulers.placement import NodeOrder, StorageOrder
+
     add = parser.add_argument
     add("-o", dest="options", action="append", default=[], metavar="KEY=VALUE", help="an option of the policy")
     add("--seed", type=int, default=0, metavar="N", help="seed of the policy's random numbers (%(default)s)")
@@ -209,10 +198,10 @@ def _add_session_arguments(parser: argparse.ArgumentParser) -> None:
         help="place of hosts that state no location, from the number in their names: 3,3,4 means 3 nodes per router, "
         "3 routers per chassis, 4 chassis per group",
     )
-    add("--node-order", choices=("first-fit", "spread", "pack"), default="first-fit", help="which free nodes to take")
+    add("--node-order", choices=_values(NodeOrder), default="first-fit", help="which free nodes to take")
     add(
         "--storage-order",
-        choices=("nearest", "by-id", "emptiest", "fullest"),
+        choices=_values(StorageOrder),
         default="nearest",
         help="which storage node serves a node's burst buffer",
     )
@@ -223,6 +212,10 @@ def _add_session_arguments(parser: argparse.ArgumentParser) -> None:
         help="how long jobs are expected to run: as requested (default), or as the user's last two jobs did",
     )
     add("-v", "--verbose", action="count", default=0, help="tell what happens to each job; -vv also why jobs wait")
+
+
+def _values(kind: type[enum.Enum]) -> tuple[str, ...]:
+    return tuple(member.value for member in kind)
 
 
 def _positive(text: str) -> float:
