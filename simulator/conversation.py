@@ -9,7 +9,6 @@ from collections.abc import Callable
 from schedulers.protocol.messages import (
     Event,
     Message,
-    NotifyRegistration,
     RegisterJob,
     RegisterProfile,
     Reply,
@@ -27,6 +26,8 @@ class Conversation:
 
     Batsim does this with an actor of its own: it walks through the requests in their order, sleeps until the time of
     each, and hands it to the server as a message, one after another; last it says that the scheduler is ready again.
+    It reads the next request just before the server deals with the last one, unless that one had to be waited for. So
+    whether registration is open is judged by what held before the last request.
 
     Parameters
     ----------
@@ -52,6 +53,7 @@ class Conversation:
         self._events: tuple[Request, ...] = ()
         self._now = 0.0
         self._index = 0
+        self._closed = False
         self._outgoing: list[Event] = []
         self.messages = 0
         self.thinking_s = 0.0
@@ -81,11 +83,12 @@ class Conversation:
         self._now = reply.now
         self._events = reply.events
         self._index = 0
+        self._closed = self._server.registration_finished
         self._proceed()
 
     def _proceed(self) -> None:
         """Carry out the next requests, as far as they are due and nothing comes between."""
-        kernel, events, handle = self._kernel, self._events, self._requests.handle
+        kernel, server, events, handle = self._kernel, self._server, self._events, self._requests.handle
         while self._index < len(events):
             index = self._index
             request = events[index]
@@ -94,24 +97,28 @@ class Conversation:
                 kernel.at(request.timestamp, self._woken)
                 return
             if not kernel.quiet:
-                kernel.post_first(self._deliver, None, self._proceed)
+                kernel.post_first(self._deliver, False, self._proceed)
                 return
             self._index = index + 1
+            self._closed = server.registration_finished
             handle(request, index)
         if self._now > kernel.clock:
             kernel.at(self._now, self._woken)
         else:
             kernel.post_first(self._server.reply_done)
 
-    def _deliver(self, _: object) -> None:
+    def _deliver(self, slept: bool) -> None:
         index = self._index
         self._index = index + 1
+        self._closed = self._server.registration_finished
         self._requests.handle(self._events[index], index)
+        if slept:
+            self._closed = self._server.registration_finished
 
     def _woken(self, _: object) -> None:
         """Its time has come; what else ends at this instant may have been sent before."""
         if self._index < len(self._events):
-            self._kernel.post(0.0, self._deliver, None, self._proceed)
+            self._kernel.post(0.0, self._deliver, True, self._proceed)
         else:
             self._kernel.post(0.0, self._server.reply_done)
 
@@ -125,18 +132,7 @@ class Conversation:
             )
         kind = type(request)
         if kind is RegisterJob or kind is RegisterProfile:
-            self._requests.check_registration(index, self._just_continued(index))
-
-    def _just_continued(self, index: int) -> bool:
-        """Whether the request before, of this very instant, allowed registration again: too late for this one."""
-        if index == 0:
-            return False
-        before, this = self._events[index - 1], self._events[index]
-        return (
-            isinstance(before, NotifyRegistration)
-            and not before.finished
-            and max(before.timestamp, this.timestamp) <= self._kernel.clock
-        )
+            self._requests.check_registration(index, self._closed)
 
 
 def _no_clock() -> float:

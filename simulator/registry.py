@@ -161,9 +161,7 @@ class Registry:
             if workload.name in self.workloads:
                 raise ValueError(f"two workloads are called {workload.name!r}")
             self.workloads[workload.name] = workload
-        self.jobs: dict[str, Job] = {
-            job.id: job for workload in self.workloads.values() for job in workload.jobs
-        }
+        self.jobs: dict[str, Job] = {job.id: job for workload in self.workloads.values() for job in workload.jobs}
 
     def workload(self, name: str) -> Workload:
         """The workload of that name, made if there is none."""

@@ -233,17 +233,17 @@ class Requests:
 
     # ------------------------------------------------------------------ registration
 
-    def check_registration(self, index: int, just_continued: bool) -> None:
-        """Whether jobs and profiles may be registered now; ``index`` is the request's place in the reply."""
+    def check_registration(self, index: int, closed: bool) -> None:
+        """Whether jobs and profiles may be registered; ``index`` is the request's place in the reply."""
         path = f"$.events[{index}]"
         if not self._options.dynamic_jobs:
             raise SchedulerFault("registering jobs and profiles needs --enable-dynamic-jobs", path)
-        if just_continued:
+        if closed:
             raise SchedulerFault(
-                "continue_registration only works for events after its instant; register in the next message", path
+                "nothing can be registered after the notification registration_finished (continue_registration does "
+                "not help the next event of its reply: register in the next message)",
+                path,
             )
-        if self._server.registration_finished:
-            raise SchedulerFault("nothing can be registered after the notification registration_finished", path)
 
     def _register_profile(self, request: RegisterProfile) -> None:
         workload = self._registry.workload(request.workload_name)

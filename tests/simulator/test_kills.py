@@ -53,7 +53,8 @@ def test_kill_of_a_delay() -> None:
 
 def test_kill_of_a_sequence() -> None:
     """The index counts over repetitions; the current task has its own progress."""
-    profiles = {"a": {"type": "delay", "delay": 2}, "p": {"type": "composed", "seq": ["a", "b"], "repeat": 3}, "b": PTASK}
+    composed = {"type": "composed", "seq": ["a", "b"], "repeat": 3}
+    profiles = {"a": {"type": "delay", "delay": 2}, "b": PTASK, "p": composed}
     _, scheduler = killing(jobs({}, profiles=profiles), 19.0, kill("w0!1"))
     progress = scheduler.events(JobKilled)[0].progress["w0!1"]
     assert (progress.profile_name, progress.progress, progress.current_task_index) == ("p", None, 3)

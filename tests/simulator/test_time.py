@@ -61,9 +61,7 @@ def test_completion_is_late_by_the_latency() -> None:
 
 def test_equal_ends_arrive_one_after_another() -> None:
     """Three jobs that end together: one message, timestamps one latency apart, `now` the last of them."""
-    _, scheduler = run(
-        jobs({}, {}, {}), scripted((), (execute("w0!1", 0), execute("w0!2", 1), execute("w0!3", 2)))
-    )
+    _, scheduler = run(jobs({}, {}, {}), scripted((), (execute("w0!1", 0), execute("w0!2", 1), execute("w0!3", 2))))
     message = next(m for m in scheduler.messages if any(isinstance(e, JobCompleted) for e in m.events))
     assert [e.timestamp for e in message.events] == [pytest.approx(10 + n * LATENCY) for n in (1, 2, 3)]
     assert message.now == message.events[-1].timestamp
@@ -204,9 +202,7 @@ def test_submitter_waits_for_the_server() -> None:
 def greedy_in_turn() -> object:
     """Each job on the next machine."""
     machines = iter(range(4))
-    return lambda m: [
-        ExecuteJob(m.now, e.job_id, (next(machines),)) for e in m.events if isinstance(e, JobSubmitted)
-    ]
+    return lambda m: [ExecuteJob(m.now, e.job_id, (next(machines),)) for e in m.events if isinstance(e, JobSubmitted)]
 
 
 def test_everything_is_rounded_to_six_decimals() -> None:

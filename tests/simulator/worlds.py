@@ -58,14 +58,12 @@ def small_platform(storage: Sequence[str] = STORAGE, power: bool = False) -> Pla
     for name in COMPUTE:
         speed, more = ("1Gf,1f,0.1f,0.05f", POWER) if power else ("1Gf", "")
         hosts.append(f'<host id="{name}" speed="{speed}">{more}</host>')
-    for name in storage:
-        hosts.append(f'<host id="{name}" speed="0f"><prop id="role" value="storage"/></host>')
+    hosts += [f'<host id="{name}" speed="0f"><prop id="role" value="storage"/></host>' for name in storage]
     names = (*COMPUTE, *storage)
     for position, name in enumerate(names):
         routes.append(f'<route src="{name}" dst="master"><link_ctn id="up"/></route>')
         routes.append(f'<route src="{name}" dst="{name}"><link_ctn id="loop"/></route>')
-        for other in names[position + 1 :]:
-            routes.append(f'<route src="{name}" dst="{other}"><link_ctn id="net"/></route>')
+        routes += [f'<route src="{name}" dst="{other}"><link_ctn id="net"/></route>' for other in names[position + 1 :]]
     routes.append('<route src="master" dst="master"><link_ctn id="loop"/></route>')
     return parse_platform(XML.format(hosts="\n".join(hosts), routes="\n".join(routes)), "small.xml")
 
