@@ -82,9 +82,12 @@ class Workload(ProfileLookup):
         """The live profile of that name."""
         found = self.profiles.get(name)
         if found is None:
-            gone = _DROPPED if name in self.profiles else ""
-            raise ValueError(f"workload {self.name!r} has no profile {name!r}{gone}")
+            raise ValueError(self._missing(name))
         return found
+
+    def _missing(self, name: str) -> str:
+        gone = _DROPPED if name in self.profiles else ""
+        return f"workload {self.name!r} has no profile {name!r}{gone}"
 
     def drop_profile(self, name: str) -> None:
         """Make a profile and those it runs unusable for new jobs; jobs that have it keep it."""
@@ -126,14 +129,22 @@ class Workload(ProfileLookup):
         res = fields.required("res")
         if type(res) is not int or not 0 <= res <= INT32:
             raise fields.wrong("res", "a whole number of at least 0 (1.0 is none)", res)
-        profile = self.profile(fields.text("profile"))
+        profile_name = fields.text("profile")
+        profile = self.profiles.get(profile_name)
+        if profile is None:
+            raise ValueError(f"{where}: field 'profile': {self._missing(profile_name)}")
         if profile.size is not None and profile.size != res:
             raise ValueError(
                 f"{where}: field 'res' must be {profile.size}, the size of its profile {profile.name!r}, got {res}"
             )
         if owner != self.name:
             raise ValueError(f"{where}: field 'id' must name a job of workload {self.name!r}, got {full_id!r}")
-        source = {**rewritten(data), "id": full_id} if keep else None
+        source = None
+        if keep:
+            try:
+                source = {**rewritten(data), "id": full_id}
+            except ValueError as fault:
+                raise ValueError(f"{where}: {fault}") from None
         return Job(self, name, full_id, profile, subtime, res, walltime, source)
 
     def claim(self, job: Job) -> None:
