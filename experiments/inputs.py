@@ -129,5 +129,5 @@ def _too_wide(workload: Workload, machine: Machine) -> list[str]:
         return []
     return [
         f"{count} of {len(workload.jobs)} jobs ask for more than the {nodes} compute nodes of {machine.name} and will "
-        f"be rejected ('--platform {machines.AUTO}' makes a machine that they fit)"
+        "be rejected (--platform can name a larger machine)"
     ]
