@@ -169,6 +169,14 @@ def _replay_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def session_parser() -> argparse.ArgumentParser:
+    """Parser of what describes a session, without the service around it."""
+    parser = _Parser(prog="python -m schedulers", add_help=False)
+    parser.add_argument("policy", metavar="POLICY")
+    _add_session_arguments(parser)
+    return parser
+
+
 def _add_session_arguments(parser: argparse.ArgumentParser) -> None:
     from schedulers.placement import NodeOrder, StorageOrder
 
