@@ -127,7 +127,7 @@ def test_bad_texts(tmp_path: Path, text: str, expected: str) -> None:
     """Whatever is in the file, the message names it."""
     path = tmp_path / "w.json"
     path.write_text(text)
-    with pytest.raises(SimulatorInputError, match="w.json") as caught:
+    with pytest.raises(SimulatorInputError, match=r"w\.json") as caught:
         load_workload(path)
     assert expected in str(caught.value)
 
@@ -137,7 +137,7 @@ def test_unreadable_files(tmp_path: Path) -> None:
     (tmp_path / "x.xz").write_bytes(b"no xz")
     (tmp_path / "b.json").write_bytes(b'{"nb_res": "\xff"}')
     for path in (tmp_path / "missing.json", tmp_path, tmp_path / "x.xz", tmp_path / "b.json"):
-        with pytest.raises(SimulatorInputError, match="cannot be read|not valid JSON"):
+        with pytest.raises(SimulatorInputError, match=r"cannot be read|not valid JSON"):
             load_workload(path)
 
 
