@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -20,7 +21,8 @@ class ClusterSpec:
     radical
         Numbers between prefix and suffix in the hosts' names.
     split
-        Whether each node's link has two directions that do not share.
+        Whether each node's link has two directions that do not share. SimGrid 3.32 takes ``FATPIPE`` here as
+        ``SHARED``.
     parameters
         ``topo_parameters``, as written.
     limiter_bandwidth
@@ -116,7 +118,7 @@ def add_limiter(builder: PlatformBuilder, spec: ClusterSpec, number: int) -> int
 
 def whole_numbers(spec: ClusterSpec, texts: list[str], expected: str) -> tuple[int, ...]:
     """Read numbers of at least 1 out of ``topo_parameters``; ``expected`` says in words what should stand there."""
-    if not all(text.strip().isdigit() and int(text) > 0 for text in texts):
+    if not all(re.fullmatch(r"\s*0*[1-9]\d{0,6}\s*", text) for text in texts):
         raise PlatformError(
             f"cluster {spec.name!r}: attribute 'topo_parameters': expected {expected}, got {spec.parameters!r}"
         )

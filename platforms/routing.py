@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from platforms.errors import PlatformError
 from platforms.model import Route
-from platforms.zones.base import Point, Zone
+from platforms.zones.base import Hop, Point, Zone
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,9 @@ class ZoneRouter:
         """
         zone, near, far = common_zone(src, dst)
         hop = zone.hop(near, far)
-        for link in hop.links:
-            latency += self.latencies[link]
+        between, latency = self._between(hop, latency)
         if near is src and far is dst:
-            links.extend(hop.links)
+            links.extend(between)
             return latency
         if hop.gw_src is None or hop.gw_dst is None:
             raise PlatformError(
@@ -55,10 +54,26 @@ class ZoneRouter:
             )
         if hop.gw_src is not src:
             latency = self._extend(src, hop.gw_src, links, latency)
-        links.extend(hop.links)
+        links.extend(between)
         if hop.gw_dst is not dst:
             latency = self._extend(hop.gw_dst, dst, links, latency)
         return latency
+
+    def _between(self, hop: Hop, latency: float) -> tuple[Sequence[int], float]:
+        """A hop's links with the ways inside zones in between, and the latency after them."""
+        if not hop.joints:
+            for link in hop.links:
+                latency += self.latencies[link]
+            return hop.links, latency
+        links: list[int] = []
+        start = 0
+        for end, arrival, departure in hop.joints:
+            part, latency = self._between(Hop(hop.links[start:end]), latency)
+            links.extend(part)
+            latency = self._extend(arrival, departure, links, latency)
+            start = end
+        part, latency = self._between(Hop(hop.links[start:]), latency)
+        return [*links, *part], latency
 
 
 def common_zone(src: Point, dst: Point) -> tuple[Zone, Point, Point]:

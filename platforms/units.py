@@ -51,7 +51,7 @@ class Scale:
             raise ValueError(f"expected a number with a unit such as {self.example!r}, got {text!r}")
         unit = match[2] or self.base
         if unit not in self.factors:
-            raise ValueError(f"unknown unit {unit!r} in {text!r}; known are {', '.join(self.factors)}")
+            raise ValueError(f"unknown unit {unit!r} in {text!r}; known are {', '.join(self.written)} and more")
         value = float(match[1]) * self.factors[unit]
         if not 0.0 <= value < float("inf"):
             raise ValueError(f"must be finite and not negative, got {text!r}")

@@ -11,6 +11,7 @@ SimGrid's XML reference, https://simgrid.org/doc/latest/XML_Reference.html
 from __future__ import annotations
 
 import lzma
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +28,12 @@ from platforms.xml_rules import ALIASES, CHILDREN, Attributes, check_attributes
 from platforms.zones import ROUTINGS
 from platforms.zones.base import Hop, Point, PointKind, RouteLink, Zone
 from platforms.zones.star import StarZone
+
+HOST_LIMIT = 1_000_000
+"""Most hosts of one cluster."""
+
+NESTING_LIMIT = 100
+"""Deepest nesting of elements."""
 
 
 def load_platform(path: str | Path) -> Platform:
@@ -112,6 +119,8 @@ class _Reader:
         parent = self.stack[-1].tag if self.stack else ""
         if tag not in CHILDREN.get(parent, ()):
             self._refuse_element(tag, parent)
+        if len(self.stack) >= NESTING_LIMIT:
+            raise PlatformError(f"elements are nested more than {NESTING_LIMIT} deep")
         check_attributes(tag, attributes)
         self.stack.append(_Open(tag, attributes))
         start = self.starts.get(tag)
@@ -327,21 +336,21 @@ def _speeds(attributes: Attributes, what: str) -> tuple[float, ...]:
 
 
 def _whole(text: str, what: str, least: int = 0) -> int:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if value != int(value) or value < least:
+    match = re.fullmatch(r"\s*(\d{1,9})(\.0*)?\s*", text)  # SimGrid's own default of 'pstate' is 0.0
+    if match is None or int(match[1]) < least:
         raise PlatformError(f"{what}: expected a whole number of at least {least}, got {text!r}")
-    return int(value)
+    return int(match[1])
 
 
 def _radical(text: str, what: str) -> tuple[int, ...]:
     """Expand ``0-3,7`` into 0, 1, 2, 3, 7."""
     numbers: list[int] = []
     for part in text.split(","):
-        first, dash, last = part.partition("-")
-        if not first.strip().isdigit() or (dash and not last.strip().isdigit()):
+        match = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", part)
+        if match is None:
             raise PlatformError(f"{what}: attribute 'radical': expected numbers and ranges like '0-3,7', got {text!r}")
-        numbers.extend(range(int(first), int(last or first) + 1))
+        first, last = int(match[1]), int(match[2] or match[1])
+        if len(numbers) + last - first >= HOST_LIMIT:
+            raise PlatformError(f"{what}: attribute 'radical' names more than {HOST_LIMIT} hosts")
+        numbers.extend(range(first, last + 1))
     return tuple(numbers)

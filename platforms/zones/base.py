@@ -51,11 +51,22 @@ class Point:
 
 
 class Hop(NamedTuple):
-    """A zone's answer: links between two of its points, and, between zones, the points where they end."""
+    """A zone's answer: links between two of its points, and, between zones, the points where they end.
+
+    Attributes
+    ----------
+    links
+        Indices, in order of travel.
+    gw_src, gw_dst
+        Between zones: where the links begin and end.
+    joints
+        Where a way leads through an inner zone from one gateway to another: position in ``links``, both gateways.
+    """
 
     links: tuple[int, ...]
     gw_src: Point | None = None
     gw_dst: Point | None = None
+    joints: tuple[tuple[int, Point, Point], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

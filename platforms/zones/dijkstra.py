@@ -16,7 +16,9 @@ from platforms.zones.full import RoutedZone
 class DijkstraZone(RoutedZone):
     """Shortest paths from each source when first asked for; ties as in SimGrid.
 
-    SimGrid numbers the points in the order in which routes name them and takes the lower number first.
+    SimGrid numbers the points in the order in which routes name them and takes the lower number first. Its lists of
+    links are not in order of travel here; these are. It crashes where a way leads through an inner zone from one
+    gateway to another; this finds the way inside.
     """
 
     _order: dict[int, int] = field(default_factory=dict, repr=False)
@@ -50,7 +52,7 @@ class DijkstraZone(RoutedZone):
             current = previous[current]
         if not steps:
             raise PlatformError(f"no route from {src.name!r} to itself in zone {self.name!r}")
-        return join(self.name, steps[::-1])
+        return join(steps[::-1])
 
     def _solve(self, source: int) -> dict[int, int]:
         cost = {source: 0}

@@ -12,9 +12,6 @@ from platforms.errors import PlatformError
 from platforms.zones.base import Hop, Point
 from platforms.zones.full import RoutedZone
 
-Connect = Callable[[Point, Point], tuple[int, ...]]
-"""Links between two gateways of one inner zone."""
-
 _FAR = np.iinfo(np.int64).max // 4
 
 
@@ -41,7 +38,7 @@ class FloydZone(RoutedZone):
             steps.append(self.table[previous, current])
             current = previous
             if current == src.rank:
-                return join(self.name, steps[::-1])
+                return join(steps[::-1])
 
     def _solve(self) -> npt.NDArray[np.int64]:
         """Rank before the last one on the shortest path between any two, -1 for none."""
@@ -60,21 +57,14 @@ class FloydZone(RoutedZone):
         return previous
 
 
-def join(zone: str, steps: list[Hop]) -> Hop:
-    """One hop out of several in a row.
-
-    Between zones, a hop must begin at the gateway where the one before ends; SimGrid would look for a way inside the
-    inner zone in a Floyd zone, and crash in a Dijkstra one, so neither is read.
-    """
+def join(steps: list[Hop]) -> Hop:
+    """One hop out of several in a row; ways inside the zones between them are left to be found (``joints``)."""
     links: list[int] = []
-    before: Hop | None = None
+    joints = []
+    arrival: Point | None = None
     for step in steps:
-        if before is not None and before.gw_dst is not step.gw_src:
-            one, other = (gateway.name if gateway else "" for gateway in (before.gw_dst, step.gw_src))
-            raise PlatformError(
-                f"zone {zone!r}: routes through an inner zone that arrive at gateway {one!r} and leave from {other!r}"
-                " are not understood; let them meet in one gateway"
-            )
+        if arrival is not None and step.gw_src is not None and arrival is not step.gw_src:
+            joints.append((len(links), arrival, step.gw_src))
         links.extend(step.links)
-        before = step
-    return Hop(tuple(links), steps[0].gw_src, steps[-1].gw_dst)
+        arrival = step.gw_dst
+    return Hop(tuple(links), steps[0].gw_src, steps[-1].gw_dst, tuple(joints))

@@ -8,7 +8,7 @@ import os
 import sys
 
 sys.path.append("/usr/lib/python3/dist-packages")
-import simgrid  # noqa: E402
+import simgrid
 
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 engine = simgrid.Engine(["child", "--log=root.thres:critical"])
