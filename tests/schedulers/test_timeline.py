@@ -1,174 +1,17 @@
-"""The timeline: hand-computed cases, and the kernels against the plain reference in every random history."""
+"""The timeline, by hand: what fits when, on which nodes and storages, and what is refused."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from schedulers.job import Allocation, Job
-from schedulers.machine import Link, Machine, Node, Storage, simple_machine
+from schedulers.job import Allocation
+from schedulers.machine import Link, Machine, Node, Storage, nearest_first, simple_machine
 from schedulers.placement import NodeOrder, Placement, Resource, StorageOrder, carried_nodes
 from schedulers.timeline import Fit, Timeline
-from schedulers.timeline_reference import ReferenceTimeline
-
-
-def job(nodes: int, bb_bytes: int = 0, io_rate: int = 0) -> Job:
-    """A job of which only the request matters."""
-    return Job(id="w!1", number=0, submit_time_s=0.0, walltime_s=math.inf, nodes=nodes, bb_bytes=bb_bytes, io_rate=io_rate)
-
-
-# ---------------------------------------------------------------------------------------------- random machines
-
-
-@st.composite
-def machines(draw: st.DrawFn) -> Machine:
-    """Machines of all shapes: any order of storages per node, any forest of links, nodes with and without link."""
-    count = draw(st.sampled_from([1, 2, 3, 5, 8, 63, 64, 65, 130]))
-    capacities = draw(st.lists(st.integers(1, 40), max_size=4))
-    nearest = [draw(st.permutations(range(len(capacities)))) for _ in range(min(count, 5))]
-    links: list[Link] = []
-    for index in range(draw(st.integers(0, 5))):
-        links.append(Link(f"l{index}", draw(st.integers(0, 60)), draw(st.integers(-1, index - 1))))
-    pattern = draw(st.lists(st.integers(-1, len(links) - 1), min_size=1, max_size=7))
-    nodes = tuple(Node(i, f"n{i}", ()) for i in range(count))
-    return Machine(
-        nodes=nodes,
-        storages=tuple(Storage(count + i, f"s{i}", (), size) for i, size in enumerate(capacities)),
-        links=tuple(links),
-        node_link=np.array([pattern[i % len(pattern)] for i in range(count)], np.int32),
-        nearest_storages=np.array([nearest[i % len(nearest)] for i in range(count)], np.int32).reshape(count, -1),
-    )
-
-
-placements = st.builds(Placement, st.sampled_from(NodeOrder), st.sampled_from(StorageOrder))
-coverings = st.sampled_from([Resource.ALL, Resource.ALL, Resource.ALL, *map(Resource, range(8))])
-moments = st.one_of(st.integers(0, 12).map(float), st.floats(0, 12))
-durations = st.one_of(st.integers(0, 8).map(float), st.floats(0, 8), st.just(math.inf), st.just(1e-30))
-
-
-@st.composite
-def jobs(draw: st.DrawFn, machine: Machine) -> Job:
-    """Jobs that fit sometimes."""
-    most = len(machine.nodes)
-    nodes = draw(st.one_of(st.integers(1, min(most + 1, 4)), st.integers(1, most + 1)))
-    return job(nodes, draw(st.sampled_from([0, 0, 1, 3, 7, 20, 50])), draw(st.sampled_from([0, 0, 1, 5, 9, 70])))
-
-
-class TimelineAgainstReference(RuleBasedStateMachine):
-    """Whatever is done to both, the timeline and the reference answer alike."""
-
-    @initialize(data=st.data(), machine=machines(), placement=placements, now_s=moments)
-    def begin(self, data: Any, machine: Machine, placement: Placement, now_s: float) -> None:
-        self.machine = machine
-        self.mine = Timeline(machine, now_s, placement)
-        self.model = ReferenceTimeline(machine, now_s, placement)
-        self.booked: list[tuple[float, float, Allocation, Resource]] = []
-        self.saved: list[Any] = []
-
-    @rule(data=st.data(), covering=coverings, after=moments, duration=durations)
-    def fit_and_book(self, data: Any, covering: Resource, after: float, duration: float) -> None:
-        """The same earliest fit; it can be booked."""
-        asked = data.draw(jobs(self.machine))
-        fit = self.mine.earliest_fit(asked, duration, after, covering)
-        assert fit == self.model.earliest_fit(asked, duration, after, covering)
-        if fit is not None:
-            self._book(fit.start_s, fit.start_s + duration, fit.allocation, covering)
-
-    @rule(data=st.data(), covering=coverings, duration=durations)
-    def fit_now(self, data: Any, covering: Resource, duration: float) -> None:
-        """The same fit now, booked half of the time."""
-        asked = data.draw(jobs(self.machine))
-        allocation = self.mine.fit_now(asked, duration, covering)
-        assert allocation == self.model.fit_now(asked, duration, covering)
-        if allocation is not None and data.draw(st.booleans()):
-            self._book(self.mine.now_s, self.mine.now_s + duration, allocation, covering)
-
-    @rule(data=st.data(), covering=coverings, start=moments, duration=durations, give=st.booleans())
-    def book_anything(self, data: Any, covering: Resource, start: float, duration: float, give: bool) -> None:
-        """Any booking or release is accepted by both or refused by both, and a refusal changes nothing."""
-        nodes = tuple(sorted(data.draw(st.sets(st.integers(0, len(self.machine.nodes) - 1), max_size=3))))
-        storages: tuple[int, ...] = ()
-        if self.machine.storages and data.draw(st.booleans()):
-            storages = tuple(data.draw(st.integers(0, len(self.machine.storages) - 1)) for _ in nodes)
-        allocation = Allocation(nodes, storages, data.draw(st.integers(0, 9)), data.draw(st.integers(0, 9)))
-        before = state(self.mine)
-        outcomes = []
-        for timeline in (self.mine, self.model):
-            try:
-                (timeline.release if give else timeline.reserve)(start, start + duration, allocation, covering)
-                outcomes.append(True)
-            except ValueError:
-                outcomes.append(False)
-        assert outcomes[0] == outcomes[1]
-        if outcomes[0]:
-            if not give:
-                self.booked.append((start, start + duration, allocation, covering))
-        else:
-            assert state(self.mine) == before
-
-    @precondition(lambda self: self.booked)
-    @rule(data=st.data())
-    def release_booked(self, data: Any) -> None:
-        """Give back what was booked, or the rest of it."""
-        start, end, allocation, covering = self.booked.pop(data.draw(st.integers(0, len(self.booked) - 1)))
-        start = max(start, self.mine.now_s)
-        if start <= end:
-            refused = []
-            for timeline in (self.mine, self.model):
-                try:
-                    timeline.release(start, end, allocation, covering)
-                    refused.append(False)
-                except ValueError:  # it may have been released already by another rule
-                    refused.append(True)
-            assert refused[0] == refused[1]
-
-    @rule(step=st.one_of(st.integers(0, 3).map(float), st.floats(0, 3)))
-    def advance(self, step: float) -> None:
-        """Time goes on."""
-        for timeline in (self.mine, self.model):
-            timeline.advance(timeline.now_s + step)
-
-    @rule()
-    def save(self) -> None:
-        """Keep a state of both."""
-        self.saved.append((self.mine.snapshot(), self.model.snapshot(), state(self.mine), list(self.booked)))
-
-    @precondition(lambda self: self.saved)
-    @rule(data=st.data())
-    def go_back(self, data: Any) -> None:
-        """Return to a kept state: the same bytes."""
-        mine, model, before, booked = data.draw(st.sampled_from(self.saved))
-        self.mine.restore(mine)
-        self.model.restore(model)
-        self.booked = list(booked)
-        assert state(self.mine) == before
-
-    @rule()
-    def go_on_with_a_copy(self) -> None:
-        """A copy is equal and independent: the original is emptied."""
-        original, self.mine = self.mine, self.mine.copy()
-        original.restore(Timeline(self.machine).snapshot())
-
-    @invariant()
-    def same_state(self) -> None:
-        """Same breakpoints, same free resources now, sound invariants."""
-        if hasattr(self, "mine"):
-            self.mine.check()
-            assert self.mine.breakpoints() == self.model.breakpoints()
-            assert self.mine.free_nodes_now() == self.model.free_nodes_now()
-            assert self.mine.free_storage_now() == self.model.free_storage_now()
-            assert self.mine.free_bandwidth_now() == self.model.free_bandwidth_now()
-
-    def _book(self, start: float, end: float, allocation: Allocation, covering: Resource) -> None:
-        self.mine.reserve(start, end, allocation, covering)
-        self.model.reserve(start, end, allocation, covering)
-        self.booked.append((start, end, allocation, covering))
+from tests.schedulers.machine_strategies import job
 
 
 def state(timeline: Timeline) -> tuple[bytes, bytes]:
@@ -177,5 +20,256 @@ def state(timeline: Timeline) -> tuple[bytes, bytes]:
     return snapshot.times.tobytes(), snapshot.rows.tobytes()
 
 
-TestTimelineAgainstReference = TimelineAgainstReference.TestCase
-TestTimelineAgainstReference.settings = settings(max_examples=100, stateful_step_count=30)
+
+def test_an_empty_machine_gives_the_first_nodes_now() -> None:
+    """Nodes by index, storages nearest first, at the start of the timeline."""
+    timeline = Timeline(simple_machine(4, storages=2, storage_bytes=10), now_s=5.0)
+    assert timeline.earliest_fit(job(3, bb_bytes=5), 60.0) == Fit(5.0, Allocation((0, 1, 2), (0, 0, 1), 5))
+
+
+def test_intervals_are_half_open() -> None:
+    """A job may start at the very moment another ends, and end at the very moment another starts."""
+    timeline = Timeline(simple_machine(1))
+    timeline.reserve(10.0, 20.0, Allocation((0,)))
+    assert timeline.earliest_fit(job(1), 10.0) == Fit(0.0, Allocation((0,)))
+    assert timeline.earliest_fit(job(1), 10.5) == Fit(20.0, Allocation((0,)))
+
+
+def test_nodes_must_be_the_same_over_the_whole_window() -> None:
+    """One of two nodes is free at all times, yet no node is for twenty seconds before 10."""
+    timeline = Timeline(simple_machine(2))
+    timeline.reserve(0.0, 10.0, Allocation((0,)))
+    timeline.reserve(10.0, 20.0, Allocation((1,)))
+    assert timeline.earliest_fit(job(1), 10.0) == Fit(0.0, Allocation((1,)))
+    assert timeline.earliest_fit(job(1), 20.0) == Fit(10.0, Allocation((0,)))
+
+
+def test_requests_are_not_split_over_storages() -> None:
+    """12 bytes are free on two storages, but only two requests of 4 fit whole."""
+    timeline = Timeline(simple_machine(4, storages=2, storage_bytes=10))
+    timeline.reserve(0.0, 30.0, Allocation((3,), (1,), 8))
+    assert timeline.earliest_fit(job(3, bb_bytes=4), 5.0) == Fit(30.0, Allocation((0, 1, 2), (0, 0, 1), 4))
+    assert timeline.fit_now(job(2, bb_bytes=4), 5.0) == Allocation((0, 1), (0, 0), 4)
+
+
+def test_the_room_of_a_storage_is_its_least_over_the_window() -> None:
+    """A reservation later in the window counts."""
+    timeline = Timeline(simple_machine(2, storages=1, storage_bytes=10))
+    timeline.reserve(50.0, 60.0, Allocation((1,), (0,), 7))
+    assert timeline.fit_now(job(1, bb_bytes=4), 50.0) is not None
+    assert timeline.fit_now(job(1, bb_bytes=4), 51.0) is None
+
+
+def test_what_is_not_covered_is_neither_looked_at_nor_booked() -> None:
+    """The thesis's EASY without burst-buffer reservations fences nodes off and leaves the bytes to others."""
+    timeline = Timeline(simple_machine(2, storages=1, storage_bytes=10))
+    timeline.reserve(0.0, 100.0, Allocation((0,), (0,), 10))
+    asked = job(1, bb_bytes=10)
+    fit = timeline.earliest_fit(asked, 10.0, covering=Resource.NODES)
+    assert fit == Fit(0.0, Allocation((1,)))
+    timeline.reserve(0.0, 10.0, Allocation((1,), (0,), 10), Resource.NODES)
+    assert timeline.free_storage_now() == [0]
+    assert timeline.free_nodes_now() == 0
+    timeline.release(0.0, 10.0, Allocation((1,), (0,), 10), Resource.NODES)
+    assert timeline.earliest_fit(asked, 10.0) == Fit(100.0, Allocation((0,), (0,), 10))
+
+
+def test_a_job_without_walltime_is_booked_for_ever() -> None:
+    """Infinite durations fit only where nothing follows, and what comes after them never fits."""
+    timeline = Timeline(simple_machine(2))
+    timeline.reserve(10.0, 20.0, Allocation((0,)))
+    fit = timeline.earliest_fit(job(2), math.inf)
+    assert fit == Fit(20.0, Allocation((0, 1)))
+    timeline.reserve(20.0, math.inf, Allocation((0, 1)))
+    assert timeline.earliest_fit(job(1), 5.0, 12.0) == Fit(12.0, Allocation((1,)))
+    assert timeline.earliest_fit(job(1), 5.0, 16.0) is None
+    timeline.release(30.0, math.inf, Allocation((0, 1)))
+    assert timeline.earliest_fit(job(1), 5.0, 16.0) == Fit(30.0, Allocation((0,)))
+
+
+def test_a_duration_too_short_for_the_clock_looks_at_its_instant() -> None:
+    """At 1e9 s a nanosecond is nothing; a busy node is still busy."""
+    timeline = Timeline(simple_machine(1), now_s=1e9)
+    timeline.reserve(1e9, 2e9, Allocation((0,)))
+    assert timeline.fit_now(job(1), 1e-9) is None
+    assert timeline.earliest_fit(job(1), 1e-9) == Fit(2e9, Allocation((0,)))
+
+
+def test_thesis_storages_are_those_of_chassis_group_rest() -> None:
+    """Nodes fill the storage of their own chassis, then those of their group by number, then the others."""
+    places = [("0", "0"), ("0", "1"), ("1", "0")]
+    storages = tuple(Storage(10 + i, f"s{i}", place, 2) for i, place in enumerate(places))
+    nodes = tuple(Node(i, f"n{i}", ("0", "1", str(i))) for i in range(5))
+    machine = Machine(
+        nodes=nodes,
+        storages=storages,
+        node_link=np.full(5, -1, np.int32),
+        nearest_storages=nearest_first(nodes, storages),
+    )
+    allocation = Timeline(machine).fit_now(job(5, bb_bytes=1), 1.0)
+    assert allocation is not None
+    assert allocation.storages == (1, 1, 0, 0, 2)
+
+
+def test_bandwidth_example_of_herbein() -> None:
+    """Section 3.4: the second job gets nodes 2 and 3 but no fourth, so it waits for the end of the first."""
+    mb = 10**6
+    links = (
+        Link("pfs", 512 * mb, -1),
+        Link("network switch 1", 384 * mb, 0),
+        Link("network switch 2", 384 * mb, 0),
+        *(Link(f"low switch {i}", 256 * mb, 2) for i in (1, 2)),
+        *(Link(f"low switch {i}", 256 * mb, 1) for i in (3, 4)),
+    )
+    machine = simple_machine(4, links=links, node_link=(3, 3, 4, 4))
+    timeline = Timeline(machine)
+    first, second = job(1, io_rate=64 * mb), job(3, io_rate=128 * mb)
+    assert timeline.fit_now(first, 100.0) == Allocation((0,), (), 0, 64 * mb)
+    timeline.reserve(0.0, 100.0, Allocation((0,), (), 0, 64 * mb))
+    left = timeline.free_bandwidth_now()
+    assert left == [448 * mb, 384 * mb, 320 * mb, 192 * mb, 256 * mb, 256 * mb, 256 * mb]
+    assert carried_nodes(machine, [1, 2, 3], left, 128 * mb) == 2
+    assert timeline.earliest_fit(second, 10.0) == Fit(100.0, Allocation((0, 1, 2), (), 0, 128 * mb))
+    assert timeline.fit_now(second, 10.0, Resource.NODES) == Allocation((1, 2, 3))
+
+
+def test_nodes_under_full_links_are_skipped() -> None:
+    """First fit, spread and pack choose different nodes, and all respect the links."""
+    links = (Link("root", 100, -1), Link("left", 30, 0), Link("right", 20, 0))
+    machine = simple_machine(6, links=links, node_link=(1, 1, 1, 2, 2, 2))
+    chosen = {}
+    for order in NodeOrder:
+        allocation = Timeline(machine, 0.0, Placement(order)).fit_now(job(3, io_rate=10), 1.0)
+        assert allocation is not None
+        chosen[order] = allocation.nodes
+    assert chosen == {NodeOrder.FIRST_FIT: (0, 1, 2), NodeOrder.SPREAD: (0, 1, 3), NodeOrder.PACK: (0, 3, 4)}
+    assert Timeline(machine).fit_now(job(4, io_rate=20), 1.0) is None
+
+
+@pytest.mark.parametrize(
+    ("order", "storages"),
+    [
+        (StorageOrder.NEAREST, (2, 2, 2, 0)),
+        (StorageOrder.BY_ID, (0, 0, 1, 1)),
+        (StorageOrder.EMPTIEST, (2, 1, 0, 2)),
+        (StorageOrder.FULLEST, (0, 0, 1, 1)),
+    ],
+)
+def test_storage_orders(order: StorageOrder, storages: tuple[int, ...]) -> None:
+    """Rooms 4, 5, 6; every node has storage 2 nearest."""
+    nodes = tuple(Node(i, f"n{i}", ()) for i in range(4))
+    machine = Machine(
+        nodes=nodes,
+        storages=tuple(Storage(4 + i, f"s{i}", (), 4 + i) for i in range(3)),
+        node_link=np.full(4, -1, np.int32),
+        nearest_storages=np.array([[2, 0, 1]] * 4, np.int32),
+    )
+    allocation = Timeline(machine, 0.0, Placement(storage_order=order)).fit_now(job(4, bb_bytes=2), 1.0)
+    assert allocation is not None
+    assert allocation.storages == storages
+
+
+def test_releasing_joins_segments() -> None:
+    """A timeline depends on what is booked, not on its history."""
+    timeline = Timeline(simple_machine(3))
+    empty = state(timeline)
+    timeline.reserve(0.0, 20.0, Allocation((0,)))
+    timeline.reserve(10.0, 30.0, Allocation((1,)))
+    assert timeline.breakpoints() == [0.0, 10.0, 20.0, 30.0]
+    timeline.reserve(20.0, 40.0, Allocation((0,)))
+    assert timeline.breakpoints() == [0.0, 10.0, 30.0, 40.0]
+    timeline.release(0.0, 40.0, Allocation((0,)))
+    timeline.release(10.0, 30.0, Allocation((1,)))
+    assert state(timeline) == empty
+
+
+def test_many_bookings_grow_the_arrays() -> None:
+    """A thousand breakpoints, booked and taken back in another order."""
+    timeline = Timeline(simple_machine(7, storages=1, storage_bytes=7))
+    for start in range(1000):
+        timeline.reserve(float(start), start + 5.5, Allocation((start % 7,), (0,), 1))
+    timeline.check()
+    assert len(timeline) == 2000
+    for start in reversed(range(1000)):
+        timeline.release(float(start), start + 5.5, Allocation((start % 7,), (0,), 1))
+    assert timeline.breakpoints() == [0.0]
+
+
+# ---------------------------------------------------------------------------------------------- refusals
+
+
+def busy_timeline() -> Timeline:
+    """Two nodes, one storage, one link; node 1, 6 of 10 bytes and 7 of 10 bytes per second taken over [5, 9)."""
+    timeline = Timeline(simple_machine(2, 1, 10, (Link("switch", 10, -1),), (0, 0)))
+    timeline.reserve(5.0, 9.0, Allocation((1,), (0,), 6, 7))
+    return timeline
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "allocation", "message"),
+    [
+        (0.0, 6.0, Allocation((0, 1)), "cannot reserve at 5.0 s: node n1 is not free"),
+        (7.0, 99.0, Allocation((0,), (0,), 5), "cannot reserve at 7.0 s: storage s0 has 4 free of 10, 5 wanted"),
+        (0.0, 6.0, Allocation((0,), (), 0, 4), "cannot reserve at 5.0 s: link switch has 3 free of 10, 4 wanted"),
+        (0.0, 1.0, Allocation((0, 2)), "node indices must lie between 0 and 2 - 1"),
+        (0.0, 1.0, Allocation((0, 0)), "occur once"),
+        (0.0, 1.0, Allocation((0,), (1,), 1), "storage indices must lie between 0 and 1 - 1"),
+        (0.0, 1.0, Allocation((0, 1), (0,), 1), "one storage per node"),
+        (-1.0, 1.0, Allocation((0,)), "must begin at 0.0 s or later"),
+        (3.0, 2.0, Allocation((0,)), "not end before"),
+        (math.nan, 2.0, Allocation((0,)), "must begin"),
+    ],
+)
+def test_refused_reservations(start: float, end: float, allocation: Allocation, message: str) -> None:
+    """The error names what and when; nothing is changed."""
+    timeline = busy_timeline()
+    before = state(timeline)
+    with pytest.raises(ValueError, match=message):
+        timeline.reserve(start, end, allocation)
+    assert state(timeline) == before
+
+
+@pytest.mark.parametrize(
+    ("end", "allocation", "message"),
+    [
+        (10.0, Allocation((1,)), "cannot release at 9.0 s: node n1 is free already"),
+        (9.0, Allocation((1,), (0,), 7), "cannot release at 5.0 s: storage s0 has 4 free of 10, 7 more is too much"),
+        (9.0, Allocation((1,), (), 0, 8), "cannot release at 5.0 s: link switch has 3 free of 10, 8 more is too much"),
+    ],
+)
+def test_refused_releases(end: float, allocation: Allocation, message: str) -> None:
+    """Nobody can give back what nobody took."""
+    timeline = busy_timeline()
+    before = state(timeline)
+    with pytest.raises(ValueError, match=message):
+        timeline.release(5.0, end, allocation)
+    assert state(timeline) == before
+
+
+def test_refused_questions() -> None:
+    """Time does not run backwards, durations are not negative; impossible jobs never fit."""
+    timeline = busy_timeline()
+    timeline.advance(6.0)
+    with pytest.raises(ValueError, match=r"already begins at 6\.0 s"):
+        timeline.advance(5.0)
+    with pytest.raises(ValueError, match="duration must be >= 0"):
+        timeline.earliest_fit(job(1), -1.0)
+    with pytest.raises(ValueError, match="duration must be >= 0"):
+        timeline.fit_now(job(1), math.nan)
+    too_much = (job(1, bb_bytes=11), job(2, bb_bytes=6), job(2, io_rate=6), job(1, io_rate=2**62))
+    for impossible in (job(0), job(3), *too_much):
+        assert timeline.earliest_fit(impossible, 1.0) is None
+    assert timeline.earliest_fit(job(1), 1.0, math.inf) is None
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [
+        simple_machine(1, 1, 2**53),
+        simple_machine(4, 0, 0, (Link("wide", 2**61, -1),), (0, 0, 0, 0)),
+    ],
+)
+def test_sizes_beyond_64_bits_are_refused(machine: Machine) -> None:
+    """Sums over such a machine would not be exact."""
+    with pytest.raises(ValueError, match=r"2\^"):
+        Timeline(machine)

@@ -1,0 +1,70 @@
+"""All compiled kernels of the schedulers: warm them before they are needed, and say so when that takes time."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+_PACKAGE = Path(__file__).parent
+_CALLED_BY_OTHERS = ("timeline_layout.py", "placement_kernels.py", "timeline_kernels.py")
+"""Files whose change makes the whole folder's compiled code stale (see :mod:`schedulers.kernel_cache`)."""
+
+
+def kernel_modules() -> list[str]:
+    """Names of the modules with kernels: all files of this package called ``*_kernels.py``."""
+    files = sorted(path.relative_to(_PACKAGE.parent) for path in _PACKAGE.rglob("*_kernels.py"))
+    return [".".join(path.with_suffix("").parts) for path in files]
+
+
+def warm_up(report: Callable[[str], None] | None = None) -> float:
+    """Import every kernel module, which compiles what Numba's cache does not have.
+
+    Parameters
+    ----------
+    report
+        Is told in one line that kernels are being compiled, if they are.
+
+    Returns
+    -------
+    float
+        Seconds that it took.
+    """
+    if report is not None and not is_cached():
+        report("compiling numerical kernels (once per installation, about ten seconds)")
+    begin = time.perf_counter()
+    for name in kernel_modules():
+        importlib.import_module(name)
+    return time.perf_counter() - begin
+
+
+def is_cached() -> bool:
+    """Whether Numba's cache seems to have every kernel module, judged by file times without importing Numba.
+
+    It errs on a machine whose processor differs from that which filled the cache: Numba compiles again there.
+    """
+    shared_s = max((_PACKAGE / name).stat().st_mtime for name in _CALLED_BY_OTHERS)
+    for source in _PACKAGE.rglob("*_kernels.py"):
+        changed_s = source.stat().st_mtime
+        if source.parent == _PACKAGE:
+            changed_s = max(changed_s, shared_s)
+        if not any(index.stat().st_mtime >= changed_s for index in _index_files(source)):
+            return False
+    return True
+
+
+def _index_files(source: Path) -> list[Path]:
+    """Index files of a source's kernels, in the first of the folders where Numba looks that has any."""
+    name = f"{source.stem}.*.py{sys.version_info.major}{sys.version_info.minor}*.nbi"
+    below = f"{source.parent.name}_*/{name}"
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    if chosen:
+        return list(Path(chosen).glob(below))
+    found = list((source.parent / "__pycache__").glob(name))
+    if found:
+        return found
+    user = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return list((Path(user) / "numba").glob(below))

@@ -1,0 +1,49 @@
+"""Random machines and jobs for the tests of timeline, placement and cluster."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from hypothesis import strategies as st
+
+from schedulers.job import Job
+from schedulers.machine import Link, Machine, Node, Storage
+from schedulers.placement import NodeOrder, Placement, StorageOrder
+
+
+def job(nodes: int, bb_bytes: int = 0, io_rate: int = 0) -> Job:
+    """A job of which only the request matters."""
+    return Job("w!1", number=0, submit_time_s=0.0, walltime_s=math.inf, nodes=nodes, bb_bytes=bb_bytes, io_rate=io_rate)
+
+
+@st.composite
+def machines(draw: st.DrawFn) -> Machine:
+    """Machines of all shapes: any order of storages per node, any forest of links, nodes with and without link."""
+    count = draw(st.sampled_from([1, 2, 3, 5, 8, 63, 64, 65, 130]))
+    capacities = draw(st.lists(st.integers(1, 40), max_size=4))
+    nearest = [draw(st.permutations(range(len(capacities)))) for _ in range(min(count, 5))]
+    links = [
+        Link(f"l{index}", draw(st.integers(0, 60)), draw(st.integers(-1, index - 1)))
+        for index in range(draw(st.integers(0, 5)))
+    ]
+    pattern = draw(st.lists(st.integers(-1, len(links) - 1), min_size=1, max_size=7))
+    nodes = tuple(Node(i, f"n{i}", ()) for i in range(count))
+    return Machine(
+        nodes=nodes,
+        storages=tuple(Storage(count + i, f"s{i}", (), size) for i, size in enumerate(capacities)),
+        links=tuple(links),
+        node_link=np.array([pattern[i % len(pattern)] for i in range(count)], np.int32),
+        nearest_storages=np.array([nearest[i % len(nearest)] for i in range(count)], np.int32).reshape(count, -1),
+    )
+
+
+placements = st.builds(Placement, st.sampled_from(NodeOrder), st.sampled_from(StorageOrder))
+
+
+@st.composite
+def jobs(draw: st.DrawFn, machine: Machine) -> Job:
+    """Jobs that fit sometimes."""
+    most = len(machine.nodes)
+    nodes = draw(st.one_of(st.integers(1, min(most + 1, 4)), st.integers(1, most + 1)))
+    return job(nodes, draw(st.sampled_from([0, 0, 1, 3, 7, 20, 50])), draw(st.sampled_from([0, 0, 1, 5, 9, 70])))
