@@ -21,8 +21,8 @@ from simulator.errors import SchedulerFault, SimulatorInputError
 from simulator.power import Kind, read_power_states
 from tests.simulator.worlds import LATENCY, call, execute, jobs, run, scripted, small_platform
 
-# The small world's hosts: state 0 computes (1 Gflop/s, 90/100/200 W), 1 sleeps (10 W), 2 falls asleep (0.1 flop/s: 10 s,
-# 125 W), 3 wakes up (0.05 flop/s: 20 s, 101 W).
+# The small world's hosts: state 0 computes (1 Gflop/s, 90/100/200 W), 1 sleeps (10 W), 2 falls asleep (0.1 flop/s:
+# 10 s, 125 W), 3 wakes up (0.05 flop/s: 20 s, 101 W).
 PTASK = {"p": {"type": "parallel_homogeneous", "cpu": 4e9, "com": 0}}
 
 
