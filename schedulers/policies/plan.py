@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from schedulers.decisions import Decision
+from schedulers.decisions import Decision, Start
 from schedulers.explain import Role
 from schedulers.job import Job
 from schedulers.objectives import Objective
@@ -57,7 +57,9 @@ class Plan:
         "delayed", choices=("delayed", "mixed", "swap"), help="moves: of delayed jobs, of any, or the thesis's swaps"
     )
     finish: str = option(
-        "plan", choices=("plan", "fill"), help="start what is planned for now (the thesis's code), or fill in plan order"
+        "plan",
+        choices=("plan", "fill"),
+        help="start what is planned for now (the thesis's code), or fill in plan order",
     )
     whole_seconds: bool = option(False, help="round scores to whole numbers, as the thesis's code does")
     literal_depth: bool = option(False, help="the thesis's code for depth >= 2: see backfilling")
@@ -97,23 +99,30 @@ class Plan:
             yield from fill(view, in_order)
             return
         planner.score(order)
-        starts_s = planner.starts_s
-        for index, job in zip(order.tolist(), in_order, strict=True):
-            start_s = float(starts_s[index])
-            if start_s > view.now_s:
-                if view.notes is not None:
-                    view.notes.write(job.id, Role.PLANNED, binding_now(view, job), start_s)
-                    self._book(view, job)
-                continue
-            start = try_start(view, job)
-            assert start is not None, "a job planned for now fits now"
-            yield start
+        planned_now = [
+            position for position, index in enumerate(order.tolist()) if planner.starts_s[index] <= view.now_s
+        ]
+        last = len(in_order) if view.notes is not None else max(planned_now, default=-1) + 1
+        for job in in_order[:last]:
+            yield from self._enact(view, job)
 
-    def _book(self, view: View, job: Job) -> None:
-        """Book a later job's planned interval, so that the notes on the jobs after it see it."""
-        fit = view.timeline.earliest_fit(job, view.estimate_s(job))
-        if fit is not None:
-            view.timeline.reserve(fit.start_s, fit.start_s + view.estimate_s(job), fit.allocation)
+    def _enact(self, view: View, job: Job) -> Iterator[Decision]:
+        """Book a job where the plan has it, and start it if that is now.
+
+        Jobs planned for later are booked too: without them, those after them would get other nodes and storage nodes
+        than in the plan, and the whole requests of a later one might not fit any more.
+        """
+        duration_s = view.estimate_s(job)
+        binding = binding_now(view, job) if view.notes is not None else None
+        fit = view.timeline.earliest_fit(job, duration_s)
+        if fit is None:
+            return
+        view.timeline.reserve(fit.start_s, fit.start_s + duration_s, fit.allocation)
+        starts = fit.start_s <= view.now_s
+        if view.notes is not None:
+            view.notes.write(job.id, Role.PLANNED, None if starts else binding, fit.start_s)
+        if starts:
+            yield Start(job, fit.allocation)
 
     def _search(self, view: View, planner: Planner) -> Order:
         if len(planner.jobs) <= self.exhaustive:
