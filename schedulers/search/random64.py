@@ -13,7 +13,7 @@ _STATE = "uint64[::1]"
 
 
 @njit(f"uint64({_STATE})", cache=True)
-def next_word(state):  # type: ignore[no-untyped-def]
+def next_word(state):
     """Next 64 random bits."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     word = state[0]
@@ -23,12 +23,12 @@ def next_word(state):  # type: ignore[no-untyped-def]
 
 
 @njit(f"float64({_STATE})", cache=True)
-def uniform(state):  # type: ignore[no-untyped-def]
+def uniform(state):
     """Next number in (0, 1): never 0, so that its logarithm is finite."""
     return (np.float64(next_word(state) >> np.uint64(12)) + 0.5) * 2.0**-52
 
 
 @njit(f"int64({_STATE}, int64)", cache=True)
-def below(state, limit):  # type: ignore[no-untyped-def]
+def below(state, limit):
     """Next whole number from 0 to ``limit - 1`` (``limit`` below 2^31; the bias is under 2^-33)."""
     return np.int64(((next_word(state) >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
