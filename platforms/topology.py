@@ -4,7 +4,7 @@ Vertices are names with attributes ``kind`` (``node``, ``storage``, ``router``, 
 (places from the outside in) and, on storage hosts, ``capacity_bytes``. Edges have ``level`` (``local``, ``green``,
 ``black``, ``blue``, or the name of a tree's level), ``bandwidth`` in bytes/s and ``latency`` in s. A Dragonfly's file
 system and every machine's master are joined to nothing: all traffic reaches them over a link of their own, whose
-bandwidth and latency their vertices carry.
+bandwidth and latency their vertices carry. Above a tree stands its file system, or a vertex for the site without one.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def topology(description: Description) -> nx.Graph:
 def hops(graph: nx.Graph, src: str, dst: str) -> int:
     """Cables on a shortest way between two vertices; 0 for a vertex and itself.
 
-    This is the distance in the network as built. SimGrid's routes on a Dragonfly can be longer by a cable
+    This is the distance in the network as built. SimGrid's routes on a Dragonfly can be longer or shorter by a cable
     (:func:`platforms.zones.dragonfly.minimal_route`).
 
     Raises
@@ -129,9 +129,13 @@ def _tree(description: Description) -> nx.Graph:
         for child in switch.children:
             add(child, switch.router, child.link)
 
-    pfs = description.pfs.name if description.pfs is not None else None
+    if description.pfs is not None:
+        site = description.pfs.name
+    else:
+        site = f"{description.name}-site"
+        graph.add_node(site, kind="router", location=())
     for top in lay_out_tree(description):
-        add(top, pfs, top.link)
+        add(top, site, top.link)
     return graph
 
 

@@ -76,7 +76,8 @@ def minimal_route(
 
     Minimal routing with a quirk that all SimGrid releases from 3.25 to 4.1 share: when the blade must change in the
     destination's group, the walk continues as if from chassis 0. Inside one chassis other than chassis 0 this takes
-    an extra black link, from a router where the traffic never was.
+    an extra black link, from a router where the traffic never was; from such a chassis to chassis 0 it leaves out the
+    black link that would be needed. So the ways forth and back may differ.
     """
     first, last = src // shape.nodes, dst // shape.nodes
     group, chassis, blade = shape.place(last)

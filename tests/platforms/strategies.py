@@ -1,0 +1,70 @@
+"""Hypothesis strategies for platform descriptions, as TOML tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+BANDWIDTHS = st.sampled_from(["1GBps", "1250MBps", "10Gbps", 3.5e8])
+LATENCIES = st.sampled_from(["1us", "50us", 0, 1e-6])
+
+
+@st.composite
+def dragonflies(draw: st.DrawFn) -> dict[str, Any]:
+    """Small Dragonflies, with and without storage and file system."""
+    groups = draw(st.integers(1, 3))
+    table: dict[str, Any] = {
+        "name": "random",
+        "topology": "dragonfly",
+        "dragonfly": {
+            "groups": groups,
+            "chassis": draw(st.integers(1, 3)),
+            "routers": draw(st.integers(groups, 3)),
+            "nodes": draw(st.integers(1, 2)),
+            "bandwidth": draw(BANDWIDTHS),
+            "latency": draw(LATENCIES),
+            "green": draw(st.integers(1, 3)),
+        },
+        **draw(common()),
+    }
+    if draw(st.booleans()):
+        table["storage"] = {"per": draw(st.sampled_from(["router", "chassis", "group"])), "capacity": "40GB"}
+    return table
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> dict[str, Any]:
+    """One to three small clusters, one to three levels each, some without links."""
+    clusters = [draw(_cluster(f"c{number}")) for number in range(draw(st.integers(1, 3)))]
+    table: dict[str, Any] = {"name": "random", "topology": "tree", "cluster": clusters, **draw(common())}
+    if all(len(cluster["levels"]) > 1 for cluster in clusters) and draw(st.booleans()):
+        table["storage"] = {"per": "l0", "capacity": 10**10, "duplex": draw(st.booleans())}
+    return table
+
+
+@st.composite
+def common(draw: st.DrawFn) -> dict[str, Any]:
+    """The tables that all topologies have."""
+    table: dict[str, Any] = {
+        "node": {"prefix": draw(st.sampled_from(["node_", "n"])), "speed": draw(st.sampled_from(["1Gf", 2e9]))},
+        "master": {"latency": draw(LATENCIES)},
+    }
+    if draw(st.booleans()):
+        table["pfs"] = {"bandwidth": draw(BANDWIDTHS), "scheduled": draw(st.booleans())}
+    return table
+
+
+@st.composite
+def _cluster(draw: st.DrawFn, name: str) -> dict[str, Any]:
+    levels = []
+    depth = draw(st.integers(1, 3))
+    for number in range(depth):
+        level: dict[str, Any] = {"name": f"l{number}", "count": draw(st.integers(1, 3)), "duplex": draw(st.booleans())}
+        if number == depth - 1 or draw(st.booleans()):
+            level |= {"bandwidth": draw(BANDWIDTHS), "latency": draw(LATENCIES)}
+            if draw(st.booleans()):
+                level["scheduled"] = draw(st.booleans())
+        levels.append(level)
+    uplink = {"name": "up", "bandwidth": draw(BANDWIDTHS), "duplex": draw(st.booleans())}
+    return {"name": name, "uplink": uplink, "levels": levels}

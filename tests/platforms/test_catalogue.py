@@ -1,0 +1,80 @@
+"""Finding platforms by name; how long it takes."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from platforms import (
+    PlatformError,
+    builtin_files,
+    checksum,
+    describe,
+    load_platform,
+    parse_platform,
+    platform_from,
+    resolve_platform,
+)
+
+
+def test_builtin_platforms() -> None:
+    """All built-in descriptions read, carry their file's name and say something."""
+    assert {"thesis", "cts1", "cts1-10", "cts1-20", "cts1-30", "herbein-small", "tiny"} == set(builtin_files())
+    for name in builtin_files():
+        description = describe(name)
+        assert description.name == name
+        assert description.summary
+
+
+def test_description_file(tmp_path: Path) -> None:
+    """A ``.toml`` file is read like a built-in description, and may stand on one."""
+    file = tmp_path / "mine.toml"
+    file.write_text('base = "tiny"\nname = "mine"\n[pfs]\nbandwidth = "3GBps"\n')
+    platform = platform_from(file)
+    assert platform.bandwidths[platform.link_index["link_pfs"]] == 3e9
+
+
+def test_xml_file(tmp_path: Path) -> None:
+    """An ``.xml`` file is taken as it is."""
+    file = tmp_path / "mine.xml"
+    file.write_text(resolve_platform("tiny"))
+    assert resolve_platform(file) == file.read_text()
+    assert platform_from(file).hosts == load_platform(file).hosts
+    for function in (resolve_platform, platform_from):
+        with pytest.raises(PlatformError, match="overrides go with descriptions, not with XML files"):
+            function(file, {"pfs.latency": 0})
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("thesys", "no platform 'thesys'; give a file ending in .toml or .xml, or one of cts1, cts1-10,"),
+        ("nowhere.toml", "nowhere.toml: cannot read the platform description"),
+        ("nowhere.xml", "nowhere.xml: cannot read the platform file"),
+    ],
+)
+def test_unknown(name: str, message: str) -> None:
+    """What is not there is said to be not there."""
+    with pytest.raises(PlatformError, match=message):
+        platform_from(name)
+
+
+def test_generated_text_is_stable() -> None:
+    """The same description gives the same text, byte for byte; another one another."""
+    assert checksum(resolve_platform("thesis")) == checksum(resolve_platform("thesis"))
+    assert checksum(resolve_platform("cts1")) != checksum(resolve_platform("cts1-10"))
+
+
+@pytest.mark.parametrize(("name", "limit_s"), [("thesis", 0.3), ("cts1", 1.5)])
+def test_load_time(name: str, limit_s: float) -> None:
+    """Every simulation loads its platform: CPU time, best of three, of the description and of its XML."""
+    xml = resolve_platform(name)
+    for load in (lambda: platform_from(name), lambda: parse_platform(xml)):
+        times = []
+        for _ in range(3):
+            start = time.process_time()
+            load()
+            times.append(time.process_time() - start)
+        assert min(times) < limit_s
