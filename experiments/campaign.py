@@ -47,6 +47,7 @@ def run_campaign(campaign: Campaign, root: Path, *, workers: int, console: Conso
         root,
         tau_s=campaign.tau_s,
         simulator=simulator,
+        explain=campaign.explain,
         workers=workers,
         console=console,
         jobs=lambda run: inputs.jobs(run.workload),

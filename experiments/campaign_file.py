@@ -65,6 +65,7 @@ CAMPAIGN_KEYS: dict[str, tuple[Check, str]] = {
     "thesis_literal": _FLAG,
     "tau_s": _POSITIVE,
     "plots": _FLAG,
+    "explain": _FLAG,
 }
 WORKLOAD_KEYS: dict[str, tuple[Check, str]] = {"source": _TEXT, "name": _TEXT, "seed": _WHOLE, "convert": _TABLE}
 PLATFORM_KEYS: dict[str, tuple[Check, str]] = {"source": _TEXT, "name": _TEXT}
@@ -115,6 +116,7 @@ def parse_campaign(text: str, where: str, folder: Path, stem: str = "campaign") 
         transport=Transport(data.get("transport", "direct")),
         tau_s=float(data.get("tau_s", DEFAULT_TAU_S)),
         plots=data.get("plots", True),
+        explain=data.get("explain", False),
     )
 
 

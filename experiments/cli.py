@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -18,7 +19,8 @@ DEMO = Path(__file__).with_name("demo.toml")
 RESULTS = Path("results")
 USAGE = """run_experiments.py                  the demo campaign: five policies on a synthetic log
        run_experiments.py CAMPAIGN.toml    a campaign
-       run_experiments.py run --workload FILE --policy NAME ...    one comparison (run --help)"""
+       run_experiments.py run --workload FILE --policy NAME ...    one comparison (run --help)
+       run_experiments.py explain RUN JOB  why a job waited"""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -72,7 +74,23 @@ def _run(campaign: Campaign, out: Path, options: argparse.Namespace) -> int:
     return run_campaign(campaign, out, workers=options.workers, console=console)
 
 
-COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {"run": _run_command}
+def _explain_command(arguments: Sequence[str]) -> int:
+    """``run_experiments.py explain RUN JOB``."""
+    from experiments.explain import explain
+
+    parser = _Parser(
+        prog="run_experiments.py explain",
+        description="Tell why a job waited. Where the run kept no reasons (--explain), it is repeated first.",
+    )
+    parser.add_argument("run", type=Path, metavar="RUN", help="folder of a finished run")
+    parser.add_argument("job", metavar="JOB", help="job id: 12, or w0!12")
+    options = parser.parse_args(arguments)
+    for line in explain(options.run, options.job, lambda text: print(text, file=sys.stderr, flush=True)):
+        print(textwrap.fill(line, 100))
+    return 0
+
+
+COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {"run": _run_command, "explain": _explain_command}
 """Subcommands by name; anything else is a campaign file."""
 
 
@@ -89,6 +107,7 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
         transport=Transport(options.transport),
         tau_s=options.tau,
         plots=options.plots,
+        explain=options.explain,
     )
 
 
@@ -181,6 +200,7 @@ def _run_parser() -> argparse.ArgumentParser:
     add(
         "--tau", type=_seconds, default=DEFAULT_TAU_S, metavar="S", help="bound of the bounded slowdown (%(default)g s)"
     )
+    add("--explain", action="store_true", help="keep why jobs waited (see the command 'explain')")
     add("--no-plots", dest="plots", action="store_false", help="draw no figures")
     _add_common(parser)
     return parser

@@ -43,8 +43,8 @@ class Recorder(Observer):
     """
 
     def __init__(self, folder: Path) -> None:
-        self._allocations = _open(folder / "allocations.csv")
-        self._rejections = _open(folder / "rejections.csv")
+        self._allocations = open_table(folder / "allocations.csv")
+        self._rejections = open_table(folder / "rejections.csv")
         self._allocation_rows = csv.writer(self._allocations, lineterminator="\n")
         self._rejection_rows = csv.writer(self._rejections, lineterminator="\n")
         self._allocation_rows.writerow(ALLOCATION_COLUMNS)
@@ -98,5 +98,6 @@ def write_machine(machine: Machine, path: Path) -> None:
     path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
 
-def _open(path: Path) -> TextIO:
+def open_table(path: Path) -> TextIO:
+    """Open a table for writing."""
     return path.open("w", encoding="utf-8", newline="")

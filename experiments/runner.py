@@ -42,6 +42,7 @@ def run_all(
     *,
     tau_s: float,
     simulator: tuple[str, ...] = (),
+    explain: bool = False,
     workers: int,
     console: Console,
     work: Work = execute,
@@ -59,6 +60,8 @@ def run_all(
         Bound of the bounded slowdown.
     simulator
         Command of a simulator in processes of its own; empty: in the runs' own.
+    explain
+        Whether runs keep why their jobs waited.
     workers
         How many runs at a time, at least 1.
     console
@@ -79,7 +82,7 @@ def run_all(
         if folders.is_finished(root / run.id):
             outcome.skipped.append(run.id)
         else:
-            todo.append(Task(run, root, tau_s, simulator))
+            todo.append(Task(run, root, tau_s, simulator, explain))
     if outcome.skipped:
         console.print(f"{len(outcome.skipped)} of {len(runs)} runs are already there", highlight=False)
     if not todo:

@@ -4,6 +4,7 @@
 ``jobs.csv``           one row per job, Batsim's columns
 ``allocations.csv``    nodes, burst buffers and user of each started job
 ``rejections.csv``     refused jobs and why
+``reasons.csv``        why jobs waited, where that was asked for
 ``machine.json``       nodes and storage nodes
 ``schedule.csv`` ...   Batsim's further files
 ``batsim_jobs.csv``    IO-Aware model: Batsim's rows of the sub-jobs that the jobs were made of
@@ -28,6 +29,7 @@ from analysis.metrics import summarise
 from analysis.tables import read_run
 from experiments import folders, io_jobs, memory, players, provenance
 from experiments.pool import Progress, Report, describe
+from experiments.reasons import ReasonRecorder
 from experiments.recorder import Recorder, write_machine
 from experiments.sessions import make_session
 from experiments.spec import Model, RunSpec
@@ -49,12 +51,15 @@ class Task:
         Bound of the bounded slowdown in seconds.
     simulator
         Command of a simulator in a process of its own; empty: in this process.
+    explain
+        Whether to keep why jobs wait (``reasons.csv``).
     """
 
     run: RunSpec
     root: Path
     tau_s: float
     simulator: tuple[str, ...] = ()
+    explain: bool = False
 
     @property
     def folder(self) -> Path:
@@ -82,9 +87,11 @@ def execute(task: Task, report: Report = lambda _: None) -> None:
 
 
 def _simulate(task: Task, folder: Path, report: Report) -> dict[str, float]:
-    recorder = Recorder(folder)
+    recorder = ReasonRecorder(folder) if task.explain else Recorder(folder)
     records: dict[str, PhaseRecord] = {}
-    session = make_session(task.run, recorder, lambda record: records.update({record.job.id: record}))
+    session = make_session(
+        task.run, recorder, lambda record: records.update({record.job.id: record}), explain=task.explain
+    )
 
     def tell(time_s: float) -> None:
         report(Progress(time_s, recorder.ended_jobs, recorder.submitted_jobs, session.waiting))

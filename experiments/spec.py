@@ -107,6 +107,8 @@ class Campaign(Struct, frozen=True):
         Bound of the bounded slowdown in seconds, > 0.
     plots
         Whether figures are drawn.
+    explain
+        Whether each run keeps why its jobs waited.
     """
 
     name: str
@@ -119,6 +121,7 @@ class Campaign(Struct, frozen=True):
     transport: Transport = Transport.DIRECT
     tau_s: float = DEFAULT_TAU_S
     plots: bool = True
+    explain: bool = False
 
 
 class Prepared(Struct, frozen=True):

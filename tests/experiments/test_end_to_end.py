@@ -271,3 +271,27 @@ def test_metrics_are_the_analysis_ones(done: Path) -> None:
     for row in rows(done):
         summary = summarise(read_run(done / row["run"])).as_dict()
         assert [float(row[name]) for name in METRICS] == pytest.approx(list(summary.values()))
+
+
+def test_explain_repeats_a_run_that_kept_no_reasons(done: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first question costs a run, the second none; the schedule is the same with and without notes."""
+    folder = run_folders(done)["easy"]
+    (folder / "reasons.csv").unlink(missing_ok=True)
+    with (folder / "jobs.csv").open(newline="") as stream:
+        waited = max(csv.DictReader(stream), key=lambda job: float(job["waiting_time"]))
+    assert main(["explain", str(folder), waited["job_id"]]) == 0
+    first = capsys.readouterr()
+    assert "repeating the run" in first.err
+    assert f"Job {waited['job_id']} asked for" in first.out
+    assert "It waited" in first.out
+    assert main(["explain", str(folder), waited["job_id"]]) == 0
+    second = capsys.readouterr()
+    assert second.out == first.out
+    assert second.err == ""
+    (folder / "reasons.csv").unlink()
+
+
+def test_explain_needs_a_finished_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A wrong folder is named."""
+    assert main(["explain", str(tmp_path), "1"]) == 2
+    assert "not the folder of a finished run" in capsys.readouterr().err

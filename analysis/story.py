@@ -1,0 +1,269 @@
+"""Why did a job wait? Its story in words, from the files of a run."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from analysis.errors import AnalysisError
+from analysis.tables import JobTable, read_run
+
+SHOWN_ESTIMATES = 6
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What a pass noted about a job: how it was treated, what bound it, when it was expected to start."""
+
+    time_s: float
+    role: str
+    binding: str
+    estimate_s: float
+    blocker: str
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """How a job's waiting time divides.
+
+    Attributes
+    ----------
+    seconds
+        Time by binding resource, in order of first occurrence.
+    blockers
+        Time by the job whose reservation stood in the way.
+    estimates
+        Expected starts, each with the time from which it was expected; only changes.
+    """
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    blockers: dict[str, float] = field(default_factory=dict)
+    estimates: list[tuple[float, float]] = field(default_factory=list)
+
+
+UNNOTED = "its turn"
+"""Binding of a waiting job that a pass did not come to look at: others before it had to be served first."""
+
+_WORDS = {
+    "nodes": "for free compute nodes",
+    "burst buffers": "for room in the burst buffers",
+    "bandwidth": "for bandwidth",
+    "policy order": "because others came first in the policy's order",
+    "reservation": "because starting it would have delayed a reserved job",
+    UNNOTED: "for its turn (jobs before it in the queue had to start first)",
+}
+
+
+def read_reasons(folder: Path, job_id: str, workload: str) -> list[Reason]:
+    """Read one job's rows of ``reasons.csv``; raise :class:`AnalysisError` where the run kept none."""
+    path = folder / "reasons.csv"
+    try:
+        with path.open(encoding="utf-8", newline="") as stream:
+            return [
+                Reason(
+                    float(row["time_s"]),
+                    row["role"],
+                    row["binding"],
+                    float(row["estimate_s"] or "nan"),
+                    row["blocker"],
+                )
+                for row in csv.DictReader(stream)
+                if row["job_id"] == job_id and row["workload_name"] == workload
+            ]
+    except OSError:
+        raise AnalysisError(f"{folder}: the run kept no reasons ({path.name}); repeat it with --explain") from None
+
+
+def divide(reasons: Sequence[Reason], submit_s: float, start_s: float) -> Waiting:
+    """Divide a job's waiting time by what bound it, from its submission to its start."""
+    waiting = Waiting()
+    times = [max(reason.time_s, submit_s) for reason in reasons] + [start_s]
+    if times[0] > submit_s:
+        waiting.seconds[UNNOTED] = times[0] - submit_s
+    for reason, begin_s, end_s in zip(reasons, times[:-1], times[1:], strict=True):
+        if not reason.binding:
+            continue
+        waiting.seconds[reason.binding] = waiting.seconds.get(reason.binding, 0.0) + end_s - begin_s
+        if reason.blocker:
+            waiting.blockers[reason.blocker] = waiting.blockers.get(reason.blocker, 0.0) + end_s - begin_s
+        expected = reason.estimate_s
+        if math.isfinite(expected) and (not waiting.estimates or waiting.estimates[-1][1] != expected):
+            waiting.estimates.append((begin_s, expected))
+    return waiting
+
+
+def tell(folder: Path, job_id: str) -> list[str]:
+    """Tell the story of one job of a run, paragraph by paragraph.
+
+    Parameters
+    ----------
+    folder
+        The run's folder.
+    job_id
+        ``12``, or ``w0!12`` where the run has several workloads.
+
+    Raises
+    ------
+    AnalysisError
+        There is no such job, or the run kept no reasons.
+    """
+    table = read_run(folder)
+    row = find_job(table, job_id)
+    refused = _rejection(folder, table.job_id[row], table.workload[row])
+    lines = [_request(table, row)]
+    if not table.executed[row]:
+        return [*lines, f"It was rejected: {refused or 'the run does not say why'}."]
+    reasons = read_reasons(folder, table.job_id[row], table.workload[row])
+    waited_s = float(table.wait_s[row])
+    if waited_s <= 0:
+        lines.append(f"It did not wait: it started at once, {_manner(reasons)}.")
+    else:
+        lines.append(f"It waited {duration(waited_s)}, until {clock(table.start_s[row])}, and {_manner(reasons)}.")
+        waiting = divide(reasons, float(table.submit_s[row]), float(table.start_s[row]))
+        lines += _division(waiting, waited_s) + _expectations(waiting, float(table.start_s[row]))
+        lines += _overtaking(table, row)
+    return [*lines, _end(table, row)]
+
+
+def find_job(table: JobTable, job_id: str) -> int:
+    """Row of a job given as ``12`` or ``w0!12``; raise :class:`AnalysisError` that says which there are."""
+    workload, _, name = job_id.rpartition("!")
+    rows = [
+        row
+        for row, (found, of) in enumerate(zip(table.job_id, table.workload, strict=True))
+        if found == name and workload in ("", of)
+    ]
+    if len(rows) == 1:
+        return rows[0]
+    if not rows:
+        some = ", ".join(list(table.job_id)[:5])
+        raise AnalysisError(f"the run has no job {job_id!r}; it has {len(table)} jobs: {some} ...")
+    raise AnalysisError(f"several workloads have a job {name!r}: say which, as in {table.workload[rows[0]]}!{name}")
+
+
+def duration(seconds: float) -> str:
+    """Duration in words: ``2 days 3 h``, ``5 h 12 min``, ``42 s``."""
+    if seconds < 60:
+        return f"{seconds:.3g} s"
+    minutes = round(seconds / 60)
+    days, hours, minutes = minutes // 1440, minutes // 60 % 24, minutes % 60
+    parts = [f"{days} day{'s' if days > 1 else ''}" if days else "", f"{hours} h" if hours else ""]
+    parts.append(f"{minutes} min" if minutes and not days else "")
+    return " ".join(filter(None, parts))
+
+
+def clock(seconds: float) -> str:
+    """A simulated time: ``day 3, 14:05:09`` (days count from 0)."""
+    whole = int(seconds)
+    return f"day {whole // 86_400}, {whole // 3600 % 24:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}"
+
+
+def size(count: float) -> str:
+    """Bytes in words, with decimal prefixes."""
+    for unit, factor in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= factor:
+            return f"{count / factor:.3g} {unit}"
+    return f"{count:.0f} B"
+
+
+def _request(table: JobTable, row: int) -> str:
+    nodes = int(table.nodes[row])
+    buffers = f", {size(table.bb_bytes[row])} of burst buffer for each" if table.bb_bytes[row] else ""
+    limit = table.walltime_s[row]
+    time = f" for at most {duration(limit)}" if math.isfinite(limit) else ""
+    plural = "s" if nodes != 1 else ""
+    who = f" of user {table.user[row]}" if table.user[row] else ""
+    return (
+        f"Job {table.job_id[row]}{who} asked for {nodes} compute node{plural}{buffers}{time}; "
+        f"it was submitted at {clock(table.submit_s[row])}."
+    )
+
+
+def _rejection(folder: Path, job_id: str, workload: str) -> str:
+    path = folder / "rejections.csv"
+    if not path.exists():
+        return ""
+    with path.open(encoding="utf-8", newline="") as stream:
+        for row in csv.DictReader(stream):
+            if row["job_id"] == job_id and row["workload_name"] == workload:
+                return row["reason"]
+    return ""
+
+
+def _manner(reasons: Sequence[Reason]) -> str:
+    manners = {
+        "started in order": "started in its turn",
+        "backfilled": "was backfilled: it started before others that had come first",
+        "planned": "started as the plan had it",
+        "reserved": "started when its reservation had come",
+    }
+    how = reasons[-1].role if reasons and not reasons[-1].binding else ""
+    return manners.get(how, "started")
+
+
+def _division(waiting: Waiting, waited_s: float) -> list[str]:
+    parts = [
+        f"{duration(seconds)} ({seconds / waited_s:.0%}) {_WORDS.get(binding, binding)}"
+        for binding, seconds in sorted(waiting.seconds.items(), key=lambda item: -item[1])
+        if seconds > 0
+    ]
+    lines = [f"It waited {'; '.join(parts)}."] if parts else []
+    if waiting.blockers:
+        worst = sorted(waiting.blockers.items(), key=lambda item: -item[1])[:3]
+        names = ", ".join(f"job {job} ({duration(seconds)})" for job, seconds in worst)
+        lines.append(f"Reservations that it would have delayed: {names}.")
+    return lines
+
+
+def _expectations(waiting: Waiting, start_s: float) -> list[str]:
+    changes = waiting.estimates
+    if not changes:
+        return []
+    first_s, expected_s = changes[0]
+    late_s = start_s - expected_s
+    truth = "as expected" if abs(late_s) < 1 else f"{duration(abs(late_s))} {'later' if late_s > 0 else 'earlier'}"
+    what = "an immediate start" if expected_s - first_s < 1 else f"a start at {clock(expected_s)}"
+    line = f"From {clock(first_s)} on, {what} was expected for it; it started {truth}."
+    if len(changes) > 1:
+        step = max(1, -(-len(changes) // SHOWN_ESTIMATES))
+        shown = ", ".join(clock(expected) for _, expected in changes[::step])
+        line += f" The expectation changed {len(changes) - 1} times: {shown}."
+    return [line]
+
+
+def _overtaking(table: JobTable, row: int) -> list[str]:
+    submit_s, start_s = table.submit_s[row], table.start_s[row]
+    earlier_start = table.executed & (table.start_s < start_s)
+    overtook = earlier_start & (table.submit_s > submit_s)
+    ahead = table.executed & (table.submit_s < submit_s) & (table.start_s > submit_s)
+    lines = [f"When it came, {int(ahead.sum())} jobs were waiting before it."]
+    if overtook.any():
+        work = np.sum(table.nodes[overtook] * table.execution_s[overtook]) / 3600
+        lines.append(
+            f"{int(overtook.sum())} jobs that came after it started before it and took {work:,.0f} node-hours."
+        )
+    return lines
+
+
+def _end(table: JobTable, row: int) -> str:
+    ends = {
+        "COMPLETED_SUCCESSFULLY": "came to its end",
+        "COMPLETED_WALLTIME_REACHED": "was killed at its walltime",
+        "COMPLETED_KILLED": "was killed",
+        "COMPLETED_FAILED": "failed",
+    }
+    how = ends.get(table.state[row], table.state[row])
+    where = f" on nodes {table.allocated[row]}" if table.allocated[row] else ""
+    held = f", with burst buffers on storage nodes {_storages(table, row)}" if table.storages[row] else ""
+    return f"It ran {duration(table.execution_s[row])}{where}{held}, and {how} at {clock(table.finish_s[row])}."
+
+
+def _storages(table: JobTable, row: int) -> str:
+    names = {storage.id: storage.name for storage in table.machine.storages}
+    parts = [part.partition(":") for part in table.storages[row].split()]
+    return ", ".join(f"{names.get(int(storage), storage)} ({count})" for storage, _, count in parts)
