@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+
+import numpy as np
+
+from analysis.tables import JobTable
 
 HEADER = (
     "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,"
@@ -33,3 +38,24 @@ def write_run(folder: Path) -> Path:
     (folder / "allocations.csv").write_text(ALLOCATIONS)
     (folder / "machine.json").write_text(json.dumps(MACHINE))
     return folder
+
+
+def make_table(jobs: Sequence[tuple[float, float, int, float]], walltimes: Sequence[float] | None = None) -> JobTable:
+    """Make a table of jobs given as submission, start, nodes, execution time."""
+    count = len(jobs)
+    submit, start, nodes, run = (np.array(column, dtype=float) for column in zip(*jobs, strict=True))
+    return JobTable(
+        [str(number) for number in range(count)],
+        ["w0"] * count,
+        submit,
+        start,
+        run,
+        start + run,
+        np.array(walltimes, dtype=float) if walltimes is not None else run,
+        nodes.astype(np.int64),
+        ["COMPLETED_SUCCESSFULLY"] * count,
+        [""] * count,
+        np.zeros(count),
+        [""] * count,
+        [""] * count,
+    )

@@ -1,0 +1,67 @@
+"""What a comparison found, in plain sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from analysis.compare import Interval, Paired
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sentence; ``certain`` when its interval does not contain equality."""
+
+    text: str
+    certain: bool
+
+
+def finding(policy: str, baseline: str, what: str, paired: Paired, over: str = "jobs") -> Finding:
+    """Say how a policy compares with a baseline: ``plan waits 35 % less than easy (95 % interval 29 to 41 %)``.
+
+    Parameters
+    ----------
+    policy, baseline
+        Names.
+    what
+        Verb for the metric (``waits``, ``is slowed down``).
+    paired
+        The comparison; its ratio is what is told.
+    over
+        What the pairs are (``jobs``, ``parts``).
+    """
+    ratio = paired.ratio
+    certain = ratio.high < 1 or ratio.low > 1
+    if not certain:
+        text = (
+            f"{policy} and {baseline} cannot be told apart: {policy} {what} {ratio.value:.2f} times as much "
+            f"(95 % interval {ratio.low:.2f} to {ratio.high:.2f})"
+        )
+    else:
+        amount, interval = _words(ratio)
+        text = f"{policy} {what} {amount} {baseline} (95 % interval {interval})"
+    return Finding(f"{text}, over {paired.pairs:,} {over}.", certain)
+
+
+def _words(ratio: Interval) -> tuple[str, str]:
+    """Amount and interval of a ratio that certainly is not 1."""
+    if ratio.value < 1:
+        return f"{_percent(1 - ratio.value)} less than", f"{_percent(1 - ratio.high)} to {_percent(1 - ratio.low)}"
+    if ratio.value < 2:
+        return f"{_percent(ratio.value - 1)} more than", f"{_percent(ratio.low - 1)} to {_percent(ratio.high - 1)}"
+    return f"{ratio.value:.1f} times as much as", f"{ratio.low:.1f} to {ratio.high:.1f} times"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def by_class(policy: str, baseline: str, pairs: Mapping[str, Paired]) -> list[Finding]:
+    """Say for which class of jobs a policy is certainly better or worse than the baseline."""
+    better = [name for name, paired in pairs.items() if name != "all" and paired.ratio.high < 1]
+    worse = [name for name, paired in pairs.items() if name != "all" and paired.ratio.low > 1]
+    found = []
+    if better and worse:
+        text = f"{policy} serves {' and '.join(better)} jobs better than {baseline}, {' and '.join(worse)} jobs worse."
+        found.append(Finding(text, True))
+    return found

@@ -1,0 +1,55 @@
+"""Job classes and what is said about them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analysis.classes import Borders, compare_by_class, split
+from analysis.compare import compare_pairs
+from analysis.findings import by_class, finding
+from tests.analysis.samples import make_table
+
+
+def test_every_job_in_one_class() -> None:
+    """Borders belong to the short and to the narrow side."""
+    jobs = make_table([(0, 0, 8, 10), (0, 0, 9, 10), (0, 0, 8, 10), (0, 0, 9, 10)], walltimes=[3600, 3600, 3601, 3601])
+    masks = split(jobs)
+    assert {name: mask.tolist() for name, mask in masks.items()} == {
+        "short narrow": [True, False, False, False],
+        "short wide": [False, True, False, False],
+        "long narrow": [False, False, True, False],
+        "long wide": [False, False, False, True],
+    }
+    assert split(jobs, Borders(narrow_nodes=9))["short wide"].sum() == 0
+
+
+def test_comparison_by_class() -> None:
+    """Narrow jobs win, wide ones lose; all classes have their own intervals."""
+    waits = np.arange(1, 41) * 10.0
+    nodes = np.where(np.arange(40) % 2, 1, 16)
+    baseline = make_table([(0, w, n, 5) for w, n in zip(waits, nodes, strict=True)])
+    policy = make_table([(0, w * (0.5 if n == 1 else 2), n, 5) for w, n in zip(waits, nodes, strict=True)])
+    pairs = compare_by_class(policy, baseline)
+    assert pairs["short narrow"].ratio.value == pytest.approx(0.5)
+    assert pairs["short wide"].ratio.value == pytest.approx(2.0)
+    assert set(pairs) == {"all", "short narrow", "short wide"}
+    (sentence,) = by_class("new", "old", pairs)
+    assert sentence.text == "new serves short narrow jobs better than old, short wide jobs worse."
+
+
+def test_sentences() -> None:
+    """Less, more, many times, and what cannot be told apart."""
+    base = np.random.default_rng(0).exponential(100, 500) + 1
+    noise = np.random.default_rng(1).normal(0, 200, 500)
+    assert finding("new", "old", "waits", compare_pairs(base * 0.65, base)).text == (
+        "new waits 35 % less than old (95 % interval 35 % to 35 %), over 500 jobs."
+    )
+    assert (
+        "waits 20 % more than old (95 % interval 20 % to 20 %)"
+        in finding("new", "old", "waits", compare_pairs(base * 1.2, base)).text
+    )
+    assert "waits 10.0 times as much as old" in finding("new", "old", "waits", compare_pairs(base * 10, base)).text
+    unsure = finding("new", "old", "waits", compare_pairs(base + noise, base))
+    assert not unsure.certain
+    assert "cannot be told apart" in unsure.text
