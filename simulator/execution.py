@@ -21,6 +21,7 @@ from simulator.profiles.base import (
     Node,
     Parallel,
     Placement,
+    Poll,
     Run,
     Sleep,
     Take,
@@ -271,7 +272,29 @@ class Executor:
     def _slept(self, argument: tuple[Job, int]) -> None:
         job, code = argument
         job.timer = -1
+        job.poll = 0.0
         self._done(job, code)
+
+    def _poll(self, job: Job, seconds: float) -> None:
+        """Wait for a message. Nothing is looked at until one comes; the walltime may come first."""
+        now = self._kernel.clock
+        job.wait_start = now
+        job.poll = seconds
+        if job.budget >= 0:
+            job.timer = self._kernel.at(now + job.budget, self._slept, (job, TIMEOUT))
+
+    def message_came(self, job: Job) -> None:
+        """A job that may wait for a message has one: it sees it when it looks next, if its walltime lets it."""
+        if job.poll == 0.0:
+            return
+        waited = (math.floor((self._kernel.clock - job.wait_start) / job.poll) + 1) * job.poll
+        if 0 <= job.budget <= waited:
+            return
+        if job.budget >= 0:
+            self._kernel.forget(job.timer)
+            job.budget -= waited
+        job.poll = 0.0
+        job.timer = self._kernel.at(job.wait_start + waited, self._slept, (job, OK))
 
     def _done(self, job: Job, code: int) -> None:
         """What a job waited for is over."""
@@ -329,6 +352,8 @@ class Executor:
                 continue
             if isinstance(step, Sleep):
                 self._sleep(job, step.seconds)
+            elif isinstance(step, Poll):
+                self._poll(job, step.seconds)
             elif isinstance(step, Run):
                 self._enter(job, step.node)
             elif isinstance(step, Tell):
@@ -403,6 +428,7 @@ class Executor:
         in_parallel_task = job.handle >= 0
         share = self._drop_tasks(job)
         self._unlimit(job)
+        job.poll = 0.0
         if job.timer >= 0:
             self._kernel.forget(job.timer)
             job.timer = -1

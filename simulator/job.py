@@ -38,8 +38,8 @@ class Job:
         Engine task and kernel timer that it waits for; -1 for none.
     limit
         When the walltime ends the task that it runs.
-    wait_start
-        When its present pause began (s).
+    wait_start, poll
+        When its present pause began (s), and how often it looks for a message (s, 0 when it does not).
     task_number
         Place of its task among all timers and tasks.
     root, leaf, stack, plan
@@ -53,7 +53,7 @@ class Job:
 
     __slots__ = (
         "allocation", "budget", "chains", "energy", "handle", "id", "inbox", "kill_requested", "leaf", "limit",
-        "live_chains", "metadata", "name", "plan", "profile", "res", "return_code", "root", "runtime", "source",
+        "live_chains", "metadata", "name", "plan", "poll", "profile", "res", "return_code", "root", "runtime", "source",
         "stack", "start", "state", "subtime", "task_number", "timer", "wait_start", "walltime", "workload",
     )  # fmt: skip
 
@@ -89,6 +89,7 @@ class Job:
         self.timer = -1
         self.limit: Deadline | None = None
         self.wait_start = 0.0
+        self.poll = 0.0
         self.task_number = 0
         self.root: Node | None = None
         self.leaf: Node | None = None

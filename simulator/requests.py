@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -33,6 +32,7 @@ from simulator.io_job import merged_task
 from simulator.job import Job
 from simulator.kernel import Kernel
 from simulator.machines import Machines, State
+from simulator.numbers import PRINTABLE_LIMIT
 from simulator.options import SimulationOptions
 from simulator.power import PowerSwitches
 from simulator.profiles import read_profile
@@ -230,6 +230,7 @@ class Requests:
         if job.inbox is None:
             job.inbox = []
         job.inbox.append(request.msg)
+        self._executor.message_came(job)
 
     # ------------------------------------------------------------------ registration
 
@@ -282,8 +283,10 @@ class Requests:
     def _call_me_later(self, request: CallMeLater) -> None:
         now = self._kernel.clock
         moment = request.at
-        if not now < moment < math.inf:
-            raise ValueError(f"'timestamp' must be finite and lie after the present time {now:.9g}, got {moment!r}")
+        if not now < moment < PRINTABLE_LIMIT:
+            raise ValueError(
+                f"'timestamp' must lie after the present time {now:.9g} and below {PRINTABLE_LIMIT:g}, got {moment!r}"
+            )
         self._server.waiters += 1
         self._kernel.at(moment if moment - now >= SHORTEST_WAIT_S else now + SHORTEST_WAIT_S, self._call)
 

@@ -92,6 +92,13 @@ class Sleep:
 
 
 @dataclass(frozen=True, slots=True)
+class Poll:
+    """Wait until the scheduler has sent a message, looking every so many seconds; the program gets 0 or -1."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """Run another profile; the program gets its return code (-1 when the walltime came first)."""
 
@@ -117,7 +124,7 @@ class Take:
     """Take the oldest message that the scheduler sent to this job; the program gets it, or None."""
 
 
-Step: TypeAlias = Sleep | Run | Parallel | Tell | Take
+Step: TypeAlias = Sleep | Poll | Run | Parallel | Tell | Take
 Program: TypeAlias = Generator[Step, Any, int]
 
 
@@ -194,6 +201,6 @@ class Origin:
 
 
 __all__ = [
-    "CompoundWork", "DelayWork", "Fields", "Node", "Origin", "Parallel", "ParallelWork", "Parsed", "Placement",
+    "CompoundWork", "DelayWork", "Fields", "Node", "Origin", "Parallel", "ParallelWork", "Parsed", "Placement", "Poll",
     "Profile", "ProfileLookup", "Program", "Run", "Sleep", "Step", "Take", "Tell", "Work",
 ]  # fmt: skip

@@ -12,6 +12,7 @@ from simulator.profiles.base import (
     Origin,
     Parsed,
     Placement,
+    Poll,
     ProfileLookup,
     Program,
     Run,
@@ -53,10 +54,11 @@ class Receive(CompoundWork):
         self.poll_s = poll_s
 
     def steps(self, node: Node, place: Placement, lookup: ProfileLookup) -> Program:
-        """Poll, unless a profile for the case without message is named."""
+        """Wait, unless a profile for the case without message is named."""
         message: str | None = yield Take()
-        while message is None and not self.timeout:
-            code: int = yield Sleep(self.poll_s)
+        code: int
+        if message is None and not self.timeout:
+            code = yield Poll(self.poll_s)
             if code != 0:
                 return code
             message = yield Take()

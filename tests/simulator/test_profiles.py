@@ -217,6 +217,14 @@ def test_recv_without_message() -> None:
     assert receiving(None, timeout="good")[0] == pytest.approx(10.0)
     end, state, _ = receiving(None, walltime=5)
     assert (end, state) == (pytest.approx(5.0), JobState.COMPLETED_WALLTIME_REACHED)
+    end, state, _ = receiving("too late", walltime=1.55)
+    assert (end, state) == (pytest.approx(1.55), JobState.COMPLETED_WALLTIME_REACHED)
+
+
+def test_endless_recv_is_a_deadlock() -> None:
+    """A job that waits for a message which nobody can send any more ends the simulation (Batsim polls for ever)."""
+    result, _ = run(jobs({}, profiles={"p": {"type": "recv"}}))
+    assert result.deadlocked
 
 
 def test_recv_of_a_dropped_profile() -> None:
