@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 _DECIMAL = ("k", "M", "G", "T", "P", "E", "Z", "Y")
 _BINARY = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "Zi", "Yi")
@@ -17,7 +18,7 @@ _WORDS = ("kilo", "mega", "giga", "tera", "peta", "exa", "zeta", "yotta")  # "ze
 _NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(.*)", re.DOTALL)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scale:
     """Units of one quantity.
 
@@ -38,6 +39,7 @@ class Scale:
     factors: Mapping[str, float]
     written: tuple[str, ...]
 
+    @lru_cache(maxsize=1000)  # noqa: B019  (the scales are constants; files repeat the same few texts)
     def parse(self, text: str) -> float:
         """Read a finite number of at least 0, with a unit or in the base unit.
 
@@ -57,6 +59,7 @@ class Scale:
             raise ValueError(f"must be finite and not negative, got {text!r}")
         return value
 
+    @lru_cache(maxsize=1000)  # noqa: B019
     def write(self, value: float) -> str:
         """Shortest text with a unit that :meth:`parse` reads as exactly this number."""
         if value == 0:

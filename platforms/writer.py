@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from xml.sax.saxutils import quoteattr
 
 from platforms import units
+
+_PLAIN = re.compile(r"[\w .,:;/=+-]*")
 
 Step = tuple[str, str]
 """A link in a route: name, and direction (``UP``, ``DOWN`` or ``""``)."""
@@ -81,4 +84,8 @@ class XmlWriter:
 
 
 def _start(tag: str, attributes: Mapping[str, str], end: str = "") -> str:
-    return f"<{tag}" + "".join(f" {key}={quoteattr(value)}" for key, value in attributes.items()) + f"{end}>"
+    return f"<{tag}" + "".join([f" {key}={_quoted(value)}" for key, value in attributes.items()]) + f"{end}>"
+
+
+def _quoted(value: str) -> str:
+    return f'"{value}"' if _PLAIN.fullmatch(value) else quoteattr(value)
