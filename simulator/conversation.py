@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from typing import NoReturn
 
 from schedulers.protocol.messages import (
     Event,
@@ -92,9 +93,14 @@ class Conversation:
         while self._index < len(events):
             index = self._index
             request = events[index]
-            self._check(request, index)
-            if request.timestamp > kernel.clock:
-                kernel.at(request.timestamp, self._woken)
+            moment = request.timestamp
+            if not moment <= self._now:
+                self._refuse_moment(moment, index)
+            kind = type(request)
+            if kind is RegisterJob or kind is RegisterProfile:
+                self._requests.check_registration(index, self._closed)
+            if moment > kernel.clock:
+                kernel.at(moment, self._woken)
                 return
             if not kernel.quiet:
                 kernel.post_first(self._deliver, False, self._proceed)
@@ -122,17 +128,11 @@ class Conversation:
         else:
             self._kernel.post(0.0, self._server.reply_done)
 
-    def _check(self, request: Request, index: int) -> None:
-        """What Batsim checks when it reads an event, before its time has come."""
-        moment = request.timestamp
-        if not moment <= self._now:
-            raise SchedulerFault(
-                f"an event's timestamp must not lie after the message's 'now' ({self._now!r}), got {moment!r}",
-                f"$.events[{index}].timestamp",
-            )
-        kind = type(request)
-        if kind is RegisterJob or kind is RegisterProfile:
-            self._requests.check_registration(index, self._closed)
+    def _refuse_moment(self, moment: float, index: int) -> NoReturn:
+        raise SchedulerFault(
+            f"an event's timestamp must not lie after the message's 'now' ({self._now!r}), got {moment!r}",
+            f"$.events[{index}].timestamp",
+        )
 
 
 def _no_clock() -> float:

@@ -236,15 +236,16 @@ class Requests:
 
     def check_registration(self, index: int, closed: bool) -> None:
         """Whether jobs and profiles may be registered; ``index`` is the request's place in the reply."""
+        if self._options.dynamic_jobs and not closed:
+            return
         path = f"$.events[{index}]"
         if not self._options.dynamic_jobs:
             raise SchedulerFault("registering jobs and profiles needs --enable-dynamic-jobs", path)
-        if closed:
-            raise SchedulerFault(
-                "nothing can be registered after the notification registration_finished (continue_registration does "
-                "not help the next event of its reply: register in the next message)",
-                path,
-            )
+        raise SchedulerFault(
+            "nothing can be registered after the notification registration_finished (continue_registration does not "
+            "help the next event of its reply: register in the next message)",
+            path,
+        )
 
     def _register_profile(self, request: RegisterProfile) -> None:
         workload = self._registry.workload(request.workload_name)
