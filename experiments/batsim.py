@@ -70,14 +70,20 @@ def play_over_zmq(run: RunSpec, root: Path, folder: Path, session: TimedSession,
     return Played(sum(os.times()[2:4]) - began, memory.children_peak_bytes())
 
 
-def simulator_command(engine: Engine, transport: Transport) -> tuple[str, ...]:
+def simulator_command(engine: Engine, transport: Transport, image: str = "") -> tuple[str, ...]:
     """Command of the simulator that a campaign needs in processes of its own; empty where it runs in ours.
 
     Raises
     ------
     SpecError
-        Batsim is asked for and not installed.
+        Batsim is asked for and not installed, or an image without its engine.
     """
+    if engine is Engine.DOCKER:
+        from experiments import docker_engine
+
+        return docker_engine.command(image)
+    if image:
+        raise SpecError(f"an image ({image}) is for the engine 'docker', but the engine is {engine.value!r}")
     if engine is not Engine.BATSIM:
         if transport is Transport.DIRECT:
             return ()

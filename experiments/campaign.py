@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
+from analysis.report.build import build_report
 from experiments import figures, summary
 from experiments.batsim import simulator_command
 from experiments.folders import make_folder
@@ -31,7 +32,7 @@ def run_campaign(campaign: Campaign, root: Path, *, workers: int, console: Conso
         The user stopped it.
     """
     make_folder(root)
-    simulator = simulator_command(campaign.engine, campaign.transport)
+    simulator = simulator_command(campaign.engine, campaign.transport, campaign.image)
 
     def note(text: str) -> None:
         console.print(f"note: {text}", markup=False, highlight=False, soft_wrap=True)
@@ -59,6 +60,8 @@ def run_campaign(campaign: Campaign, root: Path, *, workers: int, console: Conso
         if campaign.plots:
             for path in figures.draw(runs, root, campaign.tau_s):
                 console.print(f"figure: {path}", markup=False, highlight=False, soft_wrap=True)
+            report = build_report(root)
+            console.print(f"report: {report}", markup=False, highlight=False, soft_wrap=True)
     console.print(f"table: {table}", markup=False, highlight=False, soft_wrap=True)
     return _report_failures(outcome, root, console)
 

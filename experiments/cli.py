@@ -20,7 +20,8 @@ RESULTS = Path("results")
 USAGE = """run_experiments.py                  the demo campaign: five policies on a synthetic log
        run_experiments.py CAMPAIGN.toml    a campaign
        run_experiments.py run --workload FILE --policy NAME ...    one comparison (run --help)
-       run_experiments.py explain RUN JOB  why a job waited"""
+       run_experiments.py explain RUN JOB  why a job waited
+       run_experiments.py report DIR       a campaign's results as one HTML file"""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -90,7 +91,23 @@ def _explain_command(arguments: Sequence[str]) -> int:
     return 0
 
 
-COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {"run": _run_command, "explain": _explain_command}
+def _report_command(arguments: Sequence[str]) -> int:
+    """``run_experiments.py report DIR``."""
+    from analysis.report.build import build_report
+
+    parser = _Parser(prog="run_experiments.py report", description="Write a campaign's results as one HTML file.")
+    parser.add_argument("campaign", type=Path, metavar="DIR", help="folder of a campaign")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="default: report.html in the folder")
+    options = parser.parse_args(arguments)
+    print(build_report(options.campaign, options.out))
+    return 0
+
+
+COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+    "run": _run_command,
+    "explain": _explain_command,
+    "report": _report_command,
+}
 """Subcommands by name; anything else is a campaign file."""
 
 
@@ -105,6 +122,7 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
         seeds=(options.seed,),
         engine=Engine(options.engine),
         transport=Transport(options.transport),
+        image=options.image,
         tau_s=options.tau,
         plots=options.plots,
         explain=options.explain,
@@ -191,6 +209,7 @@ def _run_parser() -> argparse.ArgumentParser:
     add("-o", dest="options", action="append", default=[], metavar="P.KEY=VALUE", help="option of policy P")
     add("--thesis-literal", action="store_true", help="the published experiment's rules, where ours are better")
     add("--engine", choices=[e.value for e in Engine], default="fluid", help="what plays the machine (%(default)s)")
+    add("--image", default="", metavar="NAME", help="image whose Batsim --engine docker runs (Batsim's official one)")
     add("--transport", choices=[t.value for t in Transport], default="direct", help="in one process, or over ZeroMQ")
     add("--model", choices=[m.value for m in Model], default="alloc", help="how jobs run (%(default)s)")
     for name, setting in SETTINGS.items():

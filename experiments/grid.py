@@ -51,6 +51,7 @@ def expand(
                 model=model,
                 transport=campaign.transport,
                 seed=seed,
+                image=campaign.image,
             )
             runs.append(msgspec.structs.replace(run, id=run_id(run)))
     twice = [name for name, count in Counter(run.id for run in runs).items() if count > 1]
@@ -98,7 +99,7 @@ def digest(run: RunSpec) -> str:
         "model": run.model.value,
         "transport": run.transport.value,
         "seed": run.seed,
-    }
+    } | ({"image": run.image} if run.image else {})
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_CHARACTERS]
 

@@ -94,7 +94,7 @@ def _simgrid(platform: Platform, path: Path) -> EngineProtocol:
 
 
 def _no_engine(platform: Platform, path: Path) -> EngineProtocol:
-    raise SpecError("the engine 'batsim' is a program of its own: it is spoken to over ZeroMQ")
+    raise SpecError("Batsim is a program of its own: it is spoken to over ZeroMQ")
 
 
 _ENGINES: dict[Engine, Callable[[Platform, Path], EngineProtocol]] = {
@@ -102,4 +102,5 @@ _ENGINES: dict[Engine, Callable[[Platform, Path], EngineProtocol]] = {
     Engine.FIXED: _fixed,
     Engine.SIMGRID: _simgrid,
     Engine.BATSIM: _no_engine,
+    Engine.DOCKER: _no_engine,
 }

@@ -61,6 +61,8 @@ def repeat_command(run: RunSpec) -> list[str]:
     if run.policy.literal:
         command.append("--thesis-literal")
     command += ["--engine", run.engine.value, "--transport", run.transport.value, "--model", run.model.value]
+    if run.image:
+        command += ["--image", run.image]
     return [*command, "--seed", str(run.seed), "--out", "repeated"]
 
 

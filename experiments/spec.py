@@ -18,6 +18,7 @@ class Engine(enum.Enum):
     FIXED = "fixed"
     SIMGRID = "simgrid"
     BATSIM = "batsim"
+    DOCKER = "docker"
 
 
 class Model(enum.Enum):
@@ -103,6 +104,8 @@ class Campaign(Struct, frozen=True):
         The axes.
     engine, transport
         What plays the machine, and how it talks to the scheduler.
+    image
+        Image of Batsim for the engine ``docker``; "": the official one.
     tau_s
         Bound of the bounded slowdown in seconds, > 0.
     plots
@@ -119,6 +122,7 @@ class Campaign(Struct, frozen=True):
     seeds: tuple[int, ...] = (0,)
     engine: Engine = Engine.FLUID
     transport: Transport = Transport.DIRECT
+    image: str = ""
     tau_s: float = DEFAULT_TAU_S
     plots: bool = True
     explain: bool = False
@@ -145,7 +149,7 @@ class RunSpec(Struct, frozen=True):
         Name, given options, label.
     settings
         All options of the policy and all settings of the session, defaults included, as texts.
-    engine, model, transport, seed
+    engine, model, transport, seed, image
         See :class:`Campaign`.
     """
 
@@ -158,3 +162,4 @@ class RunSpec(Struct, frozen=True):
     model: Model
     transport: Transport
     seed: int
+    image: str = ""
