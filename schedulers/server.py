@@ -109,10 +109,11 @@ def _loop(
 ) -> int:
     exchanges = 0
     now_s = 0.0
+    socket.rcvtimeo = SLICE_MS if watchdog_s is None else max(1, min(SLICE_MS, math.ceil(watchdog_s * 1000)))
     while not session.finished:
-        if not _wait(socket, watchdog_s):
+        data = _receive(socket, watchdog_s)
+        if data is None:
             raise PeerLost(_silence(watchdog_s, exchanges, now_s))
-        data = _receive(socket)
         if recorder is not None:
             recorder.received(data)
         answer = codec.greet(data) if exchanges == 0 else None
@@ -127,21 +128,19 @@ def _loop(
     return exchanges
 
 
-def _wait(socket: zmq.Socket[bytes], watchdog_s: float | None) -> bool:
-    """Wait for a message, in slices: a signal that comes just before the system call would else go unnoticed."""
-    if watchdog_s is None:
-        while not socket.poll(SLICE_MS):
-            pass
-        return True
-    deadline = time.monotonic() + watchdog_s
-    while (left_ms := 1000 * (deadline - time.monotonic())) > 0:
-        if socket.poll(min(SLICE_MS, math.ceil(left_ms))):
-            return True
-    return False
+def _receive(socket: zmq.Socket[bytes], watchdog_s: float | None) -> bytes | None:
+    """Wait for a message, ``None`` when the watchdog bites.
 
-
-def _receive(socket: zmq.Socket[bytes]) -> bytes:
-    frames = socket.recv_multipart()
+    Waits in slices: a signal that comes just before the system call would else go unnoticed.
+    """
+    deadline = math.inf if watchdog_s is None else time.monotonic() + watchdog_s
+    while True:
+        try:
+            frames = socket.recv_multipart()
+            break
+        except zmq.Again:
+            if time.monotonic() >= deadline:
+                return None
     if len(frames) != 1:
         raise RemoteProtocolError(f"expected a message of one frame, got {len(frames)} frames")
     return frames[0]
