@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 _SEPARATORS = re.compile("!+")
+_STOPS = re.compile(r"[(,|})]")
 
 
 def split_id(text: str) -> tuple[str, str]:
@@ -24,6 +26,18 @@ def split_id(text: str) -> tuple[str, str]:
     return parts[0], parts[1]
 
 
+def with_full_id(data: Any, full_id: str) -> Any:
+    """A job's object as it is told to the scheduler.
+
+    Batsim replaces ids by a search in the text, so members called ``id`` deeper in the object get the job's id, too.
+    """
+    if isinstance(data, dict):
+        return {key: full_id if key == "id" else with_full_id(value, full_id) for key, value in data.items()}
+    if isinstance(data, list):
+        return [with_full_id(item, full_id) for item in data]
+    return data
+
+
 def resolve_id(value: object, workload: str, where: str) -> tuple[str, str]:
     """Workload name and job name of a job whose object says ``id``.
 
@@ -33,12 +47,17 @@ def resolve_id(value: object, workload: str, where: str) -> tuple[str, str]:
     Raises
     ------
     ValueError
-        The id is neither text nor a whole number, or is no full id after the rule was applied.
+        The id is neither text nor a whole number, is no full id after the rule was applied, or has one of the
+        characters at which Batsim's search for ids stops: ``( , | } )``.
     """
     if type(value) is int:
         text = str(value)
     elif isinstance(value, str):
         text = value
+        if _STOPS.search(text):
+            raise ValueError(
+                f"{where}: field 'id' must not contain any of ( , | }} ), which Batsim stumbles over: {value!r}"
+            )
     else:
         raise ValueError(f"{where}: field 'id' must be a text or a whole number, got {value!r}")
     full = text if workload in text else f"{workload}!{text}"

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from schedulers.protocol.messages import JsonObject
 from simulator.fields import INT32, Fields
-from simulator.identifiers import resolve_id, split_id
+from simulator.identifiers import resolve_id, split_id, with_full_id
 from simulator.job import NO_WALLTIME, Job
 from simulator.numbers import rewritten
 from simulator.profiles.base import Profile, ProfileLookup
@@ -142,7 +142,7 @@ class Workload(ProfileLookup):
         source = None
         if keep:
             try:
-                source = {**rewritten(data), "id": full_id}
+                source = with_full_id(rewritten(data), full_id)
             except ValueError as fault:
                 raise ValueError(f"{where}: {fault}") from None
         return Job(self, name, full_id, profile, subtime, res, walltime, source)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import lzma
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,14 @@ from typing import Any
 import pytest
 
 from platforms.model import Platform
-from platforms.xml_reader import parse_platform
+from platforms.xml_reader import load_platform
 from schedulers.errors import RemoteProtocolError
 from schedulers.protocol import batsim4
 from schedulers.protocol.messages import Message, Reply
+from simulator.__main__ import make_engine
 from simulator.broker import Simulation, SimulationResult
 from simulator.command_line import build_parser, read_command_line
-from simulator.engines.fluid import FluidEngine
+from simulator.engines.base import Engine, EngineUnavailable
 from simulator.errors import Deadlock
 from simulator.options import SimulationOptions
 from simulator.workload import load_workload
@@ -97,11 +98,32 @@ def _lines(path: Path) -> list[Line]:
     return found
 
 
+@dataclass(frozen=True)
+class World:
+    """The platform of the recordings, and an engine on it."""
+
+    platform: Platform
+    engine: Callable[[], Engine]
+
+
 @pytest.fixture(scope="module")
-def platform(reference: Path) -> Platform:
-    """The platform of the recordings."""
+def platform_file(reference: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The platform's file, unpacked."""
     packed = reference / "simulation" / "dragonfly96-full-routes.xml.xz"
-    return parse_platform(lzma.decompress(packed.read_bytes()), packed.name)
+    path = tmp_path_factory.mktemp("platform") / "dragonfly96.xml"
+    path.write_bytes(lzma.decompress(packed.read_bytes()))
+    return path
+
+
+@pytest.fixture(scope="module", params=["fluid", "simgrid"])
+def world(request: pytest.FixtureRequest, platform_file: Path) -> World:
+    """The platform with each engine that can run here."""
+    platform = load_platform(platform_file)
+    try:
+        make_engine(request.param, platform, platform_file).close()
+    except EngineUnavailable as reason:
+        pytest.skip(str(reason))
+    return World(platform, lambda: make_engine(request.param, platform, platform_file))
 
 
 def _options(reference: Path, name: str, **more: Any) -> tuple[SimulationOptions, Path]:
@@ -118,46 +140,46 @@ def _options(reference: Path, name: str, **more: Any) -> tuple[SimulationOptions
     return SimulationOptions(**{**fields, "export": None, **more}), workload
 
 
-def _play(reference: Path, platform: Platform, name: str, **more: Any) -> tuple[Recorded, list[Line], SimulationResult]:
+def _play(reference: Path, world: World, name: str, **more: Any) -> tuple[Recorded, list[Line], SimulationResult]:
     options, workload = _options(reference, name, **more)
     lines = _lines(reference / "transcripts" / f"{name}.jsonl")
     link = Recorded(lines)
-    with FluidEngine(platform) as engine:
-        result = Simulation(platform, [load_workload(workload)], engine, link, options).run()
+    with world.engine() as engine:
+        result = Simulation(world.platform, [load_workload(workload)], engine, link, options).run()
     return link, lines, result
 
 
 @pytest.mark.parametrize("name", COMPLETE)
-def test_whole_conversation(reference: Path, platform: Platform, name: str) -> None:
+def test_whole_conversation(reference: Path, world: World, name: str) -> None:
     """Every message equals the recorded one, and none is missing or too many."""
-    link, lines, result = _play(reference, platform, name)
+    link, lines, result = _play(reference, world, name)
     assert link.position == len(lines)
     assert not result.deadlocked
 
 
-def test_deadlock_is_silent_as_in_batsim(reference: Path, platform: Platform) -> None:
+def test_deadlock_is_silent_as_in_batsim(reference: Path, world: World) -> None:
     """A scheduler that executes nothing: the same messages, then the end without SIMULATION_ENDS."""
-    link, lines, result = _play(reference, platform, "probe-deadlock")
+    link, lines, result = _play(reference, world, "probe-deadlock")
     assert link.position == len(lines)
     assert result.deadlocked
     assert result.end_s == pytest.approx(5754.0)
 
 
-def test_deadlock_is_an_error_on_request(reference: Path, platform: Platform) -> None:
+def test_deadlock_is_an_error_on_request(reference: Path, world: World) -> None:
     """With fail_on_deadlock the same run raises and says how many jobs are left."""
     with pytest.raises(Deadlock, match="12 submitted jobs were never executed") as caught:
-        _play(reference, platform, "probe-deadlock", fail_on_deadlock=True)
+        _play(reference, world, "probe-deadlock", fail_on_deadlock=True)
     assert caught.value.exit_code == 4
 
 
 @pytest.mark.parametrize("name", ABORTED)
-def test_where_batsim_aborts_we_say_why(reference: Path, platform: Platform, name: str) -> None:
+def test_where_batsim_aborts_we_say_why(reference: Path, world: World, name: str) -> None:
     """The messages up to the illegal reply are equal; then an error names the job, the place and the rule."""
     options, workload = _options(reference, name)
     lines = _lines(reference / "transcripts" / f"{name}.jsonl")
     link = Recorded(lines)
-    with FluidEngine(platform) as engine, pytest.raises(RemoteProtocolError, match=ABORTED[name]) as caught:
-        Simulation(platform, [load_workload(workload)], engine, link, options).run()
+    with world.engine() as engine, pytest.raises(RemoteProtocolError, match=ABORTED[name]) as caught:
+        Simulation(world.platform, [load_workload(workload)], engine, link, options).run()
     assert link.position == len(lines)
     assert caught.value.exit_code != 0
 
@@ -173,9 +195,9 @@ def _rows(path: Path) -> Iterator[list[str]]:
         yield line.split(",")
 
 
-def test_stage_in_takes_what_was_measured(reference: Path, platform: Platform, tmp_path: Path) -> None:
+def test_stage_in_takes_what_was_measured(reference: Path, world: World, tmp_path: Path) -> None:
     """The recorded IO run's first stage-in: 3.055096 s for each of four transfers, ends at 4.055096 s (no latency)."""
-    _play(reference, platform, "io-backfill-40", export=str(tmp_path / "io"))
+    _play(reference, world, "io-backfill-40", export=str(tmp_path / "io"))
     first = [row for row in _rows(tmp_path / "io_jobs.csv") if row[1] == "w0%15"][:4]
     assert [row[9] for row in first] == ["3.055096"] * 4
     assert [row[10] for row in first] == ["4.055096"] * 4

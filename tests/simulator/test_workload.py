@@ -36,6 +36,8 @@ def test_a_good_one() -> None:
         ({"id": "w01"}, "contains the name of its workload"),
         ({"id": "raw0x"}, "contains the name of its workload"),
         ({"id": "a!b!c"}, "exactly one '!'"),
+        ({"id": "a,b"}, "must not contain any of"),
+        ({"id": "f(x)"}, "must not contain any of"),
         ({"id": "w0x!b"}, "must name a job of workload 'w0', got 'w0x!b'"),
         ({"subtime": "0"}, "field 'subtime' must be a number"),
         ({"subtime": None}, "field 'subtime' must be a number"),
@@ -60,6 +62,13 @@ def test_bad_jobs(change: dict[str, Any], expected: str) -> None:
     assert message.startswith("workload '/x/w.json': ")
     assert "job number 1" in message
     assert expected in message
+
+
+def test_ids_deeper_in_a_job_are_replaced_too() -> None:
+    """As Batsim does, which replaces them by a search in the text."""
+    workload = workload_from_object(jobs({"id": 7, "parent": {"id": 3, "x": [{"id": "y"}]}}))
+    assert workload.jobs[0].source is not None
+    assert workload.jobs[0].source["parent"] == {"id": "w0!7", "x": [{"id": "w0!7"}]}
 
 
 @pytest.mark.parametrize("missing", ["id", "subtime", "res", "profile"])
