@@ -15,6 +15,7 @@ from __future__ import annotations
 from schedulers.errors import LocalProtocolError, RemoteProtocolError
 from schedulers.protocol import batsim4_events as _events
 from schedulers.protocol import batsim4_requests as _requests
+from schedulers.protocol.batsim4_request_text import write_request
 from schedulers.protocol.jsontext import decode_located, encoded, exact, six_decimals
 from schedulers.protocol.messages import Message, Reply
 
@@ -61,7 +62,7 @@ def encode_reply(reply: Reply) -> bytes:
     """Write a reply; raise :class:`LocalProtocolError` for what would make Batsim abort."""
     now = reply.now
     try:
-        requests = ",".join([_requests.write_request(request, now) for request in reply.events])
+        requests = ",".join([write_request(request, now) for request in reply.events])
         return encoded(f'{{"now":{exact(now)},"events":[{requests}]}}')
     except (TypeError, RecursionError) as error:
         raise LocalProtocolError(f"the reply cannot be written as JSON: {error}") from None
