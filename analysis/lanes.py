@@ -1,0 +1,82 @@
+"""Where in its lane a burst-buffer request is drawn: room has no addresses, pictures need them."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+
+from analysis.tables import JobTable, parse_storages
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Part of a job's request on one storage node: bytes ``[low, high)`` of its lane.
+
+    Attributes
+    ----------
+    job
+        Row in the table.
+    storage
+        Position in the machine's storage nodes.
+    low, high
+        Made-up addresses in bytes.
+    """
+
+    job: int
+    storage: int
+    low: int
+    high: int
+
+
+def pieces(table: JobTable) -> list[Piece]:
+    """Place the requests of all jobs (which must have run), first fit; a request is split where the free room is."""
+    lanes = {host.id: (row, _Lane(host.capacity_bytes)) for row, host in enumerate(table.machine.storages)}
+    found: list[Piece] = []
+    for job in table.start_s.argsort(kind="stable").tolist():
+        for storage, count in parse_storages(table.storages[job]).items():
+            row, lane = lanes[storage]
+            size = int(count * table.bb_bytes[job])
+            taken = lane.take(float(table.start_s[job]), float(table.finish_s[job]), size)
+            found += [Piece(job, row, low, high) for low, high in taken]
+    return found
+
+
+@dataclass
+class _Lane:
+    """Free room of one storage node as ranges of made-up addresses, first fit."""
+
+    capacity: int
+    _free: list[tuple[int, int]] = field(init=False)
+    _held: list[tuple[float, int, list[tuple[int, int]]]] = field(default_factory=list)
+    _count: int = 0
+
+    def __post_init__(self) -> None:
+        self._free = [(0, self.capacity)]
+
+    def take(self, start_s: float, end_s: float, size: int) -> list[tuple[int, int]]:
+        """Take ``size`` bytes from ``start_s`` to ``end_s`` (starts must not go back); return the ranges."""
+        while self._held and self._held[0][0] <= start_s:
+            self._free = _merged(self._free + heapq.heappop(self._held)[2])
+        taken: list[tuple[int, int]] = []
+        rest: list[tuple[int, int]] = []
+        for low, high in self._free:
+            part = min(size, high - low)
+            if part > 0:
+                taken.append((low, low + part))
+                size -= part
+            if low + part < high:
+                rest.append((low + part, high))
+        self._free = rest
+        self._count += 1
+        heapq.heappush(self._held, (end_s, self._count, taken))
+        return taken
+
+
+def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for low, high in sorted(ranges):
+        if merged and merged[-1][1] == low:
+            merged[-1] = (merged[-1][0], high)
+        else:
+            merged.append((low, high))
+    return merged

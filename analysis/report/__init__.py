@@ -1,0 +1,1 @@
+"""One HTML file per campaign, which opens from disk without a network."""

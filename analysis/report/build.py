@@ -1,0 +1,225 @@
+"""Builds the report of a campaign: reads files, writes one file."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from html import escape
+from importlib import resources
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from analysis.campaign import CampaignResults, RunRow, baseline_of, read_campaign
+from analysis.classes import compare_by_class
+from analysis.compare import Paired, align, compare_pairs
+from analysis.findings import Finding, by_class, finding
+from analysis.metrics import bounded_slowdown
+from analysis.report import tables
+from analysis.report.packing import compress, pack_run
+from analysis.tables import JobTable, read_run
+
+CHART_JOBS = 300_000
+"""Jobs in the interactive charts at most; further runs only have their rows in the tables."""
+
+MANY_PARTS = 5
+"""From this many workloads and seeds on, findings are about parts instead of jobs."""
+
+FIGURES = (
+    ("waiting-time", "Mean waiting time by policy, with the 95 % bootstrap interval of the mean"),
+    ("waiting-time-distribution", "Waiting time of all jobs: nested boxes hold the middle half, then half of the rest"),
+    ("queue", "Number of waiting jobs over simulated time"),
+)
+
+
+def build_report(folder: Path, out: Path | None = None) -> Path:
+    """Write the report of a campaign.
+
+    Parameters
+    ----------
+    folder
+        The campaign's folder.
+    out
+        File to write; default: ``report.html`` in the folder.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    AnalysisError
+        The folder holds no campaign, or a damaged one.
+    """
+    results = read_campaign(folder)
+    loaded = {row.run: read_run(results.path(row)) for row in results.rows}
+    parts = [_group(results, key, rows, loaded) for key, rows in results.groups.items()]
+    page = Template(_asset("page.html")).substitute(
+        title=escape(f"Scheduling experiment: {folder.resolve().name}"),
+        style=_asset("page.css"),
+        script=_asset("page.js"),
+        subject=_subject(results),
+        groups="\n".join(parts),
+        runs=tables.run_table(results),
+        repeat=_repeat(results),
+        data=compress(_chart_data(results, loaded)),
+    )
+    path = out or folder / "report.html"
+    path.write_text(page, encoding="utf-8")
+    return path
+
+
+def _asset(name: str) -> str:
+    return resources.files("analysis.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _subject(results: CampaignResults) -> str:
+    workloads = list(dict.fromkeys(row.workload for row in results.rows))
+    jobs = sum(int(row.figures["jobs"]) for row in results.rows)
+    names = ", ".join(workloads[:4]) + (" ..." if len(workloads) > 4 else "")
+    return (
+        f"{len(results.rows)} runs of {len(results.policies)} policies on {len(workloads)} "
+        f"workload{'s' if len(workloads) > 1 else ''} ({escape(names)}); {jobs:,} jobs ran."
+    )
+
+
+def _group(results: CampaignResults, key: tuple[str, str, str], rows: list[RunRow], loaded: dict[str, JobTable]) -> str:
+    platform, engine, model = key
+    policies = list(dict.fromkeys(row.policy for row in rows))
+    baseline = baseline_of(policies)
+    findings: list[Finding] = []
+    comparisons: dict[str, dict[str, Paired]] = {}
+    for policy in policies:
+        if policy == baseline:
+            continue
+        pairs = _pairs(rows, policy, baseline, loaded)
+        if pairs:
+            findings += _findings(policy, baseline, pairs)
+            comparisons[policy] = compare_by_class(_joined([ours for ours, _ in pairs]), _joined([b for _, b in pairs]))
+            findings += by_class(policy, baseline, comparisons[policy])
+    sections = [f"<h2>{escape(f'Platform {platform}, engine {engine}, model {model}')}</h2>"]
+    if findings:
+        sections += ["<h3>Findings</h3>", tables.finding_list(findings)]
+    sections += ["<h3>Policies</h3>", "<p>Means over all workloads and seeds. Click a heading to sort.</p>"]
+    sections.append(tables.policy_table(rows))
+    if comparisons:
+        sections.append("<h3>Waiting time by class of jobs</h3>")
+        sections.append(
+            f"<p>Mean waiting time in relation to {escape(baseline)} with 95 % intervals over the same jobs; below 1 "
+            "is better. Short: at most an hour requested; narrow: at most 8 nodes.</p>"
+        )
+        sections.append(tables.class_table(comparisons))
+    return "\n".join([*sections, *_figures(results, key)])
+
+
+def _pairs(
+    rows: Sequence[RunRow], policy: str, baseline: str, loaded: dict[str, JobTable]
+) -> list[tuple[JobTable, JobTable]]:
+    """Runs of two policies on the same workload and seed, restricted to the jobs that ran in both."""
+    base = {(row.workload, row.seed): row.run for row in rows if row.policy == baseline}
+    return [
+        align(loaded[row.run], loaded[base[row.workload, row.seed]])
+        for row in rows
+        if row.policy == policy and (row.workload, row.seed) in base
+    ]
+
+
+def _findings(policy: str, baseline: str, pairs: Sequence[tuple[JobTable, JobTable]]) -> list[Finding]:
+    metrics = (("waits", lambda table: table.wait_s), ("is slowed down", bounded_slowdown))
+    found = []
+    for verb, metric in metrics:
+        columns = [(metric(ours), metric(theirs)) for ours, theirs in pairs]
+        if len(pairs) >= MANY_PARTS:
+            ours = np.array([column.mean() for column, _ in columns])
+            theirs = np.array([column.mean() for _, column in columns])
+            over = "parts"
+        else:
+            ours = np.concatenate([column for column, _ in columns])
+            theirs = np.concatenate([column for _, column in columns])
+            over = "jobs"
+        found.append(finding(policy, baseline, verb, compare_pairs(ours, theirs), over))
+    return found
+
+
+def _joined(parts: Sequence[JobTable]) -> JobTable:
+    """One table of several: names get the number of their part, so that they stay different."""
+    if len(parts) == 1:
+        return parts[0]
+
+    def texts(name: str) -> list[str]:
+        return [text for part in parts for text in getattr(part, name)]
+
+    def numbers(name: str) -> Any:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    return JobTable(
+        job_id=texts("job_id"),
+        workload=[f"{number}/{name}" for number, part in enumerate(parts) for name in part.workload],
+        submit_s=numbers("submit_s"),
+        start_s=numbers("start_s"),
+        execution_s=numbers("execution_s"),
+        finish_s=numbers("finish_s"),
+        walltime_s=numbers("walltime_s"),
+        nodes=numbers("nodes"),
+        state=texts("state"),
+        allocated=texts("allocated"),
+        bb_bytes=numbers("bb_bytes"),
+        storages=texts("storages"),
+        user=texts("user"),
+        machine=parts[0].machine,
+    )
+
+
+def _figures(results: CampaignResults, key: tuple[str, str, str]) -> list[str]:
+    """The campaign's figures, as far as they were drawn."""
+    folder = results.folder / "plots"
+    if len(results.groups) > 1:
+        folder /= f"{key[0]}-{key[2]}"
+    found = []
+    for stem, words in FIGURES:
+        path = folder / f"{stem}.png"
+        if path.exists():
+            data = base64.b64encode(path.read_bytes()).decode()
+            found.append(
+                f'<figure><img alt="{escape(words)}" src="data:image/png;base64,{data}">'
+                f"<figcaption>{escape(words)}</figcaption></figure>"
+            )
+    return ["<h3>Figures</h3>", *found] if found else []
+
+
+def _chart_data(results: CampaignResults, loaded: dict[str, JobTable]) -> dict[str, Any]:
+    """Runs for the interactive charts: workload by workload, until there are enough jobs."""
+    order = list(dict.fromkeys((row.platform, row.model, row.workload, row.seed) for row in results.rows))
+    rows = sorted(results.rows, key=lambda row: order.index((row.platform, row.model, row.workload, row.seed)))
+    packed: list[dict[str, Any]] = []
+    room = CHART_JOBS
+    for row in rows:
+        table = loaded[row.run]
+        if packed and len(table) > room:
+            break
+        room -= len(table)
+        parts = [row.workload, f"seed {row.seed}"]
+        parts += [row.model] if len({other.model for other in results.rows}) > 1 else []
+        parts += [row.platform] if len({other.platform for other in results.rows}) > 1 else []
+        names = {"label": f"{row.policy} · {', '.join(parts)}", "group": "/".join(parts)}
+        packed.append(pack_run(table, results.path(row), names))
+    return {"runs": packed, "left": len(rows) - len(packed)}
+
+
+def _repeat(results: CampaignResults) -> str:
+    record = results.record(results.rows[0])
+    versions = ", ".join(f"{name} {version}" for name, version in record.get("versions", {}).items() if version)
+    lines = []
+    if versions:
+        lines.append(f"<p>Made with {escape(versions)}.</p>")
+    if record.get("commit"):
+        lines.append(f"<p>Commit <code>{escape(record['commit'])}</code>.</p>")
+    lines.append(
+        "<p>Every run's folder has its resolved configuration and the command that repeats it (<code>run.json</code>); "
+        "the inputs are in <code>inputs</code>. The first run, in the campaign's folder:</p>"
+    )
+    lines.append(f"<pre>{escape(record.get('repeat', 'not recorded'))}</pre>")
+    return "\n".join(lines)

@@ -1,0 +1,124 @@
+"""Runs as compact data for the page: columns of numbers, compressed."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import gzip
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from analysis.lanes import pieces
+from analysis.story import Reason, divide
+from analysis.tables import Floats, JobTable, parse_intervals
+
+STATES = ("COMPLETED_SUCCESSFULLY", "COMPLETED_WALLTIME_REACHED", "COMPLETED_KILLED", "COMPLETED_FAILED")
+ROLES = {"started in order": "in its turn", "backfilled": "backfilled", "planned": "planned", "reserved": "reserved"}
+
+
+def pack_run(table: JobTable, folder: Path, names: dict[str, str]) -> dict[str, Any]:
+    """Return what the page needs of a run.
+
+    Parameters
+    ----------
+    table
+        The run; rejected jobs are left out.
+    folder
+        Its folder, for the reasons if it kept them.
+    names
+        Which run it is (policy, workload, seed ...).
+    """
+    ran = table.ran()
+    rows = _node_rows(ran)
+    machine = ran.machine
+    return names | {
+        "nodes": len(machine.nodes) or 1 + max((last for _, _, last in rows), default=0),
+        "storages": [storage.name for storage in machine.storages],
+        "end": round(float(ran.finish_s.max(initial=1.0))),
+        "id": list(ran.job_id),
+        "user": list(ran.user) if any(ran.user) else [],
+        "submit": _whole(ran.submit_s),
+        "start": _whole(ran.start_s),
+        "finish": _whole(ran.finish_s),
+        "size": ran.nodes.tolist(),
+        "limit": [round(limit) if math.isfinite(limit) else -1 for limit in ran.walltime_s],
+        "bytes": _whole(ran.bb_bytes),
+        "state": [STATES.index(state) if state in STATES else 0 for state in ran.state],
+        "rows": [value for row in rows for value in row],
+        "lanes": [value for lane in _lanes(ran) for value in lane],
+        "why": _why(ran, folder),
+    }
+
+
+def compress(data: Any) -> str:
+    """JSON, gzip, base64: the same data give the same text."""
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return base64.b64encode(gzip.compress(text.encode(), compresslevel=9, mtime=0)).decode()
+
+
+def _whole(values: Floats) -> list[int]:
+    return [round(value) for value in values.tolist()]
+
+
+def _node_rows(table: JobTable) -> list[tuple[int, int, int]]:
+    """Job, first row, last row: one entry for each unbroken run of rows that a job holds."""
+    row_of = {node.id: row for row, node in enumerate(table.machine.nodes)}
+    found: list[tuple[int, int, int]] = []
+    for job, text in enumerate(table.allocated):
+        rows = sorted(row_of.get(node, node) for node in parse_intervals(text))
+        for row in rows:
+            if found and found[-1][0] == job and found[-1][2] == row - 1:
+                found[-1] = (job, found[-1][1], row)
+            else:
+                found.append((job, row, row))
+    return found
+
+
+def _lanes(table: JobTable) -> list[tuple[int, int, int, int]]:
+    """Job, storage node, from and to in thousandths of its capacity."""
+    capacity = [storage.capacity_bytes for storage in table.machine.storages]
+    return [
+        (
+            piece.job,
+            piece.storage,
+            1000 * piece.low // capacity[piece.storage],
+            -(-1000 * piece.high // capacity[piece.storage]),
+        )
+        for piece in pieces(table)
+    ]
+
+
+def _why(table: JobTable, folder: Path) -> list[str]:
+    """For each job in a few words how it started and what it waited for; empty where the run kept no reasons."""
+    path = folder / "reasons.csv"
+    if not path.exists():
+        return []
+    reasons: dict[tuple[str, str], list[Reason]] = {}
+    with path.open(encoding="utf-8", newline="") as stream:
+        for row in csv.DictReader(stream):
+            reasons.setdefault((row["workload_name"], row["job_id"]), []).append(
+                Reason(float(row["time_s"]), row["role"], row["binding"], math.nan, row["blocker"])
+            )
+    return [
+        _in_words(reasons.get((workload, job), []), submit_s, start_s)
+        for workload, job, submit_s, start_s in zip(
+            table.workload, table.job_id, table.submit_s.tolist(), table.start_s.tolist(), strict=True
+        )
+    ]
+
+
+def _in_words(reasons: Sequence[Reason], submit_s: float, start_s: float) -> str:
+    how = ROLES.get(reasons[-1].role, "") if reasons and not reasons[-1].binding else ""
+    waited_s = start_s - submit_s
+    if waited_s <= 0:
+        return how
+    seconds = divide(reasons, submit_s, start_s).seconds
+    parts = [
+        f"{name} {100 * part / waited_s:.0f} %"
+        for name, part in sorted(seconds.items(), key=lambda item: -item[1])
+        if part / waited_s >= 0.005
+    ]
+    return f"{how}|{', '.join(parts)}"

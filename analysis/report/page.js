@@ -1,0 +1,297 @@
+"use strict";
+const PALETTE = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#6B6B6B", "#332288", "#882255"];
+const RAMP = ["#2c7bb6", "#8cb8d9", "#b9b98f", "#f4b25e", "#e8702e", "#a50f15"];
+const STATES = ["success", "walltime reached", "killed", "failed"];
+const WAITS = [60, 600, 3600, 21600, 86400];
+const NODES = [1, 4, 8, 16, 32];
+const MARGIN = 62;
+const byId = (name) => document.getElementById(name);
+
+// ---------------------------------------------------------------- words
+function span(seconds) {
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60), days = Math.floor(minutes / 1440), hours = Math.floor(minutes / 60) % 24;
+  return [days ? `${days} d` : "", hours ? `${hours} h` : "", minutes % 60 && !days ? `${minutes % 60} min` : ""].filter(Boolean).join(" ");
+}
+function clock(seconds) {
+  const two = (value) => String(Math.floor(value)).padStart(2, "0");
+  return `day ${Math.floor(seconds / 86400)}, ${two(seconds / 3600 % 24)}:${two(seconds / 60 % 60)}:${two(seconds % 60)}`;
+}
+function size(bytes) {
+  for (const [unit, factor] of [["TB", 1e12], ["GB", 1e9], ["MB", 1e6], ["kB", 1e3]]) if (bytes >= factor) return `${(bytes / factor).toPrecision(3)} ${unit}`;
+  return `${bytes} B`;
+}
+const safe = (text) => String(text).replace(/[&<>"]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[sign]);
+
+// ---------------------------------------------------------------- tables
+function sortTable(heading) {
+  const table = heading.closest("table"), column = [...heading.parentNode.children].indexOf(heading);
+  const down = heading.classList.contains("up");
+  heading.parentNode.querySelectorAll("th").forEach((cell) => cell.classList.remove("up", "down"));
+  heading.classList.add(down ? "down" : "up");
+  const key = (row) => {
+    const cell = row.children[column], marked = cell.dataset.value !== undefined ? cell : cell.querySelector("[data-value]");
+    const number = parseFloat(marked ? marked.dataset.value : cell.textContent);
+    return marked || !Number.isNaN(number) ? number : cell.textContent;
+  };
+  const compare = (a, b) => (typeof a === "number" && typeof b === "number" ? (Number.isNaN(a) ? 1 : Number.isNaN(b) ? -1 : a - b) : String(a).localeCompare(String(b)));
+  const rows = [...table.tBodies[0].rows].map((row, place) => [key(row), place, row]);
+  rows.sort((a, b) => (down ? -1 : 1) * compare(a[0], b[0]) || a[1] - b[1]);
+  table.tBodies[0].append(...rows.map((entry) => entry[2]));
+}
+document.querySelectorAll("table.sortable th").forEach((heading) => heading.addEventListener("click", () => sortTable(heading)));
+byId("filter").addEventListener("input", (event) => {
+  const wanted = event.target.value.toLowerCase();
+  byId("runs").querySelectorAll("tbody tr").forEach((row) => { row.hidden = !row.textContent.toLowerCase().includes(wanted); });
+});
+
+// ---------------------------------------------------------------- charts
+const view = { begin: 0, end: 1, whole: 1, colour: "job", hover: null };
+let runs = [];
+const charts = [];
+
+function bucket(value, borders) { let place = 0; while (place < borders.length && value > borders[place]) place += 1; return place; }
+const COLOURS = {
+  job: (run, job) => PALETTE[job % PALETTE.length],
+  wait: (run, job) => RAMP[bucket(run.start[job] - run.submit[job], WAITS)],
+  size: (run, job) => RAMP[bucket(run.size[job], NODES)],
+  state: (run, job) => PALETTE[[0, 5, 1, 3][run.state[job]]],
+};
+function showKey() {
+  const keys = {
+    job: [],
+    wait: RAMP.map((colour, place) => [colour, place < 5 ? `≤ ${span(WAITS[place])}` : "longer"]),
+    size: RAMP.map((colour, place) => [colour, place < 5 ? `≤ ${NODES[place]}` : "more"]),
+    state: STATES.map((name, place) => [PALETTE[[0, 5, 1, 3][place]], name]),
+  };
+  byId("key").innerHTML = keys[view.colour].map(([colour, name]) => `<i style="background:${colour}"></i>${name}`).join("");
+}
+
+class Chart {
+  constructor(place) {
+    this.place = place;
+    this.box = document.createElement("div");
+    this.box.className = "chart";
+    this.box.innerHTML = "<h3></h3><canvas class='nodes' height='260'></canvas><canvas class='lanes'></canvas>";
+    byId("charts").append(this.box);
+    this.canvases = [...this.box.querySelectorAll("canvas")];
+    this.canvases.forEach((canvas) => listen(canvas, this));
+    this.run = null;
+  }
+  show(run) {
+    this.run = run;
+    this.box.hidden = !run;
+    if (!run) return;
+    this.box.querySelector("h3").textContent = run.label;
+    this.canvases[1].hidden = run.storages.length === 0;
+    this.heights = [window.innerWidth < 640 ? 200 : 280, Math.min(320, Math.max(60, 20 * run.storages.length)) + 24];
+    this.colours = null;
+  }
+  draw() {
+    if (!this.run || this.box.hidden) return;
+    this.palette();
+    this.canvases.forEach((canvas, kind) => { if (!canvas.hidden) this.drawOne(canvas, kind); });
+  }
+  palette() {
+    if (this.colours && this.colouredBy === view.colour) return;
+    this.colouredBy = view.colour;
+    const colour = COLOURS[view.colour];
+    this.colours = this.run.id.map((_, job) => colour(this.run, job));
+  }
+  frame(canvas, kind) {
+    const ratio = window.devicePixelRatio || 1, width = canvas.clientWidth, height = this.heights[kind];
+    canvas.style.height = `${height}px`;
+    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+      canvas.width = Math.round(width * ratio); canvas.height = Math.round(height * ratio);
+    }
+    const context = canvas.getContext("2d");
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    return { context, width, bottom: height - 22, scale: (width - MARGIN) / (view.end - view.begin) };
+  }
+  drawOne(canvas, kind) {
+    const { context, width, bottom, scale } = this.frame(canvas, kind), run = this.run;
+    context.font = "11px system-ui, sans-serif";
+    axis(context, width, bottom, scale);
+    labels(context, run, kind, bottom, width);
+    context.save();
+    context.beginPath(); context.rect(MARGIN, 0, width - MARGIN, bottom); context.clip();
+    const each = (draw) => (kind === 0 ? this.eachRow(bottom, draw) : this.eachLane(bottom, draw));
+    const painted = new Int32Array(kind === 0 ? run.nodes + 1 : 21 * run.storages.length + 21).fill(-1);
+    let last = "";
+    each((job, top, low, place) => {
+      if (run.finish[job] <= view.begin || run.start[job] >= view.end) return;
+      const left = MARGIN + (run.start[job] - view.begin) * scale, right = MARGIN + (run.finish[job] - view.begin) * scale;
+      if (right - left < 1) { // of all that begins here within one pixel, one is enough
+        if (painted[place] === Math.floor(left)) return;
+        painted[place] = Math.floor(left);
+      }
+      const wide = right - left > 3 ? 0.5 : 0, colour = this.colours[job];
+      if (colour !== last) { context.fillStyle = colour; last = colour; }
+      context.fillRect(left, top, Math.max(right - left - wide, 0.4), Math.max(low - top - (low - top > 3 ? 0.4 : 0), 0.4));
+    });
+    if (view.hover) this.outline(context, scale, each);
+    context.restore();
+  }
+  outline(context, scale, each) {
+    const run = this.run;
+    context.strokeStyle = "#000"; context.lineWidth = 2;
+    each((job, top, low) => {
+      if (run.id[job] !== view.hover) return;
+      context.strokeRect(MARGIN + (run.start[job] - view.begin) * scale, top, Math.max((run.finish[job] - run.start[job]) * scale, 2), low - top);
+    });
+  }
+  eachRow(bottom, visit) {
+    const rows = this.run.rows, unit = bottom / this.run.nodes;
+    for (let i = 0; i < rows.length; i += 3) visit(rows[i], rows[i + 1] * unit, (rows[i + 2] + 1) * unit, rows[i + 1]);
+  }
+  eachLane(bottom, visit) {
+    const lanes = this.run.lanes, unit = bottom / this.run.storages.length, inner = 0.9 * unit / 1000;
+    for (let i = 0; i < lanes.length; i += 4) {
+      const floor = (lanes[i + 1] + 0.95) * unit;
+      visit(lanes[i], floor - lanes[i + 3] * inner, floor - lanes[i + 2] * inner, 21 * lanes[i + 1] + Math.floor(lanes[i + 2] / 50));
+    }
+  }
+  at(canvas, x, y) {
+    const kind = this.canvases.indexOf(canvas), run = this.run;
+    const bottom = this.heights[kind] - 22, time = view.begin + (x - MARGIN) / (canvas.clientWidth - MARGIN) * (view.end - view.begin);
+    const slack = 1.5 * (view.end - view.begin) / (canvas.clientWidth - MARGIN);
+    let found = -1;
+    const visit = (job, top, low) => { if (y >= top && y < low && time >= run.start[job] - slack && time < run.finish[job] + slack) found = job; };
+    if (kind === 0) this.eachRow(bottom, visit); else this.eachLane(bottom, visit);
+    return found;
+  }
+}
+
+function axis(context, width, bottom, scale) {
+  const spans = [1, 5, 15, 60, 300, 900, 3600, 10800, 21600, 43200, 86400, 172800, 432000, 864000, 2592000, 7776000];
+  const step = spans.find((candidate) => candidate * scale > (width < 640 ? 64 : 90)) || 31536000;
+  context.strokeStyle = "#e3e3e8"; context.fillStyle = "#44444c"; context.lineWidth = 1; context.textAlign = "center";
+  for (let time = Math.ceil(view.begin / step) * step; time <= view.end; time += step) {
+    const x = Math.round(MARGIN + (time - view.begin) * scale) + 0.5;
+    context.beginPath(); context.moveTo(x, 0); context.lineTo(x, bottom + 4); context.stroke();
+    const text = step >= 86400 ? `day ${time / 86400}` : step >= 60 ? clock(time).slice(0, -3) : clock(time);
+    if (x > MARGIN + 30 && x < width - 30) context.fillText(text, x, bottom + 16);
+  }
+}
+function labels(context, run, kind, bottom, width) {
+  context.fillStyle = "#44444c"; context.textAlign = "right"; context.textBaseline = "middle";
+  if (kind === 0) {
+    const step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000].find((candidate) => candidate * bottom / run.nodes > 26) || 10000;
+    for (let node = 0; node < run.nodes; node += step) context.fillText(`node ${node}`, MARGIN - 6, Math.min(Math.max((node + 0.5) * bottom / run.nodes, 6), bottom - 6));
+  } else {
+    const unit = bottom / run.storages.length, skip = Math.ceil(13 / unit);
+    run.storages.forEach((name, row) => {
+      context.fillStyle = "#f3f3f6"; context.fillRect(MARGIN, (row + 0.05) * unit, width - MARGIN, 0.9 * unit);
+      context.fillStyle = "#44444c"; if (row % skip === 0) context.fillText(name.length > 9 ? `${name.slice(0, 8)}…` : name, MARGIN - 6, (row + 0.5) * unit);
+    });
+  }
+  context.textBaseline = "alphabetic";
+}
+
+// ---------------------------------------------------------------- moving about
+let asked = false;
+function redraw() {
+  if (asked) return;
+  asked = true;
+  requestAnimationFrame(() => { asked = false; charts.forEach((chart) => chart.draw()); });
+}
+function setView(begin, end) {
+  const least = 10, length = Math.min(Math.max(end - begin, least), view.whole * 1.02);
+  begin = Math.min(Math.max(begin, -0.01 * view.whole), view.whole * 1.01 - length);
+  view.begin = begin; view.end = begin + length;
+  redraw();
+}
+function zoom(factor, anchor = 0.5) {
+  const length = view.end - view.begin, centre = view.begin + anchor * length;
+  setView(centre - anchor * length * factor, centre + (1 - anchor) * length * factor);
+}
+function listen(canvas, chart) {
+  const fingers = new Map();
+  const part = (x) => (x - MARGIN) / (canvas.clientWidth - MARGIN);
+  canvas.addEventListener("wheel", (event) => { event.preventDefault(); zoom(Math.exp(event.deltaY * 0.0015), part(event.offsetX)); }, { passive: false });
+  canvas.addEventListener("pointerdown", (event) => { canvas.setPointerCapture(event.pointerId); fingers.set(event.pointerId, event.offsetX); });
+  const lift = (event) => fingers.delete(event.pointerId);
+  canvas.addEventListener("pointerup", lift);
+  canvas.addEventListener("pointercancel", lift);
+  canvas.addEventListener("pointermove", (event) => {
+    if (!fingers.has(event.pointerId)) { tip(chart, canvas, event); return; }
+    const before = [...fingers.values()];
+    fingers.set(event.pointerId, event.offsetX);
+    const now = [...fingers.values()], width = canvas.clientWidth - MARGIN, length = view.end - view.begin;
+    if (now.length === 1) setView(view.begin - (now[0] - before[0]) / width * length, view.end - (now[0] - before[0]) / width * length);
+    else zoom(Math.max(Math.abs(before[0] - before[1]), 8) / Math.max(Math.abs(now[0] - now[1]), 8), part((now[0] + now[1]) / 2));
+  });
+  canvas.addEventListener("click", (event) => tip(chart, canvas, event));
+  canvas.addEventListener("pointerleave", () => { byId("tip").hidden = true; if (view.hover) { view.hover = null; redraw(); } });
+}
+function tip(chart, canvas, event) {
+  const job = chart.run ? chart.at(canvas, event.offsetX, event.offsetY) : -1, box = byId("tip");
+  const id = job < 0 ? null : chart.run.id[job];
+  if (id !== view.hover) { view.hover = id; redraw(); }
+  box.hidden = job < 0;
+  if (job < 0) return;
+  box.innerHTML = story(chart.run, job) + comparison(chart, id);
+  const x = Math.min(event.clientX + 14, window.innerWidth - box.offsetWidth - 8), below = event.clientY + 16;
+  box.style.left = `${Math.max(8, x)}px`;
+  box.style.top = `${below + box.offsetHeight < window.innerHeight ? below : Math.max(8, event.clientY - box.offsetHeight - 12)}px`;
+}
+function story(run, job) {
+  const waited = run.start[job] - run.submit[job], [how, why] = (run.why[job] || "").split("|");
+  const lines = [`<b>job ${safe(run.id[job])}</b>${run.user.length && run.user[job] ? `, user ${safe(run.user[job])}` : ""}`];
+  lines.push(`${run.size[job]} node${run.size[job] > 1 ? "s" : ""}${run.bytes[job] ? `, ${size(run.bytes[job])} burst buffer each` : ""}${run.limit[job] > 0 ? `, asked ${span(run.limit[job])}` : ""}`);
+  lines.push(`submitted ${clock(run.submit[job])}`);
+  lines.push(`started ${clock(run.start[job])}${waited ? ` after ${span(waited)}` : " at once"}${how ? ` (${safe(how)})` : ""}`);
+  if (why) lines.push(`waited for: ${safe(why)}`);
+  lines.push(`ran ${span(run.finish[job] - run.start[job])}: ${STATES[run.state[job]]}`);
+  return lines.join("<br>");
+}
+function comparison(chart, id) {
+  const other = charts.find((candidate) => candidate !== chart && candidate.run && candidate.run.group === chart.run.group);
+  if (!other) return "";
+  const job = other.run.id.indexOf(id);
+  return job < 0 ? "" : `<br>in the other schedule: after ${span(other.run.start[job] - other.run.submit[job])}`;
+}
+
+// ---------------------------------------------------------------- start
+async function unpack() {
+  const text = atob(byId("data").textContent), bytes = Uint8Array.from(text, (sign) => sign.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+function choose() {
+  const places = [byId("run-a").value, byId("run-b").value];
+  charts.forEach((chart, place) => chart.show(places[place] === "" ? null : runs[Number(places[place])]));
+  view.whole = Math.max(1, ...charts.filter((chart) => chart.run).map((chart) => chart.run.end));
+  setView(view.begin, view.end);
+}
+function find(id) {
+  const chart = charts.find((candidate) => candidate.run && candidate.run.id.includes(id));
+  byId("status").textContent = id && !chart ? `There is no job ${id} in these schedules.` : "";
+  if (!chart) return;
+  const run = chart.run, job = run.id.indexOf(id), length = Math.max(4 * (run.finish[job] - run.start[job]), 600);
+  view.hover = id;
+  setView((run.start[job] + run.finish[job]) / 2 - length / 2, (run.start[job] + run.finish[job]) / 2 + length / 2);
+  byId("status").innerHTML = charts.filter((c) => c.run && c.run.id.includes(id)).map((c) => `${safe(c.run.label)}: ${story(c.run, c.run.id.indexOf(id)).replaceAll("<br>", "; ")}`).join("<br>");
+}
+async function start() {
+  const data = await unpack();
+  runs = data.runs;
+  const options = runs.map((run, place) => `<option value="${place}">${safe(run.label)}</option>`).join("");
+  byId("run-a").innerHTML = options;
+  byId("run-b").innerHTML = `<option value="">none</option>${options}`;
+  if (runs.length > 1) { byId("run-a").value = "0"; byId("run-b").value = String(runs.reduce((best, run, place) => (run.group === runs[0].group ? place : best), 0)); }
+  charts.push(new Chart(0), new Chart(1));
+  choose();
+  setView(0, view.whole);
+  byId("run-a").addEventListener("change", choose);
+  byId("run-b").addEventListener("change", choose);
+  byId("colour").addEventListener("change", (event) => { view.colour = event.target.value; showKey(); redraw(); });
+  byId("zoom-in").addEventListener("click", () => zoom(0.5));
+  byId("zoom-out").addEventListener("click", () => zoom(2));
+  byId("zoom-all").addEventListener("click", () => setView(0, view.whole));
+  byId("find").addEventListener("change", (event) => find(event.target.value.trim()));
+  window.addEventListener("resize", () => { charts.forEach((chart) => chart.run && chart.show(chart.run)); redraw(); });
+  if (data.left) byId("status").textContent = `${data.left} further runs are in the tables only.`;
+  document.body.dataset.ready = "yes";
+}
+start();

@@ -1,0 +1,132 @@
+"""The report in a real browser: it loads without complaint, zooms, tells about jobs, sorts, fits on a phone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from analysis.report.build import build_report
+from tests.analysis.report.browser import PROGRAMS, Page, browser, program
+from tests.analysis.report.campaigns import write_campaign
+
+pytestmark = pytest.mark.skipif(program() is None, reason=f"no browser: none of {', '.join(PROGRAMS)} is installed")
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """A browser, shared by the tests."""
+    with browser(tmp_path_factory.mktemp("browser")) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small report."""
+    return build_report(write_campaign(tmp_path_factory.mktemp("campaign")))
+
+
+def chart(page: Page, place: int = 0) -> tuple[float, float, float, float]:
+    """Left, top, width, height of a chart in the window."""
+    page.evaluate(f"document.querySelectorAll('.chart canvas')[{place}].scrollIntoView({{block: 'center'}}), 0")
+    found = page.evaluate(
+        f"(() => {{ const r = document.querySelectorAll('.chart canvas')[{place}].getBoundingClientRect();"
+        " return [r.left, r.top, r.width, r.height]; })()"
+    )
+    left, top, width, height = found
+    return left, top, width, height
+
+
+def test_loads_without_complaint(page: Page, report: Path) -> None:
+    """No error in the console; both schedules are drawn."""
+    page.open(report)
+    assert page.complaints == []
+    assert page.evaluate("[charts[0].run.label, charts[1].run.label]") == [
+        "easy · log, seed 0",
+        "sjf-easy · log, seed 0",
+    ]
+    painted = "(canvas) => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some((v) => v)"
+    assert page.evaluate(f"[...document.querySelectorAll('.chart canvas')].every({painted})")
+
+
+def test_hovering_tells_about_a_job(page: Page, report: Path) -> None:
+    """Who, when and why; and how the other schedule treated the same job."""
+    page.open(report)
+    left, top, width, height = chart(page)
+    page.mouse("mouseMoved", left + width * 0.5, top + height * 0.3)
+    tip = page.evaluate("byId('tip').hidden ? '' : byId('tip').innerText")
+    assert "job " in tip
+    assert "user" in tip
+    assert "(backfilled)" in tip
+    assert "waited for: burst buffers 100 %" in tip or "at once" in tip
+    assert "in the other schedule: after" in tip
+    page.mouse("mouseMoved", left + 10, top - 40)
+    assert page.evaluate("byId('tip').hidden") is True
+
+
+def test_wheel_zooms_about_the_pointer_and_dragging_moves(page: Page, report: Path) -> None:
+    """The time under the pointer stays; dragging to the left shows later times; 'all' goes back."""
+    page.open(report)
+    left, top, width, _ = chart(page)
+    begin, end = page.evaluate("[view.begin, view.end]")
+    page.mouse("mouseWheel", left + 62 + (width - 62) / 2, top + 50, deltaX=0, deltaY=-600)
+    closer_begin, closer_end = page.evaluate("[view.begin, view.end]")
+    assert closer_end - closer_begin < 0.6 * (end - begin)
+    assert (closer_begin + closer_end) / 2 == pytest.approx((begin + end) / 2, rel=0.02)
+    page.drag(left + width * 0.7, top + 50, left + width * 0.5)
+    moved_begin, moved_end = page.evaluate("[view.begin, view.end]")
+    assert moved_begin > closer_begin
+    assert moved_end - moved_begin == pytest.approx(closer_end - closer_begin)
+    page.evaluate("byId('zoom-all').click()")
+    assert page.evaluate("[view.begin, view.end]") == pytest.approx([begin, end], abs=0.02 * (end - begin))
+    assert page.complaints == []
+
+
+def test_tables_sort_and_filter(page: Page, report: Path) -> None:
+    """A click sorts by number, a second one the other way round; the filter hides rows."""
+    page.open(report)
+    column = "[...document.querySelectorAll('#runs tbody tr')].map((row) => row.children[2].textContent)"
+    heading = "[...document.querySelectorAll('#runs th')].find((th) => th.textContent === 'mean waiting (s)')"
+    assert page.evaluate(column) == ["easy", "sjf-easy"]
+    page.evaluate(f"{heading}.click()")
+    assert page.evaluate(column) == ["sjf-easy", "easy"]
+    page.evaluate(f"{heading}.click()")
+    assert page.evaluate(column) == ["easy", "sjf-easy"]
+    page.evaluate("byId('filter').value = 'sjf'; byId('filter').dispatchEvent(new Event('input'))")
+    assert page.evaluate("[...document.querySelectorAll('#runs tbody tr')].map((row) => row.hidden)") == [True, False]
+
+
+def test_finding_a_job(page: Page, report: Path) -> None:
+    """A job's id leads to its place and its story in both schedules; an unknown one is said to be unknown."""
+    page.open(report)
+    page.evaluate("find('17')")
+    status = page.evaluate("byId('status').innerText")
+    assert "easy · log, seed 0: job 17" in status
+    assert "sjf-easy · log, seed 0: job 17" in status
+    page.evaluate("find('nobody')")
+    assert page.evaluate("byId('status').innerText") == "There is no job nobody in these schedules."
+
+
+def test_phone(page: Page, report: Path) -> None:
+    """At the width of a phone nothing sticks out sideways, and the charts are as wide as the window allows."""
+    page.open(report, 390, 844, touch=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert chart(page)[2] > 340
+    assert page.complaints == []
+
+
+def test_thirty_thousand_jobs_stay_responsive(page: Page, tmp_path: Path) -> None:
+    """A frame of two schedules of 30,000 jobs each takes well under a second even without a graphics card."""
+    report = build_report(write_campaign(tmp_path, 30_000))
+    begin = time.monotonic()
+    page.open(report)
+    assert time.monotonic() - begin < 20
+    assert page.evaluate("runs[0].id.length + runs[1].id.length") == 60_000
+    milliseconds = page.evaluate(
+        "(() => { const begin = performance.now(); charts.forEach((chart) => chart.draw());"
+        " return performance.now() - begin; })()"
+    )
+    assert milliseconds < 1000
+    assert page.complaints == []

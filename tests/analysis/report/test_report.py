@@ -1,0 +1,107 @@
+"""The report's file: self-contained, complete, the same bytes twice."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.campaign import baseline_of, read_campaign
+from analysis.errors import AnalysisError
+from analysis.report.build import build_report
+from analysis.report.tables import number
+from tests.analysis.report.campaigns import write_campaign
+
+
+def chart_data(page: str) -> Any:
+    """The data that the page carries."""
+    found = re.search(r'id="data">([^<]*)<', page)
+    assert found is not None
+    return json.loads(gzip.decompress(base64.b64decode(found.group(1))))
+
+
+def test_page_has_everything(tmp_path: Path) -> None:
+    """Findings, tables, schedules and how to repeat them are in one file."""
+    page = build_report(write_campaign(tmp_path)).read_text()
+    assert "easy waits 97 % more than sjf-easy (95 % interval 91 % to 100 %), over 60 jobs." in page
+    assert "Waiting time by class of jobs" in page
+    assert "python run_experiments.py run --policy &lt;easy&gt;" in page
+    assert "python 3.11" in page
+    data = chart_data(page)
+    assert [run["label"] for run in data["runs"]] == ["easy · log, seed 0", "sjf-easy · log, seed 0"]
+    run = data["runs"][0]
+    assert len(run["id"]) == len(run["start"]) == len(run["why"]) == 60
+    assert run["nodes"] == 4
+    assert run["storages"] == ["s0", "s1"]
+    assert {why for why in run["why"] if "|" in why} == {"backfilled|burst buffers 100 %"}
+
+
+def test_page_needs_no_network(tmp_path: Path) -> None:
+    """Nothing is loaded from elsewhere: no address, no linked script, style or font."""
+    page = build_report(write_campaign(tmp_path)).read_text()
+    assert "http://" not in page
+    assert "https://" not in page
+    assert not re.findall(r'(?:src|href)="(?!data:)', page)
+    assert "@import" not in page
+
+
+def test_the_same_campaign_gives_the_same_bytes(tmp_path: Path) -> None:
+    """No clock, no random number."""
+    folder = write_campaign(tmp_path)
+    first = build_report(folder, tmp_path / "a.html").read_bytes()
+    assert build_report(folder, tmp_path / "b.html").read_bytes() == first
+
+
+def test_many_parts_are_compared_as_parts(tmp_path: Path) -> None:
+    """From five workloads on, an interval is over parts, not over jobs of different parts."""
+    folder = write_campaign(tmp_path, 20, tuple(f"part-{i}" for i in range(5)))
+    page = build_report(folder).read_text()
+    assert "over 5 parts" in page
+    assert len(chart_data(page)["runs"]) == 10
+
+
+def test_too_many_jobs_for_the_charts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs beyond the limit stay in the tables, and the page says how many."""
+    monkeypatch.setattr("analysis.report.build.CHART_JOBS", 70)
+    page = build_report(write_campaign(tmp_path)).read_text()
+    data = chart_data(page)
+    assert len(data["runs"]) == 1
+    assert data["left"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("workload,run\n", "no finished run"),
+        ("workload,run\na,b\n", "no column 'platform'"),
+        ("workload,platform,policy,engine,model,seed,jobs,run\na,b,c,d,e,0,many,r\n", "line 2: expected numbers"),
+    ],
+)
+def test_damaged_campaigns(tmp_path: Path, text: str, message: str) -> None:
+    """The message names the file and the place."""
+    (tmp_path / "summary.csv").write_text(text)
+    with pytest.raises(AnalysisError, match=message):
+        read_campaign(tmp_path)
+
+
+def test_no_campaign(tmp_path: Path) -> None:
+    """A folder without a campaign is named."""
+    with pytest.raises(AnalysisError, match=r"summary\.csv: cannot be read"):
+        build_report(tmp_path)
+
+
+def test_baseline() -> None:
+    """The thesis's reference where it is there."""
+    assert baseline_of(["fcfs", "sjf-easy", "easy"]) == "sjf-easy"
+    assert baseline_of(["fcfs", "easy"]) == "easy"
+    assert baseline_of(["fcfs", "plan"]) == "fcfs"
+
+
+def test_numbers_for_people() -> None:
+    """Digits that nobody reads are left out."""
+    assert [number(value) for value in (1234567.8, 12, 12.345, 0.123456)] == ["1,234,568", "12", "12.35", "0.123"]
