@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from schedulers.protocol.messages import JobState, TaskProgress
 from simulator.allocation import Allocation
+from simulator.deadlines import Deadlines
 from simulator.energy import EnergyMeter
-from simulator.engines.base import Engine, NoComm, TaskError, TaskSpec
+from simulator.engines.base import Engine, TaskError, TaskSpec
 from simulator.errors import SchedulerFault
 from simulator.job import Job
 from simulator.kernel import Kernel
 from simulator.machines import Machines
 from simulator.outputs import Outputs
+from simulator.placing import check_flops, is_nothing
 from simulator.profiles.base import (
     CompoundWork,
     DelayWork,
@@ -27,6 +29,7 @@ from simulator.profiles.base import (
     Take,
     Tell,
 )
+from simulator.progress import job_progress
 
 OK = 0
 TIMEOUT = -1
@@ -41,18 +44,6 @@ WORK_PRECISION = 1e-14
 _END_STATES = {TIMEOUT: JobState.COMPLETED_WALLTIME_REACHED, KILLED: JobState.COMPLETED_KILLED, OK: (
     JobState.COMPLETED_SUCCESSFULLY
 )}  # fmt: skip
-
-
-class Deadline:
-    """Tasks that reach their walltime at the same moment; one timer serves them all."""
-
-    __slots__ = ("jobs", "live", "number", "time")
-
-    def __init__(self, time: float) -> None:
-        self.time = time
-        self.number = -1
-        self.jobs: list[Job] = []
-        self.live = 0
 
 
 class Chain:
@@ -99,8 +90,7 @@ class Executor:
         self._waiting: dict[int, Job | Chain] = {}
         self._new: list[Job | Chain] = []
         self._new_tasks: list[TaskSpec] = []
-        self._deadline = Deadline(-1.0)
-        self._deadline_made = -1.0
+        self._deadlines = Deadlines(kernel, self._walltime_reached)
         kernel.before_advance = self.flush
         kernel.task_ended = self._task_ended
         kernel.task_order = self._task_order
@@ -147,36 +137,14 @@ class Executor:
     def _launch(self, job: Job, task: TaskSpec) -> None:
         """Give one parallel task to the engine at the end of this instant."""
         if job.budget >= 0:
-            self._limit(job)
+            self._deadlines.limit(job)
         job.task_number = self._kernel.next_number()
         self._new.append(job)
         self._new_tasks.append(task)
-        if _is_nothing(task):
+        if is_nothing(task):
             self._kernel.instant_end = True
         if self._meter is not None:
             self._meter.task_starts(job, task)
-
-    def _limit(self, job: Job) -> None:
-        """Let the walltime end the task that starts now."""
-        now = self._kernel.clock
-        time = now + job.budget
-        deadline = self._deadline
-        if deadline.time != time or self._deadline_made != now or not deadline.live:
-            deadline = self._deadline = Deadline(time)
-            deadline.number = self._kernel.at(time, self._walltime_reached, deadline)
-            self._deadline_made = now
-        deadline.jobs.append(job)
-        deadline.live += 1
-        job.limit = deadline
-
-    def _unlimit(self, job: Job) -> None:
-        deadline = job.limit
-        if deadline is not None:
-            job.limit = None
-            deadline.live -= 1
-            if deadline.live == 0:
-                self._kernel.forget(deadline.number)
-                deadline.jobs.clear()
 
     def flush(self) -> None:
         """Hand what was started in this instant to the engine, all at once."""
@@ -209,22 +177,18 @@ class Executor:
         deadline = job.limit
         if deadline is not None:
             job.budget = max(deadline.time - self._kernel.clock, 0.0)
-            self._unlimit(job)
+            self._deadlines.release(job)
         self._done(job, OK)
 
-    def _walltime_reached(self, deadline: Deadline) -> None:
+    def _walltime_reached(self, jobs: list[Job]) -> None:
         """Stop tasks at their walltime, unless they end at this very moment: SimGrid prefers the end.
 
         Real Batsim runs agree: on the thesis's part-4 both one-host jobs whose run time equals their walltime succeed,
         and the three wider ones, which need the network's latency on top, are stopped. The moment is known up to the
         rounding of the clock.
         """
-        jobs = [job for job in deadline.jobs if job.limit is deadline]
-        deadline.live = 0
-        deadline.jobs.clear()
         noise = 4 * math.ulp(self._kernel.clock)
         for job in jobs:
-            job.limit = None
             missing = (1.0 - self._drop_tasks(job)) * job.budget
             in_time = missing <= WORK_PRECISION * job.budget + noise
             job.budget = 0.0
@@ -369,7 +333,7 @@ class Executor:
     def _start_chains(self, job: Job, step: Parallel) -> None:
         job.chains = [Chain(job, iter(tasks)) for tasks in step.chains]
         if job.budget >= 0:
-            self._limit(job)
+            self._deadlines.limit(job)
         job.task_number = self._kernel.next_number()
         job.live_chains = len(job.chains)
         for chain in list(job.chains):
@@ -383,7 +347,7 @@ class Executor:
             self._new_tasks.append(task)
             if self._meter is not None:
                 self._meter.task_starts(chain, task)
-            if _is_nothing(task):
+            if is_nothing(task):
                 self._kernel.instant_end = True
             return
         job.live_chains -= 1
@@ -391,7 +355,7 @@ class Executor:
             job.chains = None
             if job.limit is not None:
                 job.budget = max(job.limit.time - self._kernel.clock, 0.0)
-                self._unlimit(job)
+                self._deadlines.release(job)
             self._resume(job, OK)
 
     def _chain_ended(self, chain: Chain) -> None:
@@ -427,79 +391,13 @@ class Executor:
         self.flush()
         in_parallel_task = job.handle >= 0
         share = self._drop_tasks(job)
-        self._unlimit(job)
+        self._deadlines.release(job)
         job.poll = 0.0
         if job.timer >= 0:
             self._kernel.forget(job.timer)
             job.timer = -1
-        progress = self._progress(job, share, in_parallel_task)
+        progress = job_progress(job, share, self._kernel.clock)
         job.state = JobState.COMPLETED_KILLED
         job.return_code = KILLED if in_parallel_task else TIMEOUT
         self._close(job, stopped=in_parallel_task)
         return progress
-
-    def _progress(self, job: Job, share: float, in_parallel_task: bool) -> TaskProgress:
-        if job.root is None:
-            return TaskProgress(job.profile.name, self._leaf_share(job, job.profile.work, share))
-        leaf = job.leaf
-
-        def tree(node: Node) -> TaskProgress:
-            name = node.profile.name
-            if node is leaf:
-                return TaskProgress(name, self._leaf_share(job, node.profile.work, share))
-            if node.child is None:
-                return TaskProgress(name, None, -1)
-            return TaskProgress(name, None, node.index, tree(node.child))
-
-        return tree(job.root)
-
-    def _leaf_share(self, job: Job, work: object, share: float) -> float:
-        if isinstance(work, DelayWork):
-            share = (self._kernel.clock - job.wait_start) / work.seconds
-        return round(share, 6)
-
-
-def check_flops(task: TaskSpec, place: Placement) -> None:
-    """Refuse computation on storage hosts; :class:`ValueError` names the machine."""
-    flops = task.flops
-    for position, machine_id in enumerate(place.machine_ids):
-        if machine_id < place.machines.compute_count:
-            continue
-        amount = flops if isinstance(flops, float | int) else (flops[position] if position < len(flops) else 0.0)
-        if amount > 1e-10:
-            name = place.machines.all[machine_id].name
-            raise ValueError(f"it would compute {amount:g} flop on the storage host {machine_id} ({name!r})")
-
-
-def _is_nothing(task: TaskSpec) -> bool:
-    """Whether a task surely has no work."""
-    if type(task.comm) is not NoComm and len(task.hosts) > 1:
-        return False
-    flops = task.flops
-    return flops == 0 if isinstance(flops, float | int) else not any(flops)
-
-
-def placement(
-    allocation: Allocation, mapping: Mapping[int, int] | None, storage: Mapping[str, int] | None, machines: Machines
-) -> Placement:
-    """Where the executors of a job go: one per host, or as the scheduler mapped them.
-
-    Raises
-    ------
-    ValueError
-        The mapping has a gap, or names a place outside the allocation.
-    """
-    hosts = allocation.hosts
-    if mapping is not None:
-        chosen = []
-        for executor in range(len(mapping)):
-            index = mapping.get(executor)
-            if index is None:
-                raise ValueError(f"its 'mapping' must have the executors 0..{len(mapping) - 1} without a gap")
-            if not 0 <= index < len(hosts):
-                raise ValueError(
-                    f"its 'mapping' puts executor {executor} on place {index} of an allocation of {len(hosts)}"
-                )
-            chosen.append(hosts[index])
-        hosts = tuple(chosen)
-    return Placement(hosts, allocation.ids, machines, storage or {})

@@ -7,9 +7,9 @@ import numpy as np
 from schedulers.protocol.messages import AdditionalIoJob
 from simulator.allocation import Allocations
 from simulator.engines.base import AllToAll, FloatArray, Matrix, NoComm, Pairs, TaskSpec
-from simulator.execution import check_flops, placement
 from simulator.job import Job
 from simulator.machines import Machines
+from simulator.placing import check_flops, placement
 from simulator.profiles import read_profile
 from simulator.profiles.base import ParallelWork, Placement
 from simulator.profiles.storage import Staging, StorageAccess

@@ -9,7 +9,8 @@ from simulator.profiles.base import Node, Placement, Profile, Program
 
 if TYPE_CHECKING:
     from simulator.allocation import Allocation
-    from simulator.execution import Chain, Deadline
+    from simulator.deadlines import Deadline
+    from simulator.execution import Chain
     from simulator.registry import Workload
 
 NO_WALLTIME = -1.0

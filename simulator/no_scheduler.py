@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from simulator.allocation import Allocations
 from simulator.errors import SimulatorInputError
-from simulator.execution import Executor, check_flops, placement
+from simulator.execution import Executor
 from simulator.job import Job
 from simulator.machines import Machines
+from simulator.placing import check_flops, placement
 from simulator.profiles.base import ParallelWork
 
 

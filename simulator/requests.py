@@ -26,7 +26,7 @@ from schedulers.protocol.messages import (
 from simulator.allocation import Allocation, Allocations
 from simulator.energy import EnergyMeter
 from simulator.errors import SchedulerFault
-from simulator.execution import Executor, check_flops, placement
+from simulator.execution import Executor
 from simulator.identifiers import split_id
 from simulator.io_job import merged_task
 from simulator.job import Job
@@ -34,6 +34,7 @@ from simulator.kernel import Kernel
 from simulator.machines import Machines, State
 from simulator.numbers import PRINTABLE_LIMIT
 from simulator.options import SimulationOptions
+from simulator.placing import check_flops, placement
 from simulator.power import PowerSwitches
 from simulator.profiles import read_profile
 from simulator.profiles.base import DelayWork, ParallelWork
