@@ -52,10 +52,11 @@ def arguments(world: tuple[Path, Path], endpoint: str = "tcp://127.0.0.1:9", *mo
     return ["-p", str(platform), "-w", str(workload), "-s", endpoint, "-e", prefix, *ENGINE, *more]
 
 
-def test_a_whole_run(world: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("engine", ["fluid", "fixed"])
+def test_a_whole_run(world: tuple[Path, Path], capsys: pytest.CaptureFixture[str], engine: str) -> None:
     """All of Batsim's files appear, the summary goes to standard error, the exit code is 0."""
     with listening(decoded(handle)) as endpoint:
-        assert main(arguments(world, endpoint)) == 0
+        assert main(arguments(world, endpoint, "--engine", engine)) == 0
     told = capsys.readouterr()
     assert told.out == ""
     assert "2 jobs, 2 successful" in told.err
