@@ -5,24 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from platforms.model import Platform
 from simulator.engines.base import TaskError, TaskSpec
 from simulator.engines.batch import flatten
-from simulator.engines.fluid_kernels import relink, retire, run
+from simulator.engines.fluid_kernels import link_elements, retire, run
 from simulator.engines.fluid_state import (
     ACTIVE,
     COUNT,
-    DIRTY,
     ENDED,
-    EPOCH,
     HANDLE,
     HEAD,
     N_ACTIVE,
-    N_DIRTY,
     N_ELEMENTS,
     NEXT,
     NEXT_HANDLE,
@@ -91,8 +88,8 @@ class FluidEngine:
             if unknown:
                 self._routes.add(self._missing[1 : 1 + unknown].tolist())
             else:
-                state.room_for_elements(self._links + len(tasks[done].hosts))
-                relink(state.arrays)
+                for row in state.room_for_elements(self._links + len(tasks[done].hosts)):
+                    link_elements(row, state.arrays)
 
     def sleep(self, seconds: float) -> int:
         """See :meth:`simulator.engines.base.Engine.sleep`."""
@@ -128,22 +125,10 @@ class FluidEngine:
         return 1.0 - float(self._state.task_floats[self._row(handle), REMAINING])
 
     def next_completion(self) -> float:
-        """See :meth:`simulator.engines.base.Engine.next_completion`; costs a copy of the tasks' state."""
+        """See :meth:`simulator.engines.base.Engine.next_completion`; costs a copy of the engine's state."""
         state = self._state
-        dirty = state.dirty[: state.counters[N_DIRTY]].copy()
-        ahead: tuple[Any, ...] = (
-            state.clock.copy(),
-            state.counters.copy(),
-            state.task_floats.copy(),
-            state.task_ints.copy(),
-            state.lists.copy(),
-            *state.arrays[5:],
-        )
+        ahead = tuple(array.copy() for array in state.arrays)
         ended = run(math.inf, ahead)
-        state.counters[EPOCH] = ahead[1][EPOCH]
-        state.dirty[: len(dirty)] = dirty
-        state.resource_ints[:, DIRTY] = 0
-        state.resource_ints[dirty, DIRTY] = 1
         return float(ahead[0][0]) if ended else math.inf
 
     def advance(self, until: float) -> list[int]:

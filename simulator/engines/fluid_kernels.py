@@ -6,7 +6,7 @@ less changes rates visibly. Only its cost differs: rates are found again in the 
 reach (tasks linked through common resources), and what other tasks get is left alone; rounds in one part never
 depend on another part.
 
-The sharing, in rounds, over tasks that are still *open* and resources still *in play*: a resource offers each of its
+The sharing, in rounds, over tasks that are still *open* and resources still in play: a resource offers each of its
 open tasks an equal part of its room (a fat pipe: all of it to each); a task raises its rate by the smallest
 offer/weight, at most up to its bound; the raise is taken from all its resources. A resource whose room falls below
 1e-5 leaves, and settles its tasks; so does reaching the bound. Tasks that are settled go on taking their last raise
@@ -26,23 +26,21 @@ from simulator.engines.fluid_state import (
     CAPACITY,
     COUNT,
     DIRTY,
-    ENABLED,
     ENDED,
+    ENTRY,
     EPOCH,
     FATPIPE,
     FIRST,
     FREE,
     HANDLE,
     HEAD,
-    IN_PLAY,
     LATENCY,
-    LOADS,
     N_ACTIVE,
     N_DIRTY,
     N_ELEMENTS,
-    N_ENABLED,
     N_FREE,
     NEXT,
+    NEXT_ENTRY,
     OFFER,
     OPEN,
     PREVIOUS,
@@ -58,7 +56,6 @@ from simulator.engines.fluid_state import (
     TASK,
     TASK_MARK,
     TASKS,
-    USERS,
     WORKING,
     inner,
     kernel,
@@ -70,7 +67,7 @@ TIME_PRECISION = 1e-9
 """Latency below this is over (SimGrid's ``surf/precision``), in s."""
 WORK_PRECISION = RATE_PRECISION * TIME_PRECISION
 """Remaining work below this is none."""
-PATIENCE = 20_000
+PATIENCE = 50_000_000
 """Rounds without any task settled after which bounds count as reached if they are up to rounding; SimGrid itself
 does not end in some such cases."""
 LAST_ROUNDS = 100
@@ -89,7 +86,7 @@ def mark_dirty(row: int, state: Any) -> None:
             counters[N_DIRTY] += 1
 
 
-@inner(nb.void(nb.int64, STATE))
+@kernel(nb.void(nb.int64, STATE))
 def link_elements(row: int, state: Any) -> None:
     """Put the elements of a task into the lists of their resources."""
     _, _, _, ints, _, _, resource_ints, element_resource, _, links, _, _ = state
@@ -104,34 +101,57 @@ def link_elements(row: int, state: Any) -> None:
         resource_ints[resource, HEAD] = element
 
 
-@kernel(nb.void(STATE))
-def relink(state: Any) -> None:
-    """Fill the empty lists of the resources with the elements of all active tasks."""
-    for k in range(state[1][N_ACTIVE]):
-        link_elements(state[4][ACTIVE, k], state)
+@inner(nb.void(nb.int64, STATE))
+def unlink_elements(row: int, state: Any) -> None:
+    """Take the elements of a task out of the lists of their resources."""
+    _, _, _, ints, _, _, resource_ints, element_resource, _, links, _, _ = state
+    for element in range(ints[row, FIRST], ints[row, FIRST] + ints[row, COUNT]):
+        before, after = links[element, PREVIOUS], links[element, NEXT]
+        if before >= 0:
+            links[before, NEXT] = after
+        else:
+            resource_ints[element_resource[element], HEAD] = after
+        if after >= 0:
+            links[after, PREVIOUS] = before
+
+
+@inner(nb.void(nb.int64, STATE))
+def begin_work(row: int, state: Any) -> None:
+    """Let a task take part in the sharing from now on."""
+    counters, ints = state[1], state[3]
+    ints[row, STAGE] = WORKING
+    ints[row, ENTRY] = counters[NEXT_ENTRY]
+    counters[NEXT_ENTRY] += 1
+    link_elements(row, state)
+    mark_dirty(row, state)
 
 
 @inner(nb.types.UniTuple(nb.int64, 2)(STATE))
 def reach(state: Any) -> Any:
-    """Collect the tasks and resources that the dirty resources can influence, newest task first; their numbers."""
-    _, counters, _, ints, lists, _, resource_ints, element_resource, _, links, dirty, scratch = state
+    """Collect the tasks and resources that the dirty resources can influence, at their initial state; their numbers."""
+    _, counters, floats, ints, _, resource_floats, resource_ints, element_resource, _, links, dirty, scratch = state
     counters[EPOCH] += 1
     epoch = counters[EPOCH]
     found = counters[N_DIRTY]
+    counters[N_DIRTY] = 0
     for k in range(found):
         resource_ints[dirty[k], DIRTY] = 0
         resource_ints[dirty[k], RESOURCE_MARK] = epoch
         scratch[RESOURCES, k] = dirty[k]
-    counters[N_DIRTY] = 0
     tasks = 0
     k = 0
     while k < found:
-        element = resource_ints[scratch[RESOURCES, k], HEAD]
+        at = scratch[RESOURCES, k]
         k += 1
+        resource_floats[at, ROOM] = resource_floats[at, CAPACITY]
+        element = resource_ints[at, HEAD]
         while element >= 0:
             row = links[element, TASK]
-            if ints[row, TASK_MARK] != epoch and ints[row, STAGE] == WORKING:
+            if ints[row, TASK_MARK] != epoch:
                 ints[row, TASK_MARK] = epoch
+                ints[row, OPEN] = 1
+                floats[row, RATE] = 0.0
+                scratch[TASKS, tasks] = row
                 tasks += 1
                 for other in range(ints[row, FIRST], ints[row, FIRST] + ints[row, COUNT]):
                     resource = element_resource[other]
@@ -140,32 +160,21 @@ def reach(state: Any) -> Any:
                         scratch[RESOURCES, found] = resource
                         found += 1
             element = links[element, NEXT]
-    missing = tasks
-    k = counters[N_ENABLED]
-    while missing > 0:
-        k -= 1
-        row = lists[ENABLED, k]
-        if ints[row, TASK_MARK] == epoch:
-            scratch[TASKS, tasks - missing] = row
-            missing -= 1
     return tasks, found
 
 
-@inner(nb.int64(nb.int64, nb.int64, STATE))
-def make_offers(open_tasks: int, resources: int, state: Any) -> int:
-    """First part of a round: what every resource offers; how many are in play."""
-    _, _, _, ints, _, resource_floats, resource_ints, element_resource, _, _, _, scratch = state
-    for k in range(resources):
-        resource_ints[scratch[RESOURCES, k], USERS] = 0
-    for k in range(open_tasks):
-        row = scratch[OPEN, k]
-        for element in range(ints[row, FIRST], ints[row, FIRST] + ints[row, COUNT]):
-            resource_ints[element_resource[element], USERS] += 1
+@inner(nb.int64(nb.int64, STATE))
+def make_offers(resources: int, state: Any) -> int:
+    """First part of a round: what every resource offers; how many have open tasks left."""
+    _, _, _, ints, _, resource_floats, resource_ints, _, _, links, _, scratch = state
     kept = 0
     for k in range(resources):
         resource = scratch[RESOURCES, k]
-        users = resource_ints[resource, USERS]
-        resource_ints[resource, IN_PLAY] = users > 0
+        users = 0
+        element = resource_ints[resource, HEAD]
+        while element >= 0:
+            users += ints[links[element, TASK], OPEN]
+            element = links[element, NEXT]
         if users > 0:
             if resource_ints[resource, FATPIPE]:
                 users = 1
@@ -175,13 +184,12 @@ def make_offers(open_tasks: int, resources: int, state: Any) -> int:
     return kept
 
 
-@inner(nb.int64(nb.int64, nb.float64, STATE))
-def raise_rates(open_tasks: int, slack: float, state: Any) -> int:
-    """Second part: every open task takes what it can; how many stay open (a bound counts as reached within slack)."""
+@inner(nb.void(nb.int64, nb.float64, STATE))
+def raise_rates(tasks: int, slack: float, state: Any) -> None:
+    """Second part: every open task takes what it can, and is settled if that meets its bound (within a slack)."""
     _, _, floats, ints, _, resource_floats, _, element_resource, weight, _, _, scratch = state
-    kept = 0
-    for k in range(open_tasks):
-        row = scratch[OPEN, k]
+    for k in range(tasks):
+        row = scratch[TASKS, k]
         step = np.finfo(np.float64).max
         for element in range(ints[row, FIRST], ints[row, FIRST] + ints[row, COUNT]):
             step = min(step, resource_floats[element_resource[element], OFFER] / weight[element])
@@ -190,93 +198,72 @@ def raise_rates(open_tasks: int, slack: float, state: Any) -> int:
             step = min(step, bound - floats[row, RATE])
         floats[row, RAISE] = step
         floats[row, RATE] += step
-        if bound <= 0 or abs(floats[row, RATE] - bound) > slack * bound:
-            scratch[OPEN, kept] = row
+        if bound > 0 and abs(floats[row, RATE] - bound) <= slack * bound:
+            ints[row, OPEN] = 0
+
+
+@inner(nb.int64(nb.int64, STATE))
+def take_raises(resources: int, state: Any) -> int:
+    """Third part: take the last raises of all users, settled ones too, and settle the users of exhausted resources.
+
+    Returns how many resources are left.
+    """
+    _, _, floats, ints, _, resource_floats, resource_ints, _, weight, links, _, scratch = state
+    kept = 0
+    for k in range(resources):
+        resource = scratch[RESOURCES, k]
+        room = resource_floats[resource, ROOM]
+        least = resource_floats[resource, OFFER]
+        fat = resource_ints[resource, FATPIPE]
+        head = resource_ints[resource, HEAD]
+        element = head
+        while element >= 0:
+            taken = weight[element] * floats[links[element, TASK], RAISE]
+            if fat:
+                least = min(least, taken)
+            else:
+                room = 0.0 if room - taken < RATE_PRECISION else room - taken
+            element = links[element, NEXT]
+        if fat:
+            room = 0.0 if room - least < RATE_PRECISION else room - least
+        resource_floats[resource, ROOM] = room
+        if room > 0.0:
+            scratch[RESOURCES, kept] = resource
             kept += 1
+            continue
+        element = head
+        while element >= 0:
+            ints[links[element, TASK], OPEN] = 0
+            element = links[element, NEXT]
     return kept
 
 
 @inner(nb.int64(nb.int64, STATE))
-def take_raises(loads: int, state: Any) -> int:
-    """Third part: take the last raises of all tasks, settled ones too; how many still touch a resource in play."""
-    _, _, floats, ints, _, resource_floats, resource_ints, element_resource, weight, _, _, scratch = state
+def still_open(tasks: int, state: Any) -> int:
+    """Keep the tasks that are not settled yet; how many."""
+    ints, scratch = state[3], state[11]
     kept = 0
-    for k in range(loads):
-        row = scratch[LOADS, k]
-        step = floats[row, RAISE]
-        touches = False
-        for element in range(ints[row, FIRST] + ints[row, COUNT] - 1, ints[row, FIRST] - 1, -1):
-            resource = element_resource[element]
-            if resource_ints[resource, IN_PLAY]:
-                touches = True
-                taken = weight[element] * step
-                if resource_ints[resource, FATPIPE]:
-                    resource_floats[resource, OFFER] = min(resource_floats[resource, OFFER], taken)
-                else:
-                    room = resource_floats[resource, ROOM] - taken
-                    resource_floats[resource, ROOM] = 0.0 if room < RATE_PRECISION else room
-        if touches:
-            scratch[LOADS, kept] = row
+    for k in range(tasks):
+        if ints[scratch[TASKS, k], OPEN]:
+            scratch[TASKS, kept] = scratch[TASKS, k]
             kept += 1
     return kept
-
-
-@inner(nb.types.UniTuple(nb.int64, 2)(nb.int64, nb.int64, STATE))
-def settle(open_tasks: int, resources: int, state: Any) -> Any:
-    """Last part: exhausted resources leave the play and settle their tasks; how many of both stay."""
-    _, _, _, ints, _, resource_floats, resource_ints, element_resource, _, _, _, scratch = state
-    playing = 0
-    for k in range(resources):
-        resource = scratch[RESOURCES, k]
-        if resource_ints[resource, FATPIPE]:
-            room = resource_floats[resource, ROOM] - resource_floats[resource, OFFER]
-            resource_floats[resource, ROOM] = 0.0 if room < RATE_PRECISION else room
-        if resource_floats[resource, ROOM] <= 0.0:
-            resource_ints[resource, IN_PLAY] = 0
-        else:
-            scratch[RESOURCES, playing] = resource
-            playing += 1
-    if playing == resources:
-        return open_tasks, resources
-    kept = 0
-    for k in range(open_tasks):
-        row = scratch[OPEN, k]
-        stays = True
-        for element in range(ints[row, FIRST], ints[row, FIRST] + ints[row, COUNT]):
-            if not resource_ints[element_resource[element], IN_PLAY]:
-                stays = False
-                break
-        if stays:
-            scratch[OPEN, kept] = row
-            kept += 1
-    return kept, playing
 
 
 @inner(nb.void(STATE))
 def solve(state: Any) -> None:
     """Find the rates of all tasks that the changes since the last call can influence."""
-    _, counters, floats, _, _, resource_floats, _, _, _, _, _, scratch = state
-    if counters[N_DIRTY] == 0:
+    if state[1][N_DIRTY] == 0:
         return
     tasks, resources = reach(state)
-    for k in range(resources):
-        resource = scratch[RESOURCES, k]
-        resource_floats[resource, ROOM] = resource_floats[resource, CAPACITY]
-    for k in range(tasks):
-        row = scratch[TASKS, k]
-        floats[row, RATE] = 0.0
-        scratch[OPEN, k] = row
-        scratch[LOADS, k] = row
-    open_tasks = tasks
-    loads = tasks
     idle = 0
-    while open_tasks > 0 and idle < PATIENCE + LAST_ROUNDS:
-        before = open_tasks
-        resources = make_offers(open_tasks, resources, state)
-        open_tasks = raise_rates(open_tasks, max(0, idle - PATIENCE) * 1e-15, state)
-        loads = take_raises(loads, state)
-        open_tasks, resources = settle(open_tasks, resources, state)
-        idle = idle + 1 if open_tasks == before else 0
+    while tasks > 0 and idle < PATIENCE + LAST_ROUNDS:
+        resources = make_offers(resources, state)
+        raise_rates(tasks, max(0, idle - PATIENCE) * 1e-15, state)
+        resources = take_raises(resources, state)
+        before = tasks
+        tasks = still_open(tasks, state)
+        idle = idle + 1 if tasks == before else 0
 
 
 @inner(nb.float64(STATE))
@@ -314,10 +301,7 @@ def pass_time(delta: float, state: Any) -> int:
                 ints[row, STAGE] = ENDED
                 ended += 1
             else:
-                ints[row, STAGE] = WORKING
-                lists[ENABLED, counters[N_ENABLED]] = row
-                counters[N_ENABLED] += 1
-                mark_dirty(row, state)
+                begin_work(row, state)
         else:
             left = floats[row, REMAINING] - floats[row, RATE] * delta
             floats[row, REMAINING] = left
@@ -351,7 +335,7 @@ def run(until: float, state: Any) -> int:
 @kernel(nb.int64(STATE, nb.int64[::1]))
 def retire(state: Any, handles: Any) -> int:
     """Take tasks out that ended; their handles in the order of their starts, and how many."""
-    _, counters, _, ints, lists, _, resource_ints, element_resource, _, links, _, _ = state
+    _, counters, _, ints, lists, _, _, _, _, _, _, _ = state
     ended = 0
     kept = 0
     for k in range(counters[N_ACTIVE]):
@@ -362,25 +346,13 @@ def retire(state: Any, handles: Any) -> int:
             continue
         handles[ended] = ints[row, HANDLE]
         ended += 1
-        mark_dirty(row, state)
-        for element in range(ints[row, FIRST], ints[row, FIRST] + ints[row, COUNT]):
-            before, after = links[element, PREVIOUS], links[element, NEXT]
-            if before >= 0:
-                links[before, NEXT] = after
-            else:
-                resource_ints[element_resource[element], HEAD] = after
-            if after >= 0:
-                links[after, PREVIOUS] = before
+        if ints[row, ENTRY] > 0:
+            mark_dirty(row, state)
+            unlink_elements(row, state)
+            ints[row, ENTRY] = 0
         lists[FREE, counters[N_FREE]] = row
         counters[N_FREE] += 1
     counters[N_ACTIVE] = kept
-    kept = 0
-    for k in range(counters[N_ENABLED]):
-        row = lists[ENABLED, k]
-        if ints[row, STAGE] != ENDED:
-            lists[ENABLED, kept] = row
-            kept += 1
-    counters[N_ENABLED] = kept
     if counters[N_ACTIVE] == 0:
         counters[N_ELEMENTS] = 0
     return ended

@@ -2,7 +2,8 @@
 
 Numba kernels take arrays, not objects; all of an engine's arrays travel together in one tuple (:data:`STATE`).
 Resources are numbered links first, then the processors of the hosts. A task's demand on one resource is an *element*;
-the elements of a task lie side by side, and those on one resource form a doubly linked list.
+the elements of a task lie side by side. While a task works, its elements are in the doubly linked lists of their
+resources, those of the task that began last in front.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from numpy.typing import NDArray
 REMAINING, RATE, LATENCY, BOUND, RAISE, WINDOW_BOUND = range(6)
 """Work left in [0, 1]; work per second; seconds until the work begins (or the sleep ends); largest rate allowed (0:
 any); increase of the rate in the last round; largest rate by the TCP window alone (``inf``: any)."""
-HANDLE, FIRST, COUNT, STAGE, TASK_MARK = range(5)
-"""Handle; first element and number of elements; one of the stages below; last traversal that met it."""
+HANDLE, FIRST, COUNT, STAGE, ENTRY, OPEN, TASK_MARK = range(7)
+"""Handle; first element and number of elements; one of the stages below; rank in the order in which tasks began to
+work (0: not yet); 1 until its rate is settled in the present rounds; last traversal that met it."""
 
 WAITING, WORKING, SLEEPING, ENDED = range(4)
 """Stages of a task: its latency passes; it works; it only lets time pass; it is over but not yet taken out."""
@@ -28,21 +30,21 @@ WAITING, WORKING, SLEEPING, ENDED = range(4)
 CAPACITY, ROOM, OFFER, CORE_SPEED = range(4)
 """Units per second; what of them is not given out yet; what each user is offered in this round; flop/s of one core
 (processors only)."""
-FATPIPE, HEAD, RESOURCE_MARK, USERS, IN_PLAY, DIRTY, ELEMENT_AT = range(7)
-"""1 if users do not share; first element (-1: none); last traversal that met it; tasks not settled yet; 1 while it
-takes part in the rounds; 1 if its users changed; scratch: its element in the task that is being built."""
+FATPIPE, HEAD, RESOURCE_MARK, DIRTY, ELEMENT_AT = range(5)
+"""1 if users do not share; first element (-1: none); last traversal that met it; 1 if its users changed; scratch: its
+element in the task that is being built."""
 
 # Columns of an element.
 TASK, NEXT, PREVIOUS = range(3)
 
 # Lists of task rows, and scratch lists.
-ACTIVE, ENABLED, FREE = range(3)
-"""All tasks in the order of their starts; those that work, in the order in which they began to; unused rows."""
-RESOURCES, TASKS, OPEN, LOADS, COUNTS, GROUP_SIZES = range(6)
+ACTIVE, FREE = range(2)
+"""All tasks in the order of their starts; unused rows."""
+RESOURCES, TASKS, COUNTS, GROUP_SIZES = range(4)
 """Lists while rates are found; tallies while a task is built, by link and by group, all zero in between."""
 
 # Counters.
-N_ACTIVE, N_ENABLED, N_FREE, N_DIRTY, N_ELEMENTS, EPOCH, NEXT_HANDLE = range(7)
+N_ACTIVE, N_FREE, N_DIRTY, N_ELEMENTS, EPOCH, NEXT_HANDLE, NEXT_ENTRY = range(7)
 
 Array: TypeAlias = NDArray[Any]
 
@@ -96,17 +98,18 @@ class FluidState:
         resources = links + len(speeds)
         self.clock = np.zeros(1)
         self.counters = np.zeros(7, np.int64)
+        self.counters[NEXT_ENTRY] = 1
         self.resource_floats = np.zeros((resources, 4))
         self.resource_floats[:links, CAPACITY] = bandwidths
         self.resource_floats[links:, CAPACITY] = np.multiply(cores, speeds)
         self.resource_floats[links:, CORE_SPEED] = speeds
-        self.resource_ints = np.zeros((resources, 7), np.int64)
+        self.resource_ints = np.zeros((resources, 5), np.int64)
         self.resource_ints[:links, FATPIPE] = fatpipe
         self.resource_ints[:, HEAD] = -1
         self.dirty = np.zeros(resources, np.int64)
         self.task_floats = np.zeros((0, 6))
-        self.task_ints = np.zeros((0, 5), np.int64)
-        self.lists = np.zeros((3, 0), np.int64)
+        self.task_ints = np.zeros((0, 7), np.int64)
+        self.lists = np.zeros((2, 0), np.int64)
         self._allocate_elements(elements + resources)
         self.grow_tasks(rows)
 
@@ -141,18 +144,19 @@ class FluidState:
         """Add rows for ``more`` tasks."""
         rows = len(self.task_ints)
         self.task_floats = np.concatenate((self.task_floats, np.zeros((more, 6))))
-        self.task_ints = np.concatenate((self.task_ints, np.zeros((more, 5), np.int64)))
-        self.lists = np.concatenate((self.lists, np.zeros((3, more), np.int64)), axis=1)
+        self.task_ints = np.concatenate((self.task_ints, np.zeros((more, 7), np.int64)))
+        self.lists = np.concatenate((self.lists, np.zeros((2, more), np.int64)), axis=1)
         free = int(self.counters[N_FREE])
         self.lists[FREE, free : free + more] = np.arange(rows + more - 1, rows - 1, -1)
         self.counters[N_FREE] += more
-        self.scratch = np.zeros((6, max(rows + more, len(self.resource_ints))), np.int64)
+        self.scratch = np.zeros((4, max(rows + more, len(self.resource_ints))), np.int64)
         self._pack()
 
-    def room_for_elements(self, count: int) -> None:
+    def room_for_elements(self, count: int) -> list[int]:
         """Make sure that ``count`` more elements fit: close the gaps that ended tasks left, then double if need be.
 
-        The lists of the resources are empty afterwards; the caller puts the elements of all active tasks in again.
+        The lists of the resources are empty afterwards; the caller puts the elements of the returned tasks in again,
+        in this order.
         """
         active = self.lists[ACTIVE, : self.counters[N_ACTIVE]]
         live = int(self.task_ints[active, COUNT].sum())
@@ -171,3 +175,6 @@ class FluidState:
             end += int(number)
         self.counters[N_ELEMENTS] = end
         self._pack()
+        entered = active[self.task_ints[active, ENTRY] > 0]
+        order: list[int] = entered[np.argsort(self.task_ints[entered, ENTRY])].tolist()
+        return order

@@ -12,7 +12,7 @@ import numba as nb
 import numpy as np
 
 from simulator.engines.batch import BATCH
-from simulator.engines.fluid_kernels import link_elements, mark_dirty
+from simulator.engines.fluid_kernels import begin_work, mark_dirty
 from simulator.engines.fluid_state import (
     ACTIVE,
     BOUND,
@@ -21,7 +21,7 @@ from simulator.engines.fluid_state import (
     COUNT,
     COUNTS,
     ELEMENT_AT,
-    ENABLED,
+    ENTRY,
     EPOCH,
     FATPIPE,
     FIRST,
@@ -32,11 +32,9 @@ from simulator.engines.fluid_state import (
     LATENCY,
     N_ACTIVE,
     N_ELEMENTS,
-    N_ENABLED,
     N_FREE,
     NEXT,
     NEXT_HANDLE,
-    OPEN,
     RATE,
     REMAINING,
     RESOURCE_MARK,
@@ -45,9 +43,9 @@ from simulator.engines.fluid_state import (
     STAGE,
     STATE,
     TASK,
+    TASKS,
     WAITING,
     WINDOW_BOUND,
-    WORKING,
     inner,
     kernel,
 )
@@ -157,7 +155,7 @@ def is_grouped(hosts: Any, group: Any, scratch: Any) -> bool:
 def count_by_groups(hosts: Any, n_hosts: int, scratch: Any, routes: Any) -> Any:
     """Same as ``count_by_pairs``, for hosts whose groups are known."""
     _, _, _, _, _, group, begins, links, latencies, _ = routes
-    sizes, present = scratch[GROUP_SIZES], scratch[OPEN]
+    sizes, present = scratch[GROUP_SIZES], scratch[TASKS]
     n_groups = int(np.sqrt(len(latencies)) + 0.5)
     n_present = 0
     touched = 0
@@ -235,6 +233,7 @@ def take_row(first: int, stage: int, state: Any) -> int:
     ints[row, FIRST] = first
     ints[row, COUNT] = counters[N_ELEMENTS] - first
     ints[row, STAGE] = stage
+    ints[row, ENTRY] = 0
     lists[ACTIVE, counters[N_ACTIVE]] = row
     counters[N_ACTIVE] += 1
     return row
@@ -253,9 +252,8 @@ def begin_sleep(seconds: float, state: Any) -> None:
 @inner(nb.void(nb.int64, nb.float64, nb.float64, nb.int64, STATE))
 def enter(first: int, latency: float, window: float, n_links: int, state: Any) -> None:
     """Start the task whose elements were made since ``first``."""
-    _, counters, floats, ints, lists, _, _, _, _, _, _, _ = state
+    floats, ints = state[2], state[3]
     row = take_row(first, WAITING, state)
-    link_elements(row, state)
     idle = ints[row, COUNT] == 0
     floats[row, REMAINING] = 0.0 if idle else 1.0
     floats[row, RATE] = 1.0 if idle else 0.0
@@ -263,10 +261,7 @@ def enter(first: int, latency: float, window: float, n_links: int, state: Any) -
     floats[row, WINDOW_BOUND] = TCP_WINDOW / (2.0 * window) if window > 0.0 else np.inf
     bound_by_processors(row, n_links, state)
     if latency <= 0.0:
-        ints[row, STAGE] = WORKING
-        lists[ENABLED, counters[N_ENABLED]] = row
-        counters[N_ENABLED] += 1
-        mark_dirty(row, state)
+        begin_work(row, state)
 
 
 @kernel(nb.int64(nb.int64, nb.int64, _I1, STATE, BATCH, ROUTES))
