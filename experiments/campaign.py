@@ -14,14 +14,16 @@ from experiments.batsim import simulator_command
 from experiments.folders import make_folder
 from experiments.grid import expand
 from experiments.inputs import Inputs
+from experiments.pool import Executor
 from experiments.runner import Outcome, run_all
+from experiments.single import Task
 from experiments.spec import Campaign
 
 FAILURES = 1
 """Exit code when a run failed."""
 
 
-def run_campaign(campaign: Campaign, root: Path, *, workers: int, console: Console) -> int:
+def run_campaign(campaign: Campaign, root: Path, executor: Executor[Task], console: Console) -> int:
     """Run a campaign and show its results; return the exit code.
 
     Raises
@@ -43,16 +45,8 @@ def run_campaign(campaign: Campaign, root: Path, *, workers: int, console: Conso
         for model, seed in itertools.product(campaign.models, campaign.seeds)
     }
     runs = expand(campaign, pairs)
-    outcome = run_all(
-        runs,
-        root,
-        tau_s=campaign.tau_s,
-        simulator=simulator,
-        explain=campaign.explain,
-        workers=workers,
-        console=console,
-        jobs=lambda run: inputs.jobs(run.workload),
-    )
+    tasks = [Task(run, root, campaign.tau_s, simulator, campaign.explain) for run in runs]
+    outcome = run_all(tasks, executor, console, lambda run: inputs.jobs(run.workload))
     rows = summary.collect(runs, root, campaign.tau_s)
     table = summary.write_tables(rows, root)
     if rows:

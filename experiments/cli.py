@@ -8,12 +8,16 @@ import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rich.console import Console
 
 from experiments.errors import SpecError
 from experiments.spec import DEFAULT_TAU_S, Campaign, Engine, Model, PlatformSpec, PolicySpec, Transport, WorkloadSpec
+
+if TYPE_CHECKING:
+    from experiments.pool import Executor
+    from experiments.single import Task
 
 DEMO = Path(__file__).with_name("demo.toml")
 RESULTS = Path("results")
@@ -72,7 +76,7 @@ def _run(campaign: Campaign, out: Path, options: argparse.Namespace) -> int:
     from experiments.campaign import run_campaign
 
     console = Console() if sys.stdout.isatty() else Console(width=160, force_terminal=False)
-    return run_campaign(campaign, out, workers=options.workers, console=console)
+    return run_campaign(campaign, out, executor_of(options), console)
 
 
 def _explain_command(arguments: Sequence[str]) -> int:
@@ -229,7 +233,27 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers", type=_workers, default=available_cores(), metavar="N", help="runs at a time (%(default)s)"
     )
+    parser.add_argument("--dask", metavar="ADDRESS", help="run on the Dask cluster whose scheduler is there")
+    parser.add_argument(
+        "--dask-jobqueue", metavar="KIND", help="ask a batch system (slurm, pbs ...) for --workers Dask workers"
+    )
     parser.add_argument("--out", type=Path, metavar="DIR", help=f"folder of the results (under {RESULTS}/)")
+
+
+def executor_of(options: argparse.Namespace) -> Executor[Task]:
+    """Where the runs of a campaign take place; raise :class:`SpecError` for what does not fit together."""
+    if options.dask and options.dask_jobqueue:
+        raise SpecError("give --dask (an existing cluster) or --dask-jobqueue (a batch system), not both")
+    if not options.dask and not options.dask_jobqueue:
+        from experiments.pool import Pool
+        from experiments.single import execute
+
+        return Pool(execute, options.workers)
+    from experiments.dask_pool import DaskPool
+
+    if options.dask:
+        return DaskPool.at(options.dask)
+    return DaskPool.from_jobqueue(options.dask_jobqueue, options.workers)
 
 
 def available_cores() -> int:

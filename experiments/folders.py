@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
 import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ from experiments.errors import SpecError
 
 RUN_FILE = "run.json"
 INPUTS = "inputs"
+PARTIAL = ".partial"
 FINISHED, FAILED = "finished", "failed"
 
 
@@ -30,12 +34,50 @@ def make_folder(path: Path) -> Path:
     return path
 
 
-def fresh(folder: Path) -> Path:
-    """Empty a run's folder (left by a run that failed or was stopped) and make it anew."""
-    if folder.exists():
-        shutil.rmtree(folder)
-    folder.mkdir(parents=True)
-    return folder
+@contextlib.contextmanager
+def scratch(folder: Path) -> Iterator[Path]:
+    """Give a new folder to work in; what is in it in the end takes the place of ``folder``.
+
+    Whoever is stopped or killed in the middle leaves the old folder as it was, and two who do the same run do not
+    disturb each other. After :class:`KeyboardInterrupt` or :class:`SystemExit` nothing is kept.
+    """
+    folder.parent.joinpath(PARTIAL).mkdir(exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent / PARTIAL))
+    work.chmod(0o777 & ~_umask())
+    keep = False
+    try:
+        yield work
+        keep = True
+    except Exception:
+        keep = True
+        raise
+    finally:
+        if keep:
+            _replace(work, folder)
+        shutil.rmtree(work, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            work.parent.rmdir()
+
+
+def _replace(work: Path, folder: Path) -> None:
+    """Put a folder in another's place; a rename cannot do that where the other is not empty."""
+    while True:
+        try:
+            work.rename(folder)
+            return
+        except OSError:
+            if not folder.exists():
+                raise
+            old = work.with_name(f"{work.name}.old")
+            with contextlib.suppress(OSError):
+                folder.rename(old)
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def is_finished(folder: Path) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 Task = TypeVar("Task")
 
@@ -43,6 +43,11 @@ class Progress:
 
 
 @dataclass(frozen=True)
+class Started:
+    """A run has begun."""
+
+
+@dataclass(frozen=True)
 class Finished:
     """A run is through."""
 
@@ -55,8 +60,19 @@ class Failed:
     details: str = ""
 
 
-News = Progress | Finished | Failed
+News = Started | Progress | Finished | Failed
 Report = Callable[[Progress], None]
+
+
+class Executor(Protocol[Task]):
+    """Runs tasks somewhere."""
+
+    def run(self, tasks: Iterable[Task]) -> Generator[tuple[Task, News], None, None]:
+        """Yield what happens, as it happens; each task ends with ``Finished`` or ``Failed``.
+
+        Closing the iterator (or an exception in its user) ends all runs.
+        """
+        ...
 
 
 class Pool(Generic[Task]):
@@ -77,30 +93,30 @@ class Pool(Generic[Task]):
         self._running: dict[Connection, tuple[Task, BaseProcess]] = {}
 
     def run(self, tasks: Iterable[Task]) -> Generator[tuple[Task, News], None, None]:
-        """Yield what happens, as it happens; each task ends with ``Finished`` or ``Failed``.
-
-        Closing the iterator (or an exception in its user) ends all processes.
-        """
+        """See :meth:`Executor.run`."""
         todo = iter(tasks)
         try:
-            while self._fill(todo):
+            while True:
+                yield from self._fill(todo)
+                if not self._running:
+                    return
                 for ready in wait(list(self._running), POLL_S):
                     assert isinstance(ready, Connection)
                     yield from self._hear(ready)
         finally:
             self._end_all()
 
-    def _fill(self, todo: Iterator[Task]) -> bool:
+    def _fill(self, todo: Iterator[Task]) -> Iterator[tuple[Task, News]]:
         while len(self._running) < self._workers:
             task = next(todo, None)
             if task is None:
-                break
+                return
             ours, theirs = self._context.Pipe(duplex=False)
             process = self._context.Process(target=_main, args=(self._work, task, theirs), daemon=True)  # type: ignore[attr-defined]
             process.start()
             theirs.close()
             self._running[ours] = (task, process)
-        return bool(self._running)
+            yield task, Started()
 
     def _hear(self, connection: Connection) -> Iterator[tuple[Task, News]]:
         task, process = self._running[connection]

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from rich.console import Console
 
 from experiments import folders, provenance
 from experiments.errors import Interrupted
-from experiments.pool import Failed, Finished, Pool, Report
+from experiments.pool import Executor, Failed, Finished, Started
 from experiments.progress import make_display
-from experiments.single import Task, execute
+from experiments.single import Task
 from experiments.spec import RunSpec
-
-Work = Callable[[Task, Report], None]
 
 
 @dataclass
@@ -37,78 +34,52 @@ class Outcome:
 
 
 def run_all(
-    runs: Sequence[RunSpec],
-    root: Path,
-    *,
-    tau_s: float,
-    simulator: tuple[str, ...] = (),
-    explain: bool = False,
-    workers: int,
+    tasks: Sequence[Task],
+    executor: Executor[Task],
     console: Console,
-    work: Work = execute,
     jobs: Callable[[RunSpec], int] = lambda _: 0,
 ) -> Outcome:
-    """Run all runs whose folders are not finished.
+    """Do all tasks whose folders are not finished.
 
     Parameters
     ----------
-    runs
-        The grid.
-    root
-        The campaign's folder.
-    tau_s
-        Bound of the bounded slowdown.
-    simulator
-        Command of a simulator in processes of its own; empty: in the runs' own.
-    explain
-        Whether runs keep why their jobs waited.
-    workers
-        How many runs at a time, at least 1.
+    tasks
+        The campaign's runs.
+    executor
+        Where they run: :class:`experiments.pool.Pool`, :class:`experiments.dask_pool.DaskPool`.
     console
         Where progress is shown.
-    work
-        What does one run.
     jobs
         Number of jobs of a run's workload, for the progress bars.
 
     Raises
     ------
     Interrupted
-        The user pressed Ctrl-C; all processes have been ended.
+        The user pressed Ctrl-C; all runs have been ended.
     """
     outcome = Outcome()
-    todo: list[Task] = []
-    for run in runs:
-        if folders.is_finished(root / run.id):
-            outcome.skipped.append(run.id)
-        else:
-            todo.append(Task(run, root, tau_s, simulator, explain))
+    todo = [task for task in tasks if not folders.is_finished(task.folder)]
+    outcome.skipped = [task.run.id for task in tasks if task not in todo]
     if outcome.skipped:
-        console.print(f"{len(outcome.skipped)} of {len(runs)} runs are already there", highlight=False)
+        console.print(f"{len(outcome.skipped)} of {len(tasks)} runs are already there", highlight=False)
     if not todo:
         return outcome
-    with make_display(console, len(todo)) as display:
-
-        def begin(task: Task) -> Task:
-            display.started(task.run, jobs(task.run))
-            return task
-
-        pool: Pool[Task] = Pool(work, min(workers, len(todo)))
-        try:
-            with closing(pool.run(begin(task) for task in todo)) as news_of:
-                for task, news in news_of:
+    try:
+        with make_display(console, len(todo)) as display, closing(executor.run(todo)) as news_of:
+            for task, news in news_of:
+                if isinstance(news, Started):
+                    display.started(task.run, jobs(task.run))
+                else:
                     display.heard(task.run, news)
-                    if isinstance(news, Finished):
-                        outcome.finished.append(task.run.id)
-                    elif isinstance(news, Failed):
-                        outcome.failed[task.run.id] = news.cause
-                        _keep_cause(task, news)
-        except KeyboardInterrupt:
-            left = len(todo) - len(outcome.finished)
-            raise Interrupted(
-                f"stopped; {len(outcome.finished) + len(outcome.skipped)} runs are finished, {left} are left: "
-                f"repeat the command to go on"
-            ) from None
+                if isinstance(news, Finished):
+                    outcome.finished.append(task.run.id)
+                elif isinstance(news, Failed):
+                    outcome.failed[task.run.id] = news.cause
+                    _keep_cause(task, news)
+    except KeyboardInterrupt:
+        done = len(outcome.finished) + len(outcome.skipped)
+        left = len(tasks) - done
+        raise Interrupted(f"stopped; {done} runs are finished, {left} are left: repeat the command to go on") from None
     return outcome
 
 

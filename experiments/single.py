@@ -69,7 +69,11 @@ class Task:
 
 def execute(task: Task, report: Report = lambda _: None) -> None:
     """Run a simulation and write its folder; on failure leave ``run.json`` and ``log.txt`` that say why, and raise."""
-    folder = folders.fresh(task.folder)
+    with folders.scratch(task.folder) as folder:
+        _execute_in(folder, task, report)
+
+
+def _execute_in(folder: Path, task: Task, report: Report) -> None:
     memory.forget_peak()
     begin = time.perf_counter()
     try:

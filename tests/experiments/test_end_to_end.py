@@ -212,14 +212,14 @@ def test_ctrl_c_and_resume(tmp_path: Path) -> None:
         start_new_session=True,
     )
     deadline = time.monotonic() + 60
-    while not list(tmp_path.glob("kth-like_*/allocations.csv")) and time.monotonic() < deadline:
+    while not list(tmp_path.glob(".partial/kth-like_*/allocations.csv")) and time.monotonic() < deadline:
         time.sleep(0.1)
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "stopped; 0 runs are finished, 1 are left: repeat the command to go on" in errors
     assert "Traceback" not in errors
-    assert not list(tmp_path.glob("kth-like_*/run.json"))
+    assert [path.name for path in tmp_path.iterdir()] == ["inputs"]
 
 
 @pytest.mark.parametrize(

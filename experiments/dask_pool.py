@@ -1,0 +1,183 @@
+"""The same runs on a Dask cluster. Its workers must see the campaign's folder under the same path.
+
+A run whose worker dies is given to another worker by Dask; since a run's outcome depends on its description only, the
+results are the same. A run that killed several workers counts as failed.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import traceback
+import uuid
+from collections.abc import Callable, Generator, Iterable
+from pathlib import Path
+from typing import Any
+
+from experiments.errors import SpecError
+from experiments.pool import Failed, Finished, News, Progress, Started, describe
+from experiments.single import Task, execute
+
+JOBQUEUES = {
+    "slurm": "SLURMCluster",
+    "pbs": "PBSCluster",
+    "lsf": "LSFCluster",
+    "sge": "SGECluster",
+    "oar": "OARCluster",
+    "moab": "MoabCluster",
+    "htcondor": "HTCondorCluster",
+}
+"""Batch systems that dask-jobqueue can ask for workers, by their names on the command line."""
+
+CONNECT_S = 20.0
+POLL_S = 0.5
+
+
+class DaskPool:
+    """Runs tasks on the workers of a Dask cluster (see :class:`experiments.pool.Executor`).
+
+    Parameters
+    ----------
+    connect
+        Makes the client; called once, when the runs begin.
+    """
+
+    def __init__(self, connect: Callable[[], Any]) -> None:
+        self._connect = connect
+
+    def run(self, tasks: Iterable[Task]) -> Generator[tuple[Task, News], None, None]:
+        """See :meth:`experiments.pool.Executor.run`.
+
+        Raises
+        ------
+        SpecError
+            There is no such cluster, or its workers do not see the campaign's folder.
+        """
+        todo = {task.run.id: task for task in tasks}
+        if not todo:
+            return
+        client = self._connect()
+        topic = f"spillway-{uuid.uuid4().hex}"
+        news: queue.Queue[tuple[str, News]] = queue.Queue()
+        try:
+            _check_shared(client, next(iter(todo.values())).root)
+            client.subscribe_topic(topic, lambda event: news.put(_decode(event[1])))
+            futures = {
+                client.submit(_work, task, topic, key=f"{topic}-{name}", pure=False): name
+                for name, task in todo.items()
+            }
+            for future, name in futures.items():
+                future.add_done_callback(lambda done, name=name: news.put((name, _end(done))))
+            yield from _listen(news, todo)
+        finally:
+            client.close()
+
+    @classmethod
+    def at(cls, address: str) -> DaskPool:
+        """Use a cluster whose scheduler listens at an address (``tcp://host:8786``)."""
+        return cls(lambda: _client(address))
+
+    @classmethod
+    def from_jobqueue(cls, kind: str, workers: int) -> DaskPool:
+        """Ask a batch system for workers (``slurm`` ...; resources come from Dask's own configuration file)."""
+        return cls(lambda: _jobqueue_client(kind, workers))
+
+
+def _listen(news: queue.Queue[tuple[str, News]], todo: dict[str, Task]) -> Generator[tuple[Task, News], None, None]:
+    waiting = set(todo)
+    begun: set[str] = set()
+    while waiting:
+        try:
+            name, item = news.get(timeout=POLL_S)
+        except queue.Empty:
+            continue
+        if name not in waiting:
+            continue
+        if name not in begun:
+            begun.add(name)
+            yield todo[name], Started()
+        if isinstance(item, Finished | Failed):
+            waiting.discard(name)
+        yield todo[name], item
+
+
+def _work(task: Task, topic: str) -> Failed | None:
+    """Do one run on a worker; failures are results, so that Dask does not try them again elsewhere."""
+    from distributed import get_worker
+
+    worker = get_worker()
+
+    def report(progress: Progress) -> None:
+        state = [progress.time_s, progress.done, progress.submitted, progress.waiting]
+        worker.log_event(topic, {"run": task.run.id, "progress": state})
+
+    report(Progress(0.0, 0, 0, 0))
+    try:
+        execute(task, report)
+    except Exception as error:
+        return Failed(describe(error), traceback.format_exc())
+    return None
+
+
+def _decode(event: dict[str, Any]) -> tuple[str, News]:
+    return event["run"], Progress(*event["progress"])
+
+
+def _end(future: Any) -> News:
+    """How a run ended: what it returned, or why Dask gave it up."""
+    if future.status == "finished":
+        failed: Failed | None = future.result()
+        return failed or Finished()
+    if future.cancelled():
+        return Failed("the Dask cluster gave the run up")
+    return Failed(describe(future.exception()))
+
+
+def _check_shared(client: Any, root: Path) -> None:
+    """Refuse a cluster whose workers do not see our files."""
+    token = root.resolve() / f".dask-{uuid.uuid4().hex}"
+    token.touch()
+    try:
+        client.wait_for_workers(1, timeout=CONNECT_S)
+        seen = client.run(os.path.exists, str(token))
+    except TimeoutError:
+        raise SpecError(f"the Dask cluster has had no worker for {CONNECT_S:g} s") from None
+    finally:
+        token.unlink()
+    blind = [address for address, found in seen.items() if not found]
+    if blind:
+        raise SpecError(
+            f"the Dask worker {blind[0]} does not see {str(root.resolve())!r}; give --out a folder on a file system "
+            "that all workers share"
+        )
+
+
+def _client(address: str) -> Any:
+    import distributed
+
+    connect: Any = distributed.Client
+    try:
+        return connect(address, timeout=CONNECT_S, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise SpecError(
+            f"no Dask scheduler answers at {address!r} ({reason}); expected such as tcp://host:8786"
+        ) from None
+
+
+def _jobqueue_client(kind: str, workers: int) -> Any:
+    import distributed
+
+    if kind not in JOBQUEUES:
+        raise SpecError(f"unknown batch system {kind!r}; known: {', '.join(JOBQUEUES)}")
+    try:
+        import dask_jobqueue
+    except ImportError:
+        raise SpecError("--dask-jobqueue needs the package dask-jobqueue: pip install dask-jobqueue") from None
+    try:
+        cluster = getattr(dask_jobqueue, JOBQUEUES[kind])()
+    except (OSError, ValueError, TypeError) as error:
+        raise SpecError(f"cannot start Dask workers with {kind}: {error} (see dask-jobqueue's configuration)") from None
+    cluster.scale(jobs=workers)
+    connect: Any = distributed.Client
+    return connect(cluster, set_as_default=False)

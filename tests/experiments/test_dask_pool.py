@@ -1,0 +1,108 @@
+"""The same runs on a real Dask cluster of separate processes, one of which is killed in the middle."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from distributed import Client, LocalCluster
+
+from experiments.cli import main
+from tests.experiments.test_end_to_end import DETERMINISTIC, run_folders
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+
+ARGUMENTS = ["run", "--workload", "kth-like:jobs=1500", "--policy", "conservative", "--policy", "easy", "--no-plots"]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Two workers, each a process of its own, restarted when it dies."""
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+    ) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The campaign as our own processes do it."""
+    folder = tmp_path_factory.mktemp("local")
+    assert main([*ARGUMENTS, "--out", str(folder)]) == 0
+    return folder
+
+
+def kill_a_busy_worker(address: str, killed: list[int]) -> None:
+    """Wait until a worker works, and kill its process."""
+    with Client(address, set_as_default=False) as client:
+        pids = client.run(os.getpid)
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            busy = [worker for worker, tasks in client.processing().items() if tasks and worker in pids]
+            if busy:
+                time.sleep(0.3)
+                os.kill(pids[busy[0]], signal.SIGKILL)
+                killed.append(pids[busy[0]])
+                return
+            time.sleep(0.02)
+
+
+def test_a_killed_worker_changes_nothing(cluster: Any, local: Path, tmp_path: Path) -> None:
+    """Dask gives the dead worker's run to another; every file that depends on the configuration only is identical."""
+    killed: list[int] = []
+    killer = threading.Thread(target=kill_a_busy_worker, args=(cluster.scheduler_address, killed))
+    killer.start()
+    assert main([*ARGUMENTS, "--dask", cluster.scheduler_address, "--out", str(tmp_path)]) == 0
+    killer.join()
+    assert killed
+    assert set(run_folders(tmp_path)) == {"conservative", "easy"}
+    for policy, folder in run_folders(local).items():
+        for name in DETERMINISTIC:
+            assert (run_folders(tmp_path)[policy] / name).read_bytes() == (folder / name).read_bytes()
+    assert (local / "results.csv").read_bytes() == (tmp_path / "results.csv").read_bytes()
+
+
+def test_a_failing_run_is_reported(cluster: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run that fails on a worker is a failed run with its cause, not tried again elsewhere."""
+    arguments = ["run", "--workload", "kth-like:jobs=5", "--policy", "easy", "--transport", "zmq", "--no-plots"]
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    (broken / "simulator.py").write_text("raise SystemExit('out of order')\n")
+    before = os.environ.get("PYTHONPATH")
+    with Client(cluster, set_as_default=False) as client:
+        client.run(lambda: os.environ.update(PYTHONPATH=str(broken), PYTHONSAFEPATH="1"))
+        assert main([*arguments, "--dask", cluster.scheduler_address, "--out", str(tmp_path / "out")]) == 1
+        client.run(lambda: (os.environ.pop("PYTHONPATH"), os.environ.pop("PYTHONSAFEPATH")))
+    assert os.environ.get("PYTHONPATH") == before
+    assert "out of order" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--dask", "tcp://127.0.0.1:1"], "no Dask scheduler answers at 'tcp://127.0.0.1:1'"),
+        (["--dask-jobqueue", "slurm"], "--dask-jobqueue needs the package dask-jobqueue"),
+        (["--dask-jobqueue", "cron"], "unknown batch system 'cron'; known: slurm, pbs"),
+        (["--dask", "x", "--dask-jobqueue", "slurm"], "not both"),
+    ],
+)
+def test_no_cluster(
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One line says what is missing."""
+    monkeypatch.setattr("experiments.dask_pool.CONNECT_S", 0.5)
+    given = ["run", "--workload", "kth-like:jobs=5", "--policy", "easy", "--out", str(tmp_path)]
+    assert main([*given, *arguments]) == 2
+    errors = capsys.readouterr().err
+    assert message in errors
+    assert "Traceback" not in errors
