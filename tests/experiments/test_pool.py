@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from experiments.errors import SpecError
-from experiments.pool import Failed, Finished, News, Pool, Progress, Report
+from experiments.pool import Failed, Finished, News, Pool, Progress, Report, Started
 
 
 def work(task: str, report: Report) -> None:
@@ -51,9 +51,9 @@ def test_every_task_ends_and_failures_stop_nothing() -> None:
 
 
 def test_progress_comes_before_the_end() -> None:
-    """Signs of life arrive in order."""
+    """A start, signs of life, the end: in this order."""
     kinds = [type(news) for _, news in Pool(work, 1).run(["ok"])]
-    assert kinds == [Progress, Finished]
+    assert kinds == [Started, Progress, Finished]
 
 
 def test_each_run_has_its_own_process(tmp_path: Path) -> None:
