@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+
+import numpy as np
 
 from schedulers.job import Allocation, Job
 from schedulers.machine import Machine
-from schedulers.placement import Resource, carried_nodes, links_above, whole_requests
+from schedulers.placement import Resource, links_above, whole_requests
 
 
 class Limits:
     """What the empty machine offers: tells the jobs that can never run from those that only have to wait."""
 
     def __init__(self, machine: Machine) -> None:
-        self._machine = machine
         self._nodes = len(machine.nodes)
         self._room = [storage.capacity_bytes for storage in machine.storages]
-        self._band = [link.capacity_bytes_per_s for link in machine.links]
         self._largest = max(self._room, default=0)
-        self._narrowest = min(self._band, default=0)
-        self._all_nodes = range(self._nodes)
+        self._links = machine.links
+        self._narrowest = min((link.capacity_bytes_per_s for link in machine.links), default=0)
+        below = np.bincount(machine.node_link + 1, minlength=len(machine.links) + 1).tolist() if machine.links else [0]
+        self._without_link: int = below[0]
+        self._directly_below: list[int] = below[1:]
+        self._below = list(self._directly_below)
+        for index in range(len(self._links) - 1, -1, -1):  # every link stands after its parent
+            if self._links[index].parent >= 0:
+                self._below[self._links[index].parent] += self._below[index]
 
     def infeasible_reason(self, job: Job, covering: Resource = Resource.ALL) -> str | None:
         """Return the inequality that cannot hold even in the empty machine; ``None`` for a job that can run.
@@ -36,7 +43,7 @@ class Limits:
         reason = None
         if job.bb_bytes and Resource.BURST_BUFFERS in covering:
             reason = self._storage_reason(job.nodes, job.bb_bytes)
-        if reason is None and job.io_rate and self._band and Resource.BANDWIDTH in covering:
+        if reason is None and job.io_rate and self._links and Resource.BANDWIDTH in covering:
             reason = self._bandwidth_reason(job.nodes, job.io_rate)
         return reason
 
@@ -53,34 +60,36 @@ class Limits:
     def _bandwidth_reason(self, nodes: int, io_rate: int) -> str | None:
         if nodes * io_rate <= self._narrowest:
             return None
-        carried = carried_nodes(self._machine, self._all_nodes, self._band, io_rate)
+        carried, tightest = self._carry(io_rate)
         if carried >= nodes:
             return None
-        where = self._tightest(io_rate)
-        return f"{nodes} nodes x {_gb(io_rate)}/s: the links carry only {carried} nodes; {where}"
+        for index, below in enumerate(self._below):  # from the outside in: a level that is too small on its own?
+            if self._nodes - max(0, below - self._links[index].capacity_bytes_per_s // io_rate) < nodes:
+                tightest = index
+                break
+        link, below = self._links[tightest], self._below[tightest]
+        size, most = _gb(link.capacity_bytes_per_s), link.capacity_bytes_per_s // io_rate
+        where = f"{link.name} ({size}/s) carries {most} of its {below}"
+        return f"{nodes} nodes x {_gb(io_rate)}/s: the links carry only {carried}; {where}"
 
-    def _tightest(self, io_rate: int) -> str:
-        """Describe the link that holds back most nodes, the outermost of equals."""
-        links = self._machine.links
-        below = [0] * len(links)
-        for node in self._all_nodes:
-            innermost = int(self._machine.node_link[node])
-            if innermost >= 0:
-                below[innermost] += 1
-        most_lost, text = 0, ""
-        for index in range(len(links) - 1, -1, -1):  # every link stands after its parent
-            link = links[index]
-            carried = min(link.capacity_bytes_per_s // io_rate, below[index])
-            if below[index] - carried >= most_lost:
-                most_lost = below[index] - carried
-                text = f"{link.name} with {_gb(link.capacity_bytes_per_s)}/s carries {carried} of {below[index]}"
+    def _carry(self, io_rate: int) -> tuple[int, int]:
+        """How many nodes the empty tree carries, and the link that holds back most, the outermost of equals."""
+        total, below = self._without_link, list(self._directly_below)
+        most_lost, tightest = 0, 0
+        for index in range(len(self._links) - 1, -1, -1):
+            link, brought = self._links[index], below[index]
+            carried = min(link.capacity_bytes_per_s // io_rate, brought)
+            if brought - carried >= most_lost:
+                most_lost, tightest = brought - carried, index
             if link.parent >= 0:
                 below[link.parent] += carried
-        return text
+            else:
+                total += carried
+        return total, tightest
 
 
 def infeasible_reason(machine: Machine, job: Job, covering: Resource = Resource.ALL) -> str | None:
-    """Same as :meth:`Limits.infeasible_reason`, for one question about one machine."""
+    """Same as :meth:`Limits.infeasible_reason`, for a single question; keep a :class:`Limits` for many."""
     return Limits(machine).infeasible_reason(job, covering)
 
 
@@ -101,6 +110,7 @@ class Cluster:
         self._band = [link.capacity_bytes_per_s for link in machine.links]
         self._above = [tuple(links_above(machine, node)) for node in range(len(machine.nodes))] if machine.links else []
         self._held: dict[str, Allocation] = {}
+        self._held_nodes = 0
         self._unavailable: set[int] = set()
 
     # ------------------------------------------------------------------ questions
@@ -108,7 +118,8 @@ class Cluster:
     @property
     def free_nodes(self) -> int:
         """Number of nodes that no job holds and that are available."""
-        return sum(self.is_free((node,)) for node in range(len(self._holder)))
+        gone = sum(self._holder[node] is None for node in self._unavailable)
+        return len(self._holder) - self._held_nodes - gone
 
     @property
     def free_storage(self) -> list[int]:
@@ -125,7 +136,11 @@ class Cluster:
         """Nodes that machine events took away."""
         return frozenset(self._unavailable)
 
-    def is_free(self, nodes: Iterable[int]) -> bool:
+    def held_by(self, job_id: str) -> Allocation | None:
+        """What a job holds; ``None`` for nothing."""
+        return self._held.get(job_id)
+
+    def is_free(self, nodes: Collection[int]) -> bool:
         """Whether none of these nodes is held by a job or unavailable."""
         return all(self._holder[node] is None for node in nodes) and self._unavailable.isdisjoint(nodes)
 
@@ -134,7 +149,11 @@ class Cluster:
         return self._limits.infeasible_reason(job, covering)
 
     def why_not(self, job: Job, allocation: Allocation) -> str | None:
-        """Return the reason why a job cannot be given an allocation now; ``None`` when it can."""
+        """Return the reason why a job cannot be given an allocation now; ``None`` when it can.
+
+        The allocation must have the job's number of nodes and its burst buffer. Its I/O rate may be the job's or 0: a
+        scheduler that ignores bandwidth books none.
+        """
         if job.id in self._held:
             return f"the job already holds {len(self._held[job.id].nodes)} nodes"
         return (
@@ -151,6 +170,7 @@ class Cluster:
         if reason is not None:
             raise ValueError(f"job {job.id!r}: {reason}")
         self._held[job.id] = allocation
+        self._held_nodes += len(allocation.nodes)
         for node in allocation.nodes:
             self._holder[node] = job.id
         self._take(allocation, 1)
@@ -160,6 +180,7 @@ class Cluster:
         allocation = self._held.pop(job_id, None)
         if allocation is None:
             raise ValueError(f"job {job_id!r} holds nothing that could be freed")
+        self._held_nodes -= len(allocation.nodes)
         for node in allocation.nodes:
             self._holder[node] = None
         self._take(allocation, -1)
@@ -187,6 +208,7 @@ class Cluster:
             for storage in allocation.storages:
                 room[storage] -= allocation.bb_bytes
         assert holder == self._holder, "holders do not follow from the allocations"
+        assert self._held_nodes == len(holder) - holder.count(None), "the number of held nodes is wrong"
         assert room == self._room, f"room {self._room} should be {room}"
         assert band == self._band, f"bandwidth {self._band} should be {band}"
         assert min(room, default=0) >= 0, f"a storage node is over-committed: {room}"

@@ -67,8 +67,8 @@ def carried(work, window, ask, parents, groups):
 def holds(work, window, ask, parents, groups):
     """Whether a window with enough nodes and bytes has them in usable pieces: whole requests, links that carry."""
     words, storages, nodes, bb_bytes, _, uses = ask
-    if uses & USE_STORAGES and work[window, FREE_BYTES] < nodes * bb_bytes + storages * (bb_bytes - 1):
-        # What is left over on the storages may be what is missing: count. The quotient of whole numbers below 2^53
+    if uses & USE_STORAGES and work[window, FREE_BYTES] <= (nodes - 1) * bb_bytes + storages * (bb_bytes - 1):
+        # What no whole request fits into may be what is missing: count. The quotient of whole numbers below 2^53
         # never rounds up to the next whole number, and dividing doubles is much faster. Unsigned columns: no negative
         # index to look out for, so that the loop becomes vector instructions.
         fitting, at, size = np.int64(0), np.uint64(window), np.float64(bb_bytes)

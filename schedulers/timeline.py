@@ -133,7 +133,12 @@ class Timeline:
         return self._chosen(job, covering) if start_s < math.inf else None
 
     def earliest_fit(
-        self, job: Job, duration_s: float, not_before_s: float | None = None, covering: Resource = Resource.ALL
+        self,
+        job: Job,
+        duration_s: float,
+        not_before_s: float | None = None,
+        covering: Resource = Resource.ALL,
+        latest_s: float = math.inf,
     ) -> Fit | None:
         """Find the earliest start of a job.
 
@@ -149,11 +154,13 @@ class Timeline:
             Earliest start wanted; ``None`` or an earlier time than now: now.
         covering
             Resources looked at and put into the allocation; the others are ignored.
+        latest_s
+            Last start of interest; a search that ends there is cheaper than one without end.
 
         Returns
         -------
         Fit or None
-            ``None`` when the job does not fit at any time.
+            ``None`` when the job does not fit at any of these times.
 
         Raises
         ------
@@ -162,7 +169,7 @@ class Timeline:
         """
         now_s = self._times.item(0)
         first_s = now_s if not_before_s is None or not_before_s < now_s else not_before_s
-        start_s = self._find(job, duration_s, first_s, math.inf, covering)
+        start_s = self._find(job, duration_s, first_s, latest_s, covering) if first_s <= latest_s else math.inf
         return Fit(start_s, self._chosen(job, covering)) if start_s < math.inf else None
 
     # ------------------------------------------------------------------ changes

@@ -254,7 +254,7 @@ def conflict(times, count, rows, start_s, end_s, demand, sign, words, capacity):
     while segment < count and times[segment] < end_s:
         for column in range(HEAD, HEAD + words):
             word = rows[segment, column]
-            if demand[column] & (~word if sign > 0 else word | ~capacity[column]):
+            if demand[column] & (~word if sign > 0 else word):
                 return segment
         for column in range(HEAD + words, rows.shape[1]):
             left = rows[segment, column] - sign * demand[column]

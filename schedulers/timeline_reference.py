@@ -6,6 +6,7 @@ Slow on purpose (every question walks all bookings) and short enough to be seen 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -58,7 +59,7 @@ class ReferenceTimeline:
 
     def advance(self, now_s: float) -> None:
         """Forget what lies before ``now_s``."""
-        if not self.now_s <= now_s < float("inf"):
+        if not self.now_s <= now_s < math.inf:
             raise ValueError(f"time {now_s} lies before {self.now_s}")
         self.now_s = now_s
 
@@ -88,7 +89,7 @@ class ReferenceTimeline:
         """Start of every segment: ``now_s`` and the later times at which what is free changes."""
         times = [self.now_s]
         last = self.free_at(self.now_s)
-        for time_s in self._instants(self.now_s, float("inf")):
+        for time_s in self._instants(self.now_s, math.inf):
             here = self.free_at(time_s)
             if here != last:
                 times.append(time_s)
@@ -100,11 +101,18 @@ class ReferenceTimeline:
         return self._fit_at(job, self.now_s, duration_s, covering)
 
     def earliest_fit(
-        self, job: Job, duration_s: float, not_before_s: float | None = None, covering: Resource = Resource.ALL
+        self,
+        job: Job,
+        duration_s: float,
+        not_before_s: float | None = None,
+        covering: Resource = Resource.ALL,
+        latest_s: float = math.inf,
     ) -> Fit | None:
         """Earliest start among ``not_before_s`` and the later breakpoints, and what the job gets there."""
         first = self.now_s if not_before_s is None else max(not_before_s, self.now_s)
         for start_s in [first, *(time_s for time_s in self.breakpoints() if time_s > first)]:
+            if start_s > latest_s:
+                break
             allocation = self._fit_at(job, start_s, duration_s, covering)
             if allocation is not None:
                 return Fit(start_s, allocation)

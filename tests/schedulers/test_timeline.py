@@ -50,6 +50,9 @@ def test_requests_are_not_split_over_storages() -> None:
     timeline.reserve(0.0, 30.0, Allocation((3,), (1,), 8))
     assert timeline.earliest_fit(job(3, bb_bytes=4), 5.0) == Fit(30.0, Allocation((0, 1, 2), (0, 0, 1), 4))
     assert timeline.fit_now(job(2, bb_bytes=4), 5.0) == Allocation((0, 1), (0, 0), 4)
+    full_of_crumbs = Timeline(simple_machine(4, storages=2, storage_bytes=7))
+    assert full_of_crumbs.fit_now(job(3, bb_bytes=4), 5.0) is None
+    assert full_of_crumbs.fit_now(job(2, bb_bytes=4), 5.0) == Allocation((0, 1), (0, 1), 4)
 
 
 def test_the_room_of_a_storage_is_its_least_over_the_window() -> None:

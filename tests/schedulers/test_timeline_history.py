@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+import random
 from typing import Any
 
-from hypothesis import given, settings
+import numpy as np
+import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from schedulers.job import Allocation
-from schedulers.machine import Machine
-from schedulers.placement import Placement, Resource
+from schedulers.machine import Link, Machine, Node, Storage
+from schedulers.placement import NodeOrder, Placement, Resource, StorageOrder
 from schedulers.timeline import Timeline
 from schedulers.timeline_reference import ReferenceTimeline
-from tests.schedulers.machine_strategies import jobs, machines, placements
+from tests.schedulers.machine_strategies import job, jobs, machines, placements
 
 coverings = st.sampled_from([Resource.ALL, Resource.ALL, Resource.ALL, *map(Resource, range(8))])
 moments = st.one_of(st.integers(0, 12).map(float), st.floats(0, 12))
@@ -144,19 +147,48 @@ TestTimelineAgainstReference.settings = settings(max_examples=100, stateful_step
 
 
 
-@settings(max_examples=40)
-@given(data=st.data(), machine=machines(), placement=placements)
-def test_a_plan_of_many_jobs_is_the_same(data: Any, machine: Machine, placement: Placement) -> None:
-    """Jobs placed one after the other at their earliest start get the same plan from kernels and reference.
+# ---------------------------------------------------------------------------------------------- dense plans
 
-    Long queues on few nodes: windows over many segments that shrink and grow back.
+CAPACITIES = ((), (12, 9, 11), (30,), (10, 10, 10, 10))
+"""Storages of the machines for dense plans: none, unequal, one, equal."""
+
+
+def tight_machine(rng: random.Random) -> Machine:
+    """A few nodes under a small tree whose links have equal bandwidths, in shuffled order."""
+    count = rng.choice([4, 7, 12, 66])
+    capacities = rng.choice(CAPACITIES)
+    wide = rng.choice([10, 14])
+    links = (Link("root", 2 * wide, -1), Link("a", wide, 0), Link("b", wide, 0), Link("c", wide, 2))
+    orders = [rng.sample(range(len(capacities)), len(capacities)) for _ in range(count)]
+    return Machine(
+        nodes=tuple(Node(i, f"n{i}", ()) for i in range(count)),
+        storages=tuple(Storage(count + i, f"s{i}", (), size) for i, size in enumerate(capacities)),
+        links=links,
+        node_link=np.array([rng.choice([-1, 0, 1, 2, 3, 3, 2, 1]) for _ in range(count)], np.int32),
+        nearest_storages=np.array(orders, np.int32).reshape(count, len(capacities)),
+    )
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_dense_plan_is_the_same(seed: int) -> None:
+    """Jobs placed one after the other, each at its earliest start, up to a latest one: the same plan, and it adds up.
+
+    Windows over many segments that shrink at the front and are grown backwards, storages and links nearly full. Long
+    reservations of nodes alone keep the other resources from following the nodes.
     """
+    rng = random.Random(seed)
+    machine = tight_machine(rng)
+    placement = Placement(rng.choice(list(NodeOrder)), rng.choice(list(StorageOrder)))
     mine, model = Timeline(machine, 0.0, placement), ReferenceTimeline(machine, 0.0, placement)
-    queue = data.draw(st.lists(st.tuples(jobs(machine), st.integers(1, 30)), min_size=5, max_size=14))
-    for asked, length in queue:
-        fit = mine.earliest_fit(asked, length)
-        assert fit == model.earliest_fit(asked, length)
+    for _ in range(25):
+        nodes = rng.choice([1, 1, 2, 3, 5])
+        asked = job(nodes, rng.choice([0, 2, 3, 5, 7]) if machine.storages else 0, rng.choice([0, 1, 2, 3, 5]))
+        length, after, latest = rng.choice([1, 2, 5, 11, 23]), rng.randrange(10), rng.choice([math.inf, 20, 35])
+        covering = rng.choice([Resource.ALL, Resource.ALL, Resource.NODES])
+        fit = mine.earliest_fit(asked, length, after, covering, latest)
+        assert fit == model.earliest_fit(asked, length, after, covering, latest)
         if fit is not None:
-            mine.reserve(fit.start_s, fit.start_s + length, fit.allocation)
-            model.reserve(fit.start_s, fit.start_s + length, fit.allocation)
+            mine.reserve(fit.start_s, fit.start_s + length, fit.allocation, covering)
+            model.reserve(fit.start_s, fit.start_s + length, fit.allocation, covering)
     mine.check()
+    assert mine.breakpoints() == model.breakpoints()
