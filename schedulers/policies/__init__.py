@@ -123,11 +123,19 @@ POLICIES: dict[str, PolicyEntry] = {
         {},
         {**_LITERAL_DEPTH, "size": 10, "method": "largest-first", "placement": "solver"},
     ),
-    "plan": _plan("plan-based: the best order of the whole queue, found by annealing"),
-    "plan-sum": _plan("plan-based, sum of waiting times", alpha=1.0),
-    "plan-square": _plan("plan-based, sum of squared waiting times", alpha=2.0),
-    "plan-cube": _plan("plan-based, sum of cubed waiting times", alpha=3.0),
-    "plan-start": _plan("plan-based, latest start of the plan (the thesis's text)", latest=True),
+    "plan": _plan("plan-based: sum of waiting times to the power 1.5, which keeps the longest waits down", alpha=1.5),
+    "plan-mean": _plan(
+        "plan-based: sum of waiting times over the root of walltimes, for the means", alpha=1.0, beta=0.5
+    ),
+    "plan-sum": _plan("plan-based: sum of waiting times", alpha=1.0),
+    "plan-square": _plan("plan-based: sum of squared waiting times", alpha=2.0),
+    "plan-cube": _plan("plan-based: sum of cubed waiting times", alpha=3.0),
+    "plan-start": PolicyEntry(
+        Plan,
+        "plan-based: latest start of the plan (literally: the sum of starts, as the thesis's code does)",
+        {"latest": True},
+        {**_LITERAL_PLAN, "latest": False, "alpha": 1.0},
+    ),
     "conservative": PolicyEntry(Conservative, "conservative backfilling: every job has a promise, and it is kept"),
 }
 """Every policy by its name on the command line."""
