@@ -87,6 +87,12 @@ def _fixed(platform: Platform, path: Path) -> EngineProtocol:
     return FixedEngine(platform)
 
 
+def _waterfill(platform: Platform, path: Path) -> EngineProtocol:
+    from simulator.engines.waterfill import WaterfillEngine
+
+    return WaterfillEngine(platform)
+
+
 def _simgrid(platform: Platform, path: Path) -> EngineProtocol:
     from simulator.engines.simgrid import SimgridEngine
 
@@ -100,6 +106,7 @@ def _no_engine(platform: Platform, path: Path) -> EngineProtocol:
 _ENGINES: dict[Engine, Callable[[Platform, Path], EngineProtocol]] = {
     Engine.FLUID: lambda platform, _: FluidEngine(platform),
     Engine.FIXED: _fixed,
+    Engine.WATERFILL: _waterfill,
     Engine.SIMGRID: _simgrid,
     Engine.BATSIM: _no_engine,
     Engine.DOCKER: _no_engine,

@@ -8,16 +8,21 @@ from dataclasses import dataclass
 from experiments.errors import SpecError
 from experiments.policies import build_policy
 from experiments.spec import Model, PolicySpec, RunSpec
-from schedulers.estimates import Estimator, UserHistory, Walltimes
+from schedulers.estimates import Estimator, Requested, UserHistory, Walltimes
 from schedulers.execution.base import Execution
 from schedulers.execution.phased import Phased, PhasedOptions, PhaseRecord
 from schedulers.execution.rigid import Rigid
+from schedulers.machine import MachineDefaults
 from schedulers.placement import NodeOrder, Placement, StorageOrder
 from schedulers.session import Cadence, Observer, Session
 from schedulers.timeline import Timeline
 from schedulers.timeline_published import PublishedTimeline
 
-ESTIMATES: Mapping[str, Callable[[], Estimator]] = {"walltime": Walltimes, "history": UserHistory}
+ESTIMATES: Mapping[str, Callable[[], Estimator]] = {
+    "walltime": Walltimes,
+    "history": UserHistory,
+    "requested": Requested,
+}
 
 
 @dataclass(frozen=True)
@@ -30,9 +35,14 @@ class Setting:
 
 SETTINGS: Mapping[str, Setting] = {
     "estimates": Setting(
-        tuple(ESTIMATES), "how long a job is expected to run: its walltime, or from its user's history"
+        tuple(ESTIMATES),
+        "how long a job is expected to run: its walltime, from its user's history, or its field requested_s",
     ),
     "node_order": Setting(tuple(order.value for order in NodeOrder), "which free nodes a job gets"),
+    "bandwidth": Setting(("aware", "ignorant"), "whether links' bandwidth is scheduled"),
+    "foreign": Setting(
+        ("0", "0.1", "0.2", "0.3", "0.4", "0.5"), "share of the file system's bandwidth kept for traffic of others"
+    ),
     "storage_order": Setting(
         tuple(order.value for order in StorageOrder), "which storage node holds the burst buffer of a node"
     ),
@@ -87,6 +97,9 @@ def make_session(
         execution=_execution(run.model, run.policy, on_record),
         placement=Placement(NodeOrder(settings["node_order"]), StorageOrder(settings["storage_order"])),
         timeline=PublishedTimeline if literal else Timeline,
+        defaults=MachineDefaults(
+            bandwidth=settings["bandwidth"] == "aware", foreign_share=float(settings["foreign"])
+        ),
         estimator=ESTIMATES[settings["estimates"]](),
         observer=observer,
         explain=explain,

@@ -16,6 +16,7 @@ class Engine(enum.Enum):
 
     FLUID = "fluid"
     FIXED = "fixed"
+    WATERFILL = "waterfill"
     SIMGRID = "simgrid"
     BATSIM = "batsim"
     DOCKER = "docker"

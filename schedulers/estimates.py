@@ -58,6 +58,15 @@ class Correction(enum.Enum):
     WALLTIME = "walltime"
 
 
+class Requested(Walltimes):
+    """The user's word where the simulator does not enforce it: the job's field ``requested_s``, else its walltime."""
+
+    def estimate_s(self, job: Job) -> float:
+        """What the job requested."""
+        value = job.extras.get("requested_s")
+        return float(value) if isinstance(value, int | float) and value > 0 else job.walltime_s
+
+
 class UserHistory:
     """Mean runtime of the user's last jobs, never above the walltime; the walltime while the user has no history.
 

@@ -22,13 +22,14 @@ A platform without such properties (the thesis's own file) can be described on t
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from schedulers.errors import RemoteProtocolError
+from schedulers.errors import OptionError, RemoteProtocolError
 from schedulers.protocol.messages import ResourceInfo, SimulationBegins
 
 
@@ -71,10 +72,21 @@ class MachineDefaults:
     location_shape
         Sizes from the inside out used to derive a location from the number at the end of a host's name:
         ``(3, 3, 4)`` means 3 nodes per router, 3 routers per chassis, 4 chassis per group. Empty: no location.
+    bandwidth
+        Whether the bandwidth levels that the platform states are scheduled; off, the scheduler is I/O-ignorant.
+    foreign_share
+        Share of the outermost level (the parallel file system) that is kept free for traffic of others, in [0, 1)
+        (Herbein et al. 2016, section 5.1).
     """
 
     burst_buffer_bytes: int = 0
     location_shape: tuple[int, ...] = ()
+    bandwidth: bool = True
+    foreign_share: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.foreign_share < 1:
+            raise OptionError(f"the share of foreign traffic must be at least 0 and below 1, got {self.foreign_share}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +126,8 @@ class Machine:
         places.sort(key=lambda place: (_natural(place[1]), _natural((place[0].name,)), place[0].id))
         nodes = tuple(Node(info.id, info.name, location) for info, location in places)
         storages, pfs_id = _storages(event.storage_resources, defaults)
-        links, node_link = _links([info for info, _ in places])
+        infos = [info for info, _ in places] if defaults.bandwidth else []
+        links, node_link = _links(infos, defaults.foreign_share) if infos else ((), np.full(len(places), -1, np.int32))
         return cls(
             nodes=nodes,
             storages=storages,
@@ -178,7 +191,7 @@ def _storages(infos: tuple[ResourceInfo, ...], defaults: MachineDefaults) -> tup
     return tuple(found), pfs_id
 
 
-def _links(infos: list[ResourceInfo]) -> tuple[tuple[Link, ...], npt.NDArray[np.int32]]:
+def _links(infos: list[ResourceInfo], foreign_share: float) -> tuple[tuple[Link, ...], npt.NDArray[np.int32]]:
     links: list[Link] = []
     index: dict[tuple[str, ...], int] = {}
     above = np.full(len(infos), -1, np.int32)
@@ -192,6 +205,8 @@ def _links(infos: list[ResourceInfo]) -> tuple[tuple[Link, ...], npt.NDArray[np.
             if path not in index:
                 capacity = _whole(value, f"host {info.name!r}: property 'io_path', level {name!r}")
                 index[path] = len(links)
+                if parent < 0:
+                    capacity -= math.ceil(capacity * foreign_share)
                 links.append(Link(name, capacity, parent))
             parent = index[path]
         above[row] = parent

@@ -73,6 +73,10 @@ def make_engine(name: str, platform: Platform, path: Path) -> Engine:
         from simulator.engines.fixed import FixedEngine
 
         return FixedEngine(platform)
+    if name == "waterfill":
+        from simulator.engines.waterfill import WaterfillEngine
+
+        return WaterfillEngine(platform)
     from simulator.engines.fluid import FluidEngine
 
     return FluidEngine(platform)

@@ -13,7 +13,7 @@ from simulator.errors import SimulatorInputError
 from simulator.options import BATSIM_VERSION, SimulationOptions
 
 DEFAULT_ENDPOINT = "tcp://localhost:28000"
-ENGINES = ("fluid", "simgrid", "fixed")
+ENGINES = ("fluid", "simgrid", "fixed", "waterfill")
 VERBOSITIES = ("quiet", "network-only", "information", "debug")
 SIMGRID_VERSION = "3.32.0"
 

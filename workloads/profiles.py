@@ -68,6 +68,7 @@ _REQUIRED: dict[str, dict[str, Check]] = {
     "parallel_homogeneous_total": {"cpu": _at_least_zero, "com": _at_least_zero},
     "composed": {"seq": _names},
     "parallel_homogeneous_pfs": {},
+    "io_stream": {"cpu": _above_zero, "io_bytes": _at_least_zero},
     "data_staging": {"nb_bytes": _at_least_zero, "from": _text, "to": _text},
     "smpi": {"trace": _text},
     "usage_trace": {"trace": _text},
@@ -82,6 +83,7 @@ _OPTIONAL: dict[str, dict[str, Check]] = {
         "storage": _text,
         "host": _text,
     },
+    "io_stream": {"storage": _text},
     "send": {"sleeptime": _above_zero},
     "recv": {"regex": _text, "success": _text, "failure": _text, "timeout": _text, "polltime": _above_zero},
 }

@@ -7,13 +7,14 @@ from collections.abc import Callable
 from schedulers.protocol.messages import JsonObject
 from simulator.fields import Fields
 from simulator.numbers import rewritten
-from simulator.profiles import composed, delay, homogeneous, messaging, parallel, storage, usage
+from simulator.profiles import composed, delay, homogeneous, io_stream, messaging, parallel, storage, usage
 from simulator.profiles.base import Origin, Parsed, Profile
 
 READERS: dict[str, Callable[[Fields, Origin], Parsed]] = {
     "composed": composed.parse,
     "data_staging": storage.parse_staging,
     "delay": delay.parse,
+    "io_stream": io_stream.parse,
     "parallel": parallel.parse,
     "parallel_homogeneous": homogeneous.parse,
     "parallel_homogeneous_pfs": storage.parse_pfs,

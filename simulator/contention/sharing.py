@@ -1,0 +1,42 @@
+"""How the children of one resource share its bandwidth.
+
+References
+----------
+Herbein et al., HPDC 2016 (DOI 10.1145/2907294.2907316), section 4.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def water_fill(requests: Sequence[float], peak: float, whole: bool = False) -> list[float]:
+    """Bandwidth that each child gets: what it asks, or an equal share of what the smaller requests leave.
+
+    ``ActualBW_i = min(ReqBW_i, (PeakBW - sum of ActualBW_j, j < i) / (n - i))``, requests ascending.
+
+    Parameters
+    ----------
+    requests
+        What the children ask, >= 0, in any order.
+    peak
+        What there is to share, >= 0, in the same unit.
+    whole
+        Whether shares are cut to whole units, as in the authors' emulator, which counts whole MB/s. The remainder goes
+        to the children served last.
+
+    Returns
+    -------
+    list of float
+        In the order of ``requests``.
+    """
+    if sum(requests) <= peak:
+        return list(requests)
+    actual = [0.0] * len(requests)
+    left, waiting = peak, len(requests)
+    for index in sorted(range(len(requests)), key=requests.__getitem__):
+        share = left // waiting if whole else left / waiting
+        actual[index] = min(requests[index], share)
+        left -= actual[index]
+        waiting -= 1
+    return actual

@@ -1,0 +1,224 @@
+"""The workload of Herbein et al.: fitted to any log, drawn with a seed, every job with a constant I/O stream.
+
+Five quantities are modelled: user arrivals and the jobs of an arrival (:mod:`workloads.arrivals`), sizes in
+power-of-two bins, time limit and elapsed time together (the log's own pairs), and the average I/O rate per node.
+
+References
+----------
+Herbein et al., *Scalable I/O-aware job scheduling for burst buffer enabled HPC clusters*, HPDC 2016
+(DOI 10.1145/2907294.2907316), section 4.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from workloads.arrivals import ArrivalModel, Calendar, fit_arrivals
+from workloads.draws import Draws
+from workloads.errors import WorkloadError
+from workloads.swf import SwfLog, SwfRecord
+from workloads.workload import Profile, Workload, WorkloadJob
+
+PAPER_JOBS = 2500
+"""Jobs of one of the paper's tests (section 5.1)."""
+
+PAPER_RATE = 18_000_000
+"""Average I/O rate per node, bytes per second (section 4.1: half of 128 GB per hour)."""
+
+PAPER_STATE_CHANGE_S = 31.7
+"""Mean time between job state changes in the paper's tests, s (section 5.4)."""
+
+CHANGES_PER_JOB = 4
+"""State changes of a job (section 5.4): the mean time between submissions is so many times the time between changes."""
+
+DIVERSE_RATES: tuple[tuple[int, float], ...] = (
+    (0, 0.20), (6_000_000, 0.30), (18_000_000, 0.25), (36_000_000, 0.15), (67_000_000, 0.09), (127_000_000, 0.01),
+)  # fmt: skip
+"""An own diverse mix (bytes per second per node, share of the jobs) with a mean of 19 MB/s. The paper leaves it to
+future work (end of section 4.2) and gives no numbers."""
+
+CONSTANT_RATES: tuple[tuple[int, float], ...] = ((PAPER_RATE, 1.0),)
+"""The paper's: the same rate for every job."""
+
+STREAM, PORTABLE = "stream", "portable"
+"""How the stream is written: as our simulator's ``io_stream`` profile, or so that the real Batsim can read the file (a
+``parallel_homogeneous`` profile; the scheduler's ``streamed`` execution adds the I/O, from the job's ``io_bytes``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class HerbeinModel:
+    """What is known of a log.
+
+    Attributes
+    ----------
+    arrivals
+        User arrivals.
+    sizes
+        Number of jobs with 1, 2-3, 4-7, ... nodes.
+    times
+        Unique pairs (time limit, elapsed time) in s, both > 0.
+    weights
+        How often each pair occurs.
+    """
+
+    arrivals: ArrivalModel
+    sizes: tuple[int, ...]
+    times: tuple[tuple[int, int], ...]
+    weights: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HerbeinOptions:
+    """How a workload is drawn.
+
+    Attributes
+    ----------
+    jobs
+        Number of jobs, >= 1.
+    seed
+        Seed of all draws, >= 0.
+    mean_gap_s
+        Expected time between submissions over a whole week in s, > 0; ``None``: the log's own. The default is four
+        times the paper's time between state changes.
+    nodes
+        Nodes of the machine, >= 1: larger bins are left out.
+    size_factor
+        What sizes are multiplied with, > 0 (rounded, at least 1 node): for logs of a machine of another size.
+    rates
+        I/O rates per node (bytes per second) and their shares.
+    speed_flops
+        Speed of a node, flop/s, > 0.
+    form
+        :data:`STREAM` or :data:`PORTABLE`.
+    """
+
+    jobs: int = PAPER_JOBS
+    seed: int = 0
+    mean_gap_s: float | None = CHANGES_PER_JOB * PAPER_STATE_CHANGE_S
+    nodes: int = 3888
+    size_factor: float = 1.0
+    rates: tuple[tuple[int, float], ...] = CONSTANT_RATES
+    speed_flops: float = 1e9
+    form: str = STREAM
+
+    def __post_init__(self) -> None:
+        checks = {
+            "jobs": self.jobs >= 1, "seed": self.seed >= 0, "nodes": self.nodes >= 1,
+            "mean_gap_s": self.mean_gap_s is None or self.mean_gap_s > 0, "size_factor": self.size_factor > 0,
+            "speed_flops": self.speed_flops > 0, "form": self.form in (STREAM, PORTABLE),
+            "rates": bool(self.rates) and all(rate >= 0 and share > 0 for rate, share in self.rates),
+        }  # fmt: skip
+        wrong = [name for name, good in checks.items() if not good]
+        if wrong:
+            raise WorkloadError(f"option {wrong[0]!r} is out of range: {getattr(self, wrong[0])!r}")
+
+
+def fit_herbein(log: SwfLog, processors_per_node: int | None = None) -> HerbeinModel:
+    """Fit the model.
+
+    Jobs without known size, runtime or requested time, and those that never ran, do not count. Runtimes beyond the
+    limit are kept, as the paper keeps the pairs that its database has.
+
+    Parameters
+    ----------
+    processors_per_node
+        Default: what the header says (``MaxProcs / MaxNodes``), else 1.
+
+    Raises
+    ------
+    WorkloadError
+        No job of the log is complete.
+    """
+    per_node = processors_per_node or _per_node(log)
+    complete = [record for record in log.records if record.processors > 0 and record.run_s > 0 < record.requested_s]
+    if not complete:
+        raise WorkloadError("the log has no job with size, runtime and requested time: nothing to fit")
+    nodes = np.array([-(-record.processors // per_node) for record in complete], np.int64)
+    sizes = np.bincount(np.floor(np.log2(nodes)).astype(np.int64))
+    pairs, weights = np.unique(
+        np.array([(record.requested_s, record.run_s) for record in complete], np.int64), axis=0, return_counts=True
+    )
+    return HerbeinModel(
+        fit_arrivals(log, _submitted(log.records)),
+        tuple(sizes.tolist()),
+        tuple((int(limit), int(elapsed)) for limit, elapsed in pairs.tolist()),
+        tuple(weights.tolist()),
+    )
+
+
+def draw_herbein(model: HerbeinModel, options: HerbeinOptions | None = None, name: str = "herbein") -> Workload:
+    """Draw a workload; the same model and options give the same workload, on every machine.
+
+    Raises
+    ------
+    WorkloadError
+        No size of the model fits on the machine.
+    """
+    options = options or HerbeinOptions()
+    count = options.jobs
+
+    def draws(stream: str) -> Draws:
+        return Draws(options.seed, f"herbein/{stream}")
+
+    arrivals = replace(model.arrivals, calendar=Calendar())  # the drawn log begins on a Monday, 0:00
+    submits = arrivals.draw(draws("arrivals"), count, options.mean_gap_s)
+    sizes = _sizes(model, options, draws("sizes"))
+    rows = draws("times").choose(model.weights, count)
+    rates = np.array([rate for rate, _ in options.rates], np.int64)
+    chosen = rates[draws("rates").choose([share for _, share in options.rates], count)]
+    write = _FORMS[options.form]
+    jobs: list[WorkloadJob] = []
+    profiles: dict[str, Profile] = {}
+    for index in range(count):
+        limit, elapsed = model.times[int(rows[index])]
+        rate = int(chosen[index])
+        profile, extras = write(elapsed * options.speed_flops, rate * elapsed, rate)
+        label = f"{elapsed}s-{rate}"
+        profiles[label] = profile
+        submit = round(float(submits[index]), 3)
+        jobs.append(
+            WorkloadJob(index + 1, submit, int(sizes[index]), label, None, {"requested_s": limit, **extras})
+        )
+    return Workload(name, options.nodes, tuple(jobs), profiles, "Herbein et al. 2016, section 4.2", {}, _notes(options))
+
+
+def _submitted(records: Sequence[SwfRecord]) -> list[SwfRecord]:
+    """All records count as submissions, also of jobs that never ran."""
+    return sorted(records, key=lambda record: (record.submit_s, record.number))
+
+
+def _per_node(log: SwfLog) -> int:
+    nodes, processors = log.header.max_nodes, log.header.max_procs
+    return max(1, round(processors / nodes)) if nodes and processors else 1
+
+
+def _sizes(model: HerbeinModel, options: HerbeinOptions, draws: Draws) -> npt.NDArray[np.int64]:
+    """A bin stands for its power of two: the sizes that users prefer."""
+    values = [max(1, round(options.size_factor * 2**power)) for power in range(len(model.sizes))]
+    weights = [weight if value <= options.nodes else 0 for value, weight in zip(values, model.sizes, strict=True)]
+    if not any(weights):
+        raise WorkloadError(f"no size of the model fits on {options.nodes} nodes; the smallest is {min(values)}")
+    return np.asarray(np.array(values, np.int64)[draws.choose(weights, options.jobs)], np.int64)
+
+
+def _stream(flops: float, bytes_per_node: int, rate: int) -> tuple[Profile, dict[str, int]]:
+    return {"type": "io_stream", "cpu": flops, "io_bytes": bytes_per_node}, {"io_rate": rate}
+
+
+def _portable(flops: float, bytes_per_node: int, rate: int) -> tuple[Profile, dict[str, int]]:
+    profile: Profile = {"type": "parallel_homogeneous", "cpu": flops, "com": 0}
+    return profile, {"io_rate": rate, "io_bytes": bytes_per_node}
+
+
+_FORMS = {STREAM: _stream, PORTABLE: _portable}
+
+
+def _notes(options: HerbeinOptions) -> tuple[str, ...]:
+    return (
+        "jobs state no walltime: as in the paper's emulator none is killed; 'requested_s' is what schedulers may use",
+        f"{options.jobs} jobs, seed {options.seed}",
+    )
