@@ -14,11 +14,13 @@ from numba.extending import intrinsic
 
 from schedulers.timeline_layout import (
     ASK,
+    BELOW,
     BY_ID,
     EMPTIEST,
     FIRST_FIT,
     FREE_BYTES,
     FREE_NODES,
+    FULL,
     HEAD,
     INDICES,
     NEAREST,
@@ -63,6 +65,25 @@ def carried(work, window, ask, parents, groups):
     return work[SPARE, links]
 
 
+@njit(f"boolean({ROWS}, int64, {ASK}, {INDICES}, {ROWS})", **OPTIONS)
+def _links_hold(work, window, ask, parents, groups):
+    """Whether the tree of links can carry the job; nodes are only counted where simple bounds do not decide.
+
+    A link costs at most the nodes below it that it cannot carry, and lets no more through than it carries.
+    """
+    words, storages, nodes, _, io_rate, _ = ask
+    free, lost = work[window, FREE_NODES], np.int64(0)
+    for column in range(np.uint64(HEAD + words + storages), np.uint64(work.shape[1])):
+        below, band = work[BELOW, column], work[np.uint64(window), column]
+        most = min(below, free)
+        if band < most * io_rate:
+            passing = band // io_rate
+            if work[FULL, FREE_NODES] - below + passing < nodes:
+                return False
+            lost += most - passing
+    return free - lost >= nodes or carried(work, window, ask, parents, groups) >= nodes
+
+
 @njit(f"boolean({ROWS}, int64, {ASK}, {INDICES}, {ROWS})", forceinline=True, **OPTIONS)
 def holds(work, window, ask, parents, groups):
     """Whether a window with enough nodes and bytes has them in usable pieces: whole requests, links that carry."""
@@ -76,7 +97,7 @@ def holds(work, window, ask, parents, groups):
             fitting += np.int64(np.float64(work[at, column]) / size)
         if fitting < nodes:
             return False
-    return uses & USE_LINKS == 0 or carried(work, window, ask, parents, groups) >= nodes
+    return uses & USE_LINKS == 0 or _links_hold(work, window, ask, parents, groups)
 
 
 @njit(f"boolean({ROW}, int64, int64, int64, {INDICES})", **OPTIONS)

@@ -78,6 +78,7 @@ def _narrow(work, window, wider, rows, segment, ask):
     else:
         for column in range(np.uint64(HEAD), first):
             work[to, column] = work[wide, column]
+        work[to, FREE_NODES] = work[wide, FREE_NODES]
     if uses & USE_STORAGES:
         total = 0
         for column in range(first, last):

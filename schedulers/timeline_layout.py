@@ -25,7 +25,8 @@
     ``(link, word, bits)``, ascending: the nodes of one bitset word that hang directly on one link. Nodes without link
     have the link number ``links``.
 ``work: int64[BACK + count or more, width]``
-    Scratch memory; ``work[FULL]`` is ``capacity`` and stays, the rest means nothing between calls.
+    Scratch memory. ``work[FULL]`` is ``capacity``; ``work[BELOW]`` has in its link columns the number of nodes below
+    each link; both stay. The rest means nothing between calls.
 ``chosen: int32[2, nodes]``
     Output: ``chosen[0, :r]`` the nodes, ascending, and ``chosen[1, :r]`` the storage of each (if any).
 
@@ -43,8 +44,8 @@ from typing import Any
 FREE_NODES, FREE_BYTES, HEAD = 0, 1, 2
 """Columns of a row: totals, and where the rest begins."""
 
-FULL, FORWARD, WINDOW, SPARE, BACK = 0, 1, 2, 3, 4
-"""Rows of ``work``: the empty machine, windows, scratch, and from ``BACK`` on one window per segment."""
+FULL, BELOW, FORWARD, WINDOW, SPARE, BACK = 0, 1, 2, 3, 4, 5
+"""Rows of ``work``: the empty machine, nodes below links, windows, scratch, from ``BACK`` on one window per segment."""
 
 FIRST_FIT, SPREAD, PACK = 0, 1, 2
 """Codes of :class:`schedulers.placement.NodeOrder`."""

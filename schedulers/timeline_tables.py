@@ -84,6 +84,7 @@ class Tables:
             parents,
             _groups(node_link, self.link_count),
         )
+        self._below = _nodes_below(node_link, parents)
         self.make_room(28)
         self.for_book = (node_link, parents, self.capacity, self.word_count, len(room), self.demand)
 
@@ -91,6 +92,7 @@ class Tables:
         """Have scratch memory for timelines of at least so many segments."""
         self.work = np.zeros((layout.BACK + 2 * segments, len(self.capacity)), np.int64)
         self.work[layout.FULL] = self.capacity
+        self.work[layout.BELOW, self.bands] = self._below
 
     def explain(
         self,
@@ -150,6 +152,15 @@ def bitset(nodes: range | list[int], words: int) -> npt.NDArray[np.int64]:
     bits = np.zeros(words * 64, np.uint8)
     bits[list(nodes)] = 1
     return np.packbits(bits, bitorder="little").view(np.int64)
+
+
+def _nodes_below(node_link: npt.NDArray[np.int32], parents: npt.NDArray[np.int32]) -> list[int]:
+    """Number of nodes below each link, directly or not."""
+    below: list[int] = np.bincount(node_link + 1, minlength=len(parents) + 1)[1:].tolist()
+    for link in range(len(parents) - 1, -1, -1):  # every link stands after its parent
+        if parents[link] >= 0:
+            below[parents[link]] += below[link]
+    return below
 
 
 def _groups(node_link: npt.NDArray[np.int32], links: int) -> npt.NDArray[np.int64]:
