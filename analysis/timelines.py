@@ -48,6 +48,12 @@ def queued_nodes(table: JobTable) -> Steps:
     return steps(ran.submit_s, ran.start_s, ran.nodes.astype(np.float64))
 
 
+def queued_bytes(table: JobTable) -> Steps:
+    """Burst-buffer bytes that waiting jobs ask for."""
+    ran = table.ran()
+    return steps(ran.submit_s, ran.start_s, ran.nodes * ran.bb_bytes)
+
+
 def busy_nodes(table: JobTable) -> Steps:
     """Nodes held by jobs."""
     ran = table.ran()

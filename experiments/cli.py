@@ -25,10 +25,11 @@ USAGE = """run_experiments.py                  the demo campaign: five policies 
        run_experiments.py CAMPAIGN.toml    a campaign
        run_experiments.py run --workload FILE --policy NAME ...    one comparison (run --help)
        run_experiments.py explain RUN JOB  why a job waited
-       run_experiments.py report DIR       a campaign's results as one HTML file"""
+       run_experiments.py report DIR       a campaign's results as one HTML file
+       run_experiments.py thesis           the evaluation of Kopanski's thesis, repeated (thesis --help)"""
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one line, like all others."""
 
     def error(self, message: str) -> NoReturn:
@@ -56,9 +57,9 @@ def _campaign_command(arguments: Sequence[str]) -> int:
     """``run_experiments.py [CAMPAIGN.toml]``."""
     from experiments.campaign_file import read_campaign
 
-    parser = _Parser(prog="run_experiments.py", usage=USAGE, description="Repeat scheduling experiments and compare.")
+    parser = Parser(prog="run_experiments.py", usage=USAGE, description="Repeat scheduling experiments and compare.")
     parser.add_argument("campaign", nargs="?", type=Path, metavar="CAMPAIGN.toml", help="default: the demo campaign")
-    _add_common(parser)
+    add_common(parser)
     options = parser.parse_args(arguments)
     path: Path = options.campaign or DEMO
     if path.suffix != ".toml":
@@ -83,7 +84,7 @@ def _explain_command(arguments: Sequence[str]) -> int:
     """``run_experiments.py explain RUN JOB``."""
     from experiments.explain import explain
 
-    parser = _Parser(
+    parser = Parser(
         prog="run_experiments.py explain",
         description="Tell why a job waited. Where the run kept no reasons (--explain), it is repeated first.",
     )
@@ -99,7 +100,7 @@ def _report_command(arguments: Sequence[str]) -> int:
     """``run_experiments.py report DIR``."""
     from analysis.report.build import build_report
 
-    parser = _Parser(prog="run_experiments.py report", description="Write a campaign's results as one HTML file.")
+    parser = Parser(prog="run_experiments.py report", description="Write a campaign's results as one HTML file.")
     parser.add_argument("campaign", type=Path, metavar="DIR", help="folder of a campaign")
     parser.add_argument("--out", type=Path, metavar="FILE", help="default: report.html in the folder")
     options = parser.parse_args(arguments)
@@ -107,10 +108,18 @@ def _report_command(arguments: Sequence[str]) -> int:
     return 0
 
 
+def _thesis_command(arguments: Sequence[str]) -> int:
+    """``run_experiments.py thesis ...``."""
+    from experiments.thesis.command import main as thesis
+
+    return thesis(arguments)
+
+
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "run": _run_command,
     "explain": _explain_command,
     "report": _report_command,
+    "thesis": _thesis_command,
 }
 """Subcommands by name; anything else is a campaign file."""
 
@@ -181,7 +190,7 @@ def _run_parser() -> argparse.ArgumentParser:
     from experiments.policies import FIVE
     from experiments.sessions import SETTINGS
 
-    parser = _Parser(
+    parser = Parser(
         prog="run_experiments.py run",
         description="Compare policies on workloads. Finished runs are kept: the same command goes on where it stopped.",
         epilog="Exit codes: 0 all runs finished; 1 a run failed; 2 wrong input; 130 stopped by Ctrl-C.",
@@ -225,11 +234,12 @@ def _run_parser() -> argparse.ArgumentParser:
     )
     add("--explain", action="store_true", help="keep why jobs waited (see the command 'explain')")
     add("--no-plots", dest="plots", action="store_false", help="draw no figures")
-    _add_common(parser)
+    add_common(parser)
     return parser
 
 
-def _add_common(parser: argparse.ArgumentParser) -> None:
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """Add what all campaigns have: where they run, and where the results go."""
     parser.add_argument(
         "--workers", type=_workers, default=available_cores(), metavar="N", help="runs at a time (%(default)s)"
     )

@@ -19,6 +19,7 @@ def bars(
     title: str = "Mean waiting time",
     seconds: bool = True,
     seed: int = 0,
+    marks: Mapping[str, float] | None = None,
 ) -> Axes:
     """Draw one horizontal bar per policy: the mean of its values, and the 95 % bootstrap interval of that mean.
 
@@ -34,6 +35,8 @@ def bars(
         Whether the values are seconds (then the axis takes a fitting unit).
     seed
         Seed of the bootstrap.
+    marks
+        A further value of some policies, drawn as a diamond (a published one, say).
     """
     ax = new_axes(ax, 8.0, 1.2 + 0.42 * max(len(values), 1))
     means = [bootstrap_mean(column, seed=seed) for column in values.values()]
@@ -44,6 +47,8 @@ def bars(
         mean, low, high = interval.value / scale, interval.low / scale, interval.high / scale
         ax.barh(row, mean, height=0.66, color=palette[name])
         ax.errorbar(mean, row, xerr=[[mean - low], [high - mean]], color=INK, capsize=3, linewidth=1.1)
+        if marks and name in marks:
+            ax.plot(marks[name] / scale, row, marker="D", markersize=5, color="white", markeredgecolor=INK, zorder=4)
         ax.annotate(
             _three_digits(mean), (high, row), xytext=(5, 0), textcoords="offset points", va="center", fontsize=9
         )

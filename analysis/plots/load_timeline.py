@@ -1,0 +1,60 @@
+"""What the waiting jobs ask for, over time, in relation to what the machine has."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from analysis.plots.style import PALETTE, legend_above, new_axes, set_title, time_unit
+from analysis.tables import JobTable
+from analysis.timelines import queue_length, queued_bytes, queued_nodes
+
+GIGABYTE = 1e9
+
+
+def load_timeline(table: JobTable, ax: Axes | None = None, *, storage: bool = False, title: str = "Queue load") -> Axes:
+    """Draw the compute nodes (or the burst-buffer bytes) that all waiting jobs together ask for.
+
+    Dashed: what the machine has, where that is known. Dotted: the mean over time. Marks at the bottom: moments at
+    which the queue became empty.
+
+    Parameters
+    ----------
+    table
+        A run.
+    ax
+        Where to draw; a new figure by default.
+    storage
+        Whether to draw burst buffers (in GB) instead of compute nodes.
+    title
+        Above the chart.
+    """
+    ax = new_axes(ax, 11.0, 3.0)
+    load = queued_bytes(table) if storage else queued_nodes(table)
+    size = GIGABYTE if storage else 1.0
+    capacity = table.machine.total_storage_bytes / size if storage else float(len(table.machine.nodes))
+    end_s = float(table.ran().finish_s.max(initial=1.0))
+    scale, unit = time_unit(end_s)
+    mean = load.integral(0.0, end_s) / end_s / size
+    times = np.concatenate(([0.0], load.time_s, [end_s])) / scale
+    values = np.concatenate(([0.0], load.value, [0.0])) / size
+    ax.plot(
+        times, values, drawstyle="steps-post", color=PALETTE[0], linewidth=0.7, rasterized=times.size > 20_000,
+        label="asked for by waiting jobs",
+    )  # fmt: skip
+    if capacity:
+        ax.axhline(capacity, color=PALETTE[1], linewidth=1.2, linestyle="--", label=f"the machine has {capacity:,.0f}")
+    ax.axhline(mean, color=PALETTE[2], linewidth=1.2, linestyle=":", label=f"mean {mean:,.0f}")
+    waiting = queue_length(table)
+    resets = waiting.time_s[waiting.value == 0] / scale
+    ax.plot(
+        resets, np.zeros(resets.size), linestyle="none", marker="|", markersize=7, color=PALETTE[5], clip_on=False
+    )
+    ax.set_xlim(0, end_s / scale)
+    ax.set_ylim(bottom=0)
+    ax.grid(axis="y")
+    ax.set_xlabel(f"simulated time ({unit})")
+    ax.set_ylabel("GB" if storage else "nodes")
+    legend_above(ax, columns=3)
+    set_title(ax, title)
+    return ax

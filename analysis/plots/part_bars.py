@@ -1,0 +1,72 @@
+"""Means of a metric by part of a split workload and by policy, with bootstrap intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from analysis.compare import bootstrap_mean
+from analysis.plots.style import INK, colours, legend_above, new_axes, set_title
+from analysis.tables import Floats
+
+WIDTH = 0.84
+"""Width of a part's group of bars."""
+
+WIDE_RANGE = 30.0
+"""From this ratio of the means on the axis is logarithmic: on a linear one the small bars would be gone."""
+
+
+def part_bars(
+    values: Mapping[str, Mapping[str, Floats]],
+    ax: Axes | None = None,
+    *,
+    title: str = "Mean waiting time",
+    unit: str = "s",
+    marks: Mapping[str, Mapping[str, float]] | None = None,
+) -> Axes:
+    """Draw a group of bars per part: the mean of each policy's values and the 95 % bootstrap interval of that mean.
+
+    Parameters
+    ----------
+    values
+        Policy name to part name to one value per job.
+    ax
+        Where to draw; a new figure by default.
+    title
+        What the values are.
+    unit
+        Unit of the axis ("" for none).
+    marks
+        Further values (published ones, say) by policy and part, drawn as small diamonds.
+    """
+    parts = list(dict.fromkeys(part for columns in values.values() for part in columns))
+    ax = new_axes(ax, 4.0 + 0.62 * max(len(parts), 1), 4.0)
+    palette = colours(list(values))
+    width = WIDTH / max(len(values), 1)
+    means: list[float] = []
+    for place, (name, columns) in enumerate(values.items()):
+        at = np.array([parts.index(part) for part in columns]) - WIDTH / 2 + (place + 0.5) * width
+        found = [bootstrap_mean(column) for column in columns.values()]
+        mean = np.array([interval.value for interval in found])
+        sides = np.array([[i.value - i.low for i in found], [i.high - i.value for i in found]])
+        ax.bar(at, mean, width * 0.92, color=palette[name], label=name)
+        ax.errorbar(at, mean, yerr=sides, linestyle="none", color=INK, elinewidth=0.7)
+        means += mean.tolist()
+        given = (marks or {}).get(name, {})
+        shown = [(x, given[part]) for x, part in zip(at, columns, strict=True) if part in given]
+        if shown:
+            ax.plot(*zip(*shown, strict=True), linestyle="none", marker="D", markersize=2.6, color="white",
+                    markeredgecolor=INK, markeredgewidth=0.6, zorder=4)  # fmt: skip
+    positive = [value for value in means if value > 0]
+    if positive and max(positive) > WIDE_RANGE * min(positive):
+        ax.set_yscale("log")
+    ax.set_xticks(range(len(parts)), parts)
+    ax.tick_params(axis="x", length=0)
+    ax.set_xlim(-0.6, max(len(parts), 1) - 0.4)
+    ax.grid(axis="y")
+    ax.set_ylabel(unit)
+    legend_above(ax, columns=6)
+    set_title(ax, title)
+    return ax
