@@ -12,6 +12,7 @@ from schedulers.estimates import Estimator, Requested, UserHistory, Walltimes
 from schedulers.execution.base import Execution
 from schedulers.execution.phased import Phased, PhasedOptions, PhaseRecord
 from schedulers.execution.rigid import Rigid
+from schedulers.execution.streamed import Streamed
 from schedulers.machine import MachineDefaults
 from schedulers.placement import NodeOrder, Placement, StorageOrder
 from schedulers.session import Cadence, Observer, Session
@@ -40,6 +41,9 @@ SETTINGS: Mapping[str, Setting] = {
     ),
     "node_order": Setting(tuple(order.value for order in NodeOrder), "which free nodes a job gets"),
     "bandwidth": Setting(("aware", "ignorant"), "whether links' bandwidth is scheduled"),
+    "streams": Setting(
+        ("off", "on"), "whether jobs with the field io_bytes write it beside their computation (additional_io_job)"
+    ),
     "foreign": Setting(
         ("0", "0.1", "0.2", "0.3", "0.4", "0.5"), "share of the file system's bandwidth kept for traffic of others"
     ),
@@ -94,7 +98,7 @@ def make_session(
         build_policy(run.policy),
         seed=run.seed,
         cadence=Cadence.EVENT if literal else Cadence.MESSAGE,
-        execution=_execution(run.model, run.policy, on_record),
+        execution=_execution(run.model, run.policy, on_record, streams=settings["streams"] == "on"),
         placement=Placement(NodeOrder(settings["node_order"]), StorageOrder(settings["storage_order"])),
         timeline=PublishedTimeline if literal else Timeline,
         defaults=MachineDefaults(
@@ -106,7 +110,9 @@ def make_session(
     )
 
 
-def _execution(model: Model, policy: PolicySpec, on_record: Callable[[PhaseRecord], None] | None) -> Execution:
+def _execution(
+    model: Model, policy: PolicySpec, on_record: Callable[[PhaseRecord], None] | None, *, streams: bool
+) -> Execution:
     if model is Model.IO:
         return Phased(PhasedOptions(early_release=policy.literal), on_record)
-    return Rigid()
+    return Streamed() if streams else Rigid()

@@ -97,6 +97,7 @@ def build_session(options: argparse.Namespace) -> Session:
     from schedulers.estimates import UserHistory, Walltimes
     from schedulers.execution.phased import Phased, PhasedOptions
     from schedulers.execution.rigid import Rigid
+    from schedulers.execution.streamed import Streamed
     from schedulers.machine import MachineDefaults
     from schedulers.narrator import Narrator
     from schedulers.placement import NodeOrder, Placement, StorageOrder
@@ -113,13 +114,16 @@ def build_session(options: argparse.Namespace) -> Session:
     executions: dict[str, Callable[[], Execution]] = {
         "alloc": Rigid,
         "io": lambda: Phased(PhasedOptions(early_release=literal)),
+        "stream": Streamed,
     }
     return Session(
         POLICIES[options.policy].build(split_assignments(options.options), literal=literal),
         seed=options.seed,
         cadence=Cadence(options.cadence or ("event" if literal else "message")),
         execution=executions[options.model](),
-        defaults=MachineDefaults(options.burst_buffer_bytes, options.location_shape),
+        defaults=MachineDefaults(
+            options.burst_buffer_bytes, options.location_shape, not options.ignore_bandwidth, options.foreign_share
+        ),
         placement=Placement(NodeOrder(options.node_order), StorageOrder(options.storage_order)),
         timeline=PublishedTimeline if literal else Timeline,
         estimator=UserHistory() if options.estimates == "history" else Walltimes(),
@@ -186,9 +190,18 @@ def _add_session_arguments(parser: argparse.ArgumentParser) -> None:
     add("--cadence", choices=("message", "event"), help="call the policy once per message (default) or per event")
     add(
         "--model",
-        choices=("alloc", "io"),
+        choices=("alloc", "io", "stream"),
         default="alloc",
-        help="how jobs run: whole (alloc, default), or as staging, phases and drains made of dynamic jobs (io)",
+        help="how jobs run: whole (alloc, default), as staging, phases and drains made of dynamic jobs (io), or with a "
+        "constant stream of their io_bytes to the file system beside them (stream)",
+    )
+    add("--ignore-bandwidth", action="store_true", help="do not schedule the links' bandwidth (I/O-ignorant)")
+    add(
+        "--foreign-share",
+        type=_share,
+        default=0.0,
+        metavar="F",
+        help="share of the file system's bandwidth kept for traffic of others, 0 to below 1 (%(default)s)",
     )
     add("--thesis-literal", action="store_true", help="the published experiment's rules, where ours are better")
     add(
@@ -230,6 +243,16 @@ def _positive(text: str) -> float:
     value = _number(text, "a number of seconds above 0")
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, got {text!r}")
+    return value
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 1:
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to below 1, got {text!r}")
     return value
 
 

@@ -8,15 +8,15 @@ Mu'alem, Feitelson, IEEE TPDS 12(6), 2001 (EASY and conservative backfilling).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from schedulers.decisions import Decision, Start
+from schedulers.decisions import Decision
 from schedulers.job import Job
 from schedulers.options import option
 from schedulers.ordering import ORDERS, ordered
-from schedulers.passes import fill, reserve, start_in_order, try_start
+from schedulers.passes import fill, reserve_first, start_in_order
 from schedulers.timeline import Resource
 from schedulers.view import View
 
@@ -69,18 +69,8 @@ class Backfill:
             yield from start_in_order(view, in_order, started)
             waiting = in_order[len(started) :]
             head = waiting[0].id if waiting else ""
-            yield from self._reserve_first(view, waiting[: self.depth])
+            yield from reserve_first(view, waiting[: self.depth], COVERED[self.covered], self.literal_depth)
             waiting = waiting[self.depth :]
             if self.fill_order == "fcfs" and self.order != "fcfs":
                 waiting = sorted(waiting, key=lambda job: job.number)
         yield from fill(view, ordered(waiting, self.fill_order, view.now_s), head)
-
-    def _reserve_first(self, view: View, jobs: Iterable[Job]) -> Iterator[Start]:
-        covering = COVERED[self.covered]
-        for job in jobs:
-            if not self.literal_depth:
-                start = try_start(view, job)
-                if start is not None:
-                    yield start
-                    continue
-            reserve(view, job, covering)

@@ -67,11 +67,11 @@ TIME_PRECISION = 1e-9
 """Latency below this is over (SimGrid's ``surf/precision``), in s."""
 WORK_PRECISION = RATE_PRECISION * TIME_PRECISION
 """Remaining work below this is none."""
-PATIENCE = 50_000_000
-"""Rounds without any task settled after which bounds count as reached if they are up to rounding; SimGrid itself
-does not end in some such cases."""
+PATIENCE = 100_000_000
+"""Work, in tasks and resources visited, without any task settled, after which the rounds are cut short: a second or
+two. Fat pipes with very unequal users take that long to fill; SimGrid goes on, for hours in some cases."""
 LAST_ROUNDS = 100
-"""Further such rounds, each with a slack larger by 1e-15, after which rates are taken as they are."""
+"""Rounds from then on; bounds count as reached within a slack that grows by 1e-15 with each."""
 
 
 @inner(nb.void(nb.int64, STATE))
@@ -257,13 +257,15 @@ def solve(state: Any) -> None:
         return
     tasks, resources = reach(state)
     idle = 0
-    while tasks > 0 and idle < PATIENCE + LAST_ROUNDS:
+    extra = 0
+    while tasks > 0 and extra < LAST_ROUNDS:
         resources = make_offers(resources, state)
-        raise_rates(tasks, max(0, idle - PATIENCE) * 1e-15, state)
+        raise_rates(tasks, extra * 1e-15, state)
         resources = take_raises(resources, state)
         before = tasks
         tasks = still_open(tasks, state)
-        idle = idle + 1 if tasks == before else 0
+        idle = idle + tasks + resources if tasks == before else 0
+        extra += idle > PATIENCE
 
 
 @inner(nb.float64(STATE))

@@ -137,6 +137,7 @@ class Driver:
     def wait(self, place: int) -> None:
         """Body of a waiter."""
         try:
+            me = self.simgrid.Actor.self()
             while True:
                 handle = self.errands[place]
                 if self.wait_for(handle):
@@ -144,7 +145,8 @@ class Driver:
                     if not self.signalled:
                         self.signalled = True
                         self.ends.release()
-                self.idle.append((place, self.waiters.pop(handle)))
+                self.waiters.pop(handle, None)  # not there yet if a new waiter's sleep was of no length
+                self.idle.append((place, me))
                 self.simgrid.this_actor.suspend()
         except self.simgrid.ActorKilled:
             raise
