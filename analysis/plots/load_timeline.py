@@ -46,10 +46,9 @@ def load_timeline(table: JobTable, ax: Axes | None = None, *, storage: bool = Fa
         ax.axhline(capacity, color=PALETTE[1], linewidth=1.2, linestyle="--", label=f"the machine has {capacity:,.0f}")
     ax.axhline(mean, color=PALETTE[2], linewidth=1.2, linestyle=":", label=f"mean {mean:,.0f}")
     waiting = queue_length(table)
-    resets = waiting.time_s[waiting.value == 0] / scale
-    ax.plot(
-        resets, np.zeros(resets.size), linestyle="none", marker="|", markersize=7, color=PALETTE[5], clip_on=False
-    )
+    emptied = (waiting.value == 0) & (np.concatenate(([0.0], waiting.value[:-1])) > 0)
+    resets = waiting.time_s[emptied] / scale
+    ax.plot(resets, np.zeros(resets.size), linestyle="none", marker="|", markersize=7, color=PALETTE[5], clip_on=False)
     ax.set_xlim(0, end_s / scale)
     ax.set_ylim(bottom=0)
     ax.grid(axis="y")

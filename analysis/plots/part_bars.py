@@ -42,7 +42,7 @@ def part_bars(
         Further values (published ones, say) by policy and part, drawn as small diamonds.
     """
     parts = list(dict.fromkeys(part for columns in values.values() for part in columns))
-    ax = new_axes(ax, 4.0 + 0.62 * max(len(parts), 1), 4.0)
+    ax = new_axes(ax, max(10.0, 4.0 + 0.62 * len(parts)), 4.0)
     palette = colours(list(values))
     width = WIDTH / max(len(values), 1)
     means: list[float] = []

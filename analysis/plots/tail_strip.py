@@ -22,7 +22,7 @@ def tail_strip(
     title: str = "Longest waits",
     seconds: bool = True,
 ) -> Axes:
-    """Draw the ``count`` largest values of each policy as dots, scattered over a band so that they do not hide each other.
+    """Draw the ``count`` largest values of each policy as dots, scattered over a band so that all can be seen.
 
     Parameters
     ----------
@@ -60,6 +60,7 @@ def tail_strip(
     ax.set_xlim(left=0)
     ax.grid(axis="x")
     ax.tick_params(axis="y", length=0)
-    ax.set_xlabel(f"{unit} ({count:,} largest values)" if unit else f"{count:,} largest values")
+    most = max((top.size for top in tops.values()), default=0)
+    ax.set_xlabel(f"{unit} ({most:,} largest values)" if unit else f"{most:,} largest values")
     set_title(ax, title)
     return ax

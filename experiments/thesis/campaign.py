@@ -11,10 +11,8 @@ from rich.console import Console
 from experiments import folders
 from experiments.grid import expand
 from experiments.inputs import Inputs, Tell
-from experiments.pool import Pool
 from experiments.pool import Executor
 from experiments.runner import Outcome, run_all
-from experiments.single import Task, execute
 from experiments.single import Task
 from experiments.spec import DEFAULT_TAU_S, Campaign, Model, PlatformSpec, PolicySpec, RunSpec, WorkloadSpec
 from experiments.thesis.inputs import ThesisInputs, find_inputs

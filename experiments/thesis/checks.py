@@ -25,7 +25,7 @@ EQUAL: Mapping[str, float] = {
     "mean_turnaround_time_s": 0.1,
     "mean_slowdown": 0.1,
     "mean_bounded_slowdown": 0.001,
-    "makespan_s": 1.0,
+    "makespan_s": 0.1,
 }
 """Largest difference from the published scheduler's own run at which two schedules count as the same."""
 
@@ -144,9 +144,7 @@ def ratios(
     return ours, theirs
 
 
-def _means(
-    results: Results, published: Published, model: str, parts: Sequence[str], original: bool
-) -> Iterator[Check]:
+def _means(results: Results, published: Published, model: str, parts: Sequence[str], original: bool) -> Iterator[Check]:
     for policy in SPLIT:
         for metric in METRICS:
             common = _common(results, published, model, policy, metric, parts)
@@ -217,9 +215,7 @@ def _measured(results: Results, measured: Published) -> Iterator[Check]:
         if value is not None:
             tolerance = EQUAL[key.metric]
             difference = value - given.value
-            yield Check(
-                Group.MEASURED, key, "", given.value, value, difference, tolerance, absolute=True, judged=True
-            )
+            yield Check(Group.MEASURED, key, "", given.value, value, difference, tolerance, absolute=True, judged=True)
 
 
 def _relative(

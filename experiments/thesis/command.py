@@ -16,11 +16,13 @@ from experiments.runner import Outcome
 from experiments.spec import Model
 from experiments.thesis import campaign
 from experiments.thesis.campaign import Scope
+from experiments.thesis.cells import tally
 from experiments.thesis.checks import Verdict, compare_all
 from experiments.thesis.inputs import PARTS
 from experiments.thesis.published import MEASURED, read_published
-from experiments.thesis.report import Material, tally, write_report
+from experiments.thesis.report import write_report
 from experiments.thesis.results import Results
+from experiments.thesis.sections import Material
 
 RESULTS = Path("results") / "thesis"
 QUICK_PARTS = (4, 9)
@@ -95,8 +97,8 @@ def parse_parts(text: str) -> tuple[int, ...]:
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="run_experiments.py thesis",
-        description="Repeat the evaluation of Kopanski's thesis (2020) with its own rules, and say figure by figure how "
-        "close it came. Finished runs are kept: the same command goes on where it stopped.",
+        description="Repeat the evaluation of Kopanski's thesis (2020) with its own rules, and say figure by figure "
+        "how close it came. Finished runs are kept: the same command goes on where it stopped.",
         epilog="The published inputs are looked for in --data, else in the folder data/kth of $SPILLWAY_DATA; without "
         "them they are drawn anew from the KTH log.",
     )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import base64
+import csv
+import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,15 @@ def to_html(blocks: Sequence[Block]) -> str:
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style></head><body>\n'
         f"{head}{end}\n<nav><ul>{links}</ul></nav>{rest}\n</body></html>\n"
     )
+
+
+def to_csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Write a table as CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 def _markdown(block: Block, folder: Path) -> str:

@@ -143,4 +143,3 @@ class Artist:
 
     def _save(self, ax: Axes, stem: str) -> Path:
         return save(ax, self._folder / stem)[0]
-

@@ -92,9 +92,7 @@ def _published(model: Model, parts: Sequence[int], folder: Path, full: Path) -> 
         for part in parts
     }
     found = [SAMPLES[model]] if model in SAMPLES else []
-    samples = [
-        WorkloadSpec(source=str(folder / file), name=name) for name, file in found if (folder / file).is_file()
-    ]
+    samples = [WorkloadSpec(source=str(folder / file), name=name) for name, file in found if (folder / file).is_file()]
     return ThesisInputs(sources, WorkloadSpec(source=str(full), name=FULL), tuple(samples), True)
 
 

@@ -12,7 +12,8 @@ PUBLISHED = Path(__file__).with_name("published.csv")
 not show (makespans of section 4.6, seconds spent in the scheduler): that comes from its published notebooks."""
 
 MEASURED = Path(__file__).with_name("measured.csv")
-"""Values of the published scheduler on the published inputs, run under the real Batsim 4.2: to all digits."""
+"""Values of the published scheduler on the published inputs, run under the real Batsim 4.2: to all
+digits. Makespans count from t = 0, one second before the first job."""
 
 METRICS: Mapping[str, str] = {
     "mean_waiting_time_s": "waiting time",

@@ -2,63 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean
 
 from experiments import folders
-from experiments.spec import Model
-from experiments.thesis.campaign import Scope
-from experiments.thesis.checks import Check, Group, Published, Verdict
-from experiments.thesis.document import Block, Heading, Image, Listing, Paragraph, Table, to_html, to_markdown
-from experiments.thesis.draw import GANTT_JOBS, Artist
-from experiments.thesis.figures import (
-    FULL_FIGURES, GANTT_FIGURE, LOAD_FIGURES, MINUTE_BOUND, MODEL_NAMES, PART_FIGURES, RATIO_FIGURES, SYSTEM_FIGURES,
-    Family,
-)  # fmt: skip
+from experiments.thesis.cells import comparison_csv, listed, number, tally
+from experiments.thesis.checks import Group, Verdict
+from experiments.thesis.document import Block, Heading, Listing, Paragraph, Table, to_html, to_markdown
+from experiments.thesis.draw import Artist
+from experiments.thesis.figures import MINUTE_BOUND, MODEL_NAMES
 from experiments.thesis.inputs import FULL
 from experiments.thesis.published import METRICS, UNSOUND, Key
-from experiments.thesis.results import MINUTE_SLOWDOWN, Results
-from experiments.thesis.variants import ALIASES, RESERVATION, SPLIT, is_random
+from experiments.thesis.sections import SECTIONS, Material, section_blocks
+from experiments.thesis.variants import ALIASES, SPLIT, is_random
 
 PLOTS = "plots"
-EXTRA_METRICS = {"median_waiting_time_s": "median wait", "max_waiting_time_s": "longest wait"}
-
-
-@dataclass(frozen=True)
-class Material:
-    """All that the report is made of.
-
-    Attributes
-    ----------
-    scope
-        What was asked for.
-    results
-        The finished runs.
-    published
-        The thesis's values.
-    checks
-        The comparisons.
-    original
-        Whether the runs had the published inputs.
-    folder
-        Where the report is written.
-    """
-
-    scope: Scope
-    results: Results
-    published: Published
-    checks: Sequence[Check]
-    original: bool
-    folder: Path
-
-    @property
-    def part_names(self) -> list[str]:
-        """Names of the parts that were asked for."""
-        return [f"part-{number}" for number in self.scope.parts]
 
 
 def write_report(material: Material) -> tuple[Path, Path]:
@@ -71,39 +30,6 @@ def write_report(material: Material) -> tuple[Path, Path]:
     return markdown, page
 
 
-def comparison_csv(checks: Sequence[Check]) -> str:
-    """All comparisons as a table."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    head = ("group", "model", "workload", "policy", "metric", "figure", "published", "reproduced", "deviation")
-    writer.writerow((*head, "tolerance", "verdict"))
-    for check in checks:
-        key = check.key
-        writer.writerow(
-            (check.group.value, key.model, key.workload, key.policy, key.metric, check.figure)
-            + (check.published, check.reproduced, f"{check.deviation:.6f}", check.tolerance, check.verdict.value)
-        )
-    return text.getvalue()
-
-
-def tally(checks: Sequence[Check]) -> Table:
-    """How many values of each group are as close as they should be."""
-    rows = []
-    for group in Group:
-        for model in Model:
-            for judged in (True, False):
-                found = [c for c in checks if (c.group, c.key.model, c.judged) == (group, model.value, judged)]
-                if not found:
-                    continue
-                close = sum(check.verdict in (Verdict.MET, Verdict.WITHIN) for check in found)
-                wanted = "required" if judged else "told only"
-                rows.append(
-                    (group.value, MODEL_NAMES[model], _tolerances(found), wanted, str(len(found)), str(close))
-                    + (f"{100 * close / len(found):.0f} %",)
-                )
-    return Table(("compared", "model", "tolerance", "judged", "values", "close", "share"), rows)
-
-
 def _blocks(material: Material) -> Iterator[Block]:
     yield Heading("The thesis's evaluation, repeated", 1)
     yield Paragraph(_subject(material))
@@ -112,17 +38,15 @@ def _blocks(material: Material) -> Iterator[Block]:
     missed = [check for check in material.checks if check.verdict is Verdict.MISSED]
     if missed:
         yield Paragraph("Missed:")
-        yield _listed(missed)
+        yield listed(missed, ("model", "schedule", "workload", "metric"))
     yield from _means(material)
     yield from _normalised(material)
     yield from _measured(material)
     yield Heading("What differs, and why")
     yield Listing(tuple(_remarks(material)))
-    artist = Artist(
-        material.results, material.published, material.folder / PLOTS, original=material.original
-    )
-    for section in ("4.2.1", "4.2.2", "4.3", "4.4", "4.5", "4.6.1", "4.6.2", "4.7"):
-        yield from _section(material, artist, section)
+    artist = Artist(material.results, material.published, material.folder / PLOTS, original=material.original)
+    for section in SECTIONS:
+        yield from section_blocks(material, artist, section)
     yield from _cost(material)
 
 
@@ -154,7 +78,8 @@ def _means(material: Material) -> Iterator[Block]:
             rows = [c for c in chosen if (c.key.model, c.key.metric) == (model.value, metric)]
             if rows:
                 yield Heading(f"{MODEL_NAMES[model]}: {name}", 3)
-                yield _listed(rows, ("schedule",))
+                yield listed(rows, ("schedule",))
+    yield from _seeds(material)
 
 
 def _normalised(material: Material) -> Iterator[Block]:
@@ -167,7 +92,7 @@ def _normalised(material: Material) -> Iterator[Block]:
         rows = [check for check in chosen if check.key.model == model.value]
         if rows:
             yield Heading(f"{MODEL_NAMES[model]}", 3)
-            yield _listed(rows, ("schedule", "metric"))
+            yield listed(rows, ("schedule", "metric"))
 
 
 def _measured(material: Material) -> Iterator[Block]:
@@ -178,148 +103,7 @@ def _measured(material: Material) -> Iterator[Block]:
             "The published scheduler was run again under the real Batsim on the published inputs; these values are "
             "known to all digits, and nothing in them is random: the schedules should be the same."
         )
-        yield _listed(chosen, ("workload", "schedule", "metric"))
-
-
-def _section(material: Material, artist: Artist, section: str) -> Iterator[Block]:
-    blocks = [
-        *_system(material, artist, section),
-        *_full(material, artist, section),
-        *_loads(material, artist, section),
-        *_parts(material, artist, section),
-        *_ratio_figures(material, artist, section),
-    ]
-    if blocks:
-        model = next(family.model for family in FULL_FIGURES if family.section == section)
-        yield Heading(f"Section {section} ({MODEL_NAMES[model]})")
-        yield from blocks
-
-
-def _of(families: Sequence[Family], section: str) -> list[Family]:
-    return [family for family in families if family.section == section]
-
-
-def _system(material: Material, artist: Artist, section: str) -> Iterator[Block]:
-    for family in _of([f for f in FULL_FIGURES if f.policies == RESERVATION], section):
-        if family.model is Model.ALLOC:
-            yield from _gantt(material, artist)
-        for metric, number in SYSTEM_FIGURES[family.model].items():
-            path = artist.system(family, metric)
-            if path is not None:
-                yield Heading(f"Figure {number}: {metric.removesuffix('_s').replace('_', ' ')}", 3)
-                yield Image(path, f"Like Figure {number}; full workload.")
-                yield from _table_of(material, family, FULL, metric)
-
-
-def _gantt(material: Material, artist: Artist) -> Iterator[Block]:
-    workload = FULL if material.scope.full else next(iter(material.part_names), "")
-    path = artist.gantt(Model.ALLOC.value, workload, "no-future-1")
-    if path is not None:
-        yield Heading(f"Figure {GANTT_FIGURE}: Gantt chart", 3)
-        yield Image(path, f"no-future-1 on {workload}: the first {GANTT_JOBS:,} jobs to start, at most.")
-    if material.part_names:
-        path = artist.gantt(Model.ALLOC.value, material.part_names[0], "plan-square-0")
-        if path is not None:
-            yield Image(path, f"For comparison: plan-square-0 on {material.part_names[0]}.")
-
-
-def _full(material: Material, artist: Artist, section: str) -> Iterator[Block]:
-    """Distributions of the full workload; of all parts together where that was not run."""
-    for family in _of(FULL_FIGURES, section):
-        whole = material.scope.full
-        if not whole and section not in {part.section for part in PART_FIGURES}:
-            continue
-        workloads = [FULL] if whole else material.part_names
-        for metric, number in family.numbers.items():
-            column = MINUTE_SLOWDOWN if whole and number == MINUTE_BOUND else metric
-            path = artist.full(family, column, workloads)
-            if path is None:
-                continue
-            yield Heading(f"Figure {number}: {METRICS[metric]}", 3)
-            of = "full workload" if whole else f"here of all jobs of {', '.join(workloads)}, not of the full workload"
-            bound = "; bound of 60 s" if column == MINUTE_SLOWDOWN else ""
-            yield Image(path, f"Like Figure {number}; {of}{bound}. Mean, quantiles, {family.tail:,} largest values.")
-            if whole:
-                yield from _table_of(material, family, FULL, column)
-                if metric == "mean_waiting_time_s":
-                    for extra, words in EXTRA_METRICS.items():
-                        yield Paragraph(f"{words.capitalize()}:")
-                        yield from _table_of(material, family, FULL, extra)
-
-
-def _loads(material: Material, artist: Artist, section: str) -> Iterator[Block]:
-    workload = FULL if material.scope.full else next(iter(material.part_names), "")
-    for family in _of([f for f in FULL_FIGURES if f.policies == RESERVATION], section):
-        for number, storage in zip(LOAD_FIGURES[family.model], (False, True), strict=True):
-            path = artist.load(family, workload, storage=storage)
-            if path is not None:
-                yield Heading(f"Figure {number}: {'storage' if storage else 'compute'} load", 3)
-                yield Image(path, f"Like Figure {number}; {workload}. What the waiting jobs ask for over time.")
-
-
-def _parts(material: Material, artist: Artist, section: str) -> Iterator[Block]:
-    for family in _of(PART_FIGURES, section):
-        for metric, number in family.numbers.items():
-            path = artist.parts(family, metric, material.part_names)
-            if path is not None:
-                yield Heading(f"Figure {number}: mean {METRICS[metric]} of the split workload", 3)
-                yield Image(path, f"Like Figure {number}. Whiskers: 95 % bootstrap interval over the jobs of the part.")
-                if material.original:
-                    yield from _part_table(material, family, metric)
-
-
-def _part_table(material: Material, family: Family, metric: str) -> Iterator[Block]:
-    found = {
-        (check.key.workload, check.key.policy): check
-        for check in material.checks
-        if check.group is Group.PART and (check.key.model, check.key.metric) == (family.model.value, metric)
-    }
-    rows = []
-    for part in material.part_names:
-        checks = [found.get((part, policy)) for policy in family.policies]
-        rows.append((part, *(_pair(check) for check in checks)))
-    yield Paragraph("Reproduced / published (deviation):")
-    yield Table(("part", *family.policies), rows)
-
-
-def _ratio_figures(material: Material, artist: Artist, section: str) -> Iterator[Block]:
-    for family in _of(RATIO_FIGURES, section):
-        for metric, number in family.numbers.items():
-            path = artist.ratios(family, metric, material.part_names)
-            if path is not None:
-                yield Heading(f"Figure {number}: {METRICS[metric]}, normalised to backfill-sjf-1", 3)
-                yield Image(path, f"Like Figure {number}. One dot per part; diamond: published median of these parts.")
-
-
-def _table_of(material: Material, family: Family, workload: str, metric: str) -> Iterator[Block]:
-    keys = {Key(family.model.value, workload, policy, metric) for policy in family.policies}
-    found = {check.key.policy: check for check in material.checks if check.key in keys}
-    rows = [found[policy] for policy in family.policies if policy in found]
-    if rows:
-        yield _listed(rows, ("schedule",))
-
-
-_NAMED = {
-    "workload": lambda check: check.key.workload,
-    "schedule": lambda check: check.key.policy,
-    "metric": lambda check: check.key.metric.removeprefix("median_normalised_").removesuffix("_s").replace("_", " "),
-}
-
-
-def _listed(checks: Sequence[Check], names: Sequence[str] = ("schedule", "workload", "metric")) -> Table:
-    rows = [
-        (
-            *(_NAMED[name](check) for name in names),
-            _number(check.published),
-            _number(check.reproduced),
-            _deviation(check),
-            _tolerance(check),
-            check.verdict.value,
-            check.figure,
-        )
-        for check in checks
-    ]
-    return Table((*names, "published", "reproduced", "deviation", "tolerance", "verdict", "figure"), rows)
+        yield listed(chosen, ("workload", "schedule", "metric"))
 
 
 def _remarks(material: Material) -> Iterator[str]:
@@ -353,6 +137,23 @@ def _remarks(material: Material) -> Iterator[str]:
         yield f"`{policy}`, model {model}, {workload} is left out on both sides: {reason}."
 
 
+def _seeds(material: Material) -> Iterator[Block]:
+    """How far the seeds of one schedule lie apart."""
+    metric = "mean_waiting_time_s"
+    rows = []
+    for model in material.scope.models:
+        for policy in filter(is_random, SPLIT):
+            values = [material.results.values(model.value, part, policy, metric) for part in material.part_names]
+            means = [fmean(column) for column in zip(*values, strict=False)]
+            if len(means) > 1:
+                rows.append((policy, MODEL_NAMES[model], number(fmean(means)), *(number(mean) for mean in means)))
+    if rows:
+        yield Heading("Seeds", 3)
+        yield Paragraph("Mean waiting time over the parts, by seed of the annealing.")
+        names = tuple(f"seed {seed}" for seed in material.scope.seeds)
+        yield Table(("schedule", "model", "mean", *names), rows)
+
+
 def _cost(material: Material) -> Iterator[Block]:
     rows = []
     results, published = material.results, material.published
@@ -362,12 +163,14 @@ def _cost(material: Material) -> Iterator[Block]:
             split = [fmean(values) for values in parts if values]
             whole = results.value(model.value, FULL, policy, "scheduler_cpu_s")
             given = published.get(Key(model.value, FULL, policy, "scheduler_s"))
+            cells = (
+                f"{fmean(split):.2f}" if split else "-",
+                f"{whole:,.1f}" if whole is not None else "-",
+                f"{given.value:,.0f}" if given else "-",
+                f"{given.value / whole:,.0f}" if given and whole else "-",
+            )
             if split or whole is not None:
-                rows.append(
-                    (policy, MODEL_NAMES[model], f"{fmean(split):.2f}" if split else "-")
-                    + ("-" if whole is None else f"{whole:,.1f}", f"{given.value:,.0f}" if given else "-")
-                    + (f"{given.value / whole:,.0f}" if given and whole else "-",)
-                )
+                rows.append((policy, MODEL_NAMES[model], *cells))
     if rows:
         yield Heading("What it cost")
         yield Paragraph(
@@ -375,41 +178,3 @@ def _cost(material: Material) -> Iterator[Block]:
             "ratio is an order of magnitude."
         )
         yield Table(("schedule", "model", "per part", "full workload", "published (full)", "ratio"), rows)
-
-
-def _pair(check: Check | None) -> str:
-    if check is None:
-        return "-"
-    return f"{_number(check.reproduced)} / {_number(check.published)} ({_deviation(check)})"
-
-
-def _number(value: float) -> str:
-    if abs(value) >= 1000:
-        return f"{value:,.0f}"
-    return f"{value:.1f}" if abs(value) >= 100 else f"{value:.3f}"
-
-
-def _deviation(check: Check) -> str:
-    if check.absolute:
-        return f"{check.deviation:+.4f}"
-    return f"{100 * check.deviation:+.2f} %"
-
-
-def _tolerance(check: Check) -> str:
-    return f"{check.tolerance:g}" if check.absolute else f"{100 * check.tolerance:.0f} %"
-
-
-def _tolerances(checks: Sequence[Check]) -> str:
-    texts = dict.fromkeys(_tolerance(check) for check in checks)
-    return ", ".join(texts) if checks[0].group is not Group.MEASURED else "equal"
-
-
-def describe_seeds(results: Results, model: str, parts: Sequence[str], metric: str) -> Mapping[str, tuple[float, float]]:
-    """Least and largest mean over the parts among the seeds, for the schedules that depend on them."""
-    found = {}
-    for policy in SPLIT:
-        values = [results.values(model, part, policy, metric) for part in parts if results.has(model, part, policy)]
-        if is_random(policy) and values:
-            means = [fmean(column) for column in zip(*values, strict=False)]
-            found[policy] = min(means), max(means)
-    return found
