@@ -198,7 +198,7 @@ def _chart_data(results: CampaignResults, loaded: dict[str, JobTable]) -> dict[s
     room = CHART_JOBS
     for row in rows:
         table = loaded[row.run]
-        if packed and len(table) > room:
+        if len(table) > room:
             break
         room -= len(table)
         parts = [row.workload, f"seed {row.seed}"]

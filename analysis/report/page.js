@@ -276,6 +276,8 @@ function find(id) {
 async function start() {
   const data = await unpack();
   runs = data.runs;
+  if (data.left) byId("status").textContent = `${data.left} runs have too many jobs to be drawn here; they are in the tables.`;
+  if (!runs.length) { byId("controls").hidden = true; document.body.dataset.ready = "yes"; return; }
   const options = runs.map((run, place) => `<option value="${place}">${safe(run.label)}</option>`).join("");
   byId("run-a").innerHTML = options;
   byId("run-b").innerHTML = `<option value="">none</option>${options}`;
@@ -291,7 +293,6 @@ async function start() {
   byId("zoom-all").addEventListener("click", () => setView(0, view.whole));
   byId("find").addEventListener("change", (event) => find(event.target.value.trim()));
   window.addEventListener("resize", () => { charts.forEach((chart) => chart.run && chart.show(chart.run)); redraw(); });
-  if (data.left) byId("status").textContent = `${data.left} further runs are in the tables only.`;
   document.body.dataset.ready = "yes";
 }
 start();

@@ -30,6 +30,15 @@ def test_interval_covers_the_mean_and_shrinks_with_more_values() -> None:
     assert compare.bootstrap_mean(few, seed=1) != interval
 
 
+def test_many_values_are_resampled_in_groups() -> None:
+    """The interval keeps its width (two standard errors to each side), and the time does not grow."""
+    values = np.random.default_rng(3).exponential(10, 200_000)
+    interval = compare.bootstrap_mean(values)
+    assert interval.value == values.mean()
+    assert interval.low < interval.value < interval.high
+    assert interval.high - interval.low == pytest.approx(4 * 10 / np.sqrt(200_000), rel=0.1)
+
+
 def test_pairs_by_hand() -> None:
     """Half of every value: ratio exactly 0.5, won everywhere except at the tie."""
     baseline = np.array([10.0, 20.0, 30.0, 0.0])

@@ -117,6 +117,14 @@ def test_phone(page: Page, report: Path) -> None:
     assert page.complaints == []
 
 
+def test_a_report_without_charts(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs that are too large to be drawn leave the tables, and a word about it."""
+    monkeypatch.setattr("analysis.report.build.CHART_JOBS", 10)
+    page.open(build_report(write_campaign(tmp_path)))
+    assert page.complaints == []
+    assert "2 runs have too many jobs" in page.evaluate("byId('status').innerText")
+
+
 def test_thirty_thousand_jobs_stay_responsive(page: Page, tmp_path: Path) -> None:
     """A frame of two schedules of 30,000 jobs each takes well under a second even without a graphics card."""
     report = build_report(write_campaign(tmp_path, 30_000))

@@ -72,6 +72,8 @@ def test_too_many_jobs_for_the_charts(tmp_path: Path, monkeypatch: pytest.Monkey
     data = chart_data(page)
     assert len(data["runs"]) == 1
     assert data["left"] == 1
+    monkeypatch.setattr("analysis.report.build.CHART_JOBS", 10)
+    assert chart_data(build_report(tmp_path).read_text()) == {"runs": [], "left": 2}
 
 
 @pytest.mark.parametrize(
