@@ -24,6 +24,7 @@ from simulator.engines.fluid_state import (
     ACTIVE,
     BOUND,
     CAPACITY,
+    CORE_SPEED,
     COUNT,
     DIRTY,
     ENDED,
@@ -56,6 +57,7 @@ from simulator.engines.fluid_state import (
     TASK,
     TASK_MARK,
     TASKS,
+    WINDOW_BOUND,
     WORKING,
     inner,
     kernel,
@@ -116,12 +118,23 @@ def unlink_elements(row: int, state: Any) -> None:
 
 
 @inner(nb.void(nb.int64, STATE))
+def bound_rate(row: int, state: Any) -> None:
+    """Set a task's largest rate: that of the TCP window, and on every host one core's speed."""
+    _, _, floats, ints, _, resource_floats, _, element_resource, weight, _, _, _ = state
+    bound = floats[row, WINDOW_BOUND]
+    for element in range(ints[row, FIRST], ints[row, FIRST] + ints[row, COUNT]):
+        bound = min(bound, resource_floats[element_resource[element], CORE_SPEED] / weight[element])
+    floats[row, BOUND] = bound if bound < np.finfo(np.float64).max else 0.0
+
+
+@inner(nb.void(nb.int64, STATE))
 def begin_work(row: int, state: Any) -> None:
     """Let a task take part in the sharing from now on."""
     counters, ints = state[1], state[3]
     ints[row, STAGE] = WORKING
     ints[row, ENTRY] = counters[NEXT_ENTRY]
     counters[NEXT_ENTRY] += 1
+    bound_rate(row, state)
     link_elements(row, state)
     mark_dirty(row, state)
 

@@ -29,7 +29,7 @@ WAITING, WORKING, SLEEPING, ENDED = range(4)
 # Columns of a resource: floats, then integers.
 CAPACITY, ROOM, OFFER, CORE_SPEED = range(4)
 """Units per second; what of them is not given out yet; what each user is offered in this round; flop/s of one core
-(processors only)."""
+(links: ``inf``)."""
 FATPIPE, HEAD, RESOURCE_MARK, DIRTY, ELEMENT_AT = range(5)
 """1 if users do not share; first element (-1: none); last traversal that met it; 1 if its users changed; scratch: its
 element in the task that is being built."""
@@ -101,6 +101,7 @@ class FluidState:
         self.counters[NEXT_ENTRY] = 1
         self.resource_floats = np.zeros((resources, 4))
         self.resource_floats[:links, CAPACITY] = bandwidths
+        self.resource_floats[:links, CORE_SPEED] = np.inf
         self.resource_floats[links:, CAPACITY] = np.multiply(cores, speeds)
         self.resource_floats[links:, CORE_SPEED] = speeds
         self.resource_ints = np.zeros((resources, 5), np.int64)

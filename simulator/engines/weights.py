@@ -12,10 +12,9 @@ import numba as nb
 import numpy as np
 
 from simulator.engines.batch import BATCH
-from simulator.engines.fluid_kernels import begin_work, mark_dirty
+from simulator.engines.fluid_kernels import begin_work, bound_rate, mark_dirty
 from simulator.engines.fluid_state import (
     ACTIVE,
-    BOUND,
     CAPACITY,
     CORE_SPEED,
     COUNT,
@@ -211,17 +210,6 @@ def add_all_to_all(hosts: Any, amount: float, n_hosts: int, missing: Any, state:
     return float(latency)
 
 
-@inner(nb.void(nb.int64, nb.int64, STATE))
-def bound_by_processors(row: int, n_links: int, state: Any) -> None:
-    """Set a task's largest rate: that of the TCP window, and on every host one core's speed."""
-    _, _, floats, ints, _, resource_floats, _, element_resource, weight, _, _, _ = state
-    bound = floats[row, WINDOW_BOUND]
-    for element in range(ints[row, FIRST], ints[row, FIRST] + ints[row, COUNT]):
-        if element_resource[element] >= n_links:
-            bound = min(bound, resource_floats[element_resource[element], CORE_SPEED] / weight[element])
-    floats[row, BOUND] = bound if bound < np.finfo(np.float64).max else 0.0
-
-
 @inner(nb.int64(nb.int64, nb.int64, STATE))
 def take_row(first: int, stage: int, state: Any) -> int:
     """Begin a task with the elements made since ``first``: its row, with a handle and among the active tasks."""
@@ -249,8 +237,8 @@ def begin_sleep(seconds: float, state: Any) -> None:
     floats[row, LATENCY] = seconds
 
 
-@inner(nb.void(nb.int64, nb.float64, nb.float64, nb.int64, STATE))
-def enter(first: int, latency: float, window: float, n_links: int, state: Any) -> None:
+@inner(nb.void(nb.int64, nb.float64, nb.float64, STATE))
+def enter(first: int, latency: float, window: float, state: Any) -> None:
     """Start the task whose elements were made since ``first``."""
     floats, ints = state[2], state[3]
     row = take_row(first, WAITING, state)
@@ -259,7 +247,6 @@ def enter(first: int, latency: float, window: float, n_links: int, state: Any) -
     floats[row, RATE] = 1.0 if idle else 0.0
     floats[row, LATENCY] = latency
     floats[row, WINDOW_BOUND] = TCP_WINDOW / (2.0 * window) if window > 0.0 else np.inf
-    bound_by_processors(row, n_links, state)
     if latency <= 0.0:
         begin_work(row, state)
 
@@ -296,7 +283,7 @@ def admit(begin: int, n_hosts: int, missing: Any, state: Any, batch: Any, routes
         if missing[0] > 0:
             counters[N_ELEMENTS] = first
             return task
-        enter(first, latency, window, n_links, state)
+        enter(first, latency, window, state)
     return len(each)
 
 
@@ -304,12 +291,11 @@ def admit(begin: int, n_hosts: int, missing: Any, state: Any, batch: Any, routes
 def change_speed(host: int, cores: int, speed: float, n_hosts: int, state: Any) -> None:
     """Let a host compute at another speed, flop/s of one core."""
     _, _, _, _, _, resource_floats, resource_ints, _, _, links, _, _ = state
-    n_links = len(resource_floats) - n_hosts
-    processor = n_links + host
+    processor = len(resource_floats) - n_hosts + host
     resource_floats[processor, CORE_SPEED] = speed
     resource_floats[processor, CAPACITY] = cores * speed
     element = resource_ints[processor, HEAD]
     while element >= 0:
-        bound_by_processors(links[element, TASK], n_links, state)
+        bound_rate(links[element, TASK], state)
         mark_dirty(links[element, TASK], state)
         element = links[element, NEXT]
