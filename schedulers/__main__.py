@@ -6,19 +6,17 @@ Assembly only: this is the one place that knows the table of policies, the execu
 from __future__ import annotations
 
 import argparse
-import enum
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from schedulers.errors import OptionError, SpillwayError
-from schedulers.options import split_assignments
+from schedulers.options import build, describe, show, split_assignments
 from schedulers.protocol.detect import AnyBatsim
 
 if TYPE_CHECKING:
-    from schedulers.execution.base import Execution
     from schedulers.session import Session
 
 DIFFERENT = 1
@@ -94,39 +92,29 @@ def build_session(options: argparse.Namespace) -> Session:
     from schedulers import kernels
 
     kernels.warm_up(_say)
-    from schedulers.estimates import UserHistory, Walltimes
-    from schedulers.execution.phased import Phased, PhasedOptions
-    from schedulers.execution.rigid import Rigid
-    from schedulers.execution.streamed import Streamed
-    from schedulers.machine import MachineDefaults
+    from schedulers.assembly import LITERAL, Settings, assemble
     from schedulers.narrator import Narrator
-    from schedulers.placement import NodeOrder, Placement, StorageOrder
     from schedulers.policies import POLICIES
-    from schedulers.session import Cadence, Session
-    from schedulers.timeline import Timeline
-    from schedulers.timeline_published import PublishedTimeline
+    from schedulers.session import Cadence
 
     if options.policy is None:
         raise OptionError("expected the name of a policy (--list shows all)")
     if options.policy not in POLICIES:
         raise OptionError(f"unknown policy {options.policy!r}; known policies: {', '.join(POLICIES)}")
     literal = options.thesis_literal
-    executions: dict[str, Callable[[], Execution]] = {
-        "alloc": Rigid,
-        "io": lambda: Phased(PhasedOptions(early_release=literal)),
-        "stream": Streamed,
-    }
-    return Session(
+    names = [info.name for info in describe(Settings)]
+    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    if options.model == "stream":
+        given["streams"] = "true"
+    return assemble(
         POLICIES[options.policy].build(split_assignments(options.options), literal=literal),
+        build(Settings, given, LITERAL if literal else {}),
+        phased=options.model == "io",
+        literal=literal,
+        cadence=Cadence(options.cadence) if options.cadence else None,
         seed=options.seed,
-        cadence=Cadence(options.cadence or ("event" if literal else "message")),
-        execution=executions[options.model](),
-        defaults=MachineDefaults(
-            options.burst_buffer_bytes, options.location_shape, not options.ignore_bandwidth, options.foreign_share
-        ),
-        placement=Placement(NodeOrder(options.node_order), StorageOrder(options.storage_order)),
-        timeline=PublishedTimeline if literal else Timeline,
-        estimator=UserHistory() if options.estimates == "history" else Walltimes(),
+        burst_buffer_bytes=options.burst_buffer_bytes,
+        location_shape=options.location_shape,
         observer=Narrator(_say) if options.verbose else None,
         explain=options.verbose > 1,
     )
@@ -182,7 +170,7 @@ def session_parser() -> argparse.ArgumentParser:
 
 
 def _add_session_arguments(parser: argparse.ArgumentParser) -> None:
-    from schedulers.placement import NodeOrder, StorageOrder
+    from schedulers.assembly import Settings
 
     add = parser.add_argument
     add("-o", dest="options", action="append", default=[], metavar="KEY=VALUE", help="an option of the policy")
@@ -194,14 +182,6 @@ def _add_session_arguments(parser: argparse.ArgumentParser) -> None:
         default="alloc",
         help="how jobs run: whole (alloc, default), as staging, phases and drains made of dynamic jobs (io), or with a "
         "constant stream of their io_bytes to the file system beside them (stream)",
-    )
-    add("--ignore-bandwidth", action="store_true", help="do not schedule the links' bandwidth (I/O-ignorant)")
-    add(
-        "--foreign-share",
-        type=_share,
-        default=0.0,
-        metavar="F",
-        help="share of the file system's bandwidth kept for traffic of others, 0 to below 1 (%(default)s)",
     )
     add("--thesis-literal", action="store_true", help="the published experiment's rules, where ours are better")
     add(
@@ -219,40 +199,16 @@ def _add_session_arguments(parser: argparse.ArgumentParser) -> None:
         help="place of hosts that state no location, from the number in their names: 3,3,4 means 3 nodes per router, "
         "3 routers per chassis, 4 chassis per group",
     )
-    add("--node-order", choices=_values(NodeOrder), default="first-fit", help="which free nodes to take")
-    add(
-        "--storage-order",
-        choices=_values(StorageOrder),
-        default="nearest",
-        help="which storage node serves a node's burst buffer",
-    )
-    add(
-        "--estimates",
-        choices=("walltime", "history"),
-        default="walltime",
-        help="how long jobs are expected to run: as requested (default), or as the user's last two jobs did",
-    )
+    for info in describe(Settings):
+        words = f"{info.help}: {info.expected} (default: {show(info.default)})".replace("%", "%%")
+        add(f"--{info.name.replace('_', '-')}", default=None, metavar="VALUE", help=words)
     add("-v", "--verbose", action="count", default=0, help="tell what happens to each job; -vv also why jobs wait")
-
-
-def _values(kind: type[enum.Enum]) -> tuple[str, ...]:
-    return tuple(member.value for member in kind)
 
 
 def _positive(text: str) -> float:
     value = _number(text, "a number of seconds above 0")
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, got {text!r}")
-    return value
-
-
-def _share(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < 1:
-        raise argparse.ArgumentTypeError(f"expected a number from 0 to below 1, got {text!r}")
     return value
 
 
