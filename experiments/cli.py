@@ -189,6 +189,7 @@ def _run_parser() -> argparse.ArgumentParser:
     from experiments.machines import AUTO
     from experiments.policies import FIVE
     from experiments.sessions import SETTINGS
+    from schedulers.options import show
 
     parser = Parser(
         prog="run_experiments.py run",
@@ -226,8 +227,8 @@ def _run_parser() -> argparse.ArgumentParser:
     add("--transport", choices=[t.value for t in Transport], default="direct", help="in one process, or over ZeroMQ")
     add("--model", choices=[m.value for m in Model], default="alloc", help="how jobs run (%(default)s)")
     for name, setting in SETTINGS.items():
-        words = f"{setting.help} (default: {setting.choices[0]})"
-        add(f"--{name.replace('_', '-')}", choices=setting.choices, default=None, help=words)
+        words = f"{setting.help}: {setting.expected} (default: {show(setting.default)})".replace("%", "%%")
+        add(f"--{name.replace('_', '-')}", default=None, metavar="VALUE", help=words)
     add("--seed", type=_natural, default=0, metavar="N", help="seed of everything random (%(default)s)")
     add(
         "--tau", type=_seconds, default=DEFAULT_TAU_S, metavar="S", help="bound of the bounded slowdown (%(default)g s)"

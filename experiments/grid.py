@@ -37,7 +37,9 @@ def expand(
         Two runs would be the same.
     """
     labelled = with_labels(campaign.policies)
-    resolved = [(spec, policies.settings(spec) | sessions.complete(spec.session)) for spec in labelled]
+    resolved = [
+        (spec, policies.settings(spec) | sessions.complete(spec.session, literal=spec.literal)) for spec in labelled
+    ]
     runs: list[RunSpec] = []
     for model, seed in itertools.product(campaign.models, campaign.seeds):
         for (workload, platform), (spec, settings) in itertools.product(workloads[model, seed], resolved):

@@ -1,7 +1,7 @@
 """The published scheduler's timeline: nodes are held one rounding step longer than burst buffers.
 
 Its intervals of nodes end at the next floating-point number after the job's estimated end, its intervals of burst
-buffers at that end itself. This is no curiosity: at a job's end the buffers are free and the nodes are not yet, so that a
+buffers at that end itself. This is no curiosity: at a job's end the buffers are free and the nodes not yet, so that a
 reservation which waits for buffers takes other, idle nodes and fences them off; and a job that would end exactly when a
 reservation begins does not get its nodes. Published numbers can only be met with it (on the thesis's part-4 EASY with
 burst-buffer reservations waits 16,813 s on average; without this rule 14,552 s).

@@ -1,0 +1,134 @@
+"""A session from a policy and settings: the one place that puts the scheduler together.
+
+The settings are what every policy can be combined with. The service's command line, the experiments and the tests all
+assemble through here.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from schedulers.estimates import Correction, Estimator, Requested, UserHistory, Walltimes
+from schedulers.execution.base import Execution
+from schedulers.execution.phased import Phased, PhasedOptions, PhaseRecord
+from schedulers.execution.rigid import Rigid
+from schedulers.execution.streamed import Streamed
+from schedulers.machine import MachineDefaults
+from schedulers.options import option
+from schedulers.placement import NodeOrder, Placement, StorageOrder
+from schedulers.session import Cadence, Observer, Session
+from schedulers.timeline import Timeline
+from schedulers.timeline_published import PublishedTimeline
+from schedulers.view import Policy
+
+
+class Estimates(enum.Enum):
+    """Where expected durations come from."""
+
+    WALLTIME = "walltime"
+    HISTORY = "history"
+    REQUESTED = "requested"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What every policy can be combined with."""
+
+    estimates: Estimates = option(
+        Estimates.WALLTIME,
+        help="how long a job is expected to run: its walltime, from its user's history, or its field requested_s",
+    )
+    history: int = option(2, unit="jobs", low=1, high=1000, help="runtimes of a user that a prediction averages")
+    correction: Correction = option(
+        Correction.GRADUAL, help="growth of a prediction that was exceeded: in steps, or to the walltime"
+    )
+    node_order: NodeOrder = option(NodeOrder.FIRST_FIT, help="which free nodes a job gets")
+    storage_order: StorageOrder = option(
+        StorageOrder.NEAREST, help="which storage node holds the burst buffer of a node"
+    )
+    bandwidth: str = option("aware", choices=("aware", "ignorant"), help="whether links' bandwidth is scheduled")
+    foreign: float = option(
+        0.0, low=0.0, high=0.99, help="share of the file system's bandwidth kept free for traffic of others"
+    )
+    streams: bool = option(
+        False, help="whether jobs with the field io_bytes write it beside their computation (additional_io_job)"
+    )
+    phase_target: float = option(
+        3.6e12, unit="flop per node", low=1.0, high=1e24, help="work that a compute phase of the IO-Aware model aims at"
+    )
+    max_phases: int = option(10, low=1, high=1_000_000, help="most compute phases of a job of the IO-Aware model")
+    checkpoint_fraction: float = option(
+        0.5, low=0.0, high=1.0, help="share of the burst buffer that a checkpoint of the IO-Aware model writes"
+    )
+    early_release: bool = option(
+        False, help="a killed job gives its resources back while its drains still run, as in the published code"
+    )
+
+
+LITERAL: Mapping[str, object] = {"early_release": True}
+"""Settings that differ under ``--thesis-literal``."""
+
+
+def assemble(
+    policy: Policy,
+    settings: Settings,
+    *,
+    phased: bool = False,
+    literal: bool = False,
+    cadence: Cadence | None = None,
+    seed: int = 0,
+    burst_buffer_bytes: int = 0,
+    location_shape: tuple[int, ...] = (),
+    observer: Observer | None = None,
+    on_record: Callable[[PhaseRecord], None] | None = None,
+    explain: bool = False,
+) -> Session:
+    """Put a session together.
+
+    Parameters
+    ----------
+    policy
+        Decides.
+    settings
+        See :class:`Settings`.
+    phased
+        Run jobs in phases (the IO-Aware model); else rigid.
+    literal
+        Follow the published experiment: one pass per event, its timeline.
+    cadence
+        When the policy is called; default: what ``literal`` asks for.
+    burst_buffer_bytes, location_shape
+        See :class:`schedulers.machine.MachineDefaults`.
+    on_record
+        Gets the phases of every job that is through (only with ``phased``).
+    """
+    return Session(
+        policy,
+        seed=seed,
+        cadence=cadence or (Cadence.EVENT if literal else Cadence.MESSAGE),
+        execution=_execution(settings, on_record, phased=phased),
+        defaults=MachineDefaults(burst_buffer_bytes, location_shape, settings.bandwidth == "aware", settings.foreign),
+        placement=Placement(settings.node_order, settings.storage_order),
+        timeline=PublishedTimeline if literal else Timeline,
+        estimator=_ESTIMATORS[settings.estimates](settings),
+        observer=observer,
+        explain=explain,
+    )
+
+
+_ESTIMATORS: Mapping[Estimates, Callable[[Settings], Estimator]] = {
+    Estimates.WALLTIME: lambda _: Walltimes(),
+    Estimates.HISTORY: lambda settings: UserHistory(settings.history, settings.correction),
+    Estimates.REQUESTED: lambda _: Requested(),
+}
+
+
+def _execution(settings: Settings, on_record: Callable[[PhaseRecord], None] | None, *, phased: bool) -> Execution:
+    if phased:
+        options = PhasedOptions(
+            settings.phase_target, settings.max_phases, settings.checkpoint_fraction, settings.early_release
+        )
+        return Phased(options, on_record)
+    return Streamed() if settings.streams else Rigid()
