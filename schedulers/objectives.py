@@ -10,6 +10,7 @@ Kopanski, master's thesis 2020, section 3.4: sum of waiting times to the power a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -33,6 +34,9 @@ class Objective:
     beta
         Power of ``max(walltime, 600 s)`` by which a job's term is divided: 0 for waiting times alone, 0.5 between
         waiting time and slowdown, 1 for bounded slowdowns.
+    guard_s, guard_power
+        Every term is multiplied by ``1 + (wait / guard_s) ** guard_power``: nothing changes for waits well below the
+        guard, and those beyond it weigh as if the power were ``alpha + guard_power``.
     latest
         Score the latest planned start instead of the sum (the thesis's text; its code summed the starts).
     """
@@ -40,6 +44,8 @@ class Objective:
     alpha: float = 2.0
     beta: float = 0.0
     latest: bool = False
+    guard_s: float = math.inf
+    guard_power: float = 1.5
 
     def weights(self, walltimes_s: Sequence[float]) -> npt.NDArray[np.float64]:
         """Weight of each job."""
@@ -51,9 +57,10 @@ class Objective:
         if self.latest:
             return max(starts_s, default=0.0)
         weights = self.weights([job.walltime_s for job in jobs])
+        waits_s = [start_s - job.submit_time_s for job, start_s in zip(jobs, starts_s, strict=True)]
         return float(
             sum(
-                weight * (start_s - job.submit_time_s) ** self.alpha
-                for weight, job, start_s in zip(weights, jobs, starts_s, strict=True)
+                weight * wait_s**self.alpha * (1.0 + (wait_s / self.guard_s) ** self.guard_power)
+                for weight, wait_s in zip(weights, waits_s, strict=True)
             )
         )

@@ -33,6 +33,7 @@ _ROW, _ROWS, _TIMES, _INDICES, _TABLE = "int64[::1]", "int64[:, ::1]", "float64[
 _MACHINE = f"Tuple((int64, int64, {_TABLE}, {_INDICES}, {_INDICES}, {_ROWS}, {_ROWS}, {_ROW}, {_TABLE}))"
 _JOBS = f"{_ROWS}, float64[:, ::1], {_TIMES}"
 _SLOTS = f"float64[:, ::1], int64[:, :, ::1], {_ROW}, float64[:, ::1], {_ROWS}"
+_SHAPE = "UniTuple(float64, 3)"
 _OPTIONS = {"cache": True, "error_model": "numpy", "nogil": True}
 
 
@@ -54,29 +55,34 @@ def _exchange_slots(which, begin, end):
         which[0, level], which[1, level] = which[1, level], which[0, level]
 
 
-@njit("float64(float64, float64, float64)", **_OPTIONS)
-def term(wait_s, weight, alpha):
-    """What a job adds to the score."""
+@njit(f"float64(float64, float64, {_SHAPE})", **_OPTIONS)
+def term(wait_s, weight, shape):
+    """What a job adds to the score: ``shape`` is the power, the guard (s, infinite for none) and its power."""
+    alpha, guard_s, guard_power = shape
     if alpha == 1.0:
-        return weight * wait_s
-    if alpha == 2.0:
-        return weight * wait_s * wait_s
-    return weight * wait_s**alpha
+        score = weight * wait_s
+    elif alpha == 2.0:
+        score = weight * wait_s * wait_s
+    else:
+        score = weight * wait_s**alpha
+    if guard_s < np.inf:
+        score *= 1.0 + (wait_s / guard_s) ** guard_power
+    return score
 
 
-@njit(f"int64({_INDICES}, float64[:, ::1], {_TIMES}, {_TIMES}, float64, uint64[::1])", **_OPTIONS)
-def _delayed_position(order, spans, least, starts, alpha, random):
+@njit(f"int64({_INDICES}, float64[:, ::1], {_TIMES}, {_TIMES}, {_SHAPE}, uint64[::1])", **_OPTIONS)
+def _delayed_position(order, spans, least, starts, shape, random):
     """Draw a position among the jobs that start later than with nobody before them; -1 when there is none."""
     delayed = 0
     for job in range(len(order)):
-        if term(starts[job] - spans[job, 1], spans[job, 2], alpha) > least[job]:
+        if term(starts[job] - spans[job, 1], spans[job, 2], shape) > least[job]:
             delayed += 1
     if delayed == 0:
         return -1
     pick = below(random, delayed)
     for position in range(len(order)):
         job = order[position]
-        if term(starts[job] - spans[job, 1], spans[job, 2], alpha) > least[job]:
+        if term(starts[job] - spans[job, 1], spans[job, 2], shape) > least[job]:
             if pick == 0:
                 return position
             pick -= 1
@@ -122,12 +128,12 @@ def _move_job(order, first, second, insert):
 
 
 @njit(
-    f"float64({_INDICES}, int64, int64, float64, float64, boolean, {_TIMES}, {_ROWS}, int64, {_JOBS}, {_SLOTS}, "
+    f"float64({_INDICES}, int64, int64, float64, {_SHAPE}, boolean, {_TIMES}, {_ROWS}, int64, {_JOBS}, {_SLOTS}, "
     f"{_TIMES}, {_MACHINE})",
     **_OPTIONS,
 )
 def plan_from(
-    order, level, stride, limit, alpha, latest, times, rows, words, asks, spans, least, slot_times, slot_rows,
+    order, level, stride, limit, shape, latest, times, rows, words, asks, spans, least, slot_times, slot_rows,
     slot_count, slot_score, which, starts, machine,
 ):  # fmt: skip
     """Plan an order from a level's current checkpoint on; return its score, or infinity once it must exceed ``limit``.
@@ -167,7 +173,7 @@ def plan_from(
         if latest:
             score = max(score, start_s)
         else:
-            score += term(start_s - spans[job, 1], spans[job, 2], alpha)
+            score += term(start_s - spans[job, 1], spans[job, 2], shape)
             bound += least[job]
         if score - bound > limit:
             return np.inf
@@ -175,13 +181,13 @@ def plan_from(
 
 
 @njit(
-    f"Tuple((float64, int64))({_INDICES}, float64, int64, int64, float64, boolean, float64, float64, int64, float64, "
+    f"Tuple((float64, int64))({_INDICES}, float64, int64, int64, {_SHAPE}, boolean, float64, float64, int64, float64, "
     f"boolean, boolean, uint64[::1], {_TIMES}, {_ROWS}, int64, {_JOBS}, {_SLOTS}, {_TIMES}, {_TIMES}, {_INDICES}, "
     f"{_INDICES}, {_MACHINE})",
     **_OPTIONS,
 )
 def anneal(
-    best, best_score, stride, steps, alpha, latest, temperature, cooling, period, coolest, swaps_only, delayed_only,
+    best, best_score, stride, steps, shape, latest, temperature, cooling, period, coolest, swaps_only, delayed_only,
     random, times, rows, words, asks, spans, least, slot_times, slot_rows, slot_count, slot_score, which, starts,
     current_starts, current, trial, machine,
 ):  # fmt: skip
@@ -209,7 +215,7 @@ def anneal(
         for job in range(jobs):
             total_least += least[job]
     score = plan_from(
-        current, 0, stride, np.inf, alpha, latest, times, rows, words, asks, spans, least, slot_times, slot_rows,
+        current, 0, stride, np.inf, shape, latest, times, rows, words, asks, spans, least, slot_times, slot_rows,
         slot_count, slot_score, which, starts, machine,
     )  # fmt: skip
     _exchange_slots(which, 1, levels)
@@ -219,7 +225,7 @@ def anneal(
             temperature = max(temperature * cooling, coolest)
         first = below(random, jobs)
         if delayed_only:
-            first = _delayed_position(current, spans, least, current_starts, alpha, random)
+            first = _delayed_position(current, spans, least, current_starts, shape, random)
             if first < 0:
                 return best_score, step
         second = below(random, jobs)
@@ -232,7 +238,7 @@ def anneal(
         level = min(first, second) // stride
         _copy_starts(starts, current_starts)
         new_score = plan_from(
-            trial, level, stride, limit - total_least, alpha, latest, times, rows, words, asks, spans, least,
+            trial, level, stride, limit - total_least, shape, latest, times, rows, words, asks, spans, least,
             slot_times, slot_rows, slot_count, slot_score, which, starts, machine,
         )  # fmt: skip
         if new_score <= limit:

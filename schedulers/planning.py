@@ -85,6 +85,7 @@ class Planner:
         self.jobs = jobs
         self.objective = objective
         self.evaluations = 0
+        self._shape = (float(objective.alpha), float(objective.guard_s), float(objective.guard_power))
         times, rows, tables = timeline.arrays
         count, width, number = len(times), rows.shape[1], len(jobs)
         self._words = tables.word_count
@@ -126,7 +127,7 @@ class Planner:
         self.evaluations += 1
         return float(
             plan_kernels.plan_from(
-                order, 0, self._stride, math.inf, self.objective.alpha, self.objective.latest, self._times, self._rows,
+                order, 0, self._stride, math.inf, self._shape, self.objective.latest, self._times, self._rows,
                 self._words, self._asks, self._spans, self._least, self._slot_times, self._slot_rows, self._slot_count,
                 self._slot_score, self._which, self.starts_s, self._machine,
             )
@@ -157,7 +158,7 @@ class Planner:
         best = order.copy()
         scratch = np.zeros(number), np.zeros(number, np.int32), np.zeros(number, np.int32)
         best_score, taken = plan_kernels.anneal(
-            best, score, self._stride, how.steps, self.objective.alpha, self.objective.latest, how.temperature,
+            best, score, self._stride, how.steps, self._shape, self.objective.latest, how.temperature,
             how.cooling, how.period, how.coolest, how.swaps_only, how.delayed_only, np.array([seed], np.uint64),
             self._times, self._rows, self._words, self._asks, self._spans, self._least, self._slot_times,
             self._slot_rows, self._slot_count, self._slot_score, self._which, self.starts_s, *scratch, self._machine,
@@ -170,7 +171,7 @@ class Planner:
         alone_s = np.zeros(len(self.jobs))
         for index in range(len(self.jobs)):
             plan_kernels.plan_from(
-                np.array([index], np.int32), 0, self._stride, math.inf, 1.0, False, self._times, self._rows,
+                np.array([index], np.int32), 0, self._stride, math.inf, self._shape, False, self._times, self._rows,
                 self._words, self._asks, self._spans, self._least, self._slot_times, self._slot_rows, self._slot_count,
                 self._slot_score, self._which, alone_s, self._machine,
             )  # fmt: skip
@@ -179,7 +180,7 @@ class Planner:
             return np.zeros(len(self.jobs))
         waits = alone_s - self._spans[:, 1]
         terms = [
-            plan_kernels.term(wait, weight, self.objective.alpha) if wait < math.inf else 0.0
+            plan_kernels.term(wait, weight, self._shape) if wait < math.inf else 0.0
             for wait, weight in zip(waits.tolist(), self._spans[:, 2].tolist(), strict=True)
         ]
         return np.array(terms, np.float64)

@@ -42,6 +42,10 @@ class Plan:
     depth: int = option(0, unit="jobs", low=0, high=1_000_000, help="reservation depth: jobs served before planning")
     alpha: float = option(2.0, low=0.01, high=10.0, help="power of the waiting times in the score")
     beta: float = option(0.0, low=0.0, high=2.0, help="power of max(walltime, 600 s) that divides each job's term")
+    guard: float = option(
+        float("inf"), unit="s", low=1.0, high=float("inf"), help="waits beyond this weigh more and more; infinite: none"
+    )
+    guard_power: float = option(1.5, low=0.1, high=10.0, help="how much more: power of wait / guard")
     latest: bool = option(False, help="minimise the latest planned start instead (the thesis's text for plan-start)")
     exhaustive: int = option(5, unit="jobs", low=0, high=8, help="up to this many jobs all orders are tried")
     candidates: str = option("all", choices=tuple(CANDIDATES), help="starting orders")
@@ -90,7 +94,12 @@ class Plan:
         )
 
     def _planned(self, view: View, jobs: Sequence[Job]) -> Iterator[Decision]:
-        planner = Planner(view.timeline, jobs, view.estimate_s, Objective(self.alpha, self.beta, self.latest))
+        planner = Planner(
+            view.timeline,
+            jobs,
+            view.estimate_s,
+            Objective(self.alpha, self.beta, self.latest, self.guard, self.guard_power),
+        )
         order = self._search(view, planner)
         if self.warm_start:
             view.notebook[LAST_PLAN] = [jobs[index].id for index in order.tolist()]

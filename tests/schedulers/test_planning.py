@@ -76,6 +76,7 @@ def walltime(job: Job) -> float:
     alpha=st.sampled_from([0.5, 1.0, 1.5, 2.0, 3.0]),
     beta=st.sampled_from([0.0, 0.5]),
     latest=st.booleans(),
+    guard=st.sampled_from([math.inf, 20.0]),
     data=st.data(),
 )
 def test_scores_equal_a_plain_replan(
@@ -85,12 +86,13 @@ def test_scores_equal_a_plain_replan(
     alpha: float,
     beta: float,
     latest: bool,
+    guard: float,
     data: st.DataObject,
 ) -> None:
     """Starts are the timeline's, the score is the objective's definition, and no plan is below the bound."""
     jobs = make_jobs(waiting)
     timeline = loaded(MACHINE, make_jobs(running))
-    objective = Objective(alpha, beta, latest)
+    objective = Objective(alpha, beta, latest, guard)
     planner = Planner(timeline, jobs, walltime, objective, stride)
     order = data.draw(st.permutations(range(len(jobs))))
     score = planner.score(np.array(order, np.int32))
