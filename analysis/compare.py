@@ -128,11 +128,12 @@ def _resampled_means(values: Floats, seed: int, resamples: int) -> Floats:
 
 
 def _group_means(values: Floats, rng: np.random.Generator) -> Floats:
-    """Means of equally large random groups, scaled by no factor: their average is that of all rows but a few."""
+    """Means of equally large random groups, shifted so that their average is that of all rows."""
     per_group = len(values) // GROUPS
     chosen = rng.permutation(len(values))[: per_group * GROUPS]
     means: Floats = values[chosen].reshape(GROUPS, per_group, values.shape[1]).mean(axis=1)
-    return means + (values.mean(axis=0) - means.mean(axis=0))
+    means += values.mean(axis=0) - means.mean(axis=0)
+    return means
 
 
 def _interval(value: float, resampled: Floats, confidence: float) -> Interval:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from analysis.errors import AnalysisError
-from analysis.tables import JobTable, read_run
+from analysis.tables import Floats, JobTable, read_run
 
 SHOWN_ESTIMATES = 6
 
@@ -77,6 +77,30 @@ def read_reasons(folder: Path, job_id: str, workload: str) -> list[Reason]:
             ]
     except OSError:
         raise AnalysisError(f"{folder}: the run kept no reasons ({path.name}); repeat it with --explain") from None
+
+
+def first_promises(folder: Path) -> tuple[Floats, Floats]:
+    """Waiting times of all jobs that were ever given an expected start: as first promised, and as they came (s).
+
+    Raises
+    ------
+    AnalysisError
+        The run kept no reasons.
+    """
+    table = read_run(folder)
+    place = {key: row for row, key in enumerate(zip(table.workload, table.job_id, strict=True))}
+    promised: dict[int, float] = {}
+    path = folder / "reasons.csv"
+    if not path.exists():
+        raise AnalysisError(f"{folder}: the run kept no reasons ({path.name}); repeat it with --explain")
+    with path.open(encoding="utf-8", newline="") as stream:
+        for row in csv.DictReader(stream):
+            job = place.get((row["workload_name"], row["job_id"]))
+            if job is not None and row["binding"] and row["estimate_s"]:
+                promised.setdefault(job, float(row["estimate_s"]))
+    rows = np.array([job for job in promised if table.executed[job]], dtype=np.intp)
+    promises = np.array([promised[job] for job in rows.tolist()], dtype=np.float64)
+    return promises - table.submit_s[rows], table.wait_s[rows]
 
 
 def divide(reasons: Sequence[Reason], submit_s: float, start_s: float) -> Waiting:

@@ -18,6 +18,8 @@ class Steps:
 
     def at(self, times_s: Floats) -> Floats:
         """Value at each of the given times."""
+        if not self.time_s.size:
+            return np.zeros(len(times_s))
         place = np.searchsorted(self.time_s, times_s, side="right") - 1
         return np.where(place >= 0, self.value[np.maximum(place, 0)], 0.0)
 
@@ -26,6 +28,13 @@ class Steps:
         inside = self.time_s[(self.time_s > begin_s) & (self.time_s < end_s)]
         edges = np.concatenate(([begin_s], inside, [end_s]))
         return float(np.sum(self.at(edges[:-1]) * np.diff(edges)))
+
+    def averages(self, edges: Floats) -> Floats:
+        """Average within each span between neighbouring edges (ascending times)."""
+        times = np.unique(np.concatenate((edges, self.time_s)))
+        area = np.concatenate(([0.0], np.cumsum(self.at(times[:-1]) * np.diff(times))))
+        averages: Floats = np.diff(np.interp(edges, times, area)) / np.diff(edges)
+        return averages
 
 
 def steps(begin_s: Floats, end_s: Floats, weight: Floats) -> Steps:

@@ -7,11 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from matplotlib.axes import Axes
 
+from analysis.story import first_promises
 from analysis.tables import Floats, JobTable, read_run
+from analysis.traffic import file_system_rate, read_transfers
 from experiments import folders
 from experiments.grid import slug
-from experiments.spec import RunSpec
+from experiments.reasons import REASONS
+from experiments.spec import Model, RunSpec
 
 GANTT_JOBS = 20_000
 """Runs with more jobs get no Gantt chart: nobody could read it."""
@@ -24,6 +28,7 @@ def draw(runs: Sequence[RunSpec], root: Path, tau_s: float) -> list[Path]:
     """
     from analysis.plots.bars import bars
     from analysis.plots.boxen import boxen
+    from analysis.plots.pareto import pareto
     from analysis.plots.queue_timeline import queue_timeline
     from analysis.plots.style import save
 
@@ -45,19 +50,34 @@ def draw(runs: Sequence[RunSpec], root: Path, tau_s: float) -> list[Path]:
             "waiting-time-distribution": boxen(waits, title="Waiting time of all jobs"),
             "queue": queue_timeline(shown, title=f"Jobs waiting ({name})"),
         }
+        if len(waits) > 2:
+            axes["trade-off"] = pareto(
+                {label: (float(w.mean()), float(w.max())) for label, w in waits.items() if w.size}
+            )
         paths += [save(ax, folder / stem)[0] for stem, ax in axes.items()]
-        paths += list(itertools.chain.from_iterable(_of_run(run, tables[run.id], folder) for run in first))
+        paths += list(
+            itertools.chain.from_iterable(_of_run(run, tables[run.id], root / run.id, folder) for run in first)
+        )
     return paths
 
 
-def _of_run(run: RunSpec, table: JobTable, folder: Path) -> list[Path]:
+def _of_run(run: RunSpec, table: JobTable, files: Path, folder: Path) -> list[Path]:
+    from analysis.plots.file_system_timeline import file_system_timeline
     from analysis.plots.gantt import gantt
+    from analysis.plots.promises import promises
     from analysis.plots.style import save
 
-    if not 0 < len(table) <= GANTT_JOBS:
-        return []
+    label = slug(run.policy.label)
+    axes: dict[str, Axes] = {}
     title = f"{run.policy.label} on {run.workload.name}"
-    return [save(gantt(table, title=title), folder / f"gantt-{slug(run.policy.label)}")[0]]
+    if 0 < len(table) <= GANTT_JOBS:
+        axes[f"gantt-{label}"] = gantt(table, title=title)
+    if run.model is Model.IO:
+        rate = file_system_rate(read_transfers(files))
+        axes[f"file-system-{label}"] = file_system_timeline(rate, title=f"Traffic of the file system ({title})")
+    if (files / REASONS).exists():
+        axes[f"promises-{label}"] = promises(*first_promises(files), title=title)
+    return [save(ax, folder / stem)[0] for stem, ax in axes.items()]
 
 
 def _pooled(runs: Sequence[RunSpec], tables: dict[str, JobTable]) -> dict[str, Floats]:

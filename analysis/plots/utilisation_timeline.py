@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from analysis.plots.style import PALETTE, legend_above, new_axes, set_title, time_unit
-from analysis.tables import Floats, JobTable
-from analysis.timelines import Steps, busy_nodes, held_bytes
+from analysis.tables import JobTable
+from analysis.timelines import busy_nodes, held_bytes
 
 BINS = 400
 
@@ -44,7 +44,7 @@ def utilisation_timeline(
     )
     for name, steps, capacity, colour in shares:
         if capacity and len(ran):
-            averages = _averages(steps, edges) / capacity * 100
+            averages = steps.averages(edges) / capacity * 100
             times = np.repeat(edges, 2)[1:-1] / scale
             ax.plot(times, np.repeat(averages, 2), color=colour, linewidth=1.1, label=name)
             ax.fill_between(times, np.repeat(averages, 2), color=colour, alpha=0.18, linewidth=0)
@@ -59,11 +59,3 @@ def utilisation_timeline(
     ax.set_ylabel("held (%)")
     set_title(ax, title)
     return ax
-
-
-def _averages(steps: Steps, edges: Floats) -> Floats:
-    """Average of the function in each span: differences of its integral."""
-    times = np.unique(np.concatenate((edges, steps.time_s)))
-    area = np.concatenate(([0.0], np.cumsum(steps.at(times[:-1]) * np.diff(times))))
-    averages: Floats = np.diff(np.interp(edges, times, area)) / np.diff(edges)
-    return averages

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from analysis.errors import AnalysisError
-from analysis.story import Reason, clock, divide, duration, size, tell
+from analysis.story import Reason, clock, divide, duration, first_promises, size, tell
 
 NAN = float("nan")
 
@@ -43,6 +43,18 @@ def test_story_of_a_job_that_waited(run_folder: Path) -> None:
     assert "a start at day 0, 00:03:20 was expected for it; it started 2 min earlier" in story
     assert "1 jobs that came after it started before it" in story
     assert "ran 10 s on nodes 0-3, and came to its end" in story
+
+
+def test_first_promises(run_folder: Path) -> None:
+    """Job b was first promised a start at 200 s, 190 s after its submission; it waited 90 s."""
+    (run_folder / "reasons.csv").write_text(
+        "job_id,workload_name,time_s,role,binding,estimate_s,blocker\n"
+        "b,w0,10.0,reserved,nodes,200.0,\nb,w0,50.0,reserved,nodes,110.0,\nb,w0,100.0,started in order,,100.0,\n"
+        "a,w0,0.0,started in order,,0.0,\n"
+    )
+    promised, actual = first_promises(run_folder)
+    assert promised.tolist() == [190]
+    assert actual.tolist() == [90]
 
 
 def test_story_of_a_rejected_job(run_folder: Path) -> None:

@@ -14,11 +14,15 @@ from matplotlib.figure import Figure
 from analysis.plots import style
 from analysis.plots.bars import bars
 from analysis.plots.boxen import boxen
+from analysis.plots.file_system_timeline import file_system_timeline
 from analysis.plots.node_gantt import node_gantt
+from analysis.plots.pareto import pareto, unbeaten
+from analysis.plots.promises import promises
 from analysis.plots.queue_timeline import queue_timeline
 from analysis.plots.storage_gantt import storage_gantt
 from analysis.plots.utilisation_timeline import utilisation_timeline
 from analysis.tables import JobTable
+from analysis.timelines import busy_nodes
 
 FIGURES: dict[str, Callable[[JobTable, Axes | None], Axes]] = {
     "bars": lambda table, ax: bars({"fcfs": table.ran().wait_s, "easy": table.ran().turnaround_s}, ax),
@@ -27,6 +31,9 @@ FIGURES: dict[str, Callable[[JobTable, Axes | None], Axes]] = {
     "storage_gantt": lambda table, ax: storage_gantt(table, ax),
     "queue_timeline": lambda table, ax: queue_timeline({"fcfs": table}, ax),
     "utilisation_timeline": lambda table, ax: utilisation_timeline(table, ax),
+    "file_system_timeline": lambda table, ax: file_system_timeline(busy_nodes(table), ax),
+    "pareto": lambda table, ax: pareto({"fcfs": (10.0, 30.0), "easy": (20.0, 20.0), "bad": (30.0, 30.0)}, ax),
+    "promises": lambda table, ax: promises(table.ran().wait_s, table.ran().turnaround_s, ax),
 }
 
 
@@ -118,6 +125,12 @@ def test_bars_show_the_mean(table: JobTable) -> None:
 def test_time_unit(span_s: float, unit: str) -> None:
     """An axis has a unit in which its numbers are readable."""
     assert style.time_unit(span_s)[1] == unit
+
+
+def test_unbeaten() -> None:
+    """A point that is as good in one and better in the other beats; equals do not beat each other."""
+    points = {"a": (1.0, 3.0), "b": (2.0, 2.0), "c": (2.0, 3.0), "d": (3.0, 1.0), "e": (2.0, 2.0)}
+    assert unbeaten(points) == ["a", "b", "e", "d"]
 
 
 def test_palette_repeats() -> None:

@@ -1,0 +1,68 @@
+"""Two metrics at once: which policies are not beaten in both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from analysis.plots.style import INK, colours, new_axes, set_title
+
+
+def pareto(
+    points: Mapping[str, tuple[float, float]],
+    ax: Axes | None = None,
+    *,
+    names: tuple[str, str] = ("mean waiting time (s)", "maximum waiting time (s)"),
+    title: str = "Trade-off",
+    log: bool = True,
+) -> Axes:
+    """Draw one point per policy, smaller is better on both axes, and the line of those that nobody beats.
+
+    Parameters
+    ----------
+    points
+        Policy name to its two values.
+    ax
+        Where to draw; a new figure by default.
+    names
+        Of the axes.
+    title
+        Above the chart.
+    log
+        Whether both axes are logarithmic.
+    """
+    ax = new_axes(ax, 7.0, 4.6)
+    palette = colours(list(points))
+    front = unbeaten(points)
+    if log and all(min(point) > 0 for point in points.values()):
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+            axis.set_minor_formatter(NullFormatter())
+    if front:
+        corner = np.array([points[name] for name in front])
+        ax.plot(corner[:, 0], corner[:, 1], drawstyle="steps-post", color=INK, linewidth=0.9, linestyle=":", zorder=1)
+    for name, (x, y) in points.items():
+        ax.scatter(x, y, s=70, color=palette[name], edgecolor=INK if name in front else "white", zorder=2)
+        ax.annotate(name, (x, y), xytext=(7, 5), textcoords="offset points", fontsize=9)
+    ax.margins(0.18)
+    ax.grid(which="major")
+    ax.set_xlabel(names[0])
+    ax.set_ylabel(f"{names[1]}\n(dotted: unbeaten in both)")
+    set_title(ax, title)
+    return ax
+
+
+def unbeaten(points: Mapping[str, tuple[float, float]]) -> list[str]:
+    """Names of the points that no other one beats (at most as large in both, smaller in one), from left to right."""
+
+    def beaten(name: str) -> bool:
+        x, y = points[name]
+        return any(a <= x and b <= y and (a, b) != (x, y) for a, b in points.values())
+
+    return sorted((name for name in points if not beaten(name)), key=lambda name: points[name])
