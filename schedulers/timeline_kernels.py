@@ -1,7 +1,7 @@
 """The timeline's inner loops, compiled: find the earliest window of a job, book it.
 
 The arrays are described in :mod:`schedulers.timeline_layout`, so that other kernels (plan scoring) can call
-:func:`find_fit` and :func:`book` directly.
+:func:`find_fit` and :func:`book` directly; see :data:`FIND_FIT` for how.
 """
 
 from __future__ import annotations
@@ -36,9 +36,23 @@ from schedulers.timeline_layout import (
 )
 
 __all__ = [
-    "FREE_BYTES", "FREE_NODES", "HEAD", "USE_LINKS", "USE_NODES", "USE_STORAGES",
+    "BOOK", "FIND_FIT", "FREE_BYTES", "FREE_NODES", "HEAD", "USE_LINKS", "USE_NODES", "USE_STORAGES",
     "book", "book_checked", "conflict", "find_fit", "measure", "segment_at",
 ]  # fmt: skip
+
+_FIND_FIT = (
+    f"float64({TIMES}, int64, {ROWS}, int64, int64, float64, int64, int64, int64, float64, float64, int64, int64, "
+    f"{TABLE}, {INDICES}, {INDICES}, {ROWS}, {ROWS}, {ROW}, {TABLE})"
+)
+_BOOK = f"int64({TIMES}, int64, {ROWS}, float64, float64, {ROW}, int64)"
+
+FIND_FIT, BOOK = f"FunctionType({_FIND_FIT})", f"FunctionType({_BOOK})"
+"""Signatures of :func:`find_fit` and :func:`book` as arguments of other kernels.
+
+A kernel that is given them as arguments (``kernel(find_fit, book, ...)``) calls them through pointers, which costs next
+to nothing; one that calls them by name contains them, is compiled a second longer, and must be compiled anew when they
+change.
+"""
 
 drop_older_than(choose.stats.cache_path, __file__, str(placement_kernels.__file__), str(timeline_layout.__file__))
 
@@ -118,11 +132,7 @@ def _grow_backwards(rows, count, work, lowest, last, ask, parents, groups):
     return first
 
 
-@njit(
-    f"float64({TIMES}, int64, {ROWS}, int64, int64, float64, int64, int64, int64, float64, float64, int64, int64, "
-    f"{TABLE}, {INDICES}, {INDICES}, {ROWS}, {ROWS}, {ROW}, {TABLE})",
-    **OPTIONS,
-)
+@njit(_FIND_FIT, **OPTIONS)
 def find_fit(
     times, count, rows, words, nodes, duration_s, bb_bytes, io_rate, uses, not_before_s, latest_s, node_order,
     storage_order, nearest, node_link, parents, groups, work, demand, chosen,
@@ -210,7 +220,7 @@ def _move(times, rows, begin, end, by):
             rows[target, column] = rows[source, column]
 
 
-@njit(f"int64({TIMES}, int64, {ROWS}, float64, float64, {ROW}, int64)", **OPTIONS)
+@njit(_BOOK, **OPTIONS)
 def book(times, count, rows, start_s, end_s, demand, sign):
     """Take (``sign`` 1) or give back (-1) a demand over ``[start_s, end_s)``; return the new number of segments.
 
