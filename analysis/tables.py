@@ -41,6 +41,13 @@ COLUMNS = (
 )
 """Columns of ``jobs.csv`` that are read (the others follow from them)."""
 
+OLD_NAMES = {
+    "job_id": "jobID",
+    "requested_number_of_resources": "requested_number_of_processors",
+    "allocated_resources": "allocated_processors",
+}
+"""What Batsim before version 3 called them."""
+
 
 @dataclass(frozen=True)
 class Host:
@@ -255,6 +262,7 @@ def _read_columns(path: Path, names: Sequence[str]) -> dict[str, list[str]]:
     with stream:
         reader = csv.reader(stream)
         header = next(reader, [])
+        header = [next((new for new, old in OLD_NAMES.items() if old == name), name) for name in header]
         missing = [name for name in names if name not in header]
         if missing:
             raise AnalysisError(f"{path}, line 1: no column {missing[0]!r}; found {', '.join(header) or 'nothing'}")

@@ -6,6 +6,7 @@ import difflib
 import itertools
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,58 +25,106 @@ from experiments.spec import (
 from schedulers.options import show
 
 T = TypeVar("T")
-Check = Callable[[Any], bool]
-
-_TEXT: tuple[Check, str] = (lambda value: isinstance(value, str) and bool(value), "a text")
-_FLAG: tuple[Check, str] = (lambda value: isinstance(value, bool), "true or false")
-_WHOLE: tuple[Check, str] = (
-    lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0,
-    "a whole number >= 0",
-)
-_POSITIVE: tuple[Check, str] = (
-    lambda value: isinstance(value, int | float) and not isinstance(value, bool) and value > 0,
-    "a number > 0",
-)
-_TABLE: tuple[Check, str] = (lambda value: isinstance(value, dict), "a table")
-_TABLES: tuple[Check, str] = (
-    lambda value: isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value),
-    "at least one table, written [[like.this]]",
-)
 
 
-def _one_of(kind: type[Engine] | type[Model] | type[Transport]) -> tuple[Check, str]:
+@dataclass(frozen=True)
+class Key:
+    """What a key of a campaign file takes.
+
+    Attributes
+    ----------
+    check
+        Whether a value is one of them.
+    words
+        What a value must be, in words.
+    help
+        What the key means.
+    default
+        What holds where it is not given ("" where it must be given).
+    """
+
+    check: Callable[[Any], bool]
+    words: str
+    help: str = ""
+    default: str = ""
+
+
+def _text(help: str, default: str = "") -> Key:
+    return Key(lambda value: isinstance(value, str) and bool(value), "a text", help, default)
+
+
+def _flag(help: str, default: str = "false") -> Key:
+    return Key(lambda value: isinstance(value, bool), "true or false", help, default)
+
+
+def _whole(help: str = "", default: str = "") -> Key:
+    def check(value: Any) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+    return Key(check, "a whole number >= 0", help, default)
+
+
+def _positive(help: str, default: str) -> Key:
+    def check(value: Any) -> bool:
+        return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+
+    return Key(check, "a number > 0", help, default)
+
+
+def _table(help: str, default: str = "none") -> Key:
+    return Key(lambda value: isinstance(value, dict), "a table", help, default)
+
+
+def _tables(help: str, default: str = "") -> Key:
+    def check(value: Any) -> bool:
+        return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
+
+    return Key(check, "at least one table, written [[like.this]]", help, default)
+
+
+def _one_of(kind: type[Engine] | type[Model] | type[Transport], help: str = "", default: str = "") -> Key:
     known = [member.value for member in kind]
-    return (lambda value: value in known), "one of " + ", ".join(known)
+    return Key(lambda value: value in known, "one of " + ", ".join(known), help, default)
 
 
-def _list_of(item: tuple[Check, str]) -> tuple[Check, str]:
-    check, words = item
-    return (lambda value: isinstance(value, list) and bool(value) and all(map(check, value))), f"a list, each {words}"
+def _list_of(item: Key, help: str, default: str) -> Key:
+    def check(value: Any) -> bool:
+        return isinstance(value, list) and bool(value) and all(map(item.check, value))
+
+    return Key(check, f"a list, each {item.words}", help, default)
 
 
-CAMPAIGN_KEYS: dict[str, tuple[Check, str]] = {
-    "name": _TEXT,
-    "workload": _TABLES,
-    "platform": _TABLES,
-    "policy": _TABLES,
-    "models": _list_of(_one_of(Model)),
-    "seeds": _list_of(_WHOLE),
-    "engine": _one_of(Engine),
-    "transport": _one_of(Transport),
-    "image": _TEXT,
-    "thesis_literal": _FLAG,
-    "tau_s": _POSITIVE,
-    "plots": _FLAG,
-    "explain": _FLAG,
+CAMPAIGN_KEYS: dict[str, Key] = {
+    "name": _text("name of the campaign", "the file's"),
+    "workload": _tables("workloads, see below"),
+    "platform": _tables("machines, see below", "the thesis machine"),
+    "policy": _tables("policies, see below"),
+    "models": _list_of(_one_of(Model), "how jobs run", '["alloc"]'),
+    "seeds": _list_of(_whole(), "seeds of everything random; each is a run of its own", "[0]"),
+    "engine": _one_of(Engine, "what plays the machine", "fluid"),
+    "image": _text("image whose Batsim the engine docker runs", "Batsim's official one"),
+    "transport": _one_of(Transport, "function calls in one process, or ZeroMQ between two", "direct"),
+    "thesis_literal": _flag("whether all policies follow the published experiment to the letter"),
+    "tau_s": _positive("bound of the bounded slowdown in seconds", "600"),
+    "plots": _flag("whether figures and the report are made", "true"),
+    "explain": _flag("whether runs keep why their jobs waited"),
 }
-WORKLOAD_KEYS: dict[str, tuple[Check, str]] = {"source": _TEXT, "name": _TEXT, "seed": _WHOLE, "convert": _TABLE}
-PLATFORM_KEYS: dict[str, tuple[Check, str]] = {"source": _TEXT, "name": _TEXT}
-POLICY_KEYS: dict[str, tuple[Check, str]] = {
-    "policy": _TEXT,
-    "label": _TEXT,
-    "options": _TABLE,
-    "session": _TABLE,
-    "literal": _FLAG,
+WORKLOAD_KEYS: dict[str, Key] = {
+    "source": _text("file, pattern, archive member, generator or public log, as on the command line"),
+    "name": _text("name in the results", "the file's"),
+    "seed": _whole("seed of generators and of the burst-buffer model", "the run's seed"),
+    "convert": _table("options of the conversion of logs, see below"),
+}
+PLATFORM_KEYS: dict[str, Key] = {
+    "source": _text("built-in name, description (.toml), SimGrid XML, or auto: one that fits the workload"),
+    "name": _text("name in the results", "the file's"),
+}
+POLICY_KEYS: dict[str, Key] = {
+    "policy": _text("name of a policy"),
+    "label": _text("name in the results", "policy and given options"),
+    "options": _table("options of the policy; a list of values is a range, and ranges are combined"),
+    "session": _table("settings of the session, see below"),
+    "literal": _flag("whether this policy follows the published experiment to the letter", "thesis_literal"),
 }
 
 
@@ -114,6 +163,7 @@ def parse_campaign(text: str, where: str, folder: Path, stem: str = "campaign") 
         models=tuple(Model(value) for value in data.get("models", ["alloc"])),
         seeds=tuple(data.get("seeds", [0])),
         engine=Engine(data.get("engine", "fluid")),
+        image=data.get("image", ""),
         transport=Transport(data.get("transport", "direct")),
         image=data.get("image", ""),
         tau_s=float(data.get("tau_s", DEFAULT_TAU_S)),
@@ -179,15 +229,14 @@ def _beside(source: str, folder: Path) -> str:
     return str(folder / source) if looks_like_a_file else source
 
 
-def _check(table: dict[str, Any], known: dict[str, tuple[Check, str]], where: str, needed: Sequence[str] = ()) -> None:
+def _check(table: dict[str, Any], known: dict[str, Key], where: str, needed: Sequence[str] = ()) -> None:
     for key, value in table.items():
         if key not in known:
             near = difflib.get_close_matches(key, known, 1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
             raise SpecError(f"{where}: unknown key {key!r}{hint}; known keys: {', '.join(known)}")
-        check, words = known[key]
-        if not check(value):
-            raise SpecError(f"{where}: {key!r} must be {words}, got {value!r}")
+        if not known[key].check(value):
+            raise SpecError(f"{where}: {key!r} must be {known[key].words}, got {value!r}")
     for key in needed:
         if key not in table:
             raise SpecError(f"{where}: the key {key!r} is missing; known keys: {', '.join(known)}")

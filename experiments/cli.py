@@ -26,6 +26,7 @@ USAGE = """run_experiments.py                  the demo campaign: five policies 
        run_experiments.py run --workload FILE --policy NAME ...    one comparison (run --help)
        run_experiments.py explain RUN JOB  why a job waited
        run_experiments.py report DIR       a campaign's results as one HTML file
+       run_experiments.py export RUN FILE  a schedule for other tools (SWF, Batsim's CSV)
        run_experiments.py thesis           the evaluation of Kopanski's thesis, repeated (thesis --help)"""
 
 
@@ -33,6 +34,7 @@ class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one line, like all others."""
 
     def error(self, message: str) -> NoReturn:
+        """Raise the error instead of printing usage and leaving."""
         raise SpecError(f"{message} (see {self.prog} --help)")
 
 
@@ -115,10 +117,27 @@ def _thesis_command(arguments: Sequence[str]) -> int:
     return thesis(arguments)
 
 
+def _export_command(arguments: Sequence[str]) -> int:
+    """``run_experiments.py export RUN FILE``."""
+    from analysis.interchange import export
+    from analysis.tables import read_run
+
+    parser = Parser(
+        prog="run_experiments.py export",
+        description="Write a run's schedule for other tools: Batsim's jobs.csv, or a log (SWF) as it really ran.",
+    )
+    parser.add_argument("run", type=Path, metavar="RUN", help="folder of a run, or of the results of a real Batsim")
+    parser.add_argument("file", type=Path, metavar="FILE", help="file to write, ending in .csv or .swf")
+    options = parser.parse_args(arguments)
+    export(read_run(options.run), options.file)
+    return 0
+
+
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "run": _run_command,
     "explain": _explain_command,
     "report": _report_command,
+    "export": _export_command,
     "thesis": _thesis_command,
 }
 """Subcommands by name; anything else is a campaign file."""
