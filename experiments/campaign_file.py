@@ -163,7 +163,6 @@ def parse_campaign(text: str, where: str, folder: Path, stem: str = "campaign") 
         models=tuple(Model(value) for value in data.get("models", ["alloc"])),
         seeds=tuple(data.get("seeds", [0])),
         engine=Engine(data.get("engine", "fluid")),
-        image=data.get("image", ""),
         transport=Transport(data.get("transport", "direct")),
         image=data.get("image", ""),
         tau_s=float(data.get("tau_s", DEFAULT_TAU_S)),
