@@ -27,7 +27,8 @@ USAGE = """run_experiments.py                  the demo campaign: five policies 
        run_experiments.py explain RUN JOB  why a job waited
        run_experiments.py report DIR       a campaign's results as one HTML file
        run_experiments.py export RUN FILE  a schedule for other tools (SWF, Batsim's CSV)
-       run_experiments.py thesis           the evaluation of Kopanski's thesis, repeated (thesis --help)"""
+       run_experiments.py thesis           the evaluation of Kopanski's thesis, repeated (thesis --help)
+       run_experiments.py herbein          I/O-aware scheduling on CTS-1, the second paper (herbein --help)"""
 
 
 class Parser(argparse.ArgumentParser):
@@ -59,10 +60,7 @@ def _campaign_command(arguments: Sequence[str]) -> int:
     """``run_experiments.py [CAMPAIGN.toml]``."""
     from experiments.campaign_file import read_campaign
 
-    parser = Parser(prog="run_experiments.py", usage=USAGE, description="Repeat scheduling experiments and compare.")
-    parser.add_argument("campaign", nargs="?", type=Path, metavar="CAMPAIGN.toml", help="default: the demo campaign")
-    add_common(parser)
-    options = parser.parse_args(arguments)
+    options = campaign_parser().parse_args(arguments)
     path: Path = options.campaign or DEMO
     if path.suffix != ".toml":
         raise SpecError(f"expected a campaign file (.toml) or one of {', '.join(COMMANDS)}, got {str(path)!r}")
@@ -71,7 +69,7 @@ def _campaign_command(arguments: Sequence[str]) -> int:
 
 def _run_command(arguments: Sequence[str]) -> int:
     """``run_experiments.py run ...``."""
-    options = _run_parser().parse_args(arguments)
+    options = run_parser().parse_args(arguments)
     return _run(campaign_of(options), options.out or RESULTS / "run", options)
 
 
@@ -86,13 +84,7 @@ def _explain_command(arguments: Sequence[str]) -> int:
     """``run_experiments.py explain RUN JOB``."""
     from experiments.explain import explain
 
-    parser = Parser(
-        prog="run_experiments.py explain",
-        description="Tell why a job waited. Where the run kept no reasons (--explain), it is repeated first.",
-    )
-    parser.add_argument("run", type=Path, metavar="RUN", help="folder of a finished run")
-    parser.add_argument("job", metavar="JOB", help="job id: 12, or w0!12")
-    options = parser.parse_args(arguments)
+    options = explain_parser().parse_args(arguments)
     for line in explain(options.run, options.job, lambda text: print(text, file=sys.stderr, flush=True)):
         print(textwrap.fill(line, 100))
     return 0
@@ -102,12 +94,16 @@ def _report_command(arguments: Sequence[str]) -> int:
     """``run_experiments.py report DIR``."""
     from analysis.report.build import build_report
 
-    parser = Parser(prog="run_experiments.py report", description="Write a campaign's results as one HTML file.")
-    parser.add_argument("campaign", type=Path, metavar="DIR", help="folder of a campaign")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="default: report.html in the folder")
-    options = parser.parse_args(arguments)
+    options = report_parser().parse_args(arguments)
     print(build_report(options.campaign, options.out))
     return 0
+
+
+def _herbein_command(arguments: Sequence[str]) -> int:
+    """``run_experiments.py herbein ...``."""
+    from experiments.herbein.command import command
+
+    return command(arguments)
 
 
 def _thesis_command(arguments: Sequence[str]) -> int:
@@ -122,13 +118,7 @@ def _export_command(arguments: Sequence[str]) -> int:
     from analysis.interchange import export
     from analysis.tables import read_run
 
-    parser = Parser(
-        prog="run_experiments.py export",
-        description="Write a run's schedule for other tools: Batsim's jobs.csv, or a log (SWF) as it really ran.",
-    )
-    parser.add_argument("run", type=Path, metavar="RUN", help="folder of a run, or of the results of a real Batsim")
-    parser.add_argument("file", type=Path, metavar="FILE", help="file to write, ending in .csv or .swf")
-    options = parser.parse_args(arguments)
+    options = export_parser().parse_args(arguments)
     export(read_run(options.run), options.file)
     return 0
 
@@ -139,6 +129,7 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "report": _report_command,
     "export": _export_command,
     "thesis": _thesis_command,
+    "herbein": _herbein_command,
 }
 """Subcommands by name; anything else is a campaign file."""
 
@@ -204,7 +195,46 @@ def policies_of(
     return tuple(msgspec.structs.replace(spec, session=session, label=policies.label(spec)) for spec in specs)
 
 
-def _run_parser() -> argparse.ArgumentParser:
+def campaign_parser() -> argparse.ArgumentParser:
+    """Arguments of a campaign."""
+    parser = Parser(prog="run_experiments.py", usage=USAGE, description="Repeat scheduling experiments and compare.")
+    parser.add_argument("campaign", nargs="?", type=Path, metavar="CAMPAIGN.toml", help="default: the demo campaign")
+    add_common(parser)
+    return parser
+
+
+def explain_parser() -> argparse.ArgumentParser:
+    """Arguments of ``explain``."""
+    parser = Parser(
+        prog="run_experiments.py explain",
+        description="Tell why a job waited. Where the run kept no reasons (--explain), it is repeated first.",
+    )
+    parser.add_argument("run", type=Path, metavar="RUN", help="folder of a finished run")
+    parser.add_argument("job", metavar="JOB", help="job id: 12, or w0!12")
+    return parser
+
+
+def report_parser() -> argparse.ArgumentParser:
+    """Arguments of ``report``."""
+    parser = Parser(prog="run_experiments.py report", description="Write a campaign's results as one HTML file.")
+    parser.add_argument("campaign", type=Path, metavar="DIR", help="folder of a campaign")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="default: report.html in the folder")
+    return parser
+
+
+def export_parser() -> argparse.ArgumentParser:
+    """Arguments of ``export``."""
+    parser = Parser(
+        prog="run_experiments.py export",
+        description="Write a run's schedule for other tools: Batsim's jobs.csv, or a log (SWF) as it really ran.",
+    )
+    parser.add_argument("run", type=Path, metavar="RUN", help="folder of a run, or of the results of a real Batsim")
+    parser.add_argument("file", type=Path, metavar="FILE", help="file to write, ending in .csv or .swf")
+    return parser
+
+
+def run_parser() -> argparse.ArgumentParser:
+    """Arguments of ``run``."""
     from experiments.machines import AUTO
     from experiments.policies import FIVE
     from experiments.sessions import SETTINGS

@@ -99,6 +99,7 @@ class WaterfillEngine:
     busy_s: float = 0.0
     _tree: IoTree = field(init=False)
     _speeds: list[float] = field(init=False)
+    _stores: set[int] = field(init=False)
     _running: dict[int, _Task] = field(init=False, default_factory=dict)
     _on_host: dict[int, int] = field(init=False, default_factory=dict)
     _changed: bool = field(init=False, default=False)
@@ -108,6 +109,9 @@ class WaterfillEngine:
     def __post_init__(self) -> None:
         self._tree = IoTree.from_platform(self.platform, self.whole_units)
         self._speeds = self.platform.speeds.tolist()
+        self._stores = {
+            index for index, host in enumerate(self.platform.hosts) if host.properties.get("role") == "storage"
+        }
 
     @property
     def active(self) -> int:
@@ -163,7 +167,7 @@ class WaterfillEngine:
         for part in spec.comm if isinstance(spec.comm, tuple) else (spec.comm,):
             for source, target, amount in _flows(part):
                 ends = (spec.hosts[source], spec.hosts[target])
-                compute = [host for host in ends if self._speeds[host] > 0]
+                compute = [host for host in ends if host not in self._stores]
                 if len(compute) == 1 and amount > 0:
                     moved[compute[0]] = moved.get(compute[0], 0.0) + amount
         if moved and not 0 < nominal_s < math.inf:
