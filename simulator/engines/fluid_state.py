@@ -9,11 +9,15 @@ resources, those of the task that began last in front.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import numba as nb
 import numpy as np
 from numpy.typing import NDArray
+
+from schedulers.kernel_cache import drop_older_than
 
 # Columns of a task: floats, then integers.
 REMAINING, RATE, LATENCY, BOUND, RAISE, WINDOW_BOUND = range(6)
@@ -57,20 +61,38 @@ dirty resources, scratch."""
 
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+_SOURCES = tuple(
+    str(Path(__file__).with_name(name))
+    for name in ("fluid_state.py", "batch.py", "routes.py", "fluid_kernels.py", "weights.py")
+)
+"""Files whose kernels call each other, or share the layout."""
+
+
+@cache
+def _drop_stale(cache_folder: str) -> None:
+    drop_older_than(cache_folder, *_SOURCES)
+
+
+def _compile(signature: Any, **options: bool) -> Callable[[_Function], _Function]:
+    def compiled(function: _Function) -> _Function:
+        dispatcher = nb.njit(cache=True, no_cfunc_wrapper=True, **options)(function)
+        _drop_stale(dispatcher.stats.cache_path)
+        dispatcher.compile(signature)
+        dispatcher.disable_compile()
+        kept: _Function = dispatcher
+        return kept
+
+    return compiled
 
 
 def kernel(signature: Any) -> Callable[[_Function], _Function]:
     """Compile a function that Python calls, when its module is imported, or load it from Numba's cache."""
-    compiled: Callable[[_Function], _Function] = nb.njit(signature, cache=True, no_cfunc_wrapper=True)
-    return compiled
+    return _compile(signature)
 
 
 def inner(signature: Any) -> Callable[[_Function], _Function]:
     """Compile a function that only kernels call; leaving out its way in from Python saves a third of the time."""
-    compiled: Callable[[_Function], _Function] = nb.njit(
-        signature, cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
-    )
-    return compiled
+    return _compile(signature, no_cpython_wrapper=True)
 
 
 class FluidState:

@@ -1,0 +1,52 @@
+"""All compiled kernels of the simulator: warm them before they are needed, and say so when that takes time."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+_FOLDER = Path(__file__).parent / "engines"
+KERNEL_MODULES = ("simulator.engines.routes", "simulator.engines.fluid_kernels", "simulator.engines.weights")
+"""Modules with compiled functions; importing one compiles them or loads them from Numba's cache."""
+
+
+def warm_up(report: Callable[[str], None] | None = None) -> float:
+    """Import every kernel module, which compiles what Numba's cache does not have.
+
+    Parameters
+    ----------
+    report
+        Is told in one line that kernels are being compiled, if they are.
+
+    Returns
+    -------
+    float
+        Seconds that it took.
+    """
+    if report is not None and not is_cached():
+        report("compiling the simulator's kernels (once per installation, about five seconds)")
+    begin = time.perf_counter()
+    for name in KERNEL_MODULES:
+        importlib.import_module(name)
+    return time.perf_counter() - begin
+
+
+def is_cached() -> bool:
+    """Whether Numba's cache seems to have every kernel module, judged by file times without importing Numba."""
+    names = [name.rpartition(".")[2] for name in KERNEL_MODULES]
+    changed_s = max((_FOLDER / f"{name}.py").stat().st_mtime for name in (*names, "fluid_state", "batch"))
+    return all(any(index.stat().st_mtime >= changed_s for index in _index_files(name)) for name in names)
+
+
+def _index_files(name: str) -> list[Path]:
+    """Index files of a module's kernels, in the first of the folders where Numba looks that has any."""
+    pattern = f"{name}.*.py{sys.version_info.major}{sys.version_info.minor}*.nbi"
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    if chosen:
+        return list(Path(chosen).glob(f"engines_*/{pattern}"))
+    user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "numba"
+    return list((_FOLDER / "__pycache__").glob(pattern)) or list(user.glob(f"engines_*/{pattern}"))
