@@ -1,7 +1,7 @@
 # Two commands do everything: `make demo` and `make test`. Both make .venv first, once.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint format clean distclean
+.PHONY: help setup demo test lint docs format clean distclean
 
 PYTHON ?= python3
 VENV := .venv
@@ -15,9 +15,10 @@ export OPENBLAS_NUM_THREADS ?= 1
 
 help:  ## show what there is
 	@echo "make demo    five schedulers on a synthetic log: a table and plots (makes .venv first)"
-	@echo "make test    lint, types, import rules and the whole test suite"
+	@echo "make test    lint, types, import rules, documentation and the whole test suite"
 	@echo "make setup   .venv from requirements.lock.txt, compiled kernels"
 	@echo "make lint    the static checks alone;  make format  lets ruff tidy the code"
+	@echo "make docs    the documentation, to site/index.html"
 	@echo "make clean   remove caches and results;  make distclean  .venv too"
 
 setup: $(WARM)
@@ -44,7 +45,11 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint
+docs: setup
+	$(BIN)/python -m experiments.reference
+	$(BIN)/mkdocs build --strict --quiet
+
+test: lint docs
 	$(BIN)/python -m pytest
 
 format: setup

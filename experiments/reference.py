@@ -1,0 +1,225 @@
+"""Writes the reference pages of the documentation from the code, so that they cannot differ from it.
+
+``python -m experiments.reference`` writes them; a test fails where they are not up to date.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import inspect
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from analysis.metrics import Summary
+from experiments import campaign_file, cli
+from experiments.provenance import ROOT
+from experiments.sessions import SETTINGS
+from experiments.summary import TIMINGS
+from platforms import __main__ as platforms_cli
+from schedulers import __main__ as schedulers_cli
+from schedulers.options import OptionInfo, show
+from schedulers.policies import POLICIES
+from simulator.command_line import build_parser
+from workloads import cli as workloads_cli
+from workloads.convert import ConvertOptions
+
+FOLDER = ROOT / "docs" / "reference"
+NOTE = "<!-- Written by `python -m experiments.reference` from the code. Do not edit. -->\n\n"
+
+
+def pages() -> dict[str, str]:
+    """All reference pages by file name."""
+    made = {"commands.md": commands(), "campaigns.md": campaigns(), "policies.md": policies(), "metrics.md": metrics()}
+    return {name: NOTE + text for name, text in made.items()}
+
+
+def commands() -> str:
+    """Every command line."""
+    from experiments.thesis import command as thesis
+
+    parsers = (
+        cli.campaign_parser(),
+        cli.run_parser(),
+        cli.explain_parser(),
+        cli.report_parser(),
+        cli.export_parser(),
+        thesis._parser(),
+        schedulers_cli._serve_parser(),
+        schedulers_cli._replay_parser(),
+        build_parser(),
+        workloads_cli._parser(),
+        platforms_cli._parser(),
+    )
+    return "# Command lines\n\n" + "\n".join(_command(parser) for parser in parsers)
+
+
+def campaigns() -> str:
+    """Every key of a campaign file."""
+    tables = (
+        ("Campaign", "At the top of the file.", campaign_file.CAMPAIGN_KEYS),
+        ("`[[workload]]`", "One table for each workload.", campaign_file.WORKLOAD_KEYS),
+        ("`[[platform]]`", "One table for each machine.", campaign_file.PLATFORM_KEYS),
+        ("`[[policy]]`", "One table for each policy.", campaign_file.POLICY_KEYS),
+    )
+    parts = ["# Campaign files\n\nAn unknown key is an error that lists the known ones.\n"]
+    for title, words, keys in tables:
+        rows = [(f"`{name}`", key.words, key.default or "must be given", key.help) for name, key in keys.items()]
+        parts.append(f"## {title}\n\n{words}\n\n{_table(('key', 'value', 'default', 'meaning'), rows)}")
+    words = "Keys of a policy's `session` table; on the command line `--name VALUE` for all policies."
+    parts.append(f"## Session settings\n\n{words}\n\n{_options(SETTINGS.values())}")
+    words = "Keys of a workload's `convert` table: how a log becomes a workload."
+    parts.append(f"## Conversion of logs\n\n{words}\n\n{_attributes(ConvertOptions)}")
+    return "\n".join(parts)
+
+
+def policies() -> str:
+    """Every policy and its options."""
+    rows = [(f"`{name}`", entry.summary, entry.reference) for name, entry in POLICIES.items()]
+    parts = [f"# Policies\n\n{_table(('policy', 'what it does', 'source'), rows)}"]
+    families: dict[type, list[str]] = {}
+    for name, entry in POLICIES.items():
+        families.setdefault(entry.cls, []).append(name)
+    for names in families.values():
+        entry = POLICIES[names[0]]
+        title = ", ".join(f"`{name}`" for name in names)
+        text = f"## Options of {title}\n\n{_first_paragraph(entry.cls)}\n\n{_options(entry.options())}"
+        for name in names[1:]:
+            differ = _differences(POLICIES[name].options(), entry.options())
+            text += f"\nDefaults of `{name}` that differ: {differ}.\n" if differ else ""
+        parts.append(text)
+    return "\n".join(parts)
+
+
+def metrics() -> str:
+    """Every column of the summary."""
+    from analysis import metrics as module
+
+    rows = []
+    for field in dataclasses.fields(Summary):
+        name = re.sub(r"^(mean|median|p\d+|max)_", "", field.name)
+        function = getattr(module, name, None) or getattr(module, name.replace("pp_", "per_processor_"), None)
+        rows.append((f"`{field.name}`", _first_paragraph(function) if function else _WORDS.get(field.name, "")))
+    rows += [(f"`{name}`", _WORDS[name]) for name in TIMINGS]
+    return f"# Columns of summary.csv\n\n{_table(('column', 'meaning'), rows)}"
+
+
+_WORDS = {
+    "jobs": "Jobs that ran.",
+    "rejected": "Jobs that were refused: they can never run on this machine.",
+    "killed": "Jobs that were stopped at their walltime, or killed.",
+    "mean_waiting_time_s": "Waiting time, start minus submission: mean.",
+    "median_waiting_time_s": "Waiting time: median.",
+    "p95_waiting_time_s": "Waiting time: 95th percentile.",
+    "p99_waiting_time_s": "Waiting time: 99th percentile.",
+    "max_waiting_time_s": "Waiting time: largest.",
+    "mean_turnaround_time_s": "Turnaround time, end minus submission: mean.",
+    "scheduler_cpu_s": "Measured: CPU seconds spent in the scheduler's answers.",
+    "simulator_cpu_s": "Measured: CPU seconds of everything else.",
+    "decision_p50_s": "Measured: median time of an answer.",
+    "decision_p99_s": "Measured: 99th percentile of the times of an answer.",
+    "wall_s": "Measured: real time of the run.",
+    "peak_rss_bytes": "Measured: largest memory of the run's process (plus the simulator's, if that is another).",
+}
+
+
+def _command(parser: argparse.ArgumentParser, level: int = 2) -> str:
+    text = f"{'#' * level} `{parser.prog}`\n\n{_plain(parser.description)}\n\n"
+    rows = []
+    children: dict[str, argparse.ArgumentParser] = {}
+    for action in parser._actions:
+        if isinstance(action, argparse._HelpAction):
+            continue
+        if isinstance(action, argparse._SubParsersAction):
+            children = dict(action.choices)
+            continue
+        rows.append((_names(action), _help(parser, action)))
+    if rows:
+        text += _table(("argument", "meaning"), rows)
+    if parser.epilog:
+        text += f"\n{_plain(parser.epilog)}\n"
+    return text + "".join("\n" + _command(child, level + 1) for child in children.values())
+
+
+def _names(action: argparse.Action) -> str:
+    value = action.metavar or (action.dest.upper() if not action.choices else "")
+    if isinstance(value, tuple):
+        value = " ".join(value)
+    if action.choices:
+        value = action.metavar if isinstance(action.metavar, str) else "|".join(map(str, action.choices))
+    takes = "" if action.nargs == 0 else f" {value}"
+    if not action.option_strings:
+        return f"`{value}`"
+    return ", ".join(f"`{name}{takes}`" for name in action.option_strings)
+
+
+def _help(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
+    text = parser._get_formatter()._expand_help(action) if action.help else ""
+    if isinstance(action.default, int) and action.dest == "workers":
+        text = (action.help or "").replace("%(default)s", "default: all cores")
+    return _plain(text)
+
+
+def _options(infos: Iterable[OptionInfo]) -> str:
+    rows = [(f"`{info.name}`", info.expected, f"`{show(info.default)}`", info.help) for info in infos]
+    return _table(("option", "value", "default", "meaning"), rows)
+
+
+def _differences(infos: Sequence[OptionInfo], others: Sequence[OptionInfo]) -> str:
+    defaults: Mapping[str, object] = {info.name: info.default for info in others}
+    return ", ".join(f"`{info.name}={show(info.default)}`" for info in infos if info.default != defaults[info.name])
+
+
+def _attributes(kind: type) -> str:
+    """Table of a dataclass's fields from the Attributes section of its docstring."""
+    text = inspect.getdoc(kind) or ""
+    section = text.partition("Attributes\n----------\n")[2]
+    meanings: dict[str, list[str]] = {}
+    names: list[str] = []
+    for line in section.splitlines():
+        if line and not line.startswith(" "):
+            names = [name.strip() for name in line.split(",")]
+        for name in names:
+            if line.startswith(" "):
+                meanings.setdefault(name, []).append(line.strip())
+    rows = []
+    for field in dataclasses.fields(kind):
+        default = "" if isinstance(field.default, dataclasses._MISSING_TYPE) else _short(field.default)
+        rows.append((f"`{field.name}`", default, " ".join(meanings.get(field.name, []))))
+    return _table(("option", "default", "meaning"), rows)
+
+
+def _short(value: object) -> str:
+    return f"`{value!r}`" if isinstance(value, str | int | float | bool | None) else "the thesis's model"
+
+
+def _first_paragraph(thing: object) -> str:
+    return " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())
+
+
+def _plain(text: str | None) -> str:
+    return " ".join((text or "").split())
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|").replace("``", "`") for cell in cells) + " |"
+
+    return "\n".join([line(header), line(["---"] * len(header)), *map(line, rows)]) + "\n"
+
+
+def write(folder: Path = FOLDER) -> list[Path]:
+    """Write all pages; return their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, text in pages().items():
+        path = folder / name
+        path.write_text(text, encoding="utf-8")
+        written.append(path)
+    return written
+
+
+if __name__ == "__main__":
+    for written_path in write():
+        print(written_path)

@@ -1,0 +1,94 @@
+"""The documentation: generated pages cover the code, and what the hand-written ones show works."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+from experiments import campaign_file, reference
+from experiments.summary import METRICS, TIMINGS
+from schedulers.policies import POLICIES
+from schedulers.session import Session
+from tests.properties.mini import MiniJob, MiniMachine, Played, play
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    """All generated pages."""
+    return reference.pages()
+
+
+def test_every_policy_and_option_is_listed(pages: dict[str, str]) -> None:
+    """Nothing is left out, and nothing is without a meaning."""
+    page = pages["policies.md"]
+    for name, entry in POLICIES.items():
+        assert f"| `{name}` |" in page
+        assert all(f"| `{info.name}` |" in page for info in entry.options())
+    assert not re.findall(r"\|  \|", page)
+
+
+def test_every_campaign_key_is_listed(pages: dict[str, str]) -> None:
+    """Keys of all tables, each with its meaning."""
+    page = pages["campaigns.md"]
+    for keys in (campaign_file.CAMPAIGN_KEYS, campaign_file.WORKLOAD_KEYS, campaign_file.POLICY_KEYS):
+        for name, key in keys.items():
+            assert f"| `{name}` |" in page
+            assert key.help
+
+
+def test_every_command_is_listed(pages: dict[str, str]) -> None:
+    """All command lines have a section, and options have a meaning."""
+    page = pages["commands.md"]
+    for program in (
+        "run_experiments.py run",
+        "run_experiments.py explain",
+        "python -m schedulers",
+        "python -m simulator",
+    ):
+        assert f"## `{program}`" in page
+    assert "`--thesis-literal`" in page
+    assert "### `python -m workloads convert`" in page
+
+
+def test_every_column_has_a_meaning(pages: dict[str, str]) -> None:
+    """The summary's columns are explained."""
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", pages["metrics.md"], re.MULTILINE))
+    assert set(rows) == {*METRICS, *TIMINGS}
+    assert all(rows.values())
+
+
+def test_pages_are_written(tmp_path: Path, pages: dict[str, str]) -> None:
+    """The command writes what the documentation includes."""
+    written = reference.write(tmp_path)
+    assert {path.name for path in written} == set(pages)
+    navigation = (DOCS.parent / "mkdocs.yml").read_text()
+    assert all(f"reference/{path.name}" in navigation for path in written)
+
+
+def test_the_example_policy_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The policy that the documentation builds is complete: it schedules, shortest first, among the first jobs."""
+    text = (DOCS / "adding-a-policy.md").read_text()
+    (code,) = [
+        block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "class ShortestOfFirst" in block
+    ]
+    (tmp_path / "shortest_of_first.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    policy = importlib.import_module("shortest_of_first").ShortestOfFirst(first=2)
+    played = Played()
+    jobs = [MiniJob(0, 2, 100, 100), MiniJob(1, 2, 50, 50), MiniJob(2, 2, 10, 10), MiniJob(3, 2, 5, 5)]
+    play(Session(policy, observer=played), MiniMachine(2), jobs)
+    assert played.starts == {"w0!0": 0, "w0!2": 100, "w0!3": 110, "w0!1": 115}
+
+
+@pytest.mark.parametrize("page", ["campaigns.md", "tutorial.md"])
+def test_the_example_campaigns_are_valid(page: str, tmp_path: Path) -> None:
+    """Every campaign that the documentation shows is read without complaint."""
+    blocks = re.findall(r"```toml\n(.*?)```", (DOCS / page).read_text(), re.DOTALL)
+    assert blocks
+    for text in blocks:
+        assert campaign_file.parse_campaign(text, page, tmp_path).policies
