@@ -21,6 +21,8 @@ from typing import Any, BinaryIO
 
 CLOSED = 0
 """Exit code when the parent has closed the pipe."""
+SHORTEST_S = 1e-15
+"""Seconds to wait where no time shall pass: SimGrid takes 0 for no limit."""
 FAILED = 70
 """Exit code after an error, which was sent as the last answer."""
 
@@ -195,7 +197,7 @@ class Driver:
         if span == float("inf"):
             self.ends.acquire()
         else:
-            late = self.ends.acquire_timeout(max(span, 0.0))
+            late = self.ends.acquire_timeout(max(span, SHORTEST_S))
         if late:
             self.simgrid.this_actor.yield_()  # ends at the same instant may still be on their way here
             if not self.ends.would_block:

@@ -61,9 +61,8 @@ class LoadJob:
 
 def read_jobs(path: Path, limit: int) -> list[LoadJob]:
     """The first jobs of a Batsim workload."""
-    opened = lzma.open(path) if path.suffix == ".xz" else path.open("rb")
-    with opened as file:
-        data: Any = json.load(file)
+    text = path.read_bytes()
+    data: Any = json.loads(lzma.decompress(text) if path.suffix == ".xz" else text)
     jobs = []
     for job in data["jobs"][:limit]:
         profile = data["profiles"][job["profile"]]

@@ -10,17 +10,20 @@ import numpy as np
 
 from platforms.model import Platform
 from simulator.engines.base import AllToAll, Comm, Engine, Matrix, NoComm, Pairs, TaskSpec
+from simulator.engines.fluid_reference import ReferenceEngine
 
 HEADER = "<?xml version='1.0'?><!DOCTYPE platform SYSTEM 'https://simgrid.org/simgrid.dtd'><platform version='4.1'>"
 CLUSTER = "<cluster id='c' prefix='n' suffix='' speed='1Gf,500Mf' bw='125MBps' lat='50us' "
 PLATFORMS = {
     "dragonfly": CLUSTER
-    + "radical='0-35' core='2' topology='DRAGONFLY' topo_parameters='3,2;2,1;3,2;2' loopback_bw='1GBps' loopback_lat='1us'/>",
+    + "radical='0-35' core='2' topology='DRAGONFLY' topo_parameters='3,2;2,1;3,2;2'"
+    + " loopback_bw='1GBps' loopback_lat='1us'/>",
     "fat-tree": CLUSTER
     + "radical='0-15' core='4' topology='FAT_TREE' topo_parameters='2;4,4;1,2;1,2' sharing_policy='SHARED'/>",
     "torus": CLUSTER + "radical='0-26' core='1' topology='TORUS' topo_parameters='3,3,3'/>",
     "star": CLUSTER
-    + "radical='0-11' core='3' bb_bw='500MBps' bb_lat='20us' bb_sharing_policy='FATPIPE' loopback_bw='2GBps' loopback_lat='0'/>",
+    + "radical='0-11' core='3' bb_bw='500MBps' bb_lat='20us' bb_sharing_policy='FATPIPE'"
+    + " loopback_bw='2GBps' loopback_lat='0'/>",
 }
 """Elements of the platform files, by name; hosts with several cores and two power states, links of all kinds."""
 
@@ -91,7 +94,7 @@ def random_script(seed: int, tasks: int, platform: Platform) -> Script:
     return script
 
 
-def play(script: Script, engine: Engine) -> Outcome:
+def play(script: Script, engine: Engine | ReferenceEngine) -> Outcome:
     """Play a script; its instants are sleeps of the engine, so that clocks agree to the last bit."""
     outcome = Outcome()
     events = {engine.sleep(time): event for event, time in enumerate(script.times)}

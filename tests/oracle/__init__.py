@@ -1,0 +1,1 @@
+"""Comparisons with SimGrid itself and with what it gave."""
