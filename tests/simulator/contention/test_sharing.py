@@ -136,5 +136,5 @@ def test_no_link_carries_more_than_it_can(tree: IoTree, rates: list[int]) -> Non
 
 def test_a_platform_without_levels_is_refused() -> None:
     """The message says what is missing and what to do."""
-    with pytest.raises(SimulatorInputError, match="io_path.*or the engine 'fluid'"):
+    with pytest.raises(SimulatorInputError, match=r"io_path.*or the engine 'fluid'"):
         IoTree.from_platform(small_platform())

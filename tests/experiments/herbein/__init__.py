@@ -1,0 +1,1 @@
+"""Tests of the second paper's evaluation."""
