@@ -245,25 +245,34 @@ def _follow(container: Container, output: Callable[[bytes], None], stopped: Call
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code is Batsim's, 2 for wrong input, 128 + n after signal n."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    signals: list[int] = []
-
-    def note(number: int, frame: FrameType | None) -> None:
-        # Nothing but a note: a container is being made or removed, and that must not be interrupted.
-        signals.append(number)
-
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, note)
     parent = os.getppid()
     try:
         if not given:
             raise SpecError("expected the name of an image, then Batsim's options")
-        code = run(given[0], given[1:], _write, lambda: bool(signals) or os.getppid() != parent)
+        with _noting_signals() as signals:
+            code = run(given[0], given[1:], _write, lambda: bool(signals) or os.getppid() != parent)
     except (SpecError, RunFailed) as error:
         print(f"docker: error: {error}", file=sys.stderr)
         return error.exit_code
     if code is None:
         return 128 + (signals[0] if signals else signal.SIGHUP)
     return code
+
+
+@contextlib.contextmanager
+def _noting_signals() -> Iterator[list[int]]:
+    """Only note signals that ask to stop: the making and removing of a container must not be interrupted."""
+    signals: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        signals.append(number)
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield signals
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _write(data: bytes) -> None:

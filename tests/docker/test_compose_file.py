@@ -1,0 +1,41 @@
+"""The compose file, read without an engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from experiments.docker_engine import DEFAULT_IMAGE
+
+COMPOSE_FILE = Path(__file__).parents[2] / "docker" / "docker-compose.yml"
+
+
+@pytest.fixture(scope="module")
+def services() -> dict[str, Any]:
+    """The services."""
+    found: dict[str, Any] = yaml.safe_load(COMPOSE_FILE.read_text(encoding="utf-8"))["services"]
+    return found
+
+
+@pytest.mark.parametrize(("profile", "members"), [("embedded", "scheduler simulator"), ("batsim", "batsim scheduler")])
+def test_profiles(services: dict[str, Any], profile: str, members: str) -> None:
+    """Each profile is our service and one simulator; without a profile nothing starts."""
+    assert sorted(name for name, service in services.items() if profile in service["profiles"]) == members.split()
+
+
+def test_privileges(services: dict[str, Any]) -> None:
+    """No service has capabilities, publishes a port, runs as root by default, or may change its inputs."""
+    for name, service in services.items():
+        assert service["cap_drop"] == ["ALL"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        assert "ports" not in service, name
+        assert service["user"] == "${SPILLWAY_USER:-10001:10001}", name
+        assert service["volumes"] == ["${INPUTS:-inputs}:/inputs:ro", "${OUTPUTS:-outputs}:/outputs"], name
+
+
+def test_official_image(services: dict[str, Any]) -> None:
+    """Compose and the driver take the same Batsim."""
+    assert services["batsim"]["image"] == f"${{BATSIM_IMAGE:-{DEFAULT_IMAGE}}}"

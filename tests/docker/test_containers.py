@@ -1,0 +1,142 @@
+"""Our image and the compose file on a real engine: what comes out is what comes out here, byte by byte."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.docker.conftest import RUN_S, Compose
+from tests.docker.engine import Engine
+
+pytestmark = pytest.mark.slow
+
+MEGABYTE = 10**6
+FILES = ("out_jobs.csv", "out_schedule.csv", "out_machine_states.csv")
+OURS = ["--fail-on-deadlock", "--no-wall-clock"]
+MODELS = {
+    "alloc": ("easy", [], []),
+    "io": ("sjf-easy", ["--model", "io"], ["--enable-dynamic-jobs", "--enable-profile-reuse"]),
+}
+"""Policy, options of the service, options of the simulator, by job model."""
+
+
+def make_inputs(folder: Path, model: str, jobs: int = 60) -> Path:
+    """The machine of the thesis and a small workload, made on the host."""
+    folder.mkdir()
+    for arguments in (
+        ["platforms", "generate", "thesis", "-o", str(folder / "platform.xml")],
+        ["workloads", "synth", f"kth-like:jobs={jobs}", "--model", model, "-o", str(folder / "workload.json")],
+    ):
+        subprocess.run([sys.executable, "-m", *arguments], check=True, capture_output=True)
+    return folder
+
+
+def run_on_host(inputs: Path, outputs: Path, model: str) -> None:
+    """The same simulation with two processes of this machine."""
+    outputs.mkdir()
+    policy, scheduler_options, simulator_options = MODELS[model]
+    service = subprocess.Popen(
+        [sys.executable, "-m", "schedulers", policy, "--bind", "tcp://127.0.0.1:*", *scheduler_options],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert service.stderr is not None
+        endpoint = next(line for line in service.stderr if " listens on " in line).split()[-1]
+        files = ["-p", str(inputs / "platform.xml"), "-w", str(inputs / "workload.json"), "-e", str(outputs / "out")]
+        command = [sys.executable, "-m", "simulator", "-s", endpoint, *files, *OURS, *simulator_options]
+        subprocess.run(command, check=True, capture_output=True, timeout=120)
+        service.stderr.read()
+        assert service.wait(30) == 0
+    finally:
+        service.kill()
+        service.wait()
+
+
+def test_image_is_small_and_unprivileged(client: Any, image: str) -> None:
+    """The image adds less than 400 MB to its base (LLVM and Z3 are most of it) and names a user who is nobody."""
+    from tests.docker.base_image import base_name
+
+    found, base = client.images.get(image), client.images.get(base_name())
+    assert found.attrs["Config"]["User"] == "10001:10001"
+    assert found.attrs["Config"]["Entrypoint"] == ["python", "-m", "schedulers"]
+    assert found.attrs["Size"] - base.attrs["Size"] < 400 * MEGABYTE
+
+
+def in_container(engine: Engine, image: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a program of the image as some user, without network, on a read-only file system."""
+    options = ["--rm", "--read-only", "--network", "none", "--user", "4321:4321", "--cap-drop", "ALL"]
+    command = ["docker", "run", *options, "--entrypoint", arguments[0], image, *arguments[1:]]
+    return subprocess.run(command, env=engine.environment, capture_output=True, text=True, timeout=RUN_S, check=False)
+
+
+def test_starts_without_compiling(engine: Engine, image: str) -> None:
+    """All kernels come with the image: a read-only container of any user loads them and adds none."""
+    script = (
+        "count() { find /opt/spillway/kernels -name '*.nbc' | wc -l; }; count; python -m schedulers --list; "
+        "python -c 'import simulator.engines.fluid, z3; print(z3.Solver().check())'; count"
+    )
+    done = in_container(engine, image, "sh", "-ec", script)
+    lines = done.stdout.split("\n")
+    assert done.returncode == 0, done.stderr
+    assert int(lines[0]) > 10
+    assert lines[0] == lines[-2]
+    assert "sat" in lines
+    assert "conservative" in done.stdout
+    assert "compiling" not in done.stderr
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_embedded_profile_equals_the_host(compose: Compose, tmp_path: Path, model: str) -> None:
+    """Simulator and service in two containers write the files that two processes of the host write."""
+    inputs, outputs = make_inputs(tmp_path / "inputs", model), tmp_path / "outputs"
+    outputs.mkdir()
+    policy, scheduler_options, simulator_options = MODELS[model]
+    compose.settings |= {
+        "INPUTS": str(inputs),
+        "OUTPUTS": str(outputs),
+        "POLICY": policy,
+        "SCHEDULER_OPTIONS": " ".join(scheduler_options),
+        "SIMULATOR_OPTIONS": " ".join(simulator_options),
+    }
+    done = compose("--profile", "embedded", "up", "--no-color", "--exit-code-from", "simulator")
+    assert done.returncode == 0, done.stdout[-3000:]
+    run_on_host(inputs, tmp_path / "here", model)
+    for name in FILES:
+        assert (outputs / name).read_bytes() == (tmp_path / "here" / name).read_bytes(), name
+        assert (outputs / name).stat().st_uid == os.getuid()
+    assert len((outputs / "out_jobs.csv").read_text().splitlines()) > 60
+
+
+def test_batsim_profile(compose: Compose, drop_in: str, tmp_path: Path) -> None:
+    """The other profile, with a stand-in for the official image: the same jobs.csv again."""
+    inputs, outputs = make_inputs(tmp_path / "inputs", "alloc"), tmp_path / "outputs"
+    outputs.mkdir()
+    compose.settings |= {"INPUTS": str(inputs), "OUTPUTS": str(outputs), "BATSIM_IMAGE": drop_in}
+    done = compose("--profile", "batsim", "up", "--no-color", "--exit-code-from", "batsim")
+    assert done.returncode == 0, done.stdout[-3000:]
+    run_on_host(inputs, tmp_path / "here", "alloc")
+    assert (outputs / "out_jobs.csv").read_bytes() == (tmp_path / "here" / "out_jobs.csv").read_bytes()
+
+
+def test_embedded_profile_needs_no_settings(compose: Compose) -> None:
+    """Without any input the built-in one is simulated, and the results lie in a volume that its user may write."""
+    del compose.settings["SPILLWAY_USER"]
+    done = compose("--profile", "embedded", "up", "--no-color", "--exit-code-from", "simulator")
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "200 jobs" in done.stdout
+
+
+def test_a_failing_simulator_ends_it_all(compose: Compose, tmp_path: Path) -> None:
+    """A wrong input is said, is the command's exit code, and stops the service as well."""
+    inputs = make_inputs(tmp_path / "inputs", "alloc", jobs=5)
+    (inputs / "platform.xml").write_text("<platform version='4.1'><cabinet/></platform>")
+    compose.settings |= {"INPUTS": str(inputs)}
+    done = compose("--profile", "embedded", "up", "--no-color", "--exit-code-from", "simulator")
+    assert done.returncode == 2, done.stdout[-3000:]
+    assert "simulator: error: " in done.stdout

@@ -1,0 +1,42 @@
+"""The image's packages are those of the lock file, and all that the image's code needs."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+DIRECT = ("msgspec", "numba", "numpy", "pyzmq", "rich", "z3-solver")
+"""What schedulers/, simulator/, platforms/ and workloads/ import, pictures aside."""
+
+
+def pins(path: Path) -> dict[str, str]:
+    """Versions by package name in a file of requirements."""
+    lines = (line.strip() for line in path.read_text(encoding="utf-8").splitlines())
+    return dict(line.lower().split("==") for line in lines if line and not line.startswith("#"))
+
+
+def closure(names: tuple[str, ...]) -> set[str]:
+    """Packages that are installed with these."""
+    found: set[str] = set()
+    todo = list(names)
+    while todo:
+        name = todo.pop().lower()
+        if name in found:
+            continue
+        found.add(name)
+        needed = (text for text in importlib.metadata.requires(name) or () if ";" not in text)
+        todo += [re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0] for text in needed]
+    return found
+
+
+def test_pins_are_those_of_the_lock_file() -> None:
+    """A package has one version, in the image as outside."""
+    image, lock = pins(ROOT / "docker" / "requirements.txt"), pins(ROOT / "requirements.lock.txt")
+    assert image.items() <= lock.items()
+
+
+def test_pins_are_closed() -> None:
+    """Nothing is left to be resolved when the image is built, and nothing is there that is not needed."""
+    assert set(pins(ROOT / "docker" / "requirements.txt")) == closure(DIRECT)
