@@ -20,6 +20,6 @@ def drop_older_than(cache_folder: str | os.PathLike[str], *sources: str) -> list
             if index.stat().st_mtime < changed_s:
                 index.unlink()
                 dropped.append(index)
-        except FileNotFoundError:  # another process was faster
+        except OSError:  # another process was faster, or the folder is not ours: Numba does not write there either
             continue
     return dropped

@@ -254,7 +254,10 @@ class Timeline:
 
     @property
     def arrays(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], Tables]:
-        """Segment starts, rows and tables for other kernels; to be read, not changed."""
+        """Segment starts, rows and tables for other kernels (:mod:`schedulers.timeline_layout`); to be read only.
+
+        The tables' scratch memory is shared with this timeline and serves ``tables.make_room(segments)`` segments.
+        """
         return self._times[: self._count], self._rows[: self._count], self._tables
 
     # ------------------------------------------------------------------ steps
@@ -275,10 +278,9 @@ class Timeline:
             io_rate = 0
         elif io_rate > tables.widest_band:
             io_rate = tables.widest_band + 1  # as impossible, but small enough to be multiplied
-        if not 0 < job.nodes <= tables.node_count or math.isnan(first_s):
+        if not 0 < job.nodes <= tables.node_count:
             return math.inf
-        if self._count + layout.BACK > len(tables.work):
-            tables.make_room(self._count)
+        tables.make_room(self._count)
         start_s: float = kernels.find_fit(
             self._times, self._count, self._rows, tables.word_count, job.nodes, duration_s, bb_bytes, io_rate, uses,
             first_s, latest_s, *tables.for_find, tables.work, tables.demand, tables.chosen,
@@ -300,13 +302,16 @@ class Timeline:
             raise ValueError(f"interval [{start_s}, {end_s}) must begin at {self.now_s} s or later, and not end before")
         if start_s == end_s:
             return
-        tables = self._tables
-        if self._count + _SPARE > len(self._times):
-            self._make_room(self._count)
+        tables, uses = self._tables, covering._value_
+        bb_bytes = allocation.bb_bytes if allocation.storages and uses & layout.USE_STORAGES else 0
+        io_rate = allocation.io_rate if uses & layout.USE_LINKS else 0
+        if not 0 <= bb_bytes * len(allocation.storages) <= tables.total_room or io_rate < 0:
+            raise ValueError(f"sizes must be >= 0, and fit all storage ({tables.total_room} bytes): {allocation}")
+        self._make_room(self._count)
         count = kernels.book_checked(
             self._times, self._count, self._rows, start_s, end_s, sign,
             np.array(allocation.nodes, np.int32), np.array(allocation.storages, np.int32),
-            allocation.bb_bytes, allocation.io_rate, covering._value_, *tables.for_book,
+            bb_bytes, min(io_rate, tables.widest_band + 1), uses, *tables.for_book,
         )  # fmt: skip
         if count < 0:
             raise ValueError(self._tables.explain(count, start_s, self._times, self._rows, allocation, sign))

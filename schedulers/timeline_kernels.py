@@ -50,8 +50,8 @@ FIND_FIT, BOOK = f"FunctionType({_FIND_FIT})", f"FunctionType({_BOOK})"
 """Signatures of :func:`find_fit` and :func:`book` as arguments of other kernels.
 
 A kernel that calls them by name contains them: it is compiled a second longer, and anew when they change. One that is
-given them as arguments (``kernel(find_fit, book, ...)``) calls them through pointers, hardly slower; but a call of such a
-kernel from Python takes some 30 us longer per function, so that it must have much to do.
+given them as arguments (``kernel(find_fit, book, ...)``) calls them through pointers, hardly slower; but a call of such
+a kernel from Python takes some 30 us longer per function, so that it must have much to do.
 """
 
 drop_older_than(choose.stats.cache_path, __file__, str(placement_kernels.__file__), str(timeline_layout.__file__))

@@ -42,8 +42,8 @@ class Tables:
         ``int64[width]``: the row of the empty machine (layout: :mod:`schedulers.timeline_layout`).
     words, rooms, bands
         Slices of a row.
-    for_find
-        Last arguments of :func:`schedulers.timeline_kernels.find_fit`.
+    for_find, work, demand, chosen
+        Last arguments of :func:`schedulers.timeline_kernels.find_fit`; ``work`` changes in :meth:`make_room`.
     for_book
         Last arguments of :func:`schedulers.timeline_kernels.book_checked`.
 
@@ -71,7 +71,9 @@ class Tables:
         self.bands = slice(first + len(room), first + len(room) + len(band))
         self.capacity = np.array([self.node_count, self.total_room, *[0] * self.word_count, *room, *band], np.int64)
         self.capacity[self.words] = bitset(range(self.node_count), self.word_count)
-        node_link = np.ascontiguousarray(machine.node_link, np.int32)
+        node_link = np.full(self.node_count, -1, np.int32)
+        if machine.links:
+            node_link[:] = machine.node_link
         parents = np.array([link.parent for link in machine.links], np.int32)
         nearest = np.ascontiguousarray(machine.nearest_storages, np.int32).reshape(self.node_count, len(room))
         self.demand = np.zeros(len(self.capacity), np.int64)
@@ -85,11 +87,14 @@ class Tables:
             _groups(node_link, self.link_count),
         )
         self._below = _nodes_below(node_link, parents)
+        self.work = np.zeros((0, len(self.capacity)), np.int64)
         self.make_room(28)
         self.for_book = (node_link, parents, self.capacity, self.word_count, len(room), self.demand)
 
     def make_room(self, segments: int) -> None:
-        """Have scratch memory for timelines of at least so many segments."""
+        """Have scratch memory for timelines of at least so many segments; makes a new :attr:`work` where needed."""
+        if layout.BACK + segments <= len(self.work):
+            return
         self.work = np.zeros((layout.BACK + 2 * segments, len(self.capacity)), np.int64)
         self.work[layout.FULL] = self.capacity
         self.work[layout.BELOW, self.bands] = self._below

@@ -220,6 +220,10 @@ def busy_timeline() -> Timeline:
         (0.0, 1.0, Allocation((0, 1), (0,), 1), "one storage per node"),
         (-1.0, 1.0, Allocation((0,)), "must begin at 0.0 s or later"),
         (3.0, 2.0, Allocation((0,)), "not end before"),
+        (0.0, 1.0, Allocation((0, 1), (0, 0), 2**62), r"sizes must be >= 0, and fit all storage \(10 bytes\)"),
+        (0.0, 1.0, Allocation((0,), (0,), -1), "sizes must be >= 0"),
+        (0.0, 1.0, Allocation((0,), (), 0, -1), "sizes must be >= 0"),
+        (0.0, 1.0, Allocation((0, 1), (), 0, 2**62), "link switch has 10 free of 10, 22 wanted"),
         (math.nan, 2.0, Allocation((0,)), "must begin"),
     ],
 )
