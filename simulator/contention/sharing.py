@@ -7,6 +7,7 @@ Herbein et al., HPDC 2016 (DOI 10.1145/2907294.2907316), section 4.4.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 
@@ -32,6 +33,8 @@ def water_fill(requests: Sequence[float], peak: float, whole: bool = False) -> l
     """
     if sum(requests) <= peak:
         return list(requests)
+    if max(requests) == min(requests):
+        return _equal_shares(len(requests), peak, whole)
     actual = [0.0] * len(requests)
     left, waiting = peak, len(requests)
     for index in sorted(range(len(requests)), key=requests.__getitem__):
@@ -40,3 +43,11 @@ def water_fill(requests: Sequence[float], peak: float, whole: bool = False) -> l
         left -= actual[index]
         waiting -= 1
     return actual
+
+
+def _equal_shares(count: int, peak: float, whole: bool) -> list[float]:
+    """What equal requests that are too large get: the same, but for a remainder of whole units (a shortcut)."""
+    if not whole:
+        return [peak / count] * count
+    share, remainder = divmod(math.floor(peak), count)
+    return [float(share)] * (count - remainder) + [float(share + 1)] * remainder

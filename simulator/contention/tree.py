@@ -127,6 +127,12 @@ class IoTree:
             peak = min(given[index], link.bytes_per_s)
             inner = [child for child in self._inner[index] if self._asked[child]]
             hosts = [host for host in self._hosts[index] if host in requests]
+            if self._asked[index] <= peak:
+                for child in inner:
+                    given[child] = self._asked[child]
+                for host in hosts:
+                    granted[host] = requests[host]
+                continue
             asked: list[float] = [self._asked[child] / unit for child in inner]
             asked += [requests[host] / unit for host in hosts]
             shares = water_fill(asked, peak / unit, self.whole_units)

@@ -187,13 +187,13 @@ class WaterfillEngine:
         if not contended and not self._contention:
             return
         grants = self._tree.grants(self._on_host) if contended else {}
+        # tasks on one host share what it gets in proportion, so that the host's factor is theirs
+        factors = {host: interference_factor(grants[host], self._on_host[host]) for host in grants}
         self._contention = False
         for task in self._running.values():
             factor = 1.0
             if contended and task.asks:
-                factor = min(
-                    interference_factor(grants[host], self._on_host[host]) for host in task.asks
-                )  # tasks on one host share what it gets in proportion
+                factor = min(map(factors.__getitem__, task.asks))
             if factor != task.factor:
                 task.turn(now, factor)
             self._contention = self._contention or factor < 1.0

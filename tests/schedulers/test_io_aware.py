@@ -1,4 +1,4 @@
-"""Section 3.4 of Herbein et al. (HPDC 2016), number for number, on the tree of its Figures 2 and 3; and its settings."""
+"""Section 3.4 of Herbein et al. (HPDC 2016), number for number, on the tree of its Figures 2 and 3; its settings."""
 
 from __future__ import annotations
 
