@@ -123,7 +123,12 @@ POLICIES: dict[str, PolicyEntry] = {
         {},
         {**_LITERAL_DEPTH, "size": 10, "method": "largest-first", "placement": "solver"},
     ),
-    "plan": _plan("plan-based: sum of waiting times to the power 1.5, which keeps the longest waits down", alpha=1.5),
+    "plan": _plan(
+        "plan-based: waiting times to the power 1.5, those of more than some days weighing far more",
+        alpha=1.5,
+        guard=400_000.0,
+        guard_power=4.0,
+    ),
     "plan-mean": _plan(
         "plan-based: sum of waiting times over the root of walltimes, for the means", alpha=1.0, beta=0.5
     ),
