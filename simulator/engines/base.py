@@ -191,7 +191,8 @@ class Engine(Protocol):
         -------
         list of int
             Handles of all tasks that ended at the new clock, in SimGrid's order: that of their starts. Empty when
-            ``until`` came first. The clock stays where it is if ``until`` is infinite and no task is active.
+            ``until`` came first. The clock stays where it is if ``until`` is infinite and no task is active, or
+            none of them can make progress (hosts of speed 0; there the ``simgrid`` engine fails instead).
 
         Raises
         ------

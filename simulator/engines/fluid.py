@@ -19,11 +19,14 @@ from simulator.engines.fluid_state import (
     ENDED,
     HANDLE,
     HEAD,
+    LATENCY,
     N_ACTIVE,
     N_ELEMENTS,
     NEXT,
     NEXT_HANDLE,
     REMAINING,
+    SLEEPING,
+    SPAN,
     STAGE,
     TASK,
     FluidState,
@@ -116,13 +119,20 @@ class FluidEngine:
     def cancel(self, handle: int) -> float:
         """See :meth:`simulator.engines.base.Engine.cancel`."""
         row = self._row(handle)
+        done = self._progress(row)
         self._state.task_ints[row, STAGE] = ENDED
         retire(self._state.arrays, self._ended)
-        return 1.0 - float(self._state.task_floats[row, REMAINING])
+        return done
 
     def progress(self, handle: int) -> float:
         """See :meth:`simulator.engines.base.Engine.progress`."""
-        return 1.0 - float(self._state.task_floats[self._row(handle), REMAINING])
+        return self._progress(self._row(handle))
+
+    def _progress(self, row: int) -> float:
+        numbers = self._state.task_floats[row]
+        if self._state.task_ints[row, STAGE] != SLEEPING:
+            return 1.0 - float(numbers[REMAINING])
+        return 1.0 - float(numbers[LATENCY] / numbers[SPAN]) if numbers[SPAN] > 0.0 else 1.0
 
     def next_completion(self) -> float:
         """See :meth:`simulator.engines.base.Engine.next_completion`; costs a copy of the engine's state."""

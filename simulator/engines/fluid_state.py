@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from schedulers.kernel_cache import drop_older_than
 
 # Columns of a task: floats, then integers.
-REMAINING, RATE, LATENCY, BOUND, RAISE, WINDOW_BOUND = range(6)
+REMAINING, RATE, LATENCY, BOUND, RAISE, WINDOW_BOUND, SPAN = range(7)
 """Work left in [0, 1]; work per second; seconds until the work begins (or the sleep ends); largest rate allowed (0:
-any); increase of the rate in the last round; largest rate by the TCP window alone (``inf``: any)."""
+any); increase of the rate in the last round; largest rate by the TCP window alone (``inf``: any); length of a sleep."""
 HANDLE, FIRST, COUNT, STAGE, ENTRY, OPEN, TASK_MARK = range(7)
 """Handle; first element and number of elements; one of the stages below; rank in the order in which tasks began to
 work (0: not yet); 1 until its rate is settled in the present rounds; last traversal that met it."""
@@ -130,7 +130,7 @@ class FluidState:
         self.resource_ints[:links, FATPIPE] = fatpipe
         self.resource_ints[:, HEAD] = -1
         self.dirty = np.zeros(resources, np.int64)
-        self.task_floats = np.zeros((0, 6))
+        self.task_floats = np.zeros((0, 7))
         self.task_ints = np.zeros((0, 7), np.int64)
         self.lists = np.zeros((2, 0), np.int64)
         self._allocate_elements(elements + resources)
@@ -166,7 +166,7 @@ class FluidState:
     def grow_tasks(self, more: int) -> None:
         """Add rows for ``more`` tasks."""
         rows = len(self.task_ints)
-        self.task_floats = np.concatenate((self.task_floats, np.zeros((more, 6))))
+        self.task_floats = np.concatenate((self.task_floats, np.zeros((more, 7))))
         self.task_ints = np.concatenate((self.task_ints, np.zeros((more, 7), np.int64)))
         self.lists = np.concatenate((self.lists, np.zeros((2, more), np.int64)), axis=1)
         free = int(self.counters[N_FREE])

@@ -82,6 +82,9 @@ class Driver:
                 for name, arguments in batch:
                     result = self.handlers[name](*arguments)
                 self.answer(("done", result))
+        except self.simgrid.ActorKilled:  # what SimGrid does to all actors when it finds a deadlock
+            self.answer(("failed", "none of the tasks can make progress"))
+            os._exit(FAILED)
         except BaseException:
             self.fail()
 

@@ -39,6 +39,7 @@ from simulator.engines.fluid_state import (
     RESOURCE_MARK,
     RESOURCES,
     SLEEPING,
+    SPAN,
     STAGE,
     STATE,
     TASK,
@@ -235,6 +236,7 @@ def begin_sleep(seconds: float, state: Any) -> None:
     floats[row, REMAINING] = 1.0
     floats[row, RATE] = 0.0
     floats[row, LATENCY] = seconds
+    floats[row, SPAN] = seconds
 
 
 @inner(nb.void(nb.int64, nb.float64, nb.float64, STATE))

@@ -1,0 +1,1 @@
+"""One suite for all engines where they agree, and one per engine."""
