@@ -18,6 +18,7 @@ from schedulers.timeline_layout import (
     BAD_COUNT,
     BAD_NODE,
     BAD_STORAGE,
+    BY_POINTER,
     FORWARD,
     FREE_BYTES,
     FREE_NODES,
@@ -132,7 +133,7 @@ def _grow_backwards(rows, count, work, lowest, last, ask, parents, groups):
     return first
 
 
-@njit(_FIND_FIT, **OPTIONS)
+@njit(_FIND_FIT, **BY_POINTER)
 def find_fit(
     times, count, rows, words, nodes, duration_s, bb_bytes, io_rate, uses, not_before_s, latest_s, node_order,
     storage_order, nearest, node_link, parents, groups, work, demand, chosen,
@@ -220,7 +221,7 @@ def _move(times, rows, begin, end, by):
             rows[target, column] = rows[source, column]
 
 
-@njit(_BOOK, **OPTIONS)
+@njit(_BOOK, **BY_POINTER)
 def book(times, count, rows, start_s, end_s, demand, sign):
     """Take (``sign`` 1) or give back (-1) a demand over ``[start_s, end_s)``; return the new number of segments.
 

@@ -64,6 +64,10 @@ INDICES, TABLE = "int32[::1]", "int32[:, ::1]"
 ASK = "UniTuple(int64, 6)"
 """Signature of a request among kernels: ``(words, storages, nodes, bb_bytes, io_rate, uses)``."""
 
-OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
+OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 """Options of the kernels. They allocate nothing; without ``_nrt=False`` each call would count references to its array
-arguments with atomic instructions, which took two thirds of the time."""
+arguments with atomic instructions, which took two thirds of the time. Nobody calls them through pointers, except those
+with :data:`BY_POINTER`; compiling the entry point for it takes time."""
+
+BY_POINTER: dict[str, Any] = {**OPTIONS, "no_cfunc_wrapper": False}
+"""Options of kernels that others may call through pointers."""

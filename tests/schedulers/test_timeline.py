@@ -20,7 +20,6 @@ def state(timeline: Timeline) -> tuple[bytes, bytes]:
     return snapshot.times.tobytes(), snapshot.rows.tobytes()
 
 
-
 def test_an_empty_machine_gives_the_first_nodes_now() -> None:
     """Nodes by index, storages nearest first, at the start of the timeline."""
     timeline = Timeline(simple_machine(4, storages=2, storage_bytes=10), now_s=5.0)

@@ -146,7 +146,6 @@ TestTimelineAgainstReference = TimelineAgainstReference.TestCase
 TestTimelineAgainstReference.settings = settings(max_examples=100, stateful_step_count=30)
 
 
-
 # ---------------------------------------------------------------------------------------------- dense plans
 
 CAPACITIES = ((), (12, 9, 11), (30,), (10, 10, 10, 10))
