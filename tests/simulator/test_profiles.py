@@ -278,8 +278,8 @@ def test_bad_profiles(profile: Any, expected: str) -> None:
 
 
 def test_every_type_is_known() -> None:
-    """All types of Batsim 4.2.1 but SMPI."""
+    """All types of Batsim 4.2.1 but SMPI, and our own io_stream."""
     assert set(READERS) == {
         "delay", "parallel", "parallel_homogeneous", "parallel_homogeneous_total", "composed",
-        "parallel_homogeneous_pfs", "data_staging", "usage_trace", "send", "recv",
+        "parallel_homogeneous_pfs", "data_staging", "usage_trace", "send", "recv", "io_stream",
     }  # fmt: skip
