@@ -36,7 +36,7 @@ QUANTILES = (50, 75, 95, 99)
 
 
 def decision_times(model: HerbeinModel, nodes: int, scheduler: str, options: HerbeinOptions) -> dict[str, float]:
-    """Quantiles of the time from a message to its answer under EASY, s.
+    """Quantiles of the CPU time from a message to its answer under EASY, s: what else the machine does, does not count.
 
     Durations are given (no contention), so that nothing but the scheduler is measured; the first message, in which the
     machine is read, is left out and stated apart.
@@ -55,9 +55,9 @@ def decision_times(model: HerbeinModel, nodes: int, scheduler: str, options: Her
     session = Session(
         POLICIES["easy"].build(), defaults=MachineDefaults(bandwidth=scheduler == AWARE), estimator=Requested()
     )
-    begin = time.perf_counter()
+    begin = time.thread_time()
     session.handle(Message(0.0, (tree_of(nodes),)))
-    first_s = time.perf_counter() - begin
+    first_s = time.thread_time() - begin
     times = np.array(_play(session, workload))
     quantiles = {f"decision_p{quantile}_s": float(np.percentile(times, quantile)) for quantile in QUANTILES}
     quantiles["decision_max_s"] = float(times.max())
@@ -83,7 +83,7 @@ def tree_of(nodes: int) -> SimulationBegins:
 
 
 def _play(session: Session, workload: Workload) -> list[float]:
-    """Wall-clock seconds of every answer; events of one instant share a message."""
+    """CPU seconds of every answer; events of one instant share a message."""
     heap: list[tuple[float, int, Event]] = []
     durations: dict[str, float] = {}
     for number, job in enumerate(workload.jobs):
@@ -97,9 +97,9 @@ def _play(session: Session, workload: Workload) -> list[float]:
         events: list[Event] = []
         while heap and heap[0][0] == now_s:
             events.append(heapq.heappop(heap)[2])
-        begin = time.perf_counter()
+        begin = time.thread_time()
         reply = session.handle(Message(now_s, tuple(events)))
-        times.append(time.perf_counter() - begin)
+        times.append(time.thread_time() - begin)
         for request in reply.events:
             if isinstance(request, ExecuteJob):
                 number += 1
