@@ -180,9 +180,7 @@ def draw_herbein(model: HerbeinModel, options: HerbeinOptions | None = None, nam
         label = f"{elapsed}s-{rate}"
         profiles[label] = profile
         submit = round(float(submits[index]), 3)
-        jobs.append(
-            WorkloadJob(index + 1, submit, int(sizes[index]), label, None, {"requested_s": limit, **extras})
-        )
+        jobs.append(WorkloadJob(index + 1, submit, int(sizes[index]), label, None, {"requested_s": limit, **extras}))
     return Workload(name, options.nodes, tuple(jobs), profiles, "Herbein et al. 2016, section 4.2", {}, _notes(options))
 
 

@@ -80,7 +80,7 @@ def test_ranges_become_a_grid() -> None:
         ("", "the key 'workload' is missing; known keys: name, workload"),
         (SMALL + "[extra]\n", "unknown key 'extra'; known keys: name"),
         ("enginee = 'fluid'\n" + SMALL, r"unknown key 'enginee' \(did you mean 'engine'\?\)"),
-        ("engine = 'warp'\n" + SMALL, "'engine' must be one of fluid, fixed, waterfill, simgrid, batsim, docker, got 'warp'"),
+        ("engine = 'warp'\n" + SMALL, "'engine' must be one of fluid, .*, got 'warp'"),
         ("seeds = [-1]\n" + SMALL, "'seeds' must be a list, each a whole number >= 0"),
         ("seeds = []\n" + SMALL, "'seeds' must be a list"),
         ("tau_s = 0\n" + SMALL, "'tau_s' must be a number > 0, got 0"),

@@ -46,9 +46,9 @@ MALFORMED = {
     "subtime-negative": " $.jobs[1].subtime: must be a number of seconds >= 0, got -1",
     "subtime-true": " $.jobs[1].subtime: must be a number of seconds >= 0, got true",
     "trace-missing": " $.profiles.a.trace: the trace '{folder}/nowhere.txt' does not exist",
-    "type-unknown": " $.profiles.a.type: profile type must be one of composed, data_staging, delay, parallel, "
-    "parallel_homogeneous, parallel_homogeneous_pfs, parallel_homogeneous_total, recv, send, smpi, usage_trace; "
-    "got 'sleep'",
+    "type-unknown": " $.profiles.a.type: profile type must be one of composed, data_staging, delay, io_stream, "
+    "parallel, parallel_homogeneous, parallel_homogeneous_pfs, parallel_homogeneous_total, recv, send, smpi, "
+    "usage_trace; got 'sleep'",
     "walltime-text": ' $.jobs[1].walltime: must be a number of seconds > 0, or -1 for no limit, got "1h"',
     "walltime-zero": " $.jobs[1].walltime: must be a number of seconds > 0, or -1 for no limit, got 0",
 }
