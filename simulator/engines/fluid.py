@@ -17,6 +17,7 @@ from simulator.engines.fluid_state import (
     ACTIVE,
     COUNT,
     ENDED,
+    ENTRY,
     HANDLE,
     HEAD,
     LATENCY,
@@ -170,10 +171,13 @@ class FluidEngine:
             element = head
             while element >= 0:
                 assert state.element_resource[element] == resource, f"element {element} is in a wrong list"
-                assert int(state.element_links[element, TASK]) in rows, f"element {element} belongs to an ended task"
+                assert int(state.element_links[element, TASK]) in rows, f"element {element} has no task"
                 held += 1
                 element = int(state.element_links[element, NEXT])
-        assert held == int(state.task_ints[rows, COUNT].sum()), "elements are missing in the lists of their resources"
+        entered = [row for row in rows if state.task_ints[row, ENTRY] > 0]
+        assert held == int(state.task_ints[entered, COUNT].sum()), (
+            "elements are missing in the lists of their resources"
+        )
         assert held <= state.counters[N_ELEMENTS], "more elements than were made"
 
     def close(self) -> None:

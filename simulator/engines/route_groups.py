@@ -1,9 +1,10 @@
 """Hosts that routing treats alike, found from the routes themselves.
 
 Two hosts are alike when, apart from the links that only lead to and from the host itself, the routes between either of
-them and any third host are the same: the hosts of one router of a Dragonfly, of one leaf switch of a fat-tree, all
-hosts of a star. A route between hosts of groups ``g`` and ``h`` then is: links up from the source, the core from ``g``
-to ``h``, links down to the destination; an all-to-all can be counted by groups instead of by pairs.
+them and any third host are the same: the hosts of one router of a Dragonfly, all hosts of a star (not those of a
+fat-tree's leaf: its routes choose ports by the very host that they lead to). A route between hosts of groups ``g`` and
+``h`` then is: links up from the source, the core from ``g`` to ``h``, links down to the destination; an all-to-all can
+be counted by groups instead of by pairs.
 """
 
 from __future__ import annotations

@@ -1,0 +1,159 @@
+"""Properties of the fluid engine, against the engine in plain Python and against itself."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from platforms import Platform, parse_platform
+from simulator.engines.base import AllToAll, Matrix, TaskSpec
+from simulator.engines.fluid import FluidEngine
+from simulator.engines.fluid_reference import ReferenceEngine
+from tests.oracle.tasks import platform_text, play, random_script, random_task
+
+NAMES = ("dragonfly", "fat-tree", "torus")
+MACHINES = {name: parse_platform(platform_text(name)) for name in NAMES}
+
+machines = st.sampled_from(NAMES).map(MACHINES.__getitem__)
+seeds = st.integers(0, 10**6)
+
+
+@settings(max_examples=12)
+@given(machines, seeds)
+def test_same_as_the_plain_engine(platform: Platform, seed: int) -> None:
+    """Any script gives the same instants to the last bit, although only parts of the machine are solved again."""
+    script = random_script(seed, 50, platform)
+    fluid = FluidEngine(platform)
+    ours, theirs = play(script, fluid), play(script, ReferenceEngine(platform))
+    fluid.check()
+    assert ours.ends == theirs.ends
+    assert ours.order == theirs.order
+    assert ours.cancelled == theirs.cancelled
+
+
+@settings(max_examples=25)
+@given(machines, seeds)
+def test_looking_ahead_tells_the_next_end_and_changes_nothing(platform: Platform, seed: int) -> None:
+    """``next_completion`` is where ``advance(inf)`` stops; an engine that never looks ahead gives the same."""
+    rng = np.random.default_rng(seed)
+    tasks = [random_task(rng, len(platform.hosts)) for _ in range(25)]
+    curious, plain = FluidEngine(platform), FluidEngine(platform)
+    for task in tasks:
+        assert curious.start(task) == plain.start(task)
+        until = curious.clock + rng.exponential(2.0)
+        expected = curious.next_completion()
+        ended = curious.advance(until)
+        assert ended == plain.advance(until)
+        assert curious.clock == (expected if expected < until else until)
+    while plain.active:
+        expected = curious.next_completion()
+        assert curious.advance(math.inf) == plain.advance(math.inf)
+        assert curious.clock == plain.clock == expected
+    assert curious.next_completion() == math.inf
+    curious.check()
+
+
+@settings(max_examples=25)
+@given(machines, seeds)
+def test_progress_grows_until_the_end(platform: Platform, seed: int) -> None:
+    """In [0, 1], never less than before, and 1 minus what is left is what cancelling gives."""
+    rng = np.random.default_rng(seed)
+    engine = FluidEngine(platform)
+    progress = dict.fromkeys(engine.start_many([random_task(rng, len(platform.hosts)) for _ in range(12)]), 0.0)
+    while progress:
+        for handle in engine.advance(engine.clock + rng.exponential(5.0)):
+            del progress[handle]
+        for handle, before in progress.items():
+            now = engine.progress(handle)
+            assert before <= now <= 1.0
+            progress[handle] = now
+        if progress and rng.random() < 0.2:
+            handle, before = progress.popitem()
+            assert engine.cancel(handle) == before
+
+
+@settings(max_examples=15)
+@given(seeds)
+def test_a_batch_is_the_same_as_single_starts(seed: int) -> None:
+    """``start_many`` only saves time."""
+    platform = MACHINES["torus"]
+    rng = np.random.default_rng(seed)
+    tasks = [random_task(rng, len(platform.hosts)) for _ in range(30)]
+    together, single = FluidEngine(platform), FluidEngine(platform)
+    assert together.start_many(tasks) == [single.start(task) for task in tasks]
+    while single.active:
+        assert together.advance(math.inf) == single.advance(math.inf)
+        assert together.clock == single.clock
+
+
+def test_room_grows_while_tasks_run() -> None:
+    """Hundreds of tasks at a time: rows and elements grow, gaps are closed, and nothing changes."""
+    platform = MACHINES["fat-tree"]
+    rng = np.random.default_rng(5)
+    tasks = [random_task(rng, len(platform.hosts)) for _ in range(240)]
+    grown, roomy = FluidEngine(platform), FluidEngine(platform)
+    roomy.start_many(tasks)
+    while roomy.active:
+        roomy.advance(math.inf)
+    roomy.advance(1e6)
+    grown.advance(1e6)
+    first = roomy.start_many(tasks)[0]
+    assert grown.start_many(tasks[:120]) + grown.start_many(tasks[120:]) == list(range(240))
+    grown.check()
+    while roomy.active:
+        assert [handle - first for handle in roomy.advance(math.inf)] == grown.advance(math.inf)
+        assert grown.clock == roomy.clock
+    grown.check()
+
+
+@settings(max_examples=25)
+@given(st.sampled_from((*NAMES, "star")), seeds, st.integers(2, 40))
+def test_counting_by_groups_is_exact(name: str, seed: int, n: int) -> None:
+    """All-to-alls counted by pairs, by groups of hosts, and given as matrices take the same time to the last bit."""
+    platform = parse_platform(platform_text(name))
+    rng = np.random.default_rng(seed)
+    n = min(n, len(platform.hosts))
+    hosts = tuple(rng.permutation(len(platform.hosts))[:n].tolist())
+    amount = float(10 ** rng.uniform(3, 9))
+    by_pairs, by_groups, by_matrix = (FluidEngine(platform) for _ in range(3))
+    by_groups._routes.group(range(len(platform.hosts)))
+    for engine in (by_pairs, by_groups):
+        engine.start(TaskSpec(hosts, 1e9, AllToAll(amount)))
+        engine.advance(math.inf)
+    by_matrix.start(TaskSpec(hosts, 1e9, Matrix(amount * (1.0 - np.eye(n)))))
+    by_matrix.advance(math.inf)
+    assert by_groups.clock == by_pairs.clock == by_matrix.clock
+
+
+@pytest.mark.parametrize(("name", "groups"), [("dragonfly", 18), ("star", 1)])
+def test_hosts_of_a_router_are_alike(name: str, groups: int) -> None:
+    """The routes tell: hosts of one router, hosts of one star."""
+    platform = parse_platform(platform_text(name))
+    engine = FluidEngine(platform)
+    engine._routes.group(range(len(platform.hosts)))
+    group = engine._routes.arrays[5].tolist()
+    assert sorted(set(group)) == list(range(groups))
+
+
+@pytest.mark.parametrize("name", ["torus", "fat-tree"])
+def test_where_no_hosts_are_alike_pairs_are_counted(name: str) -> None:
+    """In a torus each host is a router; a fat-tree's ports depend on the very host that a route leads to."""
+    engine = FluidEngine(MACHINES[name])
+    engine._routes.group(range(len(MACHINES[name].hosts)))
+    assert (engine._routes.arrays[5] == -1).all()
+
+
+def test_groups_are_looked_for_when_they_pay() -> None:
+    """After enough pairs have been visited, and only among hosts that took part."""
+    platform = MACHINES["dragonfly"]
+    engine = FluidEngine(platform)
+    for _ in range(30):
+        engine.start(TaskSpec(tuple(range(20)), 0.0, AllToAll(1.0)))
+        engine.advance(math.inf)
+    group = engine._routes.arrays[5]
+    assert (group[:20] >= 0).all()
+    assert (group[20:] == -1).all()
