@@ -17,8 +17,8 @@ from simulator.engines.simgrid import find_binding
 from tests.benchmarks.engine_load import Load, cpu_s, draw_jobs, make_engine, write_platform
 
 
-@pytest.mark.parametrize(("staged", "least_ratio"), [(False, 2.0), (True, 5.0)], ids=["alloc", "io"])
-def test_fluid_is_faster_than_simgrid(tmp_path: Path, staged: bool, least_ratio: float) -> None:
+@pytest.mark.parametrize(("staged", "jobs", "least_ratio"), [(False, 1000, 2.0), (True, 200, 5.0)], ids=["alloc", "io"])
+def test_fluid_is_faster_than_simgrid(tmp_path: Path, staged: bool, jobs: int, least_ratio: float) -> None:
     """The same jobs end at the same instants, several times sooner."""
     try:
         find_binding()
@@ -29,7 +29,7 @@ def test_fluid_is_faster_than_simgrid(tmp_path: Path, staged: bool, least_ratio:
     cost, ends = {}, {}
     for name in ("fluid", "simgrid"):
         with make_engine(name, path, platform) as engine:
-            load = Load(engine, platform.host_index, draw_jobs(200), staged)
+            load = Load(engine, platform.host_index, draw_jobs(jobs), staged)
             begin = cpu_s(engine)
             load.run()
             cost[name] = cpu_s(engine) - begin
