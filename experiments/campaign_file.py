@@ -224,7 +224,7 @@ def _beside(source: str, folder: Path) -> str:
     if Path(name).is_absolute():
         return source
     beside = folder / name
-    looks_like_a_file = "/" in name or any(sign in name for sign in "*?[") or beside.exists()
+    looks_like_a_file = "/" in name or any(sign in name for sign in "*?[") or beside.is_file()
     return str(folder / source) if looks_like_a_file else source
 
 

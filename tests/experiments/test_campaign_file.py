@@ -111,6 +111,7 @@ def test_missing_file(tmp_path: Path) -> None:
 def test_files_are_relative_to_the_campaign(tmp_path: Path) -> None:
     """A file beside the campaign file is found from any folder; a generator's name stays."""
     (tmp_path / "log.swf").touch()
+    (tmp_path / "thesis").mkdir()  # a folder is no file: the built-in machine is meant
     text = SMALL + '[[workload]]\nsource = "log.swf"\n[[platform]]\nsource = "thesis"\n'
     campaign = parse_campaign(text, "x.toml", tmp_path)
     assert campaign.workloads[1].source == str(tmp_path / "log.swf")
