@@ -56,8 +56,8 @@ VALUES = (
     Published("cts1-30", "", "turnaround_ratio", "1.52", "5.5"),
     Published("cts1", IGNORANT, "state_change_s", "31.7", "5.4"),
 )
-"""Everything that the paper gives as a number. 79.1 % computing is 1 / 1.264 of 100 %: the ratio of 1.29 is that of the
-time that jobs would have taken, so that both follow our definitions below only up to the paper's own rounding."""
+"""Everything that the paper gives as a number. Its efficiency ratio of 1.29 is not that of its own shares of computing
+time (100 / 79.1 = 1.26); it does not say how the two are averaged. Ours is the ratio of the shares."""
 
 
 def published(platform: str, scheduler: str, quantity: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -146,7 +146,7 @@ ENGINES: Mapping[str, Callable[[Platform], Engine]] = {
 def run(point: Point, workload: Workload, platform: Platform | None = None) -> Result:
     """Run a point in this process."""
     begin = time.perf_counter()
-    platform = platform or platform_from(point.platform)
+    platform = platform or _platform(point.platform)
     diary = Diary()
     session = Session(
         POLICIES[point.policy].build(),
@@ -174,9 +174,13 @@ def run(point: Point, workload: Workload, platform: Platform | None = None) -> R
     decisions = (np.array(timed.times_ns, np.float64) / 1e9).tolist()
     wall_s = time.perf_counter() - begin
     nodes, submit, start, end, width, held, computing = columns
-    return Result(
-        nodes, submit, start, end, width, held, computing, decisions, share, diary.rejected_jobs, wall_s
-    )
+    return Result(nodes, submit, start, end, width, held, computing, decisions, share, diary.rejected_jobs, wall_s)
+
+
+@lru_cache(maxsize=4)
+def _platform(name: str) -> Platform:
+    """A platform never changes: several runs of a process share it."""
+    return platform_from(name)
 
 
 def summary(result: Result) -> dict[str, float]:

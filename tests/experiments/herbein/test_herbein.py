@@ -11,7 +11,6 @@ from experiments.cli import main
 from experiments.herbein.growth import decision_times
 from experiments.herbein.published import AWARE, IGNORANT, PROVISIONINGS, published
 from experiments.herbein.run import Point, Result, run, summary
-from platforms.catalogue import platform_from
 from workloads.herbein import DIVERSE_RATES, HerbeinModel, HerbeinOptions, draw_herbein, fit_herbein
 from workloads.swf import SwfHeader, SwfLog, SwfRecord, write_swf
 
@@ -37,7 +36,7 @@ def play(model: HerbeinModel, **fields: str) -> Result:
         (18_000_000, 1.0),
     ))  # fmt: skip
     point = Point(**{"policy": "easy", "contention": "waterfill", **fields})  # type: ignore[arg-type]
-    return run(point, draw_herbein(model, options), platform_from(point.platform))
+    return run(point, draw_herbein(model, options))
 
 
 @pytest.mark.parametrize("platform", PROVISIONINGS)
