@@ -114,9 +114,7 @@ def test_foreign_traffic_is_like_under_provisioning() -> None:
     """Section 5.1: reserving 30 % of 70 GB/s for others gives what a file system of 49 GB/s gives."""
     whole = Machine.from_simulation_begins(begins(platform_from("cts1")), MachineDefaults(foreign_share=0.3))
     smaller = Machine.from_simulation_begins(begins(platform_from("cts1-30")))
-    assert [link.capacity_bytes_per_s for link in whole.links] == [
-        link.capacity_bytes_per_s for link in smaller.links
-    ]
+    assert [link.capacity_bytes_per_s for link in whole.links] == [link.capacity_bytes_per_s for link in smaller.links]
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.0])
