@@ -30,9 +30,10 @@ COLUMNS: dict[str, str] = {
 
 NOTES = (
     "Published values come of a workload extrapolated from LLNL's Cab and Zin, which is not public; ours is fitted to "
-    "LLNL Atlas (sizes doubled, so that the drawn load fills CTS-1 as the paper's time between state changes tells).",
-    "The published least share of 66.7 % is below 49/70: the authors' emulator counts whole MB/s, and cuts 12.6 of 18 "
-    "to 12. The contention model 'waterfill-mb' does the same, 'waterfill' does not.",
+    "LLNL Atlas, with a size factor chosen by us (--size-factor, default 2), so load and backlog differ.",
+    "The published least share of 66.7 % is below 49/70. One published version of the authors' emulator counts whole "
+    "MB/s, which cuts 12.6 of 18 to 12 (66.7 %); another counts fractions, and which one the paper used is not known. "
+    "The contention model 'waterfill-mb' counts whole MB/s, 'waterfill' does not.",
     "In the paper's emulator no job is killed at its time limit; neither here.",
 )
 

@@ -90,8 +90,8 @@ def test_the_over_allocation_of_section_3_4_contends() -> None:
     assert not tree.contended
 
 
-def test_the_published_least_share_comes_of_whole_megabytes() -> None:
-    """All 3,888 nodes busy, 30 % less bandwidth: 12.6 of 18 MB/s each, which the authors' emulator cuts to 12 (66.7 %).
+def test_whole_megabytes_give_the_published_least_share() -> None:
+    """All 3,888 nodes busy, 30 % less bandwidth: 12.6 of 18 MB/s each; in whole MB/s 12 (66.7 %).
 
     The paper states 66.7 % as the least share of any job (section 5.3).
     """
