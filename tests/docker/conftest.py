@@ -120,7 +120,7 @@ def image(engine: Engine, client: Any, compose_command: tuple[str, ...]) -> Iter
 
 @pytest.fixture(scope="session")
 def drop_in(client: Any, image: str) -> Iterator[str]:
-    """Our image with our simulator as its program ``batsim``, which is its entry point as it is the official image's."""
+    """Our image with our simulator as its program ``batsim``, its entry point as it is the official image's."""
     name = image.replace(":", "-batsim:")
     program = '#!/bin/sh\\nexec python -m simulator "$@"\\n'
     text = (
