@@ -23,8 +23,8 @@ def water_fill(requests: Sequence[float], peak: float, whole: bool = False) -> l
     peak
         What there is to share, >= 0, in the same unit.
     whole
-        Whether shares are cut to whole units, as in one version of the authors' emulator, which counts whole MB/s. The remainder goes
-        to the children served last.
+        Whether shares are cut to whole units, as in one version of the authors' emulator, which counts whole MB/s. The
+        remainder goes to the children served last.
 
     Returns
     -------
