@@ -67,6 +67,7 @@ def part_bars(
     ax.set_xlim(-0.6, max(len(parts), 1) - 0.4)
     ax.grid(axis="y")
     ax.set_ylabel(unit)
-    legend_above(ax, columns=6)
+    if values:
+        legend_above(ax, columns=6)
     set_title(ax, title)
     return ax

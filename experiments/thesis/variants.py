@@ -58,7 +58,7 @@ TO_BEAT = PolicySpec(policy="plan-square", options={"depth": "0"}, literal=True,
 
 CONTENDERS: tuple[PolicySpec, ...] = (
     PolicySpec(policy="plan", label="plan"),
-    PolicySpec(policy="plan-sum", label="plan-mean"),
+    PolicySpec(policy="plan-mean", label="plan-mean"),
 )
 """What is to beat it: the default, and the setting for the mean."""
 

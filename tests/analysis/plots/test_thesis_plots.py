@@ -1,0 +1,121 @@
+"""The thesis's further kinds of figures: tails, parts, ratios, loads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from analysis.plots import style
+from analysis.plots.bars import bars
+from analysis.plots.distribution import distribution
+from analysis.plots.load_timeline import load_timeline
+from analysis.plots.normalised_boxes import normalised_boxes
+from analysis.plots.panels import panels
+from analysis.plots.part_bars import part_bars
+from analysis.plots.tail_strip import tail_strip
+from analysis.tables import JobTable
+
+FIGURES: dict[str, Callable[[JobTable, Axes | None], Axes]] = {
+    "tail_strip": lambda table, ax: tail_strip({"fcfs": table.ran().wait_s}, ax),
+    "part_bars": lambda table, ax: part_bars({"fcfs": {"p": table.ran().wait_s}} if table.executed.any() else {}, ax),
+    "normalised_boxes": lambda table, ax: normalised_boxes({"fcfs": table.ran().wait_s}, ax),
+    "load_timeline": lambda table, ax: load_timeline(table, ax),
+    "storage_load": lambda table, ax: load_timeline(table, ax, storage=True),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_draws_into_the_given_axes(name: str, table: JobTable) -> None:
+    """A caller's axes are used and returned, so that figures can be combined."""
+    ax = Figure().add_subplot()
+    assert FIGURES[name](table, ax) is ax
+    assert ax.get_title(loc="left")
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_draws_a_run_in_which_nothing_ran(name: str, table: JobTable) -> None:
+    """Results without a single executed job give an empty chart, not a traceback."""
+    ax = FIGURES[name](table.only(~table.executed), None)
+    assert isinstance(ax.get_figure(), Figure)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_saves_the_same_bytes_twice(name: str, table: JobTable, tmp_path: Path) -> None:
+    """Both formats are written and depend on the data only, scattered dots included."""
+    first = style.save(FIGURES[name](table, None), tmp_path / "a" / name)
+    second = style.save(FIGURES[name](table, None), tmp_path / "b" / name)
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+
+
+def test_tail_has_the_largest_values() -> None:
+    """Of ten values the three largest are drawn, within their policy's band."""
+    ax = tail_strip({"a": np.arange(10.0), "b": np.arange(2.0)}, count=3, seconds=False)
+    first, second = (line.get_data() for line in ax.lines)
+    assert sorted(first[0]) == [7, 8, 9]
+    assert np.abs(first[1]).max() < 0.5
+    assert sorted(second[0]) == [0, 1]
+    assert np.abs(np.asarray(second[1]) - 1).max() < 0.5
+
+
+def test_boxes_of_ratios_with_a_mark() -> None:
+    """All ratios are dots; the published median is a diamond."""
+    ax = normalised_boxes({"a": np.array([0.5, 0.7, 0.9])}, marks={"a": 0.65, "unknown": 3.0})
+    markers = {str(line.get_marker()): line.get_xdata() for line in ax.lines}
+    assert sorted(markers["o"]) == [0.5, 0.7, 0.9]
+    assert list(markers["D"]) == [0.65]
+
+
+def test_part_bars_are_means_in_groups() -> None:
+    """Two policies on two parts: four bars, side by side, the first part's left of the second's."""
+    values = {"a": {"p": np.array([1.0, 3.0]), "q": np.array([4.0])}, "b": {"p": np.array([6.0]), "q": np.array([8.0])}}
+    ax = part_bars(values, marks={"a": {"p": 2.5}})
+    found = sorted((bar.get_x(), bar.get_height()) for bar in ax.patches)  # type: ignore[attr-defined]
+    assert [height for _, height in found] == [2, 6, 4, 8]
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["p", "q"]
+    assert [list(line.get_ydata()) for line in ax.lines if line.get_marker() == "D"] == [[2.5]]
+    assert ax.get_yscale() == "linear"
+
+
+def test_part_bars_of_a_wide_range_are_logarithmic() -> None:
+    """Where the largest mean would flatten the smallest, the axis is logarithmic."""
+    assert part_bars({"a": {"p": np.array([1.0])}, "b": {"p": np.array([100.0])}}).get_yscale() == "log"
+
+
+def test_load_of_waiting_jobs(table: JobTable) -> None:
+    """Job b (4 nodes) waits from 10 to 100 s, c (1 node, 40 bytes) from 20 to 50: at most 5 nodes, 40 bytes."""
+    nodes = load_timeline(table).lines[0].get_ydata()
+    assert np.max(nodes) == 5
+    gigabytes = load_timeline(table, storage=True).lines[0].get_ydata()
+    assert np.max(gigabytes) == pytest.approx(40e-9)
+
+
+def test_load_marks_when_the_queue_became_empty(table: JobTable) -> None:
+    """The queue becomes empty once, when b starts at 100 s."""
+    marks = [line for line in load_timeline(table).lines if line.get_marker() == "|"]
+    assert [list(line.get_xdata()) for line in marks] == [[100.0]]
+
+
+def test_bars_with_marks() -> None:
+    """A published mean is a diamond in the unit of the axis."""
+    ax = bars({"a": np.array([7200.0, 14400.0])}, marks={"a": 7200.0})
+    assert [float(line.get_xdata()[0]) for line in ax.lines if line.get_marker() == "D"] == [2.0]
+
+
+def test_distribution_has_three_charts(table: JobTable) -> None:
+    """Means, quantiles and tail share one figure."""
+    ax = distribution({"fcfs": table.ran().wait_s}, title="Wait", marks={"fcfs": 30.0})
+    figure = ax.get_figure()
+    assert isinstance(figure, Figure)
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["Wait: mean", "Quantiles", "Tail"]
+
+
+def test_panels() -> None:
+    """A grid of axes, row by row, in one figure."""
+    axes = panels(2, 3, width=6, height=4)
+    assert len(axes) == 6
+    assert len({id(ax.get_figure()) for ax in axes}) == 1

@@ -1,0 +1,49 @@
+"""The report's two forms say the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from experiments.thesis.document import Heading, Image, Listing, Paragraph, Table, to_csv, to_html, to_markdown
+
+PNG = b"\x89PNG not really"
+
+
+def blocks(folder: Path) -> list[Heading | Paragraph | Listing | Table | Image]:
+    """One block of each kind."""
+    picture = folder / "plots" / "a.png"
+    picture.parent.mkdir()
+    picture.write_bytes(PNG)
+    return [
+        Heading("Title & more", 1),
+        Heading("Part one"),
+        Paragraph("x < y, says `a & b`."),
+        Listing(("first", "second")),
+        Table(("name", "verdict"), [("a", "met"), ("b", "missed")]),
+        Image(picture, "A picture"),
+    ]
+
+
+def test_markdown(tmp_path: Path) -> None:
+    """Tables with right-aligned numbers, pictures as relative links."""
+    text = to_markdown(blocks(tmp_path), tmp_path)
+    assert text.startswith("# Title & more\n\n## Part one\n\n")
+    assert "| name | verdict |\n| :--- | ---: |\n| a | met |" in text
+    assert "- first\n- second" in text
+    assert "![A picture](plots/a.png)" in text
+
+
+def test_html_needs_no_other_file(tmp_path: Path) -> None:
+    """Text is escaped, verdicts are marked, sections are linked, pictures are inside."""
+    page = to_html(blocks(tmp_path))
+    assert "<title>Title &amp; more</title>" in page
+    assert '<a href="#part-one">' in page
+    assert "x &lt; y, says <code>a &amp; b</code>." in page
+    assert '<td class="missed">missed</td>' in page
+    assert 'src="data:image/png;base64,' in page
+    assert "http" not in page
+
+
+def test_csv() -> None:
+    """Cells with commas are quoted."""
+    assert to_csv(("a", "b"), [(1, "x,y")]) == 'a,b\n1,"x,y"\n'
