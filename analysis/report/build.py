@@ -16,6 +16,7 @@ from analysis.campaign import CampaignResults, RunRow, baseline_of, read_campaig
 from analysis.classes import compare_by_class
 from analysis.compare import Paired, align, compare_pairs
 from analysis.findings import Finding, by_class, finding
+from analysis.insights import insights
 from analysis.metrics import bounded_slowdown
 from analysis.report import tables
 from analysis.report.packing import compress, pack_run
@@ -26,6 +27,11 @@ CHART_JOBS = 300_000
 
 MANY_PARTS = 5
 """From this many workloads and seeds on, findings are about parts instead of jobs."""
+
+INSIGHT_WORDS = (
+    "<p>Loss of capacity: share of node-seconds idle although waiting jobs ask for them. Overtaken: later jobs that "
+    "started before a job. Starved: jobs that waited for more than a week.</p>"
+)
 
 FIGURES = (
     ("waiting-time", "Mean waiting time by policy, with the 95 % bootstrap interval of the mean"),
@@ -105,6 +111,7 @@ def _group(results: CampaignResults, key: tuple[str, str, str], rows: list[RunRo
         sections += ["<h3>Findings</h3>", tables.finding_list(findings)]
     sections += ["<h3>Policies</h3>", "<p>Means over all workloads and seeds. Click a heading to sort.</p>"]
     sections.append(tables.policy_table(rows))
+    sections += ["<h3>What is lost, and who pays</h3>", INSIGHT_WORDS, _insights(results, rows, loaded)]
     if comparisons:
         sections.append("<h3>Waiting time by class of jobs</h3>")
         sections.append(
@@ -113,6 +120,25 @@ def _group(results: CampaignResults, key: tuple[str, str, str], rows: list[RunRo
         )
         sections.append(tables.class_table(comparisons))
     return "\n".join([*sections, *_figures(results, key)])
+
+
+def _insights(results: CampaignResults, rows: Sequence[RunRow], loaded: dict[str, JobTable]) -> str:
+    """Further figures of each policy: means over workloads and seeds."""
+    strict = {(row.workload, row.seed): loaded[row.run] for row in rows if row.policy == "fcfs"}
+    found: dict[str, list[dict[str, float]]] = {}
+    for row in rows:
+        fcfs = strict.get((row.workload, row.seed))
+        figures = insights(loaded[row.run], results.path(row), fcfs if row.policy != "fcfs" else None)
+        found.setdefault(row.policy, []).append(figures.as_dict())
+    means = {
+        policy: {name: float(np.mean([figures[name] for figures in runs])) for name in runs[0]}
+        for policy, runs in found.items()
+    }
+    names = [
+        name for name in next(iter(means.values())) if any(np.isfinite(figures[name]) for figures in means.values())
+    ]
+    lines = [[policy, *(figures[name] for name in names)] for policy, figures in means.items()]
+    return tables.table(["policy", *(name.replace("_", " ") for name in names)], lines)
 
 
 def _pairs(

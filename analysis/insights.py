@@ -1,0 +1,89 @@
+"""Figures of a run that need more than its job table's sums: what is lost, who pays, where I/O takes time."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from analysis.errors import AnalysisError
+from analysis.fairness import against_fcfs, jain, overtaken, starved, waits_by_user
+from analysis.tables import JobTable
+from analysis.traffic import read_io_times, read_transfers
+from analysis.waste import idle_while_queued, loss_of_capacity
+
+
+@dataclass(frozen=True)
+class Insights:
+    """Further figures of one run; NaN where the run cannot tell.
+
+    Attributes
+    ----------
+    loss_of_capacity, idle_while_queued
+        See :mod:`analysis.waste`; shares in [0, 1].
+    mean_overtaken, max_overtaken
+        Later jobs that started before a job.
+    starved
+        Jobs that waited for more than a week.
+    later_than_fcfs
+        Share of jobs that start later than in the strict FCFS run of the same workload, in [0, 1].
+    fairness_of_users
+        Jain's index of the users' mean waiting times.
+    io_share
+        Share of staging and checkpoints in the jobs' time (IO-Aware model).
+    transfer_stretch
+        How many times longer a byte took on average than in the fastest transfer of its kind (IO-Aware model).
+    """
+
+    loss_of_capacity: float
+    idle_while_queued: float
+    mean_overtaken: float
+    max_overtaken: float
+    starved: float
+    later_than_fcfs: float
+    fairness_of_users: float
+    io_share: float
+    transfer_stretch: float
+
+    def as_dict(self) -> dict[str, float]:
+        """Return the figures by name."""
+        return asdict(self)
+
+
+def insights(table: JobTable, folder: Path, fcfs: JobTable | None = None) -> Insights:
+    """Compute the further figures of a run.
+
+    Parameters
+    ----------
+    table
+        The run.
+    folder
+        Its folder, for the files of the IO-Aware model.
+    fcfs
+        The strict FCFS run of the same workload, if there is one.
+    """
+    ran = table.ran()
+    behind = overtaken(ran)
+    by_user = np.array([wait_s for _, wait_s in waits_by_user(ran).values()])
+    io_share, stretch = _io(folder)
+    return Insights(
+        loss_of_capacity=loss_of_capacity(ran),
+        idle_while_queued=idle_while_queued(ran),
+        mean_overtaken=float(behind.mean()) if behind.size else float("nan"),
+        max_overtaken=float(behind.max(initial=0)),
+        starved=float(starved(ran)),
+        later_than_fcfs=against_fcfs(ran, fcfs).later_share if fcfs is not None and len(ran) else float("nan"),
+        fairness_of_users=jain(by_user) if by_user.size else float("nan"),
+        io_share=io_share,
+        transfer_stretch=stretch,
+    )
+
+
+def _io(folder: Path) -> tuple[float, float]:
+    try:
+        transfers = read_transfers(folder)
+        stretches = np.concatenate([part.stretch() for part in transfers.values()])
+        return read_io_times(folder).io_share, float(stretches.mean()) if stretches.size else float("nan")
+    except AnalysisError:
+        return float("nan"), float("nan")
