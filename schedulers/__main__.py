@@ -134,8 +134,8 @@ def _serve_parser() -> argparse.ArgumentParser:
         prog="python -m schedulers",
         description="Schedule one simulation of Batsim 4 or 5, or of our own simulator, over ZeroMQ. "
         "Also: python -m schedulers replay FILE POLICY, which plays a recording again.",
-        epilog="Exit codes: 0 the simulation ended; 1 the conversation failed; 2 wrong input; 3 the simulator went "
-        "silent; 128 + n stopped by signal n.",
+        epilog="Exit codes: 0 the simulation ended; 1 a decision was refused; 2 wrong input, also from the simulator; "
+        "3 the simulator went silent; 128 + n stopped by signal n.",
     )
     parser.add_argument("policy", nargs="?", metavar="POLICY", help="name of a policy (see --list)")
     parser.add_argument("--list", action="store_true", help="show every policy with its options, and exit")

@@ -180,7 +180,7 @@ def test_a_replay_shows_the_first_difference(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_garbage_ends_the_service_with_one_line(service: Any) -> None:
-    """Exit code 1, the place of the fault, no traceback."""
+    """Exit code 2, the place of the fault, no traceback."""
     running = service("fcfs")
     running.talk(BEGINS)
     with zmq.Context() as context, context.socket(zmq.REQ) as socket:
@@ -188,7 +188,7 @@ def test_garbage_ends_the_service_with_one_line(service: Any) -> None:
         socket.connect(running.endpoint)
         socket.send(b'{"now":1,"events":[{"timestamp":1,"type":"JOB_SUBMITTED","data":{"job_id":7}}]}')
         code, log = running.end()
-    assert code == 1
+    assert code == 2
     assert log.splitlines()[-1] == "schedulers: error: expected `str`, got `int` (at $.events[0].data.job_id)"
     assert "Traceback" not in log
 
