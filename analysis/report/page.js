@@ -293,6 +293,6 @@ async function start() {
   byId("zoom-all").addEventListener("click", () => setView(0, view.whole));
   byId("find").addEventListener("change", (event) => find(event.target.value.trim()));
   window.addEventListener("resize", () => { charts.forEach((chart) => chart.run && chart.show(chart.run)); redraw(); });
-  document.body.dataset.ready = "yes";
+  requestAnimationFrame(() => { document.body.dataset.ready = "yes"; }); // after the first drawing
 }
 start();
