@@ -101,6 +101,8 @@ def _check_amounts(what: str, values: list[float], ends: Sequence[int]) -> None:
 
 def _per_position(flops: Any, n: int, position: int) -> list[float]:
     values = np.asarray(flops, np.float64)
+    if values.ndim == 0:  # a number of NumPy's own
+        return [float(values)] * n
     if values.shape != (n,):
         raise TaskError(f"task {position}: needs flops for {n} hosts, got an array of shape {values.shape}")
     found: list[float] = values.tolist()

@@ -36,6 +36,7 @@ COMPUTE = [
     ("the same host twice, two cores", [TaskSpec((TWO, TWO), 1e9)], [1.0]),
     ("the same host twice, one core", [TaskSpec((ONE, ONE), 1e9)], [2.0]),
     ("the slowest host counts", [TaskSpec((ONE, FAR), np.array([3e9, 4e9]))], [3.0]),
+    ("a number of NumPy's", [TaskSpec((ONE,), np.int64(10**9))], [1.0]),  # type: ignore[arg-type]
     ("no work on some hosts", [TaskSpec((ONE, FAR, DISK), [0.0, 4e9, 0.0])], [2.0]),
 ]
 
