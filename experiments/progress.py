@@ -8,8 +8,18 @@ from typing import Protocol, Self
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    ProgressColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.progress import Progress as Bars
+from rich.progress import Task as RichTask
+from rich.text import Text
 
 from experiments.pool import Failed, News, Progress
 from experiments.spec import RunSpec
@@ -77,6 +87,14 @@ class LineDisplay:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
+class RateColumn(ProgressColumn):
+    """Jobs per second (runs have jobs, the campaign has none)."""
+
+    def render(self, task: RichTask) -> Text:
+        """Text of the rate of one bar."""
+        return Text(f"{task.speed:,.0f} jobs/s" if task.speed and task.fields["state"] else "")
+
+
 class BarDisplay:
     """A bar for the campaign and one for each run under way."""
 
@@ -87,6 +105,7 @@ class BarDisplay:
             MofNCompleteColumn(),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
+            RateColumn(),
             TextColumn("{task.fields[state]}"),
             console=console,
             transient=True,
