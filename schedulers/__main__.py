@@ -12,12 +12,15 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from schedulers.errors import OptionError, SpillwayError
+from schedulers.errors import OptionError, RemoteProtocolError, SpillwayError
 from schedulers.options import build, describe, show, split_assignments
 from schedulers.protocol.detect import AnyBatsim
 
 if TYPE_CHECKING:
     from schedulers.session import Session
+
+WRONG_INPUT = 2
+"""Exit code for wrong options, files, and messages of the simulator."""
 
 DIFFERENT = 1
 """Exit code of a replay that answers otherwise than the recording."""
@@ -39,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _serve(_serve_parser().parse_args(given))
     except SpillwayError as error:
         print(f"schedulers: error: {error}", file=sys.stderr)
-        return error.exit_code
+        return WRONG_INPUT if isinstance(error, RemoteProtocolError) else error.exit_code
 
 
 def _serve(options: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@
     +-- InputError                 a file, option or description given by the user is wrong (exit code 2)
     |   +-- OptionError            a command line, policy or campaign option
     +-- ProtocolError              the peer broke the protocol
-    |   +-- RemoteProtocolError    what came cannot be understood or is illegal in this state (exit code 2)
+    |   +-- RemoteProtocolError    what came cannot be understood or is illegal in this state
     |   +-- LocalProtocolError     what we were about to send is illegal (our own fault)
     +-- DecisionRefused            the guard refused a policy's decision (names the job and the reason)
     +-- PeerLost                   the peer went silent (exit code 3)
@@ -51,8 +51,6 @@ class RemoteProtocolError(ProtocolError):
     path
         Where, as a JSON path (``$.events[2].data.job_id``).
     """
-
-    exit_code = 2
 
     def __init__(self, message: str, path: str = "$") -> None:
         super().__init__(f"{message} (at {path})")
