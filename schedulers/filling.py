@@ -78,10 +78,10 @@ class Filling:
             (*tables.for_find, tables.work, tables.demand, tables.chosen),
         )  # fmt: skip
         self._left, self._scratch = np.empty((len(points), rows.shape[1]), np.int64), np.empty(3)
-        free = timeline.free_nodes_now()
+        free, score = timeline.free_nodes_now(), np.empty(3)
         for index, job in enumerate(jobs):
             impossible = job.nodes > free or job.bb_bytes > tables.largest_room
-            self._hopeless[index] = impossible or self._fill(np.array([index])) < 0
+            self._hopeless[index] = impossible or self._climb(np.array([index]), 0, score)[1] < 0
 
     @property
     def anything_starts(self) -> bool:
@@ -91,8 +91,9 @@ class Filling:
     def score(self, order: Order) -> tuple[Score, int]:
         """Score of an order, and the position of the last job that starts (-1: none)."""
         self.evaluations += 1
-        last = self._fill(order)
-        return Score(*self._scratch.tolist()), last
+        score = np.empty(3)
+        last = self._climb(order, 0, score)[1]
+        return Score(*score.tolist()), last
 
     def best_of(self, orders: Iterable[Order]) -> tuple[Order, Score]:
         """Best order and its score; the first of equals wins. Raises ValueError when there is none."""
@@ -107,11 +108,12 @@ class Filling:
         The compiled form of :func:`schedulers.search.hill_climbing.climb`.
         """
         best, score = order.copy(), np.empty(3)
-        self.evaluations += filling_kernels.climb(best, budget, *self._picture, self._left, score, self._scratch)
+        self.evaluations += self._climb(best, budget, score)[0]
         return best, Score(*score.tolist())
 
-    def _fill(self, order: Order) -> int:
-        return int(filling_kernels.fill(order, *self._picture, self._left, self._scratch))
+    def _climb(self, order: Order, budget: int, score: npt.NDArray[np.float64]) -> tuple[int, int]:
+        steps, last = filling_kernels.climb(order, budget, *self._picture, self._left, score, self._scratch)
+        return int(steps), int(last)
 
 
 def plain_score(

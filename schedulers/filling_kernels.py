@@ -27,8 +27,8 @@ _PICTURE = f"{_ROWS}, float64[:, ::1], {_TIMES}, {_ROWS}, int64, boolean, boolea
 _OPTIONS = {"cache": True, "error_model": "numpy"}
 
 
-@njit(f"int64({_ROW}, {_PICTURE}, {_ROWS}, {_TIMES})", **_OPTIONS)
-def fill(order, asks, spans, times, rows, words, nodes_first, hopeless, machine, left, score):
+@njit(inline="always")  # compiled once, as part of its only caller
+def _fill(order, asks, spans, times, rows, words, nodes_first, hopeless, machine, left, score):
     """Start in this order whatever fits now; return the position of the last job started, -1 for none."""
     for k in range(len(times)):
         for column in range(rows.shape[1]):
@@ -64,37 +64,42 @@ def fill(order, asks, spans, times, rows, words, nodes_first, hopeless, machine,
     return last
 
 
-@njit("boolean(float64[::1], float64[::1])", **_OPTIONS)
-def _better(one, other):
-    for k in range(len(one)):
-        if one[k] != other[k]:
-            return one[k] > other[k]
+@njit(inline="always")
+def _take_if_better(score, best_score):
+    """Compare two scores from the left; take over the new one if it is greater."""
+    for k in range(len(score)):
+        if score[k] != best_score[k]:
+            if score[k] < best_score[k]:
+                return False
+            for one in range(len(score)):
+                best_score[one] = score[one]
+            return True
     return False
 
 
-@njit(f"int64({_ROW}, int64, {_PICTURE}, {_ROWS}, {_TIMES}, {_TIMES})", **_OPTIONS)
+@njit(f"UniTuple(int64, 2)({_ROW}, int64, {_PICTURE}, {_ROWS}, {_TIMES}, {_TIMES})", **_OPTIONS)
 def climb(order, budget, asks, spans, times, rows, words, nodes_first, hopeless, machine, left, best_score, score):
-    """Improve ``order`` and ``best_score`` by swaps; return the evaluations. See ``search.hill_climbing.climb``."""
-    last = fill(order, asks, spans, times, rows, words, nodes_first, hopeless, machine, left, best_score)
-    number, steps, improved = len(order), 0, True
-    while improved:
-        improved = False
-        for distance in range(1, number):
-            for index in range(min(last + 1, number - distance)):
-                if steps == budget:
-                    return steps
-                steps += 1
-                job, other = order[index], order[index + distance]
-                if hopeless[job] and hopeless[other]:
-                    continue  # neither starts wherever it stands: the score stays
-                order[index], order[index + distance] = other, job
-                reached = fill(order, asks, spans, times, rows, words, nodes_first, hopeless, machine, left, score)
-                if _better(score, best_score):
-                    for k in range(len(score)):
-                        best_score[k] = score[k]
-                    last, improved = reached, True
-                    break
-                order[index], order[index + distance] = job, other
-            if improved:
-                break
-    return steps
+    """Improve ``order`` by swaps, as :func:`schedulers.search.hill_climbing.climb` does.
+
+    Returns the number of swaps evaluated (with a budget of 0 the order is only scored), and the position of the last
+    job that starts in the final order, -1 for none. ``best_score`` gets its score.
+    """
+    for k in range(len(best_score)):
+        best_score[k] = -1.0
+    number, steps, last, distance, index = len(order), 0, -1, 0, 0
+    while True:
+        reached = _fill(order, asks, spans, times, rows, words, nodes_first, hopeless, machine, left, score)
+        if _take_if_better(score, best_score):
+            last, distance, index = reached, 1, -1
+        else:
+            order[index], order[index + distance] = order[index + distance], order[index]
+        while True:
+            index += 1
+            if index >= min(last + 1, number - distance):
+                distance, index = distance + 1, 0
+            if last < 0 or distance >= number or steps == budget:
+                return steps, last
+            steps += 1
+            if not (hopeless[order[index]] and hopeless[order[index + distance]]):
+                break  # else neither starts wherever it stands: the score stays
+        order[index], order[index + distance] = order[index + distance], order[index]

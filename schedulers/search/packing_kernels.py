@@ -28,6 +28,8 @@ MEMO = 1 << 12
 
 _LARGEST_KEY = 4.0e18
 _OPTIONS = {"cache": True, "error_model": "numpy"}
+_INLINE = {"inline": "always", "error_model": "numpy"}
+"""For steps with one caller: compiled once, as part of it."""
 
 
 @njit("boolean(int64, int64, int64[::1], int64[::1])", **_OPTIONS)
@@ -53,7 +55,7 @@ def tightest_fit(units, size, rooms, taken):
     return True
 
 
-@njit("int64(int64[::1], int64[::1], int64[::1], int64[:, ::1], int64[::1], int64, int64[:, ::1])", **_OPTIONS)
+@njit(**_INLINE)
 def _finish_or_refute(left, sizes, rooms, taken, order, first, scratch):
     """Try to settle what is left for the bins from ``first`` on: by the rule of thumb, or by counting places."""
     items, bins = len(left), len(order)
@@ -77,7 +79,7 @@ def _finish_or_refute(left, sizes, rooms, taken, order, first, scratch):
     return FITS
 
 
-@njit("boolean(int64[::1], int64[::1], int64[:, ::1], int64, int64)", **_OPTIONS)
+@njit(**_INLINE)
 def _undominated(left, sizes, taken, j, spare):
     """Whether bin ``j`` with ``spare`` left is worth looking at: nothing fits in, and nothing in it can be enlarged.
 
@@ -96,7 +98,7 @@ def _undominated(left, sizes, taken, j, spare):
     return True
 
 
-@njit("boolean(int64[::1], int64[::1])", **_OPTIONS)
+@njit(**_INLINE)
 def _radices(units, radix):
     """Weights that number all remainders; ``False`` when the numbers would leave 64 bits."""
     product, weight = 1.0, 1
@@ -109,7 +111,7 @@ def _radices(units, radix):
     return True
 
 
-@njit("int64(int64[::1], int64[::1], int64[::1], int64[::1])", **_OPTIONS)
+@njit(**_INLINE)
 def _usable(units, sizes, rooms, order):
     """Bins that hold at least one unit, least room first, to the front of ``order``; returns their number."""
     count = 0
