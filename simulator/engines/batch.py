@@ -6,7 +6,7 @@ import itertools
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from math import inf, isfinite
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numba as nb
 import numpy as np
@@ -20,6 +20,7 @@ BATCH = nb.types.Tuple((_I1, _I1, _F1, _F1, _I1, _I1, _I1, _F1))
 each task in the pairs, and the pairs: source host, destination host, bytes."""
 
 BatchArrays: TypeAlias = tuple[Array, Array, Array, Array, Array, Array, Array, Array]
+_KINDS = (np.int64, np.int64, np.float64, np.float64, np.int64, np.int64, np.int64, np.float64)
 _Triples: TypeAlias = tuple[list[int], list[int], list[float]]
 _NONE: _Triples = ([], [], [])
 
@@ -69,16 +70,8 @@ def flatten(tasks: Sequence[TaskSpec], n_hosts: int) -> BatchArrays:
     _check_amounts("flops", work, ends)
     _check_amounts("bytes of an all-to-all", each, range(len(each) + 1))
     _check_amounts("bytes", amounts, pair_ends)
-    return (
-        np.array(hosts, np.int64),
-        np.array(ends, np.int64),
-        np.array(work, np.float64),
-        np.array(each, np.float64),
-        np.array(pair_ends, np.int64),
-        np.array(sources, np.int64),
-        np.array(destinations, np.int64),
-        np.array(amounts, np.float64),
-    )
+    lists = (hosts, ends, work, each, pair_ends, sources, destinations, amounts)
+    return cast(BatchArrays, tuple(map(np.array, lists, _KINDS)))
 
 
 def transfers(task: TaskSpec) -> tuple[list[int], list[int], list[float]]:
