@@ -79,7 +79,7 @@ def pair(check: Check | None) -> str:
 
 def number(value: float) -> str:
     """A value with three or more digits."""
-    if abs(value) >= 1000:
+    if abs(value) >= 1000 or value == int(value):
         return f"{value:,.0f}"
     return f"{value:.1f}" if abs(value) >= 100 else f"{value:.3f}"
 
