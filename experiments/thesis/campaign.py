@@ -88,6 +88,8 @@ def prepare(scope: Scope, root: Path, data: Path | None, console: Console) -> Pr
     """
     inputs = Inputs(folders.make_folder(root), teller(console))
     found = {model: find_inputs(model, scope.parts, data, root) for model in scope.models}
+    if not all(sources.original for sources in found.values()):
+        teller(console)("the published inputs are not here (--data): drawn anew, so only statistics can be compared")
     runs: list[RunSpec] = []
     for model, sources in found.items():
         split = (*sources.samples, *sources.parts.values())
