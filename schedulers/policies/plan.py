@@ -19,17 +19,15 @@ from schedulers.explain import Role
 from schedulers.job import Job
 from schedulers.objectives import Objective
 from schedulers.options import option
-from schedulers.ordering import ORDERS, ordered
-from schedulers.passes import binding_now, fill, reserve, start_in_order, try_start
-from schedulers.placement import Resource
+from schedulers.ordering import THESIS_STARTS, ordered
+from schedulers.passes import binding_now, fill, serve_first
 from schedulers.planning import Annealing, Order, Planner
 from schedulers.view import View
 
 LAST_PLAN = "last plan"
 
-THESIS_ORDERS = ("fcfs", "narrow", "wide", "small-bb", "large-bb", "bb-per-node", "bb-per-node-", "sjf", "longest")
-MORE_ORDERS = ("area", "expansion", "wfp3", "unicef", "f1", "f2", "f3", "f4")
-CANDIDATES: dict[str, tuple[str, ...]] = {"thesis": THESIS_ORDERS, "all": THESIS_ORDERS + MORE_ORDERS}
+MORE_ORDERS = ("small-bb", "large-bb", "area", "expansion", "wfp3", "unicef", "f1", "f2", "f3", "f4")
+CANDIDATES: dict[str, tuple[str, ...]] = {"thesis": THESIS_STARTS, "all": THESIS_STARTS + MORE_ORDERS}
 """Starting orders by name of the set; ``all`` adds the field's others (and the last plan, with ``warm_start``)."""
 
 
@@ -70,18 +68,8 @@ class Plan:
 
     def __call__(self, view: View) -> Iterable[Decision]:
         """Serve the first ``depth`` jobs, then plan the others."""
-        waiting: Sequence[Job] = view.queue
-        if self.depth:
-            started: list[Job] = []
-            yield from start_in_order(view, waiting, started)
-            waiting = waiting[len(started) :]
-            for job in waiting[: self.depth]:
-                start = None if self.literal_depth else try_start(view, job)
-                if start is not None:
-                    yield start
-                else:
-                    reserve(view, job, Resource.ALL)
-            waiting = waiting[self.depth :]
+        yield from serve_first(view, view.queue[: self.depth], self.literal_depth)
+        waiting = view.queue[self.depth :]
         if len(waiting) == 1:
             yield from fill(view, waiting)
         elif waiting and (view.notes is not None or self._anything_fits(view, waiting)):
@@ -164,16 +152,9 @@ class Plan:
     def _starting_orders(self, view: View, jobs: Sequence[Job]) -> Iterator[Order]:
         rank = {job.id: index for index, job in enumerate(jobs)}
         for name in CANDIDATES[self.candidates]:
-            yield np.array([rank[job.id] for job in _candidate(jobs, name, view.now_s)], np.int32)
+            yield np.array([rank[job.id] for job in ordered(jobs, name, view.now_s)], np.int32)
         if self.warm_start:
             last = [rank[job_id] for job_id in view.notebook.get(LAST_PLAN, ()) if job_id in rank]
             if last:
                 known = set(last)
                 yield np.array(last + [index for index in range(len(jobs)) if index not in known], np.int32)
-
-
-def _candidate(jobs: Sequence[Job], name: str, now_s: float) -> list[Job]:
-    if name in ORDERS:
-        return ordered(jobs, name, now_s)
-    sign = -1.0 if name.endswith("-") else 1.0
-    return sorted(jobs, key=lambda job: (sign * job.bb_bytes / job.nodes, job.number))

@@ -1,0 +1,89 @@
+"""Plan-based scheduling: hand-computed passes, what a reservation depth serves, and the thesis's starting orders."""
+
+from __future__ import annotations
+
+import pytest
+
+from schedulers.explain import PassNotes, Role
+from schedulers.job import Job
+from schedulers.machine import simple_machine
+from schedulers.ordering import ordered
+from schedulers.policies import POLICIES
+from schedulers.policies.plan import CANDIDATES, Plan
+from tests.schedulers.policies.scenes import GB, job, numbers, started, view
+
+MACHINE = simple_machine(10, 2, 10 * GB)
+
+
+def test_sum_of_waits_prefers_the_short_job() -> None:
+    """Both need the whole machine: 10 s first makes the other wait 10 s; 100 s first would cost 100 s."""
+    queue = [job(0, 10, 100.0), job(1, 10, 10.0)]
+    assert numbers(started(Plan(alpha=1.0), view(MACHINE, queue))) == [1]
+
+
+def test_latest_start_prefers_what_starts_the_last_job_soonest() -> None:
+    """Latest starts: 0 then 1 gives 100 s; 1 then 0 gives 10 s. With a third of 200 s the longest goes last."""
+    queue = [job(0, 10, 200.0), job(1, 10, 100.0), job(2, 10, 10.0)]
+    first = numbers(started(Plan(latest=True), view(MACHINE, queue)))
+    assert first in ([1], [2])
+
+
+def test_waiting_long_beats_being_short_with_squares() -> None:
+    """Old first: waits 1000 and 101 s, new first: 1090 and 1 s. Sums 1101 and 1091, squares 1,010,201 and 1,188,101."""
+    queue = [job(0, 10, 100.0, submit_s=0.0), job(1, 10, 90.0, submit_s=999.0)]
+    assert numbers(started(Plan(alpha=1.0), view(MACHINE, queue, now_s=1000.0))) == [1]
+    assert numbers(started(Plan(alpha=2.0), view(MACHINE, queue, now_s=1000.0))) == [0]
+
+
+def test_depth_serves_only_the_first_jobs() -> None:
+    """With depth 1 the first starts in order; the others are planned: the short one before the long one."""
+    queue = [job(0, 2, 50.0), job(1, 8, 100.0), job(2, 8, 10.0)]
+    assert numbers(started(Plan(alpha=1.0, depth=1), view(MACHINE, queue))) == [0, 2]
+    assert numbers(started(Plan(alpha=1.0, depth=2), view(MACHINE, queue))) == [0, 1]
+
+
+def test_depth_reserves_for_the_first_job() -> None:
+    """The first needs all nodes at 100 s; nothing longer than that may start beside what runs."""
+    queue = [job(0, 10, 50.0), job(1, 6, 101.0), job(2, 6, 100.0)]
+    seen = view(MACHINE, queue, busy=[job(9, 4, 100.0)], notes=PassNotes())
+    assert numbers(started(Plan(alpha=1.0, depth=1), seen)) == [2]
+    assert seen.notes is not None
+    assert seen.notes.notes["w0!0"].role is Role.RESERVED
+    assert seen.notes.notes["w0!0"].estimate_s == 100.0
+
+
+def test_literal_depth_idles_behind_a_reservation_that_begins_now() -> None:
+    """The thesis's code does not start a job in the pass that reserves for it."""
+    queue = [job(0, 10, 50.0), job(1, 6, 50.0)]
+    busy = [job(9, 4, 100.0)]
+    assert numbers(started(Plan(depth=2), view(MACHINE, queue, busy=busy))) == [1]
+    assert numbers(started(Plan(depth=2, literal_depth=True), view(MACHINE, queue, busy=busy))) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("small-node-bb", [1, 0, 2]), ("large-node-bb", [2, 0, 1]), ("low-ratio", [1, 2, 0]), ("high-ratio", [0, 2, 1])],
+)
+def test_starting_orders_by_burst_buffer_of_a_node(name: str, expected: list[int]) -> None:
+    """Bytes per node 4, 2 and 6 GB on 1, 8 and 2 nodes: totals (4, 16, 12) would give other orders."""
+    jobs: list[Job] = [job(0, 1, 10.0, 4.0), job(1, 8, 10.0, 2.0), job(2, 2, 10.0, 6.0)]
+    assert name in CANDIDATES["thesis"]
+    assert [one.number for one in ordered(jobs, name, 0.0)] == expected
+
+
+def test_literal_entries_use_the_thesis_orders() -> None:
+    """Nine orders, 180 steps: the published 189 evaluations."""
+    policy = POLICIES["plan-square"].build({}, literal=True)
+    assert isinstance(policy, Plan)
+    assert len(CANDIDATES[policy.candidates]) + policy.steps == 189
+
+
+@pytest.mark.parametrize("name", [name for name in POLICIES if POLICIES[name].cls is Plan])
+def test_same_seed_same_starts(name: str) -> None:
+    """A queue too long to try every order: two passes with the same seed start the same."""
+    queue = [job(i, 1 + i * 7 % 9, 50.0 + 37.0 * (i * 5 % 11), float(i % 3), float(i)) for i in range(14)]
+    policy = POLICIES[name].build({})
+    busy = [job(99, 5, 40.0)]
+    first = started(policy, view(MACHINE, queue, now_s=20.0, busy=busy))
+    again = started(policy, view(MACHINE, queue, now_s=20.0, busy=busy))
+    assert first == again
