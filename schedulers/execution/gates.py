@@ -1,0 +1,350 @@
+"""Who may use the file system now: gates in front of the I/O nodes, decided apart from which job runs.
+
+A gate is a pure machine: an execution model *requests* a turn before it transfers, *releases* it when the transfer has
+ended, and gets back which turns may begin now. Time only comes as an argument. A turn is whatever must not be
+interrupted: one I/O operation of a job on one I/O node. With several I/O nodes a job takes a turn at each.
+
+========== ==========================================================================================================
+gate       rule
+========== ==========================================================================================================
+shared     every turn begins at once; concurrent transfers contend as the platform lets them
+exclusive  one turn at a time per I/O node, never preempted; an order says whose is next (:data:`ORDERS`)
+========== ==========================================================================================================
+
+No turn waits while it holds another one of the same request, so gates cannot deadlock.
+
+References
+----------
+Jeannot, Pallez, Vidal, *IO-aware Job-Scheduling*, IJHPCA 2023 (DOI 10.1177/10943420231175854), section "Machine Model":
+exclusive, not preempted, first come first served; Gainaru et al., IPDPS 2015 (DOI 10.1109/IPDPS.2015.116): the other
+orders' ideas.
+"""
+
+from __future__ import annotations
+
+import enum
+import itertools
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class IoControl(enum.Enum):
+    """Kinds of gates."""
+
+    SHARED = "shared"
+    EXCLUSIVE = "exclusive"
+
+
+class IoOrder(enum.Enum):
+    """Whose turn is next at an exclusive gate; ties are broken first come, first served."""
+
+    FIFO = "fifo"
+    SHORTEST = "shortest"
+    STARVED = "starved"
+    STRETCH = "stretch"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One transfer that waits or runs.
+
+    Attributes
+    ----------
+    key
+        Name that the execution model chose, unique while the turn lives.
+    application
+        Job that it belongs to.
+    node
+        I/O node, from 0.
+    volume_bytes
+        Bytes to transfer, >= 0.
+    asked_s
+        Time of the request.
+    number
+        Rank among all requests.
+    """
+
+    key: str
+    application: str
+    node: int
+    volume_bytes: float
+    asked_s: float
+    number: int
+
+
+@dataclass(slots=True)
+class Account:
+    """What an application did at a gate.
+
+    Attributes
+    ----------
+    entered_s
+        When it became known: its start, or its first request.
+    waited_s
+        Time during which at least one of its turns waited, closed intervals only (see :meth:`waited`).
+    turns
+        Turns that began.
+    waiting
+        Turns that wait now.
+    """
+
+    entered_s: float
+    waited_s: float = 0.0
+    turns: int = 0
+    waiting: int = 0
+    _since_s: float = math.nan
+
+    def waited(self, now_s: float) -> float:
+        """Time spent waiting so far (s), the present wait included."""
+        return self.waited_s + (now_s - self._since_s if self.waiting else 0.0)
+
+    def stretch(self, now_s: float) -> float:
+        """Time since the start over the part of it that was not waiting, >= 1; infinite if it only waited."""
+        life_s = now_s - self.entered_s
+        worked_s = life_s - self.waited(now_s)
+        return life_s / worked_s if worked_s > 0 else math.inf
+
+    def begin_wait(self, now_s: float) -> None:
+        """One more turn waits."""
+        if not self.waiting:
+            self._since_s = now_s
+        self.waiting += 1
+
+    def end_wait(self, now_s: float) -> None:
+        """One turn less waits."""
+        self.waiting -= 1
+        if not self.waiting:
+            self.waited_s += now_s - self._since_s
+
+
+Rank = Callable[[Turn, Account, float], float]
+"""Key of a waiting turn at a time: the smallest is next."""
+
+
+def _fifo(turn: Turn, account: Account, now_s: float) -> float:
+    return turn.number
+
+
+def _shortest(turn: Turn, account: Account, now_s: float) -> float:
+    return turn.volume_bytes
+
+
+def _starved(turn: Turn, account: Account, now_s: float) -> float:
+    return -account.waited(now_s)
+
+
+def _stretch(turn: Turn, account: Account, now_s: float) -> float:
+    return -account.stretch(now_s)
+
+
+ORDERS: Mapping[IoOrder, Rank] = {
+    IoOrder.FIFO: _fifo,
+    IoOrder.SHORTEST: _shortest,
+    IoOrder.STARVED: _starved,
+    IoOrder.STRETCH: _stretch,
+}
+"""First come first served; fewest bytes first; who waited longest in all; whose stretch through waiting is largest."""
+
+
+class Gate(Protocol):
+    """What execution models ask."""
+
+    def enter(self, application: str, now_s: float) -> None:
+        """A job started; without this its account begins with its first request."""
+        ...
+
+    def request(self, key: str, application: str, node: int, volume_bytes: float, now_s: float) -> tuple[str, ...]:
+        """Ask for a turn; returns the keys of the turns that begin now: this one, or none.
+
+        Raises
+        ------
+        ValueError
+            The key is in use.
+        """
+        ...
+
+    def release(self, key: str, now_s: float) -> tuple[str, ...]:
+        """A transfer has ended, however it ended; returns the keys of the turns that begin now.
+
+        Raises
+        ------
+        ValueError
+            No turn of that key has begun.
+        """
+        ...
+
+    def withdraw(self, application: str, now_s: float) -> tuple[str, ...]:
+        """Drop the waiting turns of a job that is killed and return their keys.
+
+        What it transfers already goes on: its turn is released when the transfer has really ended.
+        """
+        ...
+
+    def leave(self, application: str, now_s: float) -> Account:
+        """A job is through: close and return its account (an empty one if it never came).
+
+        Raises
+        ------
+        ValueError
+            It still waits or transfers.
+        """
+        ...
+
+
+class Shared:
+    """Every turn begins at once."""
+
+    def __init__(self) -> None:
+        self._books = _Books()
+
+    def enter(self, application: str, now_s: float) -> None:
+        """See :meth:`Gate.enter`."""
+        self._books.account(application, now_s)
+
+    def request(self, key: str, application: str, node: int, volume_bytes: float, now_s: float) -> tuple[str, ...]:
+        """See :meth:`Gate.request`."""
+        self._books.begin(self._books.turn(key, application, node, volume_bytes, now_s))
+        return (key,)
+
+    def release(self, key: str, now_s: float) -> tuple[str, ...]:
+        """See :meth:`Gate.release`."""
+        self._books.end(key)
+        return ()
+
+    def withdraw(self, application: str, now_s: float) -> tuple[str, ...]:
+        """See :meth:`Gate.withdraw`; nobody waits."""
+        return ()
+
+    def leave(self, application: str, now_s: float) -> Account:
+        """See :meth:`Gate.leave`."""
+        return self._books.close(application, now_s)
+
+
+class Exclusive:
+    """One turn at a time per I/O node, never preempted.
+
+    Parameters
+    ----------
+    order
+        Whose turn is next.
+    """
+
+    def __init__(self, order: IoOrder = IoOrder.FIFO) -> None:
+        self._rank = ORDERS[order]
+        self._books = _Books()
+        self._holder: dict[int, Turn] = {}
+        self._waiting: dict[int, dict[str, Turn]] = {}
+
+    def holder(self, node: int) -> Turn | None:
+        """The turn that has begun at an I/O node."""
+        return self._holder.get(node)
+
+    def waiting(self, node: int) -> tuple[Turn, ...]:
+        """The turns that wait at an I/O node, in order of their requests."""
+        return tuple(self._waiting.get(node, {}).values())
+
+    def enter(self, application: str, now_s: float) -> None:
+        """See :meth:`Gate.enter`."""
+        self._books.account(application, now_s)
+
+    def request(self, key: str, application: str, node: int, volume_bytes: float, now_s: float) -> tuple[str, ...]:
+        """See :meth:`Gate.request`."""
+        turn = self._books.turn(key, application, node, volume_bytes, now_s)
+        queue = self._waiting.setdefault(node, {})
+        if key in queue:
+            raise ValueError(f"turn {key!r} waits already")
+        if node in self._holder:
+            queue[key] = turn
+            self._books.account(application, now_s).begin_wait(now_s)
+            return ()
+        self._begin(turn)
+        return (key,)
+
+    def release(self, key: str, now_s: float) -> tuple[str, ...]:
+        """See :meth:`Gate.release`."""
+        node = self._books.end(key).node
+        del self._holder[node]
+        queue = self._waiting[node]
+        if not queue:
+            return ()
+        accounts, rank = self._books.accounts, self._rank
+        turn = min(queue.values(), key=lambda turn: (rank(turn, accounts[turn.application], now_s), turn.number))
+        del queue[turn.key]
+        accounts[turn.application].end_wait(now_s)
+        self._begin(turn)
+        return (turn.key,)
+
+    def withdraw(self, application: str, now_s: float) -> tuple[str, ...]:
+        """See :meth:`Gate.withdraw`."""
+        dropped: list[str] = []
+        for queue in self._waiting.values():
+            keys = [turn.key for turn in queue.values() if turn.application == application]
+            for key in keys:
+                del queue[key]
+                self._books.accounts[application].end_wait(now_s)
+            dropped += keys
+        return tuple(dropped)
+
+    def leave(self, application: str, now_s: float) -> Account:
+        """See :meth:`Gate.leave`."""
+        return self._books.close(application, now_s)
+
+    def check(self) -> None:
+        """Prove that nobody waits at a free I/O node and that the books agree."""
+        for node, queue in self._waiting.items():
+            assert not queue or node in self._holder, f"turns wait at I/O node {node}, which is free"
+        assert {turn.key for turn in self._holder.values()} == self._books.begun.keys(), "holders and books differ"
+
+    def _begin(self, turn: Turn) -> None:
+        self._holder[turn.node] = turn
+        self._books.begin(turn)
+
+
+def make_gate(control: IoControl, order: IoOrder = IoOrder.FIFO) -> Gate:
+    """A fresh gate; the order only matters to an exclusive one."""
+    return _MAKERS[control](order)
+
+
+_MAKERS: Mapping[IoControl, Callable[[IoOrder], Gate]] = {
+    IoControl.SHARED: lambda _: Shared(),
+    IoControl.EXCLUSIVE: Exclusive,
+}
+
+
+class _Books:
+    """Accounts of the applications and the turns that have begun."""
+
+    def __init__(self) -> None:
+        self.accounts: dict[str, Account] = {}
+        self.begun: dict[str, Turn] = {}
+        self._numbers = itertools.count()
+
+    def account(self, application: str, now_s: float) -> Account:
+        account = self.accounts.get(application)
+        if account is None:
+            account = self.accounts[application] = Account(now_s)
+        return account
+
+    def turn(self, key: str, application: str, node: int, volume_bytes: float, now_s: float) -> Turn:
+        if key in self.begun:
+            raise ValueError(f"turn {key!r} has begun already")
+        self.account(application, now_s)
+        return Turn(key, application, node, volume_bytes, now_s, next(self._numbers))
+
+    def begin(self, turn: Turn) -> None:
+        self.begun[turn.key] = turn
+        self.accounts[turn.application].turns += 1
+
+    def end(self, key: str) -> Turn:
+        turn = self.begun.pop(key, None)
+        if turn is None:
+            raise ValueError(f"no turn {key!r} has begun")
+        return turn
+
+    def close(self, application: str, now_s: float) -> Account:
+        account = self.accounts.pop(application, None) or Account(now_s)
+        if account.waiting or any(turn.application == application for turn in self.begun.values()):
+            raise ValueError(f"{application!r} still waits or transfers")
+        return account
