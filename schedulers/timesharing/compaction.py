@@ -1,0 +1,48 @@
+"""CompactMatrix: move jobs to more populated rows (Zhang et al. 2003, section 3.2, step 2)."""
+
+from __future__ import annotations
+
+from schedulers.timesharing.matrix import Matrix
+
+
+def compact(matrix: Matrix) -> Matrix:
+    """Give jobs new home rows, their columns kept, so that few rows hold many.
+
+    As in the paper rows are visited from the least to the most populated, and for each the possible targets from the
+    most to the least populated; one job moves, then the next target is tried; all of it until nothing changes.
+    A row that holds fewer tasks than a job's own is no target: else jobs would move to and fro for ever.
+
+    Parameters
+    ----------
+    matrix
+        A matrix without replicas.
+    """
+    places = list(matrix.places)
+    rows = range(matrix.level)
+    occupied = [0] * matrix.level
+    homes: list[list[int]] = [[] for _ in rows]
+    for index, place in enumerate(places):
+        homes[place.home].append(index)
+        occupied[place.home] |= place.columns
+    tasks = [mask.bit_count() for mask in occupied]
+    changed = True
+    while changed:
+        changed = False
+        order = sorted(rows, key=tasks.__getitem__)
+        for position, source in enumerate(order):
+            for target in reversed(order[position + 1 :]):
+                room = ~occupied[target]
+                for index in homes[source]:
+                    place = places[index]
+                    if not place.columns & ~room and tasks[target] >= tasks[source]:
+                        homes[source].remove(index)
+                        homes[target].append(index)
+                        occupied[source] ^= place.columns
+                        occupied[target] |= place.columns
+                        size = place.columns.bit_count()
+                        tasks[source] -= size
+                        tasks[target] += size
+                        places[index] = place._replace(home=target, rows=1 << target)
+                        changed = True
+                        break
+    return matrix._replace(places=tuple(places))

@@ -1,0 +1,73 @@
+"""MigrateMatrix: move remote jobs to their file's nodes where those are free (Zhang et al. 2003, section 3.6)."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from schedulers.timesharing.matrix import Matrix, Place
+
+
+class Target(enum.Enum):
+    """Which row a job goes to when its file's nodes are free in several."""
+
+    FIRST = "first"
+    """The first in order of rows: the paper's algorithm."""
+    FULLEST = "fullest"
+    """The one with the least free cells: the paper's second option, which it leaves for later."""
+
+
+class Migrated(NamedTuple):
+    """What a migration step did: the new matrix, the jobs moved, and how many tasks changed their node."""
+
+    matrix: Matrix
+    jobs: tuple[int, ...]
+    tasks: int
+
+
+def migrate(matrix: Matrix, tasks: int, target: Target = Target.FIRST, closed: int = 0) -> Migrated:
+    """Bring remote jobs home, in order of their start, until nothing changes.
+
+    Parameters
+    ----------
+    matrix
+        A matrix without replicas.
+    tasks
+        Most tasks that may change their node (what the slice's limit Q has left); a job that needs more is passed over.
+    target
+        Which of several rows.
+    closed
+        Mask of columns that take no further jobs.
+    """
+    places = list(matrix.places)
+    usable = matrix.all_columns & ~closed
+    free = [usable & ~mask for mask in matrix.occupied()]
+    moved: list[int] = []
+    left = tasks
+    changed = True
+    while changed:
+        changed = False
+        for index, place in enumerate(places):
+            need = (place.files & ~place.columns).bit_count()
+            if not 0 < need <= left:
+                continue
+            row = _row(free, place, target, usable)
+            if row is None:
+                continue
+            free[place.home] |= place.columns & usable
+            free[row] &= ~place.files
+            places[index] = place._replace(columns=place.files, home=row, rows=1 << row)
+            moved.append(place.job)
+            left -= need
+            changed = True
+    return Migrated(matrix._replace(places=tuple(places)), tuple(moved), tasks - left)
+
+
+def _row(free: Sequence[int], place: Place, target: Target, usable: int) -> int | None:
+    """A row in which the file's nodes are free; in the job's own row its own columns are."""
+    own = place.columns & usable
+    fitting = [row for row, mask in enumerate(free) if not place.files & ~(mask | own if row == place.home else mask)]
+    if not fitting:
+        return None
+    return fitting[0] if target is Target.FIRST else min(fitting, key=lambda row: free[row].bit_count())

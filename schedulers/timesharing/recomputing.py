@@ -1,0 +1,79 @@
+"""All steps of one scheduling event in their order: clean, migrate, compact, schedule, fill."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from schedulers.timesharing.cleaning import clean
+from schedulers.timesharing.compaction import compact
+from schedulers.timesharing.filling import fill
+from schedulers.timesharing.matrix import Matrix, Request
+from schedulers.timesharing.migration import Target, migrate
+from schedulers.timesharing.scheduling import Where, schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What tells the four policies apart.
+
+    Attributes
+    ----------
+    where
+        Where a waiting job may be put.
+    local_first
+        Whether local jobs are replicated before remote ones.
+    migrate
+        Whether remote jobs are brought home.
+    target
+        Which row they go to.
+    compaction
+        Whether rows are compacted.
+    """
+
+    where: Where = Where.ANYWHERE
+    local_first: bool = False
+    migrate: bool = False
+    target: Target = Target.FIRST
+    compaction: bool = True
+
+
+class Outcome(NamedTuple):
+    """A new matrix, how many waiting jobs it took in, which jobs migrated and how many of their tasks changed node."""
+
+    matrix: Matrix
+    started: int
+    migrated: tuple[int, ...]
+    tasks: int
+
+
+def recompute(matrix: Matrix, queue: Iterable[Request], rules: Rules, tasks: int = 0, closed: int = 0) -> Outcome:
+    """Compute the matrix of a scheduling event (an arrival or a departure).
+
+    Parameters
+    ----------
+    matrix
+        The last matrix, without the jobs that left.
+    queue
+        Waiting jobs in order of arrival.
+    rules
+        The policy.
+    tasks
+        Most tasks that may migrate now.
+    closed
+        Mask of columns that take no further jobs.
+
+    References
+    ----------
+    Zhang et al. 2003, sections 3.1 to 3.6.
+    """
+    laid = clean(matrix)
+    migrated: tuple[int, ...] = ()
+    used = 0
+    if rules.migrate and tasks:
+        laid, migrated, used = migrate(laid, tasks, rules.target, closed)
+    if rules.compaction:
+        laid = compact(laid)
+    laid, started = schedule(laid, queue, rules.where, closed)
+    return Outcome(fill(laid, rules.local_first), started, migrated, used)

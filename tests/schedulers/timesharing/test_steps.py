@@ -1,0 +1,170 @@
+"""Each step by hand, and what all of them must keep."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schedulers.timesharing.cleaning import clean
+from schedulers.timesharing.columns import columns_of, freest, lowest, mask_of
+from schedulers.timesharing.compaction import compact
+from schedulers.timesharing.filling import fill
+from schedulers.timesharing.matrix import Matrix, Place, Request
+from schedulers.timesharing.migration import Target, migrate
+from schedulers.timesharing.recomputing import Rules, recompute
+from schedulers.timesharing.scheduling import Where, schedule
+from tests.schedulers.timesharing.drawings import drawing, lines, matrix_from
+
+WIDTH, LEVEL = 6, 3
+
+REQUESTS = st.lists(
+    st.integers(1, WIDTH).flatmap(
+        lambda size: st.tuples(st.just(size), st.sets(st.integers(0, WIDTH - 1), min_size=size, max_size=size))
+    ),
+    max_size=8,
+)
+RULES = st.builds(
+    Rules,
+    st.sampled_from(Where),
+    local_first=st.booleans(),
+    migrate=st.booleans(),
+    target=st.sampled_from(Target),
+    compaction=st.booleans(),
+)
+
+
+def test_lowest_and_freest() -> None:
+    """The lowest columns; those that are free in most other rows, ties to the lowest."""
+    assert columns_of(lowest(mask_of((1, 3, 4, 9)), 1)) == (1,)
+    assert columns_of(lowest(mask_of((1, 3, 4, 9)), 3)) == (1, 3, 4)
+    free, others = mask_of((0, 1, 2, 3)), [mask_of((2, 3)), mask_of((3,)), mask_of((0, 3))]
+    assert [columns_of(freest(free, others, n) or 0) for n in (1, 2, 3, 4)] == [(3,), (0, 3), (0, 2, 3), (0, 1, 2, 3)]
+    assert freest(free, others, 5) is None
+
+
+@given(free=st.integers(0, 2**WIDTH - 1), others=st.lists(st.integers(0, 2**WIDTH - 1), max_size=4))
+def test_freest_is_the_greedy_choice(free: int, others: list[int]) -> None:
+    """Compared with counting and sorting."""
+    by_count = sorted(columns_of(free), key=lambda column: (-sum(mask >> column & 1 for mask in others), column))
+    for count in range(1, len(by_count) + 1):
+        assert freest(free, others, count) == mask_of(by_count[:count])
+
+
+def test_compaction_fills_the_most_populated_row() -> None:
+    """B goes from the row of two tasks to that of three; nothing fits any more then."""
+    assert drawing(compact(matrix_from("A A A . . .\n. . . B B .\n. . . . . C"))) == lines(
+        "A A A B B C\n. . . . . .\n. . . . . ."
+    )
+
+
+def test_compaction_keeps_columns() -> None:
+    """B's columns are taken in the fuller row: it stays, although other columns are free there."""
+    text = "A A A . . .\n. . B B . ."
+    assert drawing(compact(matrix_from(text))) == lines(text)
+
+
+def test_schedule_takes_the_fullest_row_that_fits() -> None:
+    """Three tasks do not fit beside A and B in row 0, but in row 1, which has less room than row 2."""
+    matrix = matrix_from("A A B B . .\nC C . . . .\n. . . . . .")
+    placed, count = schedule(matrix, [Request(1, 3), Request(2, 2)], Where.ANYWHERE)
+    assert count == 2
+    assert [(place.home, columns_of(place.columns)) for place in placed.places[-2:]] == [(1, (2, 4, 5)), (0, (4, 5))]
+
+
+def test_schedule_stops_at_the_first_misfit() -> None:
+    """First come, first served: a job that would fit does not overtake."""
+    matrix = matrix_from("A A A A A .\nB B B B B .")
+    placed, count = schedule(matrix, [Request(1, 2), Request(2, 1)], Where.ANYWHERE)
+    assert (count, placed) == (0, matrix)
+
+
+def test_closed_columns_take_nobody() -> None:
+    """An unavailable node is no choice for new jobs; whoever runs there stays."""
+    matrix = matrix_from("A A . .\n. . . .")
+    placed, count = schedule(matrix, [Request(1, 3)], Where.ANYWHERE, closed=mask_of((3,)))
+    assert count == 1
+    assert columns_of(placed.places[-1].columns) == (0, 1, 2)
+    assert schedule(matrix, [Request(1, 4)], Where.ANYWHERE, closed=mask_of((3,)))[1] == 0
+
+
+def test_fill_gives_one_row_each_in_turn() -> None:
+    """A and B collide: A gets row 2, then B row 3, then A row 4."""
+    text = "A A .\n. B B\n. . .\n. . .\n. . ."
+    assert drawing(fill(matrix_from(text))) == lines("A A .\n. B B\nA A .\n. B B\nA A .")
+
+
+def test_fill_serves_local_jobs_first() -> None:
+    """B is on its file's nodes, A is not: B takes all that is free, although A is older."""
+    matrix = matrix_from("A A .\n. B B\n. . .\n. . .", {"A": (0, 2), "B": (1, 2)})
+    assert drawing(fill(matrix, local_first=True)) == lines("A A .\n. B B\n. B B\n. B B")
+    assert drawing(fill(matrix)) == lines("A A .\n. B B\nA A .\n. B B")
+
+
+def test_migration_targets() -> None:
+    """File nodes free in rows 0 and 1: the first of them, or the fuller one."""
+    matrix = matrix_from("A . . .\nB B . .\nC C . D", {"D": (2,)})
+    assert migrate(matrix, 9).matrix.places[-1].home == 0
+    assert migrate(matrix, 9, Target.FULLEST).matrix.places[-1].home == 2
+
+
+def test_migration_passes_over_what_exceeds_the_limit() -> None:
+    """Two tasks of C would change their node, one of D: with one left, D alone moves."""
+    matrix = matrix_from(". . . . . .\nC C D D . .", {"C": (4, 5), "D": (2, 4)})
+    outcome = migrate(matrix, 1)
+    assert (outcome.jobs, outcome.tasks) == ((ord("D"),), 1)
+
+
+def test_check_finds_faults() -> None:
+    """Each invariant can fail."""
+    good = Place(1, 0b11, 0, 0b1)
+    for place in (good._replace(job=2), good, Place(3, 0b1000, 1, 0b10), Place(3, 1, 1, 0b1), Place(3, 1, 1, 0b110)):
+        with pytest.raises(AssertionError):
+            Matrix(2, 3, (good, place)).check()
+
+
+@given(requests=REQUESTS, rules=RULES, leaving=st.lists(st.integers(0, 7), max_size=6), tasks=st.integers(0, WIDTH))
+def test_events_keep_the_invariants(
+    requests: list[tuple[int, set[int]]], rules: Rules, leaving: list[int], tasks: int
+) -> None:
+    """Jobs come and go: the matrix stays legal, FCFS holds, file-bound jobs are local, only migration moves columns."""
+    matrix, queue = Matrix(LEVEL, WIDTH), [Request(n, size, mask_of(files)) for n, (size, files) in enumerate(requests)]
+    for gone in [[], *([job] for job in leaving)]:
+        before = {place.job: place for place in matrix.places}
+        matrix = matrix.without(gone)
+        outcome = recompute(matrix, queue, rules, tasks)
+        matrix, queue = outcome.matrix, queue[outcome.started :]
+        matrix.check()
+        jobs = [place.job for place in matrix.places]
+        assert jobs == sorted(jobs)
+        assert outcome.tasks <= tasks
+        for place in matrix.places:
+            if rules.where is Where.FILES:
+                assert place.local
+            if place.job in outcome.migrated:
+                assert place.columns == place.files
+            elif place.job in before:
+                assert place.columns == before[place.job].columns
+        if queue:
+            assert schedule(clean(matrix), queue[:1], rules.where)[1] == 0
+        full = matrix.occupied()
+        assert all(place.columns & full[row] for place in matrix.places for row in range(LEVEL))
+
+
+@given(requests=REQUESTS)
+def test_compaction_never_spreads(requests: list[tuple[int, set[int]]]) -> None:
+    """Sums of squared populations never fall, columns stay, and a second compaction changes nothing."""
+    matrix = schedule(
+        Matrix(LEVEL, WIDTH),
+        [Request(n, size, mask_of(files)) for n, (size, files) in enumerate(requests)],
+        Where.FILES,
+    )[0]
+    stages = [matrix, compact(matrix), compact(compact(matrix))]
+    weights = [sum(mask.bit_count() ** 2 for mask in stage.occupied()) for stage in stages]
+    for (first, second), (before, after) in zip(pairwise(stages), pairwise(weights), strict=True):
+        second.check()
+        assert before <= after
+        assert [place.columns for place in first.places] == [place.columns for place in second.places]
+    assert stages[1] == stages[2]
