@@ -1,0 +1,206 @@
+"""A malleable application as a workload describes it: the object ``malleable`` of a job's profile.
+
+::
+
+    "profile": {
+      "type": "delay", "delay": 1400,            what runs where nothing malleable is supported
+      "malleable": {
+        "iterations": 2000, "io_every": 250,     a collective write after every 250 iterations
+        "control_every": 50,                     where the size may change; divides io_every
+        "minimum": 64, "maximum": 300,           nodes; default: what the job asks for
+        "overhead": 2.0,                         seconds of one reconfiguration
+        "io_bytes": 11.9e9,                      written per I/O phase by all nodes together
+        "model": {"nodes": [64, 128], "cpu": [1.9, 1.0], "comm": [0.1, 0.15], "io": [8.5, 8.5]},
+        "variation": [1.0, 1.01, 0.99]           optional: what an interval really takes, relative to the model
+      }
+    }
+
+``model`` may instead have ``work``, ``serial``, ``comm_fixed``, ``comm_node``, ``io_fixed``, ``io_node``
+(:class:`schedulers.applications.performance.Parameters`; seconds per iteration and per I/O phase). ``io`` may be left
+out where ``io_bytes`` is given: it then is unknown to the scheduler, which has to observe it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from schedulers.applications.performance import (
+    Measurement,
+    Parameters,
+    PerformanceModel,
+    from_measurements,
+    from_parameters,
+)
+
+FIELD = "malleable"
+"""Field of the profile (or of the job) that describes a malleable application."""
+
+_KNOWN = frozenset(
+    {"iterations", "io_every", "control_every", "minimum", "maximum", "overhead", "io_bytes", "model", "variation"}
+)
+_PARAMETERS = {
+    "work": "work_s",
+    "serial": "serial_s",
+    "comm_fixed": "comm_fixed_s",
+    "comm_node": "comm_node_s",
+    "io_fixed": "io_fixed_s",
+    "io_node": "io_node_s",
+}
+_COLUMNS = ("nodes", "cpu", "comm", "io")
+
+
+@dataclass(frozen=True, eq=False)
+class Application:
+    """A malleable application.
+
+    Attributes
+    ----------
+    iterations
+        Iterations in all, >= 1.
+    io_every
+        Iterations between two I/O phases, a multiple of ``control_every``; 0: no I/O. What is left after the last
+        I/O phase writes nothing.
+    control_every
+        Iterations between two control points, >= 1.
+    overhead_s
+        Seconds of a reconfiguration, >= 0.
+    io_bytes
+        Bytes of an I/O phase, all nodes together, >= 0.
+    model
+        Times by size; its sizes are those that the application can have.
+    variation
+        Real over modelled duration of the intervals between control points, one after another, repeated from the
+        beginning when they run out. The scheduler's predictions do not know it.
+    """
+
+    iterations: int
+    io_every: int
+    control_every: int
+    overhead_s: float
+    io_bytes: float
+    model: PerformanceModel
+    variation: tuple[float, ...] = (1.0,)
+
+    @property
+    def minimum(self) -> int:
+        """Fewest nodes."""
+        return self.model.minimum
+
+    @property
+    def maximum(self) -> int:
+        """Most nodes."""
+        return self.model.maximum
+
+    @property
+    def resizable(self) -> bool:
+        """Whether there is more than one size."""
+        return self.maximum > self.minimum
+
+    def next_control(self, iteration: int) -> int:
+        """First control point after an iteration: the end of the interval that begins there."""
+        return min((iteration // self.control_every + 1) * self.control_every, self.iterations)
+
+    def next_io(self, iteration: int) -> int | None:
+        """Iteration after which the next I/O phase comes, later than ``iteration``; ``None`` when none is left."""
+        if not self.io_every:
+            return None
+        at = (iteration // self.io_every + 1) * self.io_every
+        return at if at <= self.iterations else None
+
+    def io_due(self, iteration: int) -> bool:
+        """Whether an I/O phase follows an iteration."""
+        return bool(self.io_every) and iteration > 0 and iteration % self.io_every == 0
+
+    def interval_s(self, begin: int, end: int, nodes: int) -> float:
+        """Real duration of the iterations from ``begin`` to ``end``, which lie between two control points."""
+        factor = self.variation[(begin // self.control_every) % len(self.variation)]
+        return (end - begin) * self.model.iteration_s(nodes) * factor
+
+
+def read_application(description: Mapping[str, Any], nodes: int) -> Application:
+    """Read the object ``malleable`` of a job that asks for ``nodes`` nodes.
+
+    Raises
+    ------
+    ValueError
+        Something is missing, unknown, of the wrong kind or out of range; the message names the field.
+    """
+    if not isinstance(description, Mapping):
+        raise ValueError(f"{FIELD!r} must be an object, got {description!r}")
+    for key in description:
+        if key not in _KNOWN:
+            raise ValueError(f"{FIELD}.{key}: unknown field; known are {', '.join(sorted(_KNOWN))}")
+    iterations = _whole(description, "iterations", 1)
+    io_every = _whole(description, "io_every", 0, 0)
+    control_every = _whole(description, "control_every", 1, io_every or iterations)
+    if io_every % control_every:
+        raise ValueError(f"{FIELD}.control_every: {control_every} does not divide io_every, which is {io_every}")
+    minimum, maximum = _whole(description, "minimum", 1, nodes), _whole(description, "maximum", 1, nodes)
+    if not minimum <= nodes <= maximum:
+        raise ValueError(f"{FIELD}: the job asks for {nodes} nodes, outside of its sizes {minimum} to {maximum}")
+    try:
+        model = _model(description.get("model"), minimum, maximum)
+    except ValueError as error:
+        raise ValueError(f"{FIELD}.model: {error}") from None
+    return Application(
+        iterations,
+        io_every,
+        control_every,
+        _number(description, "overhead", 0.0),
+        _number(description, "io_bytes", 0.0),
+        model,
+        _variation(description.get("variation")),
+    )
+
+
+def _model(model: Any, minimum: int, maximum: int) -> PerformanceModel:
+    if not isinstance(model, Mapping):
+        raise ValueError(f"expected an object with nodes, cpu, comm and io, or with parameters; got {model!r}")
+    if "nodes" not in model:
+        unknown = model.keys() - _PARAMETERS.keys()
+        if unknown:
+            raise ValueError(f"unknown parameter {sorted(unknown)[0]!r}; known are {', '.join(_PARAMETERS)}")
+        values = {_PARAMETERS[key]: _number(model, key, 0.0) for key in model}
+        return from_parameters(Parameters(**({"work_s": 0.0} | values)), minimum, maximum)
+    columns = [model.get(name, [0.0] * len(model["nodes"])) for name in _COLUMNS]
+    for name, column in zip(_COLUMNS, columns, strict=True):
+        numbers = isinstance(column, list | tuple) and all(_is_number(value) for value in column)
+        if not numbers or len(column) != len(columns[0]):
+            raise ValueError(f"{name} must be as many numbers as there are in nodes, got {column!r}")
+    unknown = model.keys() - set(_COLUMNS)
+    if unknown:
+        raise ValueError(f"unknown column {sorted(unknown)[0]!r}; known are {', '.join(_COLUMNS)}")
+    rows = [Measurement(int(nodes), float(cpu), float(comm), float(io)) for nodes, cpu, comm, io in zip(
+        *columns, strict=True
+    )]  # fmt: skip
+    return from_measurements(rows, minimum, maximum)
+
+
+def _variation(values: Any) -> tuple[float, ...]:
+    if values is None:
+        return (1.0,)
+    good = isinstance(values, list | tuple) and values and all(_is_number(value) and value > 0 for value in values)
+    if not good:
+        raise ValueError(f"{FIELD}.variation must be a list of numbers above 0, got {values!r}")
+    return tuple(float(value) for value in values)
+
+
+def _whole(description: Mapping[str, Any], key: str, least: int, default: int | None = None) -> int:
+    value = description.get(key, default)
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{FIELD}.{key} must be a whole number of at least {least}, got {value!r}")
+    return value
+
+
+def _number(description: Mapping[str, Any], key: str, default: float) -> float:
+    value = description.get(key, default)
+    if not _is_number(value) or value < 0:
+        raise ValueError(f"{key} must be a number of at least 0, got {value!r}")
+    return float(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,0 +1,1 @@
+"""Controllers watch running applications and move or enlarge them. They stand beside the policy, never inside it."""

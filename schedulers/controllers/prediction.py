@@ -1,0 +1,112 @@
+"""When an application's next I/O phases come and how long they take, with the uncertainty of both.
+
+References
+----------
+Singh & Carretero 2019 (DOI 10.1016/j.jss.2018.11.006), section 4.2: I/O is periodic, so that the averages of the
+previous periods and durations are extrapolated from the last event.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from schedulers.applications.application import Application
+from schedulers.controllers.observed import Observed
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A change of size that is agreed on: ``change`` nodes more (or fewer) from the control point ``iteration``."""
+
+    iteration: int
+    change: int
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A predicted I/O phase.
+
+    Attributes
+    ----------
+    start_s, duration_s
+        When it comes and how long it takes when nobody disturbs it.
+    period_s
+        Time between the starts of two I/O phases with the size that the application has now.
+    error_s
+        Standard error of ``start_s``, from the spread of what was observed.
+    """
+
+    start_s: float
+    duration_s: float
+    period_s: float
+    error_s: float = 0.0
+
+    @property
+    def end_s(self) -> float:
+        """When it ends."""
+        return self.start_s + self.duration_s
+
+    def widened(self, seconds: float) -> Phase:
+        """The same, taken to last longer: room for errors (paper, section 5.1: 10.49 s instead of 8.49 s)."""
+        return Phase(self.start_s, self.duration_s + seconds, self.period_s, self.error_s)
+
+
+def predict(
+    application: Application,
+    observed: Observed,
+    *,
+    iteration: int,
+    since_s: float,
+    nodes: int,
+    steps: Sequence[Step] = (),
+) -> Phase | None:
+    """Predict the next I/O phase.
+
+    Parameters
+    ----------
+    application
+        Its iterations and control points, and its model (for sizes that were not observed).
+    observed
+        What has been seen of it.
+    iteration, since_s
+        The last control point that was passed, and when the interval after it began.
+    nodes
+        Present size.
+    steps
+        Agreed changes of size, in order; each costs a reconfiguration.
+
+    Returns
+    -------
+    Phase or None
+        ``None`` when no I/O phase is left, or none was observed and the model knows no duration either.
+    """
+    at = application.next_io(iteration)
+    if at is None:
+        return None
+    start_s, variance, begin, size = since_s, 0.0, iteration, nodes
+    for step in (*(step for step in steps if step.iteration < at), None):
+        end = at if step is None else max(step.iteration, begin)
+        mean = observed.iteration(size, application.model)
+        intervals = (end - begin) / application.control_every
+        start_s += (end - begin) * mean.mean
+        variance += (mean.error_of_sum(intervals) * application.control_every) ** 2
+        begin = end
+        if step is not None:
+            size += step.change
+            start_s += application.overhead_s
+    duration_s = io_duration_s(application, observed, size)
+    period_s = period(application, observed, size)
+    return Phase(start_s, duration_s, period_s, math.sqrt(variance))
+
+
+def io_duration_s(application: Application, observed: Observed, nodes: int) -> float:
+    """Mean duration of the observed I/O phases; before the first, what the model says."""
+    return observed.io.mean if observed.io.count else application.model.at(nodes).io_s
+
+
+def period(application: Application, observed: Observed, nodes: int) -> float:
+    """Time between two I/O phases on so many nodes (paper, Eq. 1), as far as observation and model tell."""
+    compute_s = application.io_every * observed.iteration(nodes, application.model).mean
+    return compute_s + io_duration_s(application, observed, nodes)

@@ -1,0 +1,79 @@
+"""The workload format of malleable applications: what is read, what is refused, where control points and I/O lie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from schedulers.applications.application import read_application
+
+GOOD: dict[str, Any] = {
+    "iterations": 25,
+    "io_every": 10,
+    "control_every": 5,
+    "minimum": 2,
+    "maximum": 16,
+    "overhead": 1.5,
+    "io_bytes": 8e9,
+    "model": {"nodes": [2, 8], "cpu": [8.0, 2.0], "comm": [0.0, 0.5], "io": [4.0, 4.0]},
+    "variation": [1.0, 1.5],
+}
+
+
+def test_reads_all_fields() -> None:
+    """A full description."""
+    application = read_application(GOOD, 4)
+    assert (application.iterations, application.io_every, application.control_every) == (25, 10, 5)
+    assert (application.minimum, application.maximum, application.overhead_s) == (2, 16, 1.5)
+    assert application.resizable
+    assert application.io_bytes == 8e9
+    assert application.model.iteration_s(8) == 2.5
+
+
+def test_defaults_make_a_rigid_application() -> None:
+    """Without sizes the job's own is the only one; parameters instead of a table."""
+    application = read_application({"iterations": 3, "model": {"work": 12.0, "serial": 1.0}}, 4)
+    assert (application.minimum, application.maximum, application.resizable) == (4, 4, False)
+    assert application.model.iteration_s(4) == 4.0
+    assert application.next_io(0) is None
+    assert application.next_control(0) == 3
+
+
+def test_control_points_and_io() -> None:
+    """Every 5 iterations a control point, every 10 an I/O phase; the last 5 iterations write nothing."""
+    application = read_application(GOOD, 4)
+    assert [application.next_control(iteration) for iteration in (0, 4, 5, 20, 24)] == [5, 5, 10, 25, 25]
+    assert [application.next_io(iteration) for iteration in (0, 9, 10, 19, 20)] == [10, 10, 20, 20, None]
+    assert [application.io_due(iteration) for iteration in (0, 5, 10, 25)] == [False, False, True, False]
+
+
+def test_variation_counts_intervals() -> None:
+    """The second interval takes half as long again as the model says, the third is as the first."""
+    application = read_application(GOOD, 8)
+    assert application.interval_s(0, 5, 8) == 12.5
+    assert application.interval_s(5, 10, 8) == 18.75
+    assert application.interval_s(10, 15, 8) == 12.5
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"iterations": 0}, "iterations must be a whole number of at least 1, got 0"),
+        ({"iterations": True}, "iterations must be"),
+        ({"control_every": 3}, "3 does not divide io_every, which is 10"),
+        ({"minimum": 5}, "asks for 4 nodes, outside of its sizes 5 to 16"),
+        ({"overhead": -1}, "overhead must be a number of at least 0"),
+        ({"speed": 1}, "speed: unknown field; known are"),
+        ({"model": None}, "expected an object"),
+        ({"model": {"work": 1, "speed": 2}}, "unknown parameter 'speed'"),
+        ({"model": {"nodes": [1, 2], "cpu": [1.0]}}, "cpu must be as many numbers"),
+        ({"model": {"nodes": [1], "cpu": [1.0], "gpu": [2.0]}}, "unknown column 'gpu'"),
+        ({"model": {"work": 0}}, "an iteration takes time"),
+        ({"variation": [0.0]}, "variation must be a list of numbers above 0"),
+    ],
+)
+def test_faults_are_named(change: dict[str, Any], words: str) -> None:
+    """Each fault names its field."""
+    with pytest.raises(ValueError, match=words):
+        read_application(GOOD | change, 4)
