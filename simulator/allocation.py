@@ -69,5 +69,5 @@ class Allocations:
             format_intervals(unique),
             tuple(machine.id for machine in chosen if machine.role is Role.COMPUTE),
             tuple(machine.id for machine in chosen if machine.role is Role.STORAGE),
-            chosen[0].latency,
+            self._machines.latency(unique[0]),
         )

@@ -39,13 +39,12 @@ _ROLES = {"": Role.COMPUTE, **{role.value: role for role in Role}}
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """One compute or storage host: Batsim's id, the host's index in the platform, the time its messages take in s."""
+    """One compute or storage host: Batsim's id, its name, the host's index in the platform, its role, what is told."""
 
     id: int
     name: str
     host: int
     role: Role
-    latency: float
     info: ResourceInfo
 
 
@@ -113,6 +112,8 @@ class Machines:
                     f"{platform.source or 'the platform'}: host {machine.name!r} is a compute node and needs a speed "
                     f"above 0; give storage hosts their role (-r {machine.name}:storage)"
                 )
+        self._platform = platform
+        self._latency: dict[int, float] = {}
         self.cores: tuple[int, ...] = tuple(host.cores for host in platform.hosts)
         count = len(self.all)
         self.state: list[State] = [State.IDLE] * count
@@ -126,10 +127,29 @@ class Machines:
         host = platform.hosts[index]
         properties = {"role": _role_text(host, roles), **{k: v for k, v in host.properties.items() if k != "role"}}
         info = ResourceInfo(number, host.name, "idle", dict(sorted(properties.items())), dict(host.zone_properties))
-        return Machine(number, host.name, index, role, _message_time(platform, index, self.master_host), info)
+        return Machine(number, host.name, index, role, info)
 
     def __len__(self) -> int:
         return len(self.all)
+
+    def latency(self, machine_id: int) -> float:
+        """How long a message of one byte takes from a machine to the master while nothing else is on the way, s.
+
+        The route is looked up when it is first needed: storage hosts send nothing themselves, and published platforms
+        state no route from theirs to the master.
+
+        Raises
+        ------
+        PlatformError
+            The platform states no route.
+        """
+        found = self._latency.get(machine_id)
+        if found is None:
+            platform = self._platform
+            route = platform.route(self.all[machine_id].host, self.master_host)
+            slowest = max([1.0 / platform.links[link].bandwidth for link in route.links], default=0.0)
+            found = self._latency[machine_id] = route.latency + slowest
+        return found
 
     @property
     def compute_infos(self) -> tuple[ResourceInfo, ...]:
@@ -181,12 +201,6 @@ class Machines:
                 expected -= self.storage_count
             assert self.counters[state] == expected, (state, self.counters[state], expected)
         assert all(count >= 0 for count in self.jobs), self.jobs
-
-
-def _message_time(platform: Platform, src: int, dst: int) -> float:
-    """How long a message of one byte takes from host to host while nothing else is on the way, s."""
-    route = platform.route(src, dst)
-    return route.latency + max([1.0 / platform.links[link].bandwidth for link in route.links], default=0.0)
 
 
 def _role_text(host: Host, roles: Mapping[str, str]) -> str:

@@ -218,7 +218,7 @@ class PowerSwitches:
         self._set(number, target)
         sleeping = self._states[number].kinds[target] is Kind.SLEEP
         self._machines.set_state(number, State.SLEEPING if sleeping else State.IDLE, self._kernel.clock)
-        self._kernel.post(self._machines.all[number].latency, self._switched, argument)
+        self._kernel.post(self._machines.latency(number), self._switched, argument)
 
     def _switched(self, argument: tuple[int, int]) -> None:
         """The server learns that a machine has arrived."""

@@ -20,7 +20,7 @@ def test_ids_follow_plain_text_order() -> None:
     assert [machine.name for machine in machines.all] == ["node_1", "node_10", "node_2", "node_3", "disk", "pfs"]
     assert [machine.role for machine in machines.all] == [Role.COMPUTE] * 4 + [Role.STORAGE] * 2
     assert [machine.id for machine in machines.all] == list(range(6))
-    assert machines.all[0].latency == pytest.approx(LATENCY)
+    assert machines.latency(0) == pytest.approx(LATENCY)
 
 
 def test_first_message() -> None:
@@ -97,7 +97,7 @@ def test_master_by_name() -> None:
     """-m names the master; its messages take no time."""
     machines = Machines(parse_platform(XML), {"b": "storage"})
     assert [machine.name for machine in machines.all] == ["a", "b"]
-    assert machines.all[0].latency == pytest.approx(2.0)  # 1 s of latency, one byte at 1 byte/s
+    assert machines.latency(0) == pytest.approx(2.0)  # 1 s of latency, one byte at 1 byte/s
 
 
 def test_times_per_state() -> None:
@@ -121,3 +121,24 @@ def test_unavailable_machines_stay_so() -> None:
     machines.leave((0,), 2.0)
     assert machines.state[0] is State.UNAVAILABLE
     machines.check()
+
+
+ZONES = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><zone id="root" routing="Full">
+<zone id="zone_a" routing="Full"><host id="a" speed="1Gf"/></zone>
+<zone id="zone_b" routing="Full"><host id="b" speed="0f"/></zone>
+<zone id="zone_m" routing="Full"><host id="master_host" speed="1f"/></zone>
+<link id="l" bandwidth="1Bps" latency="1s"/>
+<zoneRoute src="zone_a" dst="zone_m" gw_src="a" gw_dst="master_host"><link_ctn id="l"/></zoneRoute>
+</zone></platform>
+"""
+
+
+def test_storage_hosts_need_no_route_to_the_master() -> None:
+    """Published platforms state none, and storage hosts send nothing: only who asks for its time learns of it."""
+    machines = Machines(parse_platform(ZONES), {"b": "storage"})
+    assert [machine.name for machine in machines.all] == ["a", "b"]
+    assert machines.latency(0) == pytest.approx(2.0)
+    with pytest.raises(PlatformError, match="route"):
+        machines.latency(1)
