@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from schedulers.availability import Availability
-from schedulers.cluster import Cluster, infeasible_reason
+from schedulers.cluster import Cluster
 from schedulers.decisions import Kill, Reject, SetPowerState, Start, WakeAt
 from schedulers.errors import DecisionRefused, RemoteProtocolError
 from schedulers.estimates import Estimator, Walltimes
@@ -241,7 +241,7 @@ class Session:
         self._numbers += 1
         self._wire.submitted(job.id)
         self._observer.submitted(job, self._now_s)
-        reason = infeasible_reason(self.machine, job)
+        reason = self._cluster.infeasible_reason(job)
         if reason is not None:
             self._reject(job, reason)
             return
