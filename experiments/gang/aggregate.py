@@ -1,0 +1,205 @@
+"""Gang scheduling without the protocol: the same steps at the same instants, whole cycles between them at once.
+
+Between two scheduling events the matrix stands still, so that each job's service and end follow from closed formulas
+(:mod:`schedulers.timesharing.slices`). All is whole microseconds: no quantum is walked through, and nothing is lost.
+Through the protocol (:mod:`experiments.gang.wire`) comes the same, job by job.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from schedulers.timesharing.columns import mask_of
+from schedulers.timesharing.costs import Costs
+from schedulers.timesharing.matrix import Matrix, Place, Request
+from schedulers.timesharing.recomputing import Rules, recompute
+from schedulers.timesharing.slices import Slices
+from workloads.gang import GangJob
+
+REPORT_EVERY = 500
+SLICES = Slices(5, 200_000_000)
+COSTS = Costs()
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A gang scheduler.
+
+    Attributes
+    ----------
+    rules
+        The policy.
+    slices
+        Rows and quantum.
+    costs
+        Of blocks and of migration.
+    limit
+        Most tasks that migrate in one slice.
+    nodes
+        Columns.
+    """
+
+    rules: Rules
+    slices: Slices = SLICES
+    costs: Costs = COSTS
+    limit: int = 64
+    nodes: int = 320
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What became of the jobs, in their order.
+
+    Attributes
+    ----------
+    start_us
+        When each got its place in the matrix.
+    end_us
+        When it ended.
+    local
+        Whether it ended on its file's nodes.
+    migrations
+        How often jobs were moved.
+    """
+
+    start_us: list[int]
+    end_us: list[int]
+    local: list[bool]
+    migrations: int
+
+
+class _Running:
+    """A job in the matrix: its place, what it still needs at an instant, and when it ends if nothing changes."""
+
+    __slots__ = ("end_us", "lag_us", "left_us", "place", "since_us")
+
+    def __init__(self, place: Place, left_us: int, now_us: int) -> None:
+        self.place = place
+        self.left_us = left_us
+        self.lag_us = 0
+        self.since_us = now_us
+        self.end_us = 0
+
+    def serve(self, now_us: int, slices: Slices) -> None:
+        """Book what it received since it was last looked at; a restart is paid first."""
+        rows = self.place.rows
+        received = slices.service_us(now_us, rows) - slices.service_us(self.since_us, rows)
+        paid = min(self.lag_us, received)
+        self.lag_us -= paid
+        self.left_us -= received - paid
+        self.since_us = now_us
+
+    def foresee(self, slices: Slices) -> int:
+        """When it ends."""
+        self.end_us = slices.end_us(self.since_us, self.lag_us + self.left_us, self.place.rows)
+        return self.end_us
+
+
+def run_gang(jobs: Sequence[GangJob], setting: Setting, report: Callable[[int], None] | None = None) -> Ran:
+    """Simulate a workload.
+
+    Parameters
+    ----------
+    jobs
+        In order of submission.
+    setting
+        The scheduler.
+    report
+        Told now and then how many jobs are through.
+    """
+    return _Machine(jobs, setting, report).run()
+
+
+class _Machine:
+    """One simulation."""
+
+    def __init__(self, jobs: Sequence[GangJob], setting: Setting, report: Callable[[int], None] | None) -> None:
+        self._jobs = jobs
+        self._setting = setting
+        self._report = report
+        self._matrix = Matrix(setting.slices.level, setting.nodes)
+        self._queue: deque[Request] = deque()
+        self._running: dict[int, _Running] = {}
+        self._ends: list[tuple[int, int]] = []
+        self._slice, self._used = -1, 0
+        self._done = 0
+        self._ran = Ran([0] * len(jobs), [0] * len(jobs), [False] * len(jobs), 0)
+        self._migrations = 0
+
+    def run(self) -> Ran:
+        """Take one instant after the other at which jobs end or come."""
+        jobs, coming = self._jobs, 0
+        while coming < len(jobs) or self._running:
+            end_us = self._next_end()
+            submit_us = jobs[coming].submit_us if coming < len(jobs) else None
+            now_us = end_us if submit_us is None or (end_us is not None and end_us <= submit_us) else submit_us
+            assert now_us is not None
+            if end_us == now_us:
+                self._take_out(now_us)
+            while coming < len(jobs) and jobs[coming].submit_us == now_us:
+                self._queue.append(Request(coming, jobs[coming].size, mask_of(jobs[coming].file_nodes)))
+                coming += 1
+            self._event(now_us)
+        return Ran(self._ran.start_us, self._ran.end_us, self._ran.local, self._migrations)
+
+    def _next_end(self) -> int | None:
+        ends = self._ends
+        while ends:
+            end_us, job = ends[0]
+            running = self._running.get(job)
+            if running is not None and running.end_us == end_us:
+                return end_us
+            heapq.heappop(ends)  # its place has changed since
+        return None
+
+    def _take_out(self, now_us: int) -> None:
+        gone = []
+        while self._next_end() == now_us:
+            job = heapq.heappop(self._ends)[1]
+            running = self._running.pop(job)
+            self._ran.end_us[job], self._ran.local[job] = now_us, running.place.local
+            gone.append(job)
+        self._matrix = self._matrix.without(gone)
+        before, self._done = self._done, self._done + len(gone)
+        if self._report is not None and before // REPORT_EVERY != self._done // REPORT_EVERY:
+            self._report(self._done)
+
+    def _event(self, now_us: int) -> None:
+        """Compute the matrix anew, and when each job whose place changed ends."""
+        setting, slices = self._setting, self._setting.slices
+        number = slices.number(now_us)
+        if number != self._slice:
+            self._slice, self._used = number, 0
+        outcome = recompute(self._matrix, self._queue, setting.rules, setting.limit - self._used)
+        self._used += outcome.tasks
+        self._migrations += len(outcome.migrated)
+        for _ in range(outcome.started):
+            self._queue.popleft()
+        self._matrix = outcome.matrix
+        first_new = len(outcome.matrix.places) - outcome.started
+        for place in outcome.matrix.places[:first_new]:
+            running = self._running[place.job]
+            if place is not running.place and place != running.place:
+                self._move(running, place, now_us)
+        for place in outcome.matrix.places[first_new:]:
+            job = self._jobs[place.job]
+            left_us = setting.costs.length_us(job.cpu_us, job.blocks, local=place.local)
+            running = self._running[place.job] = _Running(place, left_us, now_us)
+            self._ran.start_us[place.job] = now_us
+            heapq.heappush(self._ends, (running.foresee(slices), place.job))
+
+    def _move(self, running: _Running, place: Place, now_us: int) -> None:
+        old = running.place
+        if place.rows == old.rows and place.columns == old.columns:
+            running.place = place
+            return
+        running.serve(now_us, self._setting.slices)
+        if place.columns != old.columns:
+            job, costs = self._jobs[place.job], self._setting.costs
+            running.left_us = costs.at_home_us(running.left_us, job.cpu_us, job.blocks)
+            running.lag_us = costs.migration_us
+        running.place = place
+        heapq.heappush(self._ends, (running.foresee(self._setting.slices), place.job))
