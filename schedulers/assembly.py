@@ -12,6 +12,9 @@ from dataclasses import dataclass
 
 from schedulers.estimates import Correction, Estimator, Requested, UserHistory, Walltimes
 from schedulers.execution.base import Execution
+from schedulers.execution.gated import GatedPhased
+from schedulers.execution.gates import IoControl, IoOrder, make_gate
+from schedulers.execution.operations import OperationRecord, Sequenced
 from schedulers.execution.phased import Phased, PhasedOptions, PhaseRecord
 from schedulers.execution.rigid import Rigid
 from schedulers.execution.streamed import Streamed
@@ -65,6 +68,17 @@ class Settings:
     early_release: bool = option(
         False, help="a killed job gives its resources back while its drains still run, as in the published code"
     )
+    operations: bool = option(
+        False, help="whether jobs whose profile states operations run as sequences of computing and I/O"
+    )
+    io_control: IoControl = option(
+        IoControl.SHARED,
+        help="who may use the file system at a time: everybody, or one application per I/O node (operations, IO-Aware)",
+    )
+    io_order: IoOrder = option(IoOrder.FIFO, help="whose turn is next under exclusive I/O")
+    io_node_depth: int = option(
+        0, low=0, high=9, help="parts of a node's location that name its I/O node; 0: one I/O node for the machine"
+    )
 
 
 LITERAL: Mapping[str, object] = {"early_release": True}
@@ -83,6 +97,7 @@ def assemble(
     location_shape: tuple[int, ...] = (),
     observer: Observer | None = None,
     on_record: Callable[[PhaseRecord], None] | None = None,
+    on_operations: Callable[[OperationRecord], None] | None = None,
     explain: bool = False,
 ) -> Session:
     """Put a session together.
@@ -103,12 +118,14 @@ def assemble(
         See :class:`schedulers.machine.MachineDefaults`.
     on_record
         Gets the phases of every job that is through (only with ``phased``).
+    on_operations
+        Gets the operations of every job that is through (only with the setting ``operations``).
     """
     return Session(
         policy,
         seed=seed,
         cadence=cadence or (Cadence.EVENT if literal else Cadence.MESSAGE),
-        execution=_execution(settings, on_record, phased=phased),
+        execution=_execution(settings, on_record, on_operations, phased=phased),
         defaults=MachineDefaults(burst_buffer_bytes, location_shape, settings.bandwidth == "aware", settings.foreign),
         placement=Placement(settings.node_order, settings.storage_order),
         timeline=PublishedTimeline if literal else Timeline,
@@ -125,10 +142,21 @@ _ESTIMATORS: Mapping[Estimates, Callable[[Settings], Estimator]] = {
 }
 
 
-def _execution(settings: Settings, on_record: Callable[[PhaseRecord], None] | None, *, phased: bool) -> Execution:
+def _execution(
+    settings: Settings,
+    on_record: Callable[[PhaseRecord], None] | None,
+    on_operations: Callable[[OperationRecord], None] | None,
+    *,
+    phased: bool,
+) -> Execution:
+    gate, depth = make_gate(settings.io_control, settings.io_order), settings.io_node_depth
     if phased:
         options = PhasedOptions(
             settings.phase_target, settings.max_phases, settings.checkpoint_fraction, settings.early_release
         )
-        return Phased(options, on_record)
+        if settings.io_control is IoControl.SHARED:
+            return Phased(options, on_record)
+        return GatedPhased(gate, depth, options, on_record)
+    if settings.operations:
+        return Sequenced(gate, depth, on_operations)
     return Streamed() if settings.streams else Rigid()

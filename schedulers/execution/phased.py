@@ -20,13 +20,14 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from schedulers.errors import DecisionRefused, RemoteProtocolError
 from schedulers.execution.base import NOTHING, Ended, Step
 from schedulers.execution.compute import split_profile
+from schedulers.execution.sub_jobs import SHORTEST_WALLTIME_S
 from schedulers.job import Allocation, Job
 from schedulers.machine import Machine
 from schedulers.protocol.messages import (
@@ -45,9 +46,6 @@ from schedulers.protocol.messages import (
     Request,
     SetJobMetadata,
 )
-
-SHORTEST_WALLTIME_S = 1e-6
-"""Batsim prints walltimes with six decimals and aborts on 0: less than this is no time at all."""
 
 
 class Stage(enum.Enum):
@@ -97,6 +95,8 @@ class PhaseRecord:
     state: JobState = JobState.RUNNING
     phases: int = 1
     sub_jobs: int = 0
+    waited_s: float = 0.0
+    """Part of the stages' seconds spent waiting at a gate (:mod:`schedulers.execution.gated`)."""
     seconds: dict[Stage, float] = field(default_factory=lambda: dict.fromkeys(Stage, 0.0))
     moved_bytes: dict[Stage, int] = field(default_factory=lambda: dict.fromkeys(Stage, 0))
 
@@ -222,7 +222,7 @@ class Phased:
             del phased.live[sub_id]
             if event.state is not JobState.COMPLETED_SUCCESSFULLY and phased.return_code == 0:
                 phased.state, phased.return_code = event.state, event.return_code
-            if phased.live:
+            if phased.live or self._waits(phased, now_s):
                 return NOTHING
             requests = self._stage_done(phased, now_s)
             if requests:
@@ -231,7 +231,7 @@ class Phased:
 
     def _end_if_through(self, phased: _Phased, now_s: float) -> Step:
         """End a job that has no stage left and no drain running (or may leave them: ``early_release``)."""
-        if phased.stage is not Stage.ENDING:
+        if phased.stage is not Stage.ENDING or self._keeps(phased):
             return NOTHING
         if phased.drains:
             if not (self._options.early_release and phased.return_code != 0):
@@ -242,6 +242,7 @@ class Phased:
         del self._jobs[phased.job.id]
         phased.record.end_s, phased.record.state = now_s, phased.state
         phased.record.sub_jobs = phased.next_id
+        self._close(phased, now_s)
         if self._on_record is not None:
             self._on_record(phased.record)
         return Step((), (Ended(phased.job.id, phased.state, phased.return_code),))
@@ -265,7 +266,7 @@ class Phased:
         else:
             self._stage(phased, Stage.COMPUTE, now_s, requests)
             if done is Stage.CHECKPOINT:
-                self._drain(phased, now_s, requests)
+                self._move(phased, Stage.DRAIN, -1, now_s, requests)
         return requests
 
     # ------------------------------------------------------------------ stages
@@ -283,25 +284,47 @@ class Phased:
             ids = self._register(phased, name, executions, len(alloc), walltime, now_s, requests)
             phased.live.update(dict.fromkeys(ids))
             return
-        phased.live.update(dict.fromkeys(self._transfers(phased, stage, walltime, now_s, requests)))
+        self._move(phased, stage, walltime, now_s, requests)
 
-    def _drain(self, phased: _Phased, now_s: float, requests: list[Request]) -> None:
-        for sub_id in self._transfers(phased, Stage.DRAIN, -1, now_s, requests):
-            phased.drains[sub_id] = now_s
+    def _move(self, phased: _Phased, stage: Stage, walltime: float, now_s: float, requests: list[Request]) -> None:
+        """Begin the transfers of a stage or of a drain."""
+        ids = self._transfers(phased, stage, walltime, now_s, requests, range(phased.job.nodes))
+        if stage is Stage.DRAIN:
+            phased.drains.update(dict.fromkeys(ids, now_s))
+        else:
+            phased.live.update(dict.fromkeys(ids))
+
+    def _waits(self, phased: _Phased, now_s: float) -> bool:
+        """Whether transfers of the present stage have not begun (never without a gate)."""
+        return False
+
+    def _keeps(self, phased: _Phased) -> bool:
+        """Whether drains that have not begun keep a job from ending (never without a gate)."""
+        return False
+
+    def _close(self, phased: _Phased, now_s: float) -> None:
+        """A job is about to end."""
 
     def _transfers(
-        self, phased: _Phased, stage: Stage, walltime: float, now_s: float, requests: list[Request]
+        self,
+        phased: _Phased,
+        stage: Stage,
+        walltime: float,
+        now_s: float,
+        requests: list[Request],
+        places: Iterable[int],
     ) -> list[str]:
-        """One transfer per node of a stage; returns the new sub-jobs."""
+        """One transfer per node of a stage, for these positions in the allocation; returns the new sub-jobs."""
         job, allocation = phased.job, phased.allocation
         part = int(self._options.checkpoint_fraction * job.bb_bytes)
         size = part if stage in (Stage.CHECKPOINT, Stage.DRAIN) else job.bb_bytes
-        phased.record.moved_bytes[stage] += size * job.nodes
-        storages = [self._storage_ids[index] for index in allocation.storages]
+        places = tuple(places)
+        phased.record.moved_bytes[stage] += size * len(places)
+        storages = [self._storage_ids[allocation.storages[place]] for place in places]
         pfs = self._pfs_id
         executions: list[tuple[tuple[int, ...], dict[str, int] | None]]
         if stage is Stage.CHECKPOINT:
-            nodes = [self._machine.nodes[index].resource_id for index in allocation.nodes]
+            nodes = [self._machine.nodes[allocation.nodes[place]].resource_id for place in places]
             profile: JsonObject = {
                 "type": "parallel_homogeneous_pfs",
                 "bytes_to_read": 0,
