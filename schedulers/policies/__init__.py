@@ -14,6 +14,7 @@ from schedulers.options import OptionInfo, build, describe
 from schedulers.policies.backfill import Backfill
 from schedulers.policies.conservative import Conservative
 from schedulers.policies.maxutil import MaxUtil
+from schedulers.policies.pack import Pack
 from schedulers.policies.plan import Plan
 from schedulers.policies.window import Window
 from schedulers.view import Policy
@@ -142,5 +143,11 @@ POLICIES: dict[str, PolicyEntry] = {
         {**_LITERAL_PLAN, "latest": False, "alpha": 1.0},
     ),
     "conservative": PolicyEntry(Conservative, "conservative backfilling: every job has a promise, and it is kept"),
+    "list": PolicyEntry(
+        Backfill,
+        "list scheduling: in order as nodes and average I/O bandwidth allow, gaps filled without delaying the first",
+        source="Jeannot, Pallez, Vidal 2023, I/O-aware List-scheduling",
+    ),
+    "pack": PolicyEntry(Pack, "packs of jobs that start together, within the average I/O bandwidth over the pack"),
 }
 """Every policy by its name on the command line."""

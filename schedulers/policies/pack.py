@@ -1,0 +1,192 @@
+"""Pack scheduling: jobs in packs that start together, one pack after the other; later jobs fill a pack's idle nodes.
+
+A pack is what its first jobs, in some order, make of the whole machine: each must find free nodes, and must not raise
+the pack's average I/O bandwidth (bytes of all its jobs over its duration) above that of the file system. Filling one
+pack after the other from the same order is the paper's first fit into existing packs: what a job finds in a pack
+depends on the jobs before it only. So packs need not be planned ahead, and jobs may arrive at any time.
+
+References
+----------
+Jeannot, Pallez, Vidal, *IO-aware Job-Scheduling*, IJHPCA 2023 (DOI 10.1177/10943420231175854), sections "I/O-aware
+Pack-Scheduling", "Variants for building packs", "Backfilling".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+
+from schedulers.decisions import Decision, Start
+from schedulers.explain import Binding, Role
+from schedulers.job import Job
+from schedulers.machine import Machine
+from schedulers.operations import operations_of
+from schedulers.options import option
+from schedulers.passes import start_on
+from schedulers.timeline import Resource
+from schedulers.view import View
+
+NOTEBOOK = "pack"
+SLACK = 1e-9
+"""Relative rounding error that the average constraint forgives."""
+
+
+class Facts(NamedTuple):
+    """What a pack is built from.
+
+    Attributes
+    ----------
+    job
+        The job.
+    duration_s
+        Expected duration.
+    io_bytes
+        Bytes that it transfers: as its operations state, else its average rate times its duration.
+    characteristic_s
+        Mean time from one transfer to the next: a compute phase and the I/O phase after it.
+    """
+
+    job: Job
+    duration_s: float
+    io_bytes: float
+    characteristic_s: float
+
+
+@dataclass(slots=True)
+class Running:
+    """The pack that runs.
+
+    Attributes
+    ----------
+    start_s, end_s
+        Start, and expected end: that of its longest job.
+    io_bytes
+        Bytes of all its jobs.
+    members
+        Ids of its jobs, the backfilled among them.
+    """
+
+    start_s: float
+    end_s: float
+    io_bytes: float = 0.0
+    members: set[str] = field(default_factory=set)
+
+    def add(self, facts: Facts, now_s: float) -> None:
+        """A job starts in the pack."""
+        self.end_s = max(self.end_s, now_s + facts.duration_s)
+        self.io_bytes += facts.io_bytes
+        self.members.add(facts.job.id)
+
+
+Key = Callable[[Facts], float]
+
+ORDERS: Mapping[str, Key] = {
+    "random": lambda facts: facts.job.number,
+    "longest": lambda facts: -facts.duration_s,
+    "characteristic": lambda facts: facts.characteristic_s,
+}
+"""Orders in which packs are built: as submitted (the paper's Random: no sorting), longest first (Max), shortest
+characteristic time first (Char)."""
+
+CONSTRAINTS = ("average", "strict", "none")
+
+
+@dataclass(frozen=True)
+class Pack:
+    """Start jobs in packs; the next pack starts when the last job of the present one has ended."""
+
+    source: ClassVar[str] = "Jeannot, Pallez, Vidal 2023, I/O-aware Pack-Scheduling"
+
+    order: str = option("longest", choices=tuple(ORDERS), help="order in which jobs are put into packs")
+    constraint: str = option(
+        "average",
+        choices=CONSTRAINTS,
+        help="what keeps a pack's I/O within the file system's bandwidth: the average over the pack, or the sum of the "
+        "jobs' average rates at every time",
+    )
+    backfilling: bool = option(True, help="whether later jobs fill nodes that idle until the pack's expected end")
+
+    def __call__(self, view: View) -> Iterable[Decision]:
+        """Run one pass: fill the pack that runs, or start the next."""
+        if not view.queue:
+            return
+        memory: _Memory = view.notebook.setdefault(NOTEBOOK, _Memory())
+        pack = memory.pack
+        if pack is None or not any(running.job.id in pack.members for running in view.running):
+            memory.pack = pack = Running(view.now_s, view.now_s)
+            yield from self._start(view, memory.facts(view), pack, math.inf, Role.STARTED)
+        elif self.backfilling and view.now_s < pack.end_s:
+            yield from self._start(view, memory.facts(view), pack, pack.end_s, Role.BACKFILLED)
+        elif view.notes is not None:
+            for job in view.queue:
+                view.notes.write(job.id, Role.PASSED_OVER, Binding.ORDER)
+
+    def _start(self, view: View, facts: Sequence[Facts], pack: Running, latest_s: float, role: Role) -> Iterator[Start]:
+        """Start in order what fits beside the pack's jobs and is expected to end by ``latest_s``."""
+        covering = Resource.ALL if self.constraint == "strict" else Resource.NODES | Resource.BURST_BUFFERS
+        bandwidth = file_system_bandwidth(view.machine) if self.constraint == "average" else math.inf
+        free = view.timeline.free_nodes_now()
+        for one in sorted(facts, key=lambda one: (ORDERS[self.order](one), one.job.number)):
+            job, binding = one.job, Binding.NODES
+            if job.nodes <= free:
+                binding = Binding.ORDER
+                if view.now_s + one.duration_s <= latest_s:
+                    binding = Binding.BANDWIDTH
+                    if admits(pack, one, view.now_s, bandwidth):
+                        allocation = view.timeline.fit_now(job, one.duration_s, covering)
+                        if allocation is not None:
+                            pack.add(one, view.now_s)
+                            free -= job.nodes
+                            yield start_on(view, job, allocation, role)
+                            continue
+                        binding = Binding.RESERVATION
+            if view.notes is not None:
+                view.notes.write(job.id, Role.PASSED_OVER, binding)
+            elif free == 0:
+                return
+
+
+def admits(pack: Running, facts: Facts, now_s: float, bandwidth: float) -> bool:
+    """Whether a pack's average bandwidth stays within the file system's with one more job; always for the first one."""
+    if not pack.members or bandwidth == math.inf:
+        return True
+    duration_s = max(pack.end_s, now_s + facts.duration_s) - pack.start_s
+    return pack.io_bytes + facts.io_bytes <= bandwidth * duration_s * (1 + SLACK)
+
+
+def file_system_bandwidth(machine: Machine) -> float:
+    """Bandwidth of the outermost links (bytes per second); infinite where the platform states none."""
+    roots = [link.capacity_bytes_per_s for link in machine.links if link.parent < 0]
+    return float(sum(roots)) if roots else math.inf
+
+
+def facts_of(job: Job, duration_s: float, bandwidth: float) -> Facts:
+    """What the job's profile and its average rate say."""
+    operations = operations_of(job.profile)
+    if operations is None:
+        volume = job.io_rate * job.nodes * duration_s if job.io_rate else 0.0
+        return Facts(job, duration_s, volume, duration_s)
+    return Facts(job, duration_s, operations.io_bytes, operations.characteristic_s(bandwidth))
+
+
+class _Memory:
+    """The policy's memory between passes: the pack that runs, and what is known of the waiting jobs."""
+
+    def __init__(self) -> None:
+        self.pack: Running | None = None
+        self._facts: dict[str, Facts] = {}
+
+    def facts(self, view: View) -> list[Facts]:
+        """Facts of the waiting jobs; durations are estimated anew, as predictions may learn."""
+        bandwidth = file_system_bandwidth(view.machine)
+        known = self._facts
+        self._facts = {}
+        for job in view.queue:
+            duration_s = view.estimate_s(job)
+            facts = known.get(job.id)
+            if facts is None or facts.duration_s != duration_s:
+                facts = facts_of(job, duration_s, bandwidth)
+            self._facts[job.id] = facts
+        return list(self._facts.values())

@@ -1,0 +1,119 @@
+"""Packs and lists: hand-computed schedules under the two constraints, backfilling, arrivals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from schedulers.explain import Binding, PassNotes, Role
+from schedulers.job import Job
+from schedulers.machine import Link, Machine, simple_machine
+from schedulers.policies import POLICIES
+from schedulers.policies.pack import Pack
+from schedulers.session import Session
+from tests.properties.mini import MiniJob, MiniMachine, Played, play
+from tests.schedulers.policies.scenes import job, numbers, started, view
+
+PFS = (Link("pfs", 100, -1),)
+
+
+def wide(nodes: int = 10) -> Machine:
+    """Nodes below a file system of 100 bytes/s."""
+    return simple_machine(nodes, links=PFS, node_link=(0,) * nodes)
+
+
+def simulate(policy: Pack | str, jobs: list[MiniJob], **fields: Any) -> dict[int, float]:
+    """Starts by job number on ten nodes under a file system of 100 bytes/s."""
+    shape = MiniMachine(nodes=10, io_paths=("pfs=100",) * 10)
+    played = Played()
+    built = POLICIES[policy].build() if isinstance(policy, str) else policy
+    play(Session(built, observer=played, **fields), shape, jobs)
+    return {int(name.split("!")[1]): start for name, start in played.starts.items()}
+
+
+def test_a_pack_is_limited_by_its_average_bandwidth() -> None:
+    """Rates of 60, 60 and 30 bytes/s for 10, 10 and 20 s on a file system of 100: 0 and 1 would average 120; 0 and 2
+    move 600 + 600 bytes in 20 s: 60. With 2 in the pack there is room for 1 as well: 1,800 bytes in 20 s are 90."""
+    jobs = [job(0, 1, 10.0, io_rate=60), job(1, 1, 10.0, io_rate=60), job(2, 1, 20.0, io_rate=30)]
+    assert numbers(started(Pack(order="random"), view(wide(), jobs))) == [0, 2]
+    assert numbers(started(Pack(order="longest"), view(wide(), jobs))) == [2, 0, 1]
+
+
+def test_the_strict_constraint_does_not_average() -> None:
+    """The same longest first: 30 + 60 bytes/s fit, 30 + 60 + 60 do not, whatever the average."""
+    jobs = [job(0, 1, 10.0, io_rate=60), job(1, 1, 10.0, io_rate=60), job(2, 1, 20.0, io_rate=30)]
+    assert numbers(started(Pack(order="longest", constraint="strict"), view(wide(), jobs))) == [2, 0]
+    assert numbers(started(Pack(order="longest", constraint="none"), view(wide(), jobs))) == [2, 0, 1]
+
+
+def test_list_keeps_the_sum_of_average_bandwidths() -> None:
+    """60 + 60 > 100: job 1 waits for the end of job 0, and job 2 (30), which would delay it, waits as well."""
+    jobs = [MiniJob(0.0, 1, 10.0, 10.0, io_rate=60), MiniJob(0.0, 1, 10.0, 10.0, io_rate=60)]
+    jobs += [MiniJob(0.0, 1, 20.0, 20.0, io_rate=50), MiniJob(0.0, 1, 10.0, 10.0, io_rate=30)]
+    assert simulate("list", jobs) == {0: 0.0, 1: 10.0, 2: 20.0, 3: 0.0}
+
+
+def test_orders_of_packs() -> None:
+    """Characteristic times 5, 20 and 10 s; durations 40, 60 and 50 s; six of ten nodes each, so one at a time."""
+
+    def one(number: int, count: int, compute_s: float) -> Job:
+        made = job(number, 6, count * compute_s)
+        return Job(**{name: getattr(made, name) for name in made.__struct_fields__} | {
+            "profile": {"type": "delay", "periods": {"count": count, "compute_s": compute_s, "io_bytes": 1e-9}}
+        })  # fmt: skip
+
+    jobs = [one(0, 8, 5.0), one(1, 3, 20.0), one(2, 5, 10.0)]
+    first = {
+        order: numbers(started(Pack(order=order), view(wide(), jobs)))
+        for order in ("random", "longest", "characteristic")
+    }
+    assert first == {"random": [0], "longest": [1], "characteristic": [0]}
+    assert numbers(started(Pack(order="characteristic"), view(wide(), jobs[1:]))) == [2]
+
+
+def test_backfilling_into_a_pack() -> None:
+    """Pack {0, 1} lasts 20 s; six nodes are free from 10 s on. Job 2 (7 nodes) waits for the next pack, job 3 (4 nodes,
+    10 s) is backfilled at 10 s, job 4 (2 nodes, 15 s) would end after the pack and starts with job 2."""
+    jobs = [MiniJob(0.0, 4, 20.0, 20.0), MiniJob(0.0, 6, 10.0, 10.0), MiniJob(0.0, 7, 10.0, 10.0)]
+    jobs += [MiniJob(0.0, 4, 10.0, 10.0), MiniJob(0.0, 2, 15.0, 15.0)]
+    assert simulate(Pack(order="random"), jobs) == {0: 0.0, 1: 0.0, 2: 20.0, 3: 10.0, 4: 20.0}
+    without = simulate(Pack(order="random", backfilling=False), jobs)
+    assert without == {0: 0.0, 1: 0.0, 2: 20.0, 3: 35.0, 4: 20.0}
+
+
+def test_backfilling_keeps_the_average() -> None:
+    """The pack's 20 s carry 2,000 bytes, and 1,800 are taken: a backfilled job of 10 s may move 20 bytes/s, not 30."""
+    jobs = [MiniJob(0.0, 4, 20.0, 20.0, io_rate=20), MiniJob(0.0, 4, 10.0, 10.0, io_rate=5)]
+    small, large = MiniJob(1.0, 2, 10.0, 10.0, io_rate=10), MiniJob(1.0, 2, 10.0, 10.0, io_rate=15)
+    assert simulate(Pack(order="random"), [*jobs, small])[2] == 1.0
+    assert simulate(Pack(order="random"), [*jobs, large])[2] == 20.0
+
+
+def test_jobs_that_arrive_later_join_or_wait() -> None:
+    """One arrives at 5 s and ends before the pack does, another would not: it makes the next pack."""
+    jobs = [MiniJob(0.0, 5, 20.0, 20.0), MiniJob(5.0, 5, 15.0, 15.0), MiniJob(6.0, 1, 30.0, 30.0)]
+    assert simulate(Pack(), jobs) == {0: 0.0, 1: 5.0, 2: 20.0}
+
+
+def test_the_next_pack_waits_for_a_job_that_takes_longer() -> None:
+    """Job 0 was expected to end at 10 s and ends at 30 s: nothing is backfilled after 10 s, the next pack waits."""
+    machine = wide()
+    notebook: dict[str, Any] = {}
+    first, second = job(0, 5, 10.0), job(1, 5, 5.0)
+    policy = Pack()
+    started(policy, view(machine, [first], notebook=notebook))
+    late = view(machine, [second], 12.0, busy=[first], notebook=notebook, notes=(notes := PassNotes()))
+    assert list(policy(late)) == []
+    assert notes.notes["w0!1"].role is Role.PASSED_OVER
+    after = view(machine, [second], 30.0, notebook=notebook)
+    assert numbers(started(policy, after)) == [1]
+
+
+@pytest.mark.parametrize(("nodes", "rate", "binding"), [(6, 0, Binding.NODES), (1, 95, Binding.BANDWIDTH)])
+def test_a_pack_says_why_a_job_waits(nodes: int, rate: int, binding: Binding) -> None:
+    """The nodes are taken, or the average would be too high."""
+    notes = PassNotes()
+    jobs = [job(0, 5, 20.0, io_rate=10), job(1, nodes, 20.0, io_rate=rate)]
+    assert numbers(started(Pack(order="random"), view(wide(), jobs, notes=notes))) == [0]
+    assert notes.notes["w0!1"].binding is binding
