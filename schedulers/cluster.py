@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+import msgspec
 import numpy as np
 
 from schedulers.job import Allocation, Job
@@ -121,6 +122,10 @@ class Cluster:
         gone = sum(self._holder[node] is None for node in self._unavailable)
         return len(self._holder) - self._held_nodes - gone
 
+    def free_node_indices(self) -> list[int]:
+        """Nodes that no job holds and that are available, ascending."""
+        return [node for node, holder in enumerate(self._holder) if holder is None and node not in self._unavailable]
+
     @property
     def free_storage(self) -> list[int]:
         """Bytes free per storage node."""
@@ -186,6 +191,23 @@ class Cluster:
         self._take(allocation, -1)
         return allocation
 
+    def resize(self, job: Job, allocation: Allocation) -> None:
+        """Give a job another allocation in place of the one it holds; its number of nodes may differ from the job's.
+
+        Nodes that it keeps may have become unavailable; new ones must be free. ValueError with the reason where that is
+        not so, or where the job holds nothing; nothing is changed then.
+        """
+        before = self.free(job.id)
+        gone = self._unavailable.intersection(before.nodes)
+        self._unavailable -= gone
+        try:
+            self.allocate(msgspec.structs.replace(job, nodes=len(allocation.nodes)), allocation)
+        except ValueError:
+            self.allocate(msgspec.structs.replace(job, nodes=len(before.nodes)), before)
+            raise
+        finally:
+            self._unavailable |= gone
+
     def mark_unavailable(self, nodes: Iterable[int]) -> None:
         """Nodes are gone for new jobs; a job that runs on them goes on (Batsim's rule)."""
         self._unavailable.update(self._known(nodes))
@@ -217,7 +239,7 @@ class Cluster:
     # ------------------------------------------------------------------ steps
 
     def _nodes_reason(self, job: Job, nodes: tuple[int, ...]) -> str | None:
-        if len(nodes) != job.nodes:
+        if len(nodes) != job.nodes and (self._machine.rows == 1 or not nodes or len(nodes) % job.nodes):
             return f"it asks for {job.nodes} nodes, the allocation has {len(nodes)}"
         holder, last = self._holder, -1
         for node in nodes:

@@ -13,16 +13,18 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
+from schedulers.allocations import find_growth, together, without
 from schedulers.availability import Availability
 from schedulers.cluster import Cluster
 from schedulers.decisions import Kill, Reject, SetPowerState, Start, WakeAt
 from schedulers.errors import DecisionRefused, RemoteProtocolError
 from schedulers.estimates import Estimator, Walltimes
-from schedulers.execution.base import Ended, Execution, Step
+from schedulers.execution.base import Ended, Execution, Released, Step
 from schedulers.execution.rigid import Rigid
 from schedulers.explain import PassNotes
 from schedulers.guard import WireGuard, check_start, check_wake
 from schedulers.job import Allocation, Job, job_from_wire
+from schedulers.loans import Loans
 from schedulers.machine import Machine, MachineDefaults
 from schedulers.placement import Placement
 from schedulers.protocol.messages import (
@@ -49,6 +51,7 @@ from schedulers.protocol.messages import (
     SimulationBegins,
     SimulationEnds,
 )
+from schedulers.steering import Steering
 from schedulers.timeline import Timeline
 from schedulers.view import Policy, Running, View
 
@@ -79,6 +82,9 @@ class Observer:
     def ended(self, running: Running, state: JobState, now_s: float) -> None:
         """A job ended and gave everything back."""
 
+    def resized(self, running: Running, now_s: float) -> None:
+        """A running job was given nodes, or left some: ``running.allocation`` is what it holds now."""
+
     def notes(self, now_s: float, notes: PassNotes) -> None:
         """A pass wrote these notes (only called when the session explains)."""
 
@@ -108,6 +114,8 @@ class Session:
         Watches submissions, starts and ends.
     estimator
         Expected durations of jobs; default: their walltimes.
+    steering
+        Controllers that resize running jobs; ``execution`` must be one that can.
     """
 
     def __init__(
@@ -123,6 +131,7 @@ class Session:
         explain: bool = False,
         observer: Observer | None = None,
         estimator: Estimator | None = None,
+        steering: Steering | None = None,
     ) -> None:
         self._policy = policy
         self._rng = random.Random(seed)
@@ -134,6 +143,7 @@ class Session:
         self._explain = explain
         self._observer = observer or Observer()
         self._estimator: Estimator = estimator if estimator is not None else Walltimes()
+        self._steering = steering
         self._notebook: dict[str, Any] = {}
         self._queue: dict[str, Job] = {}
         self._running: dict[str, Running] = {}
@@ -146,6 +156,7 @@ class Session:
         self._cluster: Cluster
         self._timeline: Timeline
         self._availability: Availability
+        self._loans: Loans
         self._wire: WireGuard
         self._now_s = 0.0
         self._dirty = False
@@ -200,6 +211,8 @@ class Session:
                 self._run_pass()
         if self._dirty and not self.finished:
             self._run_pass()
+        if self._steering is not None and self._machine is not None and not self.finished:
+            self._steer(self._steering)
         self._finish_registration()
         return Reply(message.now, tuple(self._requests))
 
@@ -209,6 +222,7 @@ class Session:
         self._timeline.check()
         assert self._queue.keys().isdisjoint(self._running), "a job waits and runs at once"
         assert self._running.keys() == self._booked_end.keys(), "a running job is not booked"
+        self._loans.check({job_id: running.allocation for job_id, running in self._running.items()})
 
     # ------------------------------------------------------------------ events
 
@@ -219,6 +233,7 @@ class Session:
         self._cluster = Cluster(self._machine)
         self._timeline = self._timeline_class(self._machine, self._now_s, self._placement)
         self._availability = Availability(self._timeline)
+        self._loans = Loans(self._timeline, self._availability)
         self._wire = WireGuard(event.config, event.profiles)
         self._profiles = event.profiles
         self._execution.begin(self._machine, event.config)
@@ -366,6 +381,45 @@ class Session:
         SetPowerState: _power,
     }
 
+    # ------------------------------------------------------------------ the controllers' turn
+
+    def _steer(self, steering: Steering) -> None:
+        """Let controllers resize running jobs with what the policy left free; nodes are booked before they are used."""
+        for resize in steering.decide(self._now_s, self._cluster.free_nodes, self._queue.values()):
+            running, cluster = self._running[resize.id], self._cluster
+            gained: Allocation | None = None
+            if resize.growth:
+                free, room, band = cluster.free_node_indices(), cluster.free_storage, cluster.free_bandwidth
+                gained = find_growth(self.machine, running.allocation, resize.growth, free, room, band)
+                if gained is None:
+                    steering.drop(resize)
+                    continue
+                self._advance()
+                self._loans.lend(resize.id, gained, self._now_s, resize.until_s)
+                self._hold(running, together(running.allocation, gained))
+            steering.enact(resize, gained, self._now_s)
+
+    def _hold(self, running: Running, allocation: Allocation) -> None:
+        """A running job holds another allocation from now on."""
+        self._cluster.resize(running.job, allocation)
+        changed = Running(running.job, running.start_s, running.end_s, allocation)
+        self._running[running.job.id] = changed
+        self._observer.resized(changed, self._now_s)
+
+    def _left(self, released: Released) -> None:
+        """A running job has left nodes: they are free for the policy's next pass."""
+        running = self._running[released.job_id]
+        self._advance()
+        own = self._loans.own(released.job_id, running.allocation)
+        kept = without(own, released.nodes)
+        gone, end_s = without(own, kept.nodes), self._booked_end[released.job_id]
+        self._loans.give_back(released.job_id, released.nodes, self._now_s)
+        if gone.nodes and end_s > self._now_s:
+            self._timeline.release(self._now_s, end_s, gone)
+            self._availability.after_release(gone.nodes, self._now_s)
+        self._hold(running, without(running.allocation, released.nodes))
+        self._dirty = True
+
     # ------------------------------------------------------------------ books
 
     def _send(self, requests: Any) -> None:
@@ -375,6 +429,8 @@ class Session:
     def _enact(self, step: Step) -> None:
         if step.requests:
             self._send(step.requests)
+        for released in step.released:
+            self._left(released)
         for ended in step.ended:
             self._job_ended(ended)
 
@@ -385,9 +441,11 @@ class Session:
         self._cluster.free(ended.job_id)
         self._advance_to(self._now_s, ended.job_id)
         end_s = self._booked_end.pop(ended.job_id)
+        own = self._loans.own(ended.job_id, running.allocation)
+        self._loans.end(ended.job_id, self._now_s)
         if end_s > self._now_s:
-            self._timeline.release(self._now_s, end_s, running.allocation)
-            self._availability.after_release(running.allocation.nodes, self._now_s)
+            self._timeline.release(self._now_s, end_s, own)
+            self._availability.after_release(own.nodes, self._now_s)
         self._estimator.observe(running.job, self._now_s - running.start_s)
         self._observer.ended(running, ended.state, self._now_s)
         self._dirty = True
@@ -409,6 +467,7 @@ class Session:
 
         The job ``ending`` just now is left alone."""
         self._timeline.advance(now_s)
+        self._loans.advance(now_s, ending)
         ends = self._ends
         while ends and ends[0][0] <= now_s:
             end_s, _, job_id = heapq.heappop(ends)
@@ -417,8 +476,9 @@ class Session:
             running = self._running[job_id]
             expected_s = running.start_s + self._estimator.correct_s(running.job, now_s - running.start_s)
             until_s = max(expected_s, now_s + OVERDUE_S)
-            self._availability.before_booking(running.allocation.nodes, now_s, until_s)
-            self._timeline.reserve(now_s, until_s, running.allocation)
+            own = self._loans.own(job_id, running.allocation)
+            self._availability.before_booking(own.nodes, now_s, until_s)
+            self._timeline.reserve(now_s, until_s, own)
             self._book_end(running.job, until_s)
 
     def _set_available(self, nodes: tuple[int, ...], available: bool) -> None:
@@ -433,7 +493,7 @@ class Session:
             node: self._booked_end[running.job.id]
             for running in self._running.values()
             for node in running.allocation.nodes
-        }
+        } | self._loans.booked_until()
         for node in nodes:
             self._availability.block(node, busy_until.get(node, self._now_s))
 

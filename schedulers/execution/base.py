@@ -7,7 +7,7 @@ answers with requests for the simulator and, when a job is through, with :class:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from schedulers.job import Allocation, Job
 from schedulers.machine import Machine
@@ -22,11 +22,19 @@ class Ended(NamedTuple):
     return_code: int
 
 
+class Released(NamedTuple):
+    """A running job has left these nodes (indices, ascending); it goes on with the others."""
+
+    job_id: str
+    nodes: tuple[int, ...]
+
+
 class Step(NamedTuple):
-    """What follows from one event: requests to send, in order, and jobs that ended."""
+    """What follows from one event: requests to send, in order, jobs that ended, and nodes that running jobs left."""
 
     requests: Sequence[Request] = ()
     ended: Sequence[Ended] = ()
+    released: Sequence[Released] = ()
 
 
 NOTHING = Step()
@@ -49,4 +57,25 @@ class Execution(Protocol):
 
     def handle(self, event: Event, now_s: float) -> Step | None:
         """Digest an event that concerns running jobs or sub-jobs; ``None`` when it is not this model's."""
+        ...
+
+
+@runtime_checkable
+class TimeSharing(Execution, Protocol):
+    """An execution model under which several jobs take turns on a node, and running jobs can be moved.
+
+    Policies see a machine with ``rows`` nodes in place of each (:meth:`schedulers.machine.Machine.stacked`).
+    """
+
+    @property
+    def rows(self) -> int:
+        """How many jobs can share a node."""
+        ...
+
+    def move(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        """Give a running job another allocation, from now on."""
+        ...
+
+    def settle(self, now_s: float) -> Sequence[Request]:
+        """Requests that bring the simulator to what was decided; asked once, at the end of each message."""
         ...

@@ -1,0 +1,90 @@
+"""The controllers put together, with their options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from schedulers.controllers.expansion import Expand, give_back
+from schedulers.controllers.interference import Conflict, Interference, Strategy
+from schedulers.controllers.scene import Resize, Scene
+from schedulers.controllers.sharing import Expansion
+from schedulers.options import option
+
+
+@dataclass(frozen=True)
+class Control:
+    """Options of the controllers."""
+
+    interference: Strategy = option(
+        Strategy.NONE, help="what to do when I/O phases are predicted to collide (Singh & Carretero 2019, 4.2)"
+    )
+    expansion: Expansion = option(
+        Expansion.NONE, help="how idle nodes are lent to running malleable applications (Singh & Carretero 2019, 4.3)"
+    )
+    io_uncertainty: float = option(
+        2.0, unit="s", low=0.0, high=1e6, help="added to predicted durations and to shifts, for errors of prediction"
+    )
+    io_sigmas: float = option(
+        0.0, low=0.0, high=100.0, help="standard errors of a prediction that are allowed for where they are more"
+    )
+    similar_periods: float = option(
+        0.01, low=0.0, high=1.0, help="relative difference of I/O periods that are called similar"
+    )
+    coupling_tolerance: float = option(
+        0.01, low=0.0, high=1.0, help="relative difference of coupled periods that is left alone"
+    )
+    io_weight: float = option(
+        1.0, low=0.0, high=100.0, help="exponent of the I/O ratio against the gain in speed-up, for expansion io"
+    )
+    expansion_profit: float = option(
+        1.0, low=0.0, high=1e6, help="expansions must save this many times the seconds of two reconfigurations"
+    )
+
+    @property
+    def active(self) -> bool:
+        """Whether anything is to be controlled."""
+        return self.interference is not Strategy.NONE or self.expansion is not Expansion.NONE
+
+
+@dataclass(frozen=True)
+class Controllers:
+    """Return what waiting jobs need; else resolve collisions, then share what is left.
+
+    Attributes
+    ----------
+    interference, expand
+        The two controllers.
+    """
+
+    interference: Interference
+    expand: Expand
+
+    def __call__(self, scene: Scene) -> Iterator[Resize]:
+        """Ask each in turn; what one takes is not idle for the next, and an application is asked of one thing."""
+        returning = list(give_back(scene))
+        yield from returning
+        if returning:
+            return
+        idle, touched = scene.idle, set[str]()
+        for resize in self.interference(scene):
+            idle -= resize.growth
+            touched.add(resize.id)
+            yield resize
+        left = [view for view in scene.applications if view.id not in touched]
+        yield from self.expand(replace(scene, applications=left, idle=idle))
+
+
+def make_controllers(control: Control, tell: Callable[[Conflict], None] = lambda _: None) -> Controllers:
+    """Put the controllers together; ``tell`` is told of every predicted collision."""
+    return Controllers(
+        Interference(
+            control.interference,
+            control.io_uncertainty,
+            control.io_sigmas,
+            control.similar_periods,
+            control.coupling_tolerance,
+            tell,
+        ),
+        Expand(control.expansion, control.io_weight, control.expansion_profit),
+    )

@@ -1,0 +1,85 @@
+"""The global performance controller: hand idle nodes to running applications, take them back when a job waits for them.
+
+References
+----------
+Singh & Carretero 2019 (DOI 10.1016/j.jss.2018.11.006), section 4.3, Algorithms 5 and 6; section 4.4 for the return.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from schedulers.controllers.prediction import Step, io_duration_s
+from schedulers.controllers.scene import AppView, Reason, Resize, Scene
+from schedulers.controllers.sharing import SHARING, Candidate, Expansion
+
+
+@dataclass(frozen=True)
+class Expand:
+    """Share idle nodes among the applications that can be resized and have nothing agreed.
+
+    Attributes
+    ----------
+    expansion
+        How they are shared.
+    weight
+        Exponent of the I/O ratio in :func:`schedulers.controllers.sharing.balance`.
+    profit
+        An application is enlarged only where that saves more than this many times the seconds of two
+        reconfigurations until its end, >= 0.
+    """
+
+    expansion: Expansion = Expansion.SPEEDUP
+    weight: float = 1.0
+    profit: float = 1.0
+
+    def __call__(self, scene: Scene) -> Iterator[Resize]:
+        """Share what is idle."""
+        if self.expansion is Expansion.NONE or scene.idle < 1:
+            return
+        views = [view for view in scene.applications if view.willing and view.nodes < view.application.maximum]
+        candidates = [_candidate(view) for view in views]
+        for view, extra in zip(views, SHARING[self.expansion](candidates, scene.idle, self.weight), strict=True):
+            if extra and self._pays(view, extra):
+                yield Resize(view.id, (Step(view.next_control, extra),), Reason.EXPAND, view.returnable_s)
+
+    def _pays(self, view: AppView, extra: int) -> bool:
+        application, model = view.application, view.application.model
+        left = application.iterations - view.next_control
+        saved_s = left * (model.iteration_s(view.nodes) - model.iteration_s(view.nodes + extra))
+        return saved_s > 2 * self.profit * application.overhead_s
+
+
+def _candidate(view: AppView) -> Candidate:
+    application = view.application
+    io_s = io_duration_s(application, view.observed, view.nodes)
+    return Candidate(application.model, view.nodes, application.io_every, io_s, application.maximum)
+
+
+def give_back(scene: Scene) -> Iterator[Resize]:
+    """Take lent nodes back when the first waiting job that could start with them needs them.
+
+    Nodes that are on their way back count as there. They are taken where they are free first; nobody goes below the
+    size that it was submitted with.
+    """
+    if not scene.waiting:
+        return
+    coming = sum(max(0, view.held - view.settled_nodes) for view in scene.applications)
+    lenders = [view for view in scene.applications if view.settled_nodes > view.base and _can_return(view)]
+    lent = sum(view.settled_nodes - view.base for view in lenders)
+    there = scene.idle + coming
+    wanted = next((wish.nodes for wish in scene.waiting if scene.idle < wish.nodes <= there + lent), 0)
+    missing = wanted - there
+    for view in sorted(lenders, key=lambda view: view.control_s):
+        if missing <= 0:
+            return
+        taken = min(missing, view.settled_nodes - view.base)
+        missing -= taken
+        yield Resize(view.id, (Step(view.next_control, -taken),), Reason.RETURN)
+
+
+def _can_return(view: AppView) -> bool:
+    """Whether it passes another control point, and no shift is under way, which gives its nodes back by itself."""
+    shifting = any(step.change < 0 for step in view.steps)
+    return not shifting and view.next_control < view.application.iterations
