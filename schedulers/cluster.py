@@ -16,7 +16,7 @@ class Limits:
     """What the empty machine offers: tells the jobs that can never run from those that only have to wait."""
 
     def __init__(self, machine: Machine) -> None:
-        self._nodes = len(machine.nodes)
+        self._nodes = machine.width
         self._room = [storage.capacity_bytes for storage in machine.storages]
         self._largest = max(self._room, default=0)
         self._links = machine.links

@@ -41,4 +41,13 @@ class SetPowerState(msgspec.Struct, frozen=True, gc=False):
     pstate: int
 
 
-Decision = Start | Reject | Kill | WakeAt | SetPowerState
+class Arrange(msgspec.Struct, frozen=True, gc=False):
+    """Give running jobs other allocations, all at once, so that they may change places with each other.
+
+    Only where jobs share nodes in time (:class:`schedulers.execution.base.TimeSharing`).
+    """
+
+    places: tuple[tuple[Job, Allocation], ...]
+
+
+Decision = Start | Reject | Kill | WakeAt | SetPowerState | Arrange

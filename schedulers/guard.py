@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from schedulers.cluster import Cluster
 from schedulers.errors import DecisionRefused
 from schedulers.job import Allocation, Job
+from schedulers.machine import Machine
 from schedulers.protocol.messages import (
     AnswerEstimate,
     BatsimConfig,
@@ -42,6 +43,19 @@ def check_start(cluster: Cluster, waiting: bool, job: Job, allocation: Allocatio
     reason = cluster.why_not(job, allocation)
     if reason is not None:
         raise DecisionRefused(job.id, reason)
+
+
+def check_rows(machine: Machine, job: Job, allocation: Allocation) -> None:
+    """Refuse an allocation on a stacked machine unless it has the same columns, one per task, in each of its rows."""
+    if machine.rows == 1:
+        return
+    rows: dict[int, list[int]] = {}
+    for node in allocation.nodes:
+        rows.setdefault(node // machine.width, []).append(node % machine.width)
+    if any(len(columns) != job.nodes for columns in rows.values()):
+        raise DecisionRefused(job.id, f"all its {job.nodes} tasks must be in one row (and in each row of a replica)")
+    if any(columns != rows[min(rows)] for columns in rows.values()):
+        raise DecisionRefused(job.id, "its replicas must have the same columns as its home row")
 
 
 def check_wake(time_s: float, now_s: float) -> None:

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -117,6 +117,8 @@ class Machine:
     pfs_id: int | None = None
     node_index: dict[int, int] = field(default_factory=dict)
     """Position in :attr:`nodes` by Batsim resource id."""
+    rows: int = 1
+    """Time slices that share the nodes; more than 1 in a stacked machine (:meth:`stacked`)."""
 
     @classmethod
     def from_simulation_begins(cls, event: SimulationBegins, defaults: MachineDefaults | None = None) -> Machine:
@@ -136,6 +138,24 @@ class Machine:
             nearest_storages=nearest_first(nodes, storages),
             pfs_id=pfs_id,
             node_index={node.resource_id: index for index, node in enumerate(nodes)},
+        )
+
+    @property
+    def width(self) -> int:
+        """Real nodes."""
+        return len(self.nodes) // self.rows
+
+    def stacked(self, rows: int) -> Machine:
+        """This machine with ``rows`` nodes in place of each: row ``r`` of node ``n`` is node ``r * width + n``.
+
+        So the books keep to one job per place where jobs take turns on a node. Storage and links are shared by all.
+        """
+        return replace(
+            self,
+            nodes=self.nodes * rows,
+            node_link=np.tile(self.node_link, rows),
+            nearest_storages=np.tile(self.nearest_storages, (rows, 1)),
+            rows=rows,
         )
 
     def alloc_ids(self, nodes: tuple[int, ...]) -> tuple[int, ...]:

@@ -16,13 +16,13 @@ from typing import Any, ClassVar
 from schedulers.allocations import find_growth, together, without
 from schedulers.availability import Availability
 from schedulers.cluster import Cluster
-from schedulers.decisions import Kill, Reject, SetPowerState, Start, WakeAt
+from schedulers.decisions import Arrange, Kill, Reject, SetPowerState, Start, WakeAt
 from schedulers.errors import DecisionRefused, RemoteProtocolError
 from schedulers.estimates import Estimator, Walltimes
-from schedulers.execution.base import Ended, Execution, Released, Step
+from schedulers.execution.base import Ended, Execution, Released, Step, TimeSharing
 from schedulers.execution.rigid import Rigid
 from schedulers.explain import PassNotes
-from schedulers.guard import WireGuard, check_start, check_wake
+from schedulers.guard import WireGuard, check_rows, check_start, check_wake
 from schedulers.job import Allocation, Job, job_from_wire
 from schedulers.loans import Loans
 from schedulers.machine import Machine, MachineDefaults
@@ -137,6 +137,7 @@ class Session:
         self._rng = random.Random(seed)
         self._cadence = cadence
         self._execution: Execution = execution if execution is not None else Rigid()
+        self._sharing = execution if isinstance(execution, TimeSharing) else None
         self._defaults = defaults
         self._placement = placement or Placement()
         self._timeline_class = timeline
@@ -213,6 +214,8 @@ class Session:
             self._run_pass()
         if self._steering is not None and self._machine is not None and not self.finished:
             self._steer(self._steering)
+        if self._sharing is not None and not self.finished:
+            self._send(self._sharing.settle(self._now_s))
         self._finish_registration()
         return Reply(message.now, tuple(self._requests))
 
@@ -229,14 +232,15 @@ class Session:
     def _begin(self, event: SimulationBegins) -> None:
         if self._machine is not None:
             raise RemoteProtocolError("a second SIMULATION_BEGINS")
-        self._machine = Machine.from_simulation_begins(event, self._defaults)
+        machine = Machine.from_simulation_begins(event, self._defaults)
+        self._machine = machine if self._sharing is None else machine.stacked(self._sharing.rows)
         self._cluster = Cluster(self._machine)
         self._timeline = self._timeline_class(self._machine, self._now_s, self._placement)
         self._availability = Availability(self._timeline)
         self._loans = Loans(self._timeline, self._availability)
         self._wire = WireGuard(event.config, event.profiles)
         self._profiles = event.profiles
-        self._execution.begin(self._machine, event.config)
+        self._execution.begin(machine, event.config)
 
     def _end(self, event: SimulationEnds) -> None:
         self.finished = True
@@ -278,8 +282,9 @@ class Session:
     def _called(self, event: RequestedCall) -> None:
         step = self._execution.handle(event, self._now_s)
         if step is not None:
-            self._enact(step)
-        self._dirty = True
+            self._enact(step)  # the execution model had asked for it: no event for the policy
+        else:
+            self._dirty = True
 
     def _notified(self, event: Notify) -> None:
         if event.kind == NotifyKind.NO_MORE_STATIC_JOB_TO_SUBMIT.value:
@@ -287,7 +292,8 @@ class Session:
         elif event.kind in (NotifyKind.MACHINE_UNAVAILABLE.value, NotifyKind.MACHINE_AVAILABLE.value):
             available = event.kind == NotifyKind.MACHINE_AVAILABLE.value
             index = self.machine.node_index
-            nodes = tuple(index[resource] for resource in event.resources if resource in index)
+            known = [index[resource] for resource in event.resources if resource in index]
+            nodes = tuple(row * self.machine.width + node for row in range(self.machine.rows) for node in known)
             self._set_available(nodes, available)
             self._dirty = True
 
@@ -342,6 +348,7 @@ class Session:
     def _start(self, decision: Start) -> None:
         job, allocation = decision.job, decision.allocation
         check_start(self._cluster, job.id in self._queue, job, allocation)
+        check_rows(self.machine, job, allocation)
         del self._queue[job.id]
         end_s = self._now_s + self._estimator.estimate_s(job)
         self._cluster.allocate(job, allocation)
@@ -350,6 +357,26 @@ class Session:
         self._book_end(job, end_s)
         self._observer.started(job, allocation, self._now_s)
         self._send(self._execution.start(job, allocation, self._now_s))
+
+    def _arrange(self, decision: Arrange) -> None:
+        if self._sharing is None:
+            raise DecisionRefused("", "jobs can only be moved where they share nodes in time (gang scheduling)")
+        for job, _ in decision.places:
+            running = self._running.get(job.id)
+            if running is None:
+                raise DecisionRefused(job.id, "only a running job can be moved")
+            self._cluster.free(job.id)
+            self._timeline.release(self._now_s, self._booked_end[job.id], running.allocation)
+            self._availability.after_release(running.allocation.nodes, self._now_s)
+        for job, allocation in decision.places:
+            check_start(self._cluster, True, job, allocation)
+            check_rows(self.machine, job, allocation)
+            self._availability.before_booking(allocation.nodes, self._now_s, self._booked_end[job.id])
+            self._cluster.allocate(job, allocation)
+            self._timeline.reserve(self._now_s, self._booked_end[job.id], allocation)
+            running = self._running[job.id]
+            self._running[job.id] = Running(job, running.start_s, running.end_s, allocation)
+            self._sharing.move(job, allocation, self._now_s)
 
     def _reject_waiting(self, decision: Reject) -> None:
         if decision.job.id not in self._queue:
@@ -379,6 +406,7 @@ class Session:
         Kill: _kill,
         WakeAt: _wake,
         SetPowerState: _power,
+        Arrange: _arrange,
     }
 
     # ------------------------------------------------------------------ the controllers' turn

@@ -1,0 +1,112 @@
+"""Gang scheduling and its I/O-aware kinds: one algorithm, told apart by where jobs may be put and what follows.
+
+The machine that this policy sees has a row of nodes per time slice; a job holds the cells of its home row and of the
+rows that it is replicated to. With every arrival and departure the matrix is laid out anew.
+
+References
+----------
+Zhang, Yang, Sivasubramaniam, Moreira, *Gang scheduling extensions for I/O intensive workloads*, JSSPP 2003, section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from schedulers.decisions import Arrange, Decision, Reject, Start
+from schedulers.instant import free_until
+from schedulers.job import Allocation, Job
+from schedulers.options import option
+from schedulers.timesharing.columns import columns_of
+from schedulers.timesharing.costs import Costs
+from schedulers.timesharing.files import file_columns
+from schedulers.timesharing.matrix import Matrix, Place, Request
+from schedulers.timesharing.migration import Target
+from schedulers.timesharing.recomputing import Rules, recompute
+from schedulers.timesharing.scheduling import Where
+from schedulers.timesharing.sharing import Sharing
+from schedulers.timesharing.slices import Slices, to_us
+from schedulers.view import View
+
+_MATRIX, _SLICE, _MOVED = "matrix", "slice", "moved"
+
+
+@dataclass(frozen=True)
+class Gang:
+    """Jobs take turns in the rows of a matrix that is laid out anew when one comes or goes."""
+
+    source: ClassVar[str] = "Zhang et al. 2003, section 3"
+
+    quantum: float = option(200.0, unit="s", low=1e-3, high=1e9, help="length of a time slice")
+    level: int = option(5, low=1, high=64, help="rows of the matrix: how many jobs can share a node")
+    where: Where = option(Where.ANYWHERE, help="where a job may be put: on any nodes, on those of its file, or either")
+    local_first: bool = option(False, help="whether jobs on their file's nodes are replicated before the others")
+    migrate: bool = option(False, help="whether jobs elsewhere are moved to their file's nodes when those are free")
+    migration_row: Target = option(Target.FIRST, help="row that a job moves to where several have room")
+    migration_cost: float = option(20.0, unit="s", low=0.0, high=1e9, help="time of restarting a job that was moved")
+    migration_limit: int = option(64, unit="tasks", low=0, high=1_000_000, help="most tasks that move in one slice")
+    compaction: bool = option(True, help="whether jobs are moved to fuller rows")
+    local_cost: float = option(0.03, unit="s", low=0.0, high=1e6, help="time of a block on the task's own node")
+    remote_cost: float = option(0.09, unit="s", low=0.0, high=1e6, help="time of a block on another node")
+
+    def sharing(self) -> Sharing:
+        """How nodes are shared (:class:`schedulers.timesharing.sharing.SharesNodes`)."""
+        costs = Costs(to_us(self.local_cost), to_us(self.remote_cost), to_us(self.migration_cost))
+        return Sharing(Slices(self.level, to_us(self.quantum)), costs)
+
+    def rules(self) -> Rules:
+        """What the steps follow."""
+        return Rules(self.where, self.local_first, self.migrate, self.migration_row, self.compaction)
+
+    def __call__(self, view: View) -> Iterable[Decision]:
+        """Lay the matrix out anew: move who is in it, start who fits."""
+        machine, notebook = view.machine, view.notebook
+        yield from (_reject(job) for job in view.queue if job.bb_bytes)
+        queue = [job for job in view.queue if not job.bb_bytes]
+        running = {entry.job.number: entry.job for entry in view.running}
+        last: Matrix = notebook.get(_MATRIX, Matrix(machine.rows, machine.width))
+        last = last.without([place.job for place in last.places if place.job not in running])
+        requests = [Request(job.number, job.nodes, file_columns(job, machine.width)) for job in queue]
+        slice_number = self.sharing().slices.number(to_us(view.now_s))
+        if notebook.get(_SLICE) != slice_number:
+            notebook[_SLICE], notebook[_MOVED] = slice_number, 0
+        left = self.migration_limit - notebook[_MOVED]
+        outcome = recompute(last, requests, self.rules(), left, _closed(view, last))
+        notebook[_MATRIX] = outcome.matrix
+        notebook[_MOVED] += outcome.tasks
+        before = {place.job: (place.columns, place.rows) for place in last.places}
+        moved = tuple(
+            (running[place.job], _allocation(place, machine.width))
+            for place in outcome.matrix.places
+            if place.job in before and before[place.job] != (place.columns, place.rows)
+        )
+        if moved:
+            yield Arrange(moved)
+        yield from _starts(queue, outcome.matrix.places[len(last.places) :], machine.width)
+
+
+def _reject(job: Job) -> Reject:
+    return Reject(job, "gang scheduling places no burst buffers, and the job asks for some")
+
+
+def _starts(queue: list[Job], places: Iterable[Place], width: int) -> Iterator[Start]:
+    for job, place in zip(queue, places, strict=False):  # first come, first served: the placed ones are the first
+        yield Start(job, _allocation(place, width))
+
+
+def _allocation(place: Place, width: int) -> Allocation:
+    columns = columns_of(place.columns)
+    return Allocation(tuple(row * width + column for row in columns_of(place.rows) for column in columns))
+
+
+def _closed(view: View, matrix: Matrix) -> int:
+    """Columns that are not available: empty in the matrix, and yet not free in the machine's timeline."""
+    width = matrix.width
+    free = [0] * matrix.level
+    for node in free_until(view.timeline, view.now_s).nodes:
+        free[node // width] |= 1 << node % width
+    closed = 0
+    for row, occupied in enumerate(matrix.occupied()):
+        closed |= matrix.all_columns & ~(free[row] | occupied)
+    return closed

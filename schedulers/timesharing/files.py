@@ -1,0 +1,57 @@
+"""Where a job's file lies, as its description on the wire says.
+
+A job may state ``io_blocks``, how many blocks of a file it reads and writes over its life, and ``file_nodes``, the
+nodes that hold the file's partitions: as many as it has tasks, by their number in the scheduler's order of nodes (by
+location, then by the number in the name), from 0.
+"""
+
+from __future__ import annotations
+
+from schedulers.errors import RemoteProtocolError
+from schedulers.job import Job
+from schedulers.timesharing.columns import mask_of
+
+BLOCKS_FIELD = "io_blocks"
+NODES_FIELD = "file_nodes"
+
+
+def file_columns(job: Job, width: int) -> int:
+    """Mask of the nodes of a job's file; 0 where it states none.
+
+    Parameters
+    ----------
+    width
+        Nodes of the machine.
+
+    Raises
+    ------
+    RemoteProtocolError
+        The field is no list of as many different nodes of the machine as the job has tasks.
+    """
+    nodes = job.extras.get(NODES_FIELD, ())
+    good = isinstance(nodes, list | tuple) and all(
+        isinstance(node, int) and not isinstance(node, bool) and 0 <= node < width for node in nodes
+    )
+    if not good or len(set(nodes)) != len(nodes) or len(nodes) not in (0, job.nodes):
+        raise RemoteProtocolError(
+            f"job {job.id!r}: {NODES_FIELD!r} must list {job.nodes} different nodes from 0 to {width - 1}, as many as "
+            f"the job has tasks; got {str(nodes)[:60]}",
+            f"$.job.{NODES_FIELD}",
+        )
+    return mask_of(nodes)
+
+
+def block_count(job: Job) -> int:
+    """Blocks that a job needs; 0 where it states none.
+
+    Raises
+    ------
+    RemoteProtocolError
+        The field is no whole number >= 0.
+    """
+    blocks = job.extras.get(BLOCKS_FIELD, 0)
+    if isinstance(blocks, bool) or not isinstance(blocks, int) or blocks < 0:
+        raise RemoteProtocolError(
+            f"job {job.id!r}: {BLOCKS_FIELD!r} must be a whole number >= 0, got {blocks!r}", f"$.job.{BLOCKS_FIELD}"
+        )
+    return blocks

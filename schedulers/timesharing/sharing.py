@@ -1,0 +1,24 @@
+"""How a policy wants the nodes to be shared in time: what the one place that assembles sessions asks it for."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from schedulers.timesharing.costs import Costs
+from schedulers.timesharing.slices import Slices
+
+
+class Sharing(NamedTuple):
+    """Rows and quantum; what blocks and moves cost."""
+
+    slices: Slices
+    costs: Costs
+
+
+@runtime_checkable
+class SharesNodes(Protocol):
+    """A policy whose jobs take turns on nodes."""
+
+    def sharing(self) -> Sharing:
+        """How they do."""
+        ...
