@@ -10,10 +10,14 @@ import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from schedulers.controllers.control import Control, make_controllers
+from schedulers.controllers.interference import Conflict
 from schedulers.estimates import Correction, Estimator, Requested, UserHistory, Walltimes
+from schedulers.execution.app_record import AppRecord
 from schedulers.execution.base import Execution
 from schedulers.execution.gated import GatedPhased
 from schedulers.execution.gates import IoControl, IoOrder, make_gate
+from schedulers.execution.malleable import Malleable
 from schedulers.execution.operations import OperationRecord, Sequenced
 from schedulers.execution.phased import Phased, PhasedOptions, PhaseRecord
 from schedulers.execution.rigid import Rigid
@@ -22,6 +26,7 @@ from schedulers.machine import MachineDefaults
 from schedulers.options import option
 from schedulers.placement import NodeOrder, Placement, StorageOrder
 from schedulers.session import Cadence, Observer, Session
+from schedulers.steering import Steering
 from schedulers.timeline import Timeline
 from schedulers.timeline_published import PublishedTimeline
 from schedulers.view import Policy
@@ -36,7 +41,7 @@ class Estimates(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Control):
     """What every policy can be combined with."""
 
     estimates: Estimates = option(
@@ -76,6 +81,9 @@ class Settings:
         help="who may use the file system at a time: everybody, or one application per I/O node (operations, IO-Aware)",
     )
     io_order: IoOrder = option(IoOrder.FIFO, help="whose turn is next under exclusive I/O")
+    malleable: bool = option(
+        False, help="whether jobs whose profile describes a malleable application run as one (field malleable)"
+    )
     io_node_depth: int = option(
         0, low=0, high=9, help="parts of a node's location that name its I/O node; 0: one I/O node for the machine"
     )
@@ -98,6 +106,8 @@ def assemble(
     observer: Observer | None = None,
     on_record: Callable[[PhaseRecord], None] | None = None,
     on_operations: Callable[[OperationRecord], None] | None = None,
+    on_application: Callable[[AppRecord], None] | None = None,
+    on_conflict: Callable[[Conflict], None] | None = None,
     explain: bool = False,
 ) -> Session:
     """Put a session together.
@@ -120,18 +130,28 @@ def assemble(
         Gets the phases of every job that is through (only with ``phased``).
     on_operations
         Gets the operations of every job that is through (only with the setting ``operations``).
+    on_application, on_conflict
+        Get what became of every malleable application, and every predicted collision of I/O phases (only with the
+        setting ``malleable``).
     """
+    execution = _execution(settings, on_record, on_operations, phased=phased)
+    steering: Steering | None = None
+    if settings.malleable:
+        execution = Malleable(execution, make_gate(settings.io_control, settings.io_order), on_application)
+        if settings.active:
+            steering = Steering(make_controllers(settings, on_conflict), execution)
     return Session(
         policy,
         seed=seed,
         cadence=cadence or (Cadence.EVENT if literal else Cadence.MESSAGE),
-        execution=_execution(settings, on_record, on_operations, phased=phased),
+        execution=execution,
         defaults=MachineDefaults(burst_buffer_bytes, location_shape, settings.bandwidth == "aware", settings.foreign),
         placement=Placement(settings.node_order, settings.storage_order),
         timeline=PublishedTimeline if literal else Timeline,
         estimator=_ESTIMATORS[settings.estimates](settings),
         observer=observer,
         explain=explain,
+        steering=steering,
     )
 
 

@@ -75,7 +75,7 @@ class Controllers:
         yield from self.expand(replace(scene, applications=left, idle=idle))
 
 
-def make_controllers(control: Control, tell: Callable[[Conflict], None] = lambda _: None) -> Controllers:
+def make_controllers(control: Control, tell: Callable[[Conflict], None] | None = None) -> Controllers:
     """Put the controllers together; ``tell`` is told of every predicted collision."""
     return Controllers(
         Interference(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -92,7 +92,7 @@ class Interference:
     sigmas: float = 0.0
     similar: float = 0.01
     tolerance: float = 0.01
-    tell: Callable[[Conflict], None] = field(default=lambda _: None)
+    tell: Callable[[Conflict], None] | None = None
 
     def __call__(self, scene: Scene) -> Iterator[Resize]:
         """Look at the applications whose I/O phase has ended."""
@@ -109,7 +109,8 @@ class Interference:
             if other is None:
                 continue
             chosen, answer = self._resolve(scene.applications, phases, place, other, idle)
-            self.tell(self._conflict(scene, phases, place, other, chosen, answer))
+            if self.tell is not None:
+                self.tell(self._conflict(scene, phases, place, other, chosen, answer))
             if isinstance(answer, Resize):
                 idle -= answer.growth
                 touched.add(chosen)

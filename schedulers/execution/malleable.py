@@ -113,7 +113,7 @@ class Malleable:
         self,
         rigid: Execution | None = None,
         gate: Gate | None = None,
-        on_record: Callable[[AppRecord], None] = lambda _: None,
+        on_record: Callable[[AppRecord], None] | None = None,
     ) -> None:
         self._rigid: Execution = rigid or Rigid()
         self._gate: Gate = gate or Shared()
@@ -398,7 +398,8 @@ class Malleable:
         assert set(granted) <= {app.job.id}, "a withdrawn turn belongs to somebody else"
         app.count_nodes(now_s)
         app.record.end_s, app.record.state = now_s, app.outcome[0]
-        self._on_record(app.record)
+        if self._on_record is not None:
+            self._on_record(app.record)
         answer.ended.append(Ended(app.job.id, *app.outcome))
 
     def _called(self, now_s: float, others: base.Step | None) -> base.Step | None:
