@@ -18,7 +18,7 @@ KINDS = {
     "data_staging_profile_1": ("drain_bytes",),
     "parallel_homogeneous_pfs_profile_0": ("checkpoint_bytes",),
 }
-"""Profiles of the sub-jobs that move data, and the columns of ``phases.csv`` that say how much they move together."""
+"""Profiles of the sub-jobs that move data, and the columns of ``jobs.csv`` that say how much they move together."""
 
 FILE_SYSTEM = ("data_staging_profile_0", "data_staging_profile_1")
 """Those that cross the file system's link; checkpoints only go to the burst buffers."""
@@ -67,9 +67,9 @@ def read_transfers(folder: Path) -> dict[str, Transfers]:
     Raises
     ------
     AnalysisError
-        The run is not of the IO-Aware model: it has no ``batsim_jobs.csv`` or ``phases.csv``.
+        The run is not of the IO-Aware model: it has no ``batsim_jobs.csv``, or ``jobs.csv`` lacks the phases.
     """
-    phases = {f"{row['workload_name']}%{row['job_id']}": row for row in _rows(folder / "phases.csv")}
+    phases = {f"{row['workload_name']}%{row['job_id']}": row for row in _phases(folder)}
     rows = [row for row in _rows(folder / "batsim_jobs.csv") if row["profile"] in KINDS and row["starting_time"]]
     counts = Counter((row["workload_name"], row["profile"]) for row in rows)
     columns: dict[str, list[tuple[float, float, float]]] = {kind: [] for kind in KINDS}
@@ -99,10 +99,19 @@ def file_system_rate(transfers: dict[str, Transfers]) -> Steps:
 
 
 def read_io_times(folder: Path) -> IoTimes:
-    """Sum up ``phases.csv``; :class:`AnalysisError` where the run has none."""
-    rows = list(_rows(folder / "phases.csv"))
+    """Sum up where the jobs' time went; :class:`AnalysisError` where ``jobs.csv`` does not say."""
+    rows = _phases(folder)
     names = ("stage_in_s", "compute_s", "checkpoint_s", "drain_s", "stage_out_s")
     return IoTimes(*(sum(float(row[name]) for row in rows) for name in names))
+
+
+def _phases(folder: Path) -> list[dict[str, str]]:
+    """Rows of the jobs that ran in phases."""
+    path = folder / "jobs.csv"
+    rows = _rows(path)
+    if rows and "stage_in_s" not in rows[0]:
+        raise AnalysisError(f"{path}: no column 'stage_in_s'; only IO-Aware runs have it")
+    return [row for row in rows if row["stage_in_s"]]
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

@@ -45,7 +45,7 @@ def run_campaign(campaign: Campaign, root: Path, executor: Executor[Task], conso
         for model, seed in itertools.product(campaign.models, campaign.seeds)
     }
     runs = expand(campaign, pairs)
-    tasks = [Task(run, root, campaign.tau_s, simulator, campaign.explain) for run in runs]
+    tasks = [Task(run, root, campaign.tau_s, simulator, campaign.explain, campaign.uncontended) for run in runs]
     outcome = run_all(tasks, executor, console, lambda run: inputs.jobs(run.workload))
     rows = summary.collect(runs, root, campaign.tau_s)
     table = summary.write_tables(rows, root)

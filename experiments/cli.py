@@ -149,6 +149,7 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
         tau_s=options.tau,
         plots=options.plots,
         explain=options.explain,
+        uncontended=options.uncontended,
     )
 
 
@@ -283,6 +284,12 @@ def run_parser() -> argparse.ArgumentParser:
         "--tau", type=_seconds, default=DEFAULT_TAU_S, metavar="S", help="bound of the bounded slowdown (%(default)g s)"
     )
     add("--explain", action="store_true", help="keep why jobs waited (see the command 'explain')")
+    add(
+        "--no-uncontended",
+        dest="uncontended",
+        action="store_false",
+        help="with --model io, do not also simulate each job alone (its slowdown by contention is then left out)",
+    )
     add("--no-plots", dest="plots", action="store_false", help="draw no figures")
     add_common(parser)
     return parser

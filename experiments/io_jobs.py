@@ -7,6 +7,7 @@ In Batsim's books a phased job is rejected, and its phases are jobs of a workloa
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,8 +20,6 @@ BATSIM_JOBS = "batsim_jobs.csv"
 
 SEPARATOR = "%"
 PHASE_COLUMNS = (
-    "job_id",
-    "workload_name",
     "phases",
     "sub_jobs",
     *(f"{stage.value}_s" for stage in Stage if stage is not Stage.ENDING),
@@ -36,10 +35,14 @@ class _Span:
     finish_s: float
 
 
-def rewrite(folder: Path, records: dict[str, PhaseRecord]) -> None:
+ALONE_COLUMNS = ("uncontended_s", "contention_slowdown")
+
+
+def rewrite(folder: Path, records: Mapping[str, PhaseRecord], alone_s: Mapping[str, float] | None = None) -> None:
     """Keep Batsim's ``jobs.csv`` as ``batsim_jobs.csv`` and write the real jobs' rows in its place.
 
-    Rows are in the order of the ends; rejected jobs keep theirs. ``phases.csv`` says where each job's time went.
+    Rows are in the order of the ends; rejected jobs keep theirs. After Batsim's columns come :data:`PHASE_COLUMNS`,
+    where each job's time went, and :data:`ALONE_COLUMNS`; they are empty for jobs that did not run.
 
     Parameters
     ----------
@@ -47,6 +50,8 @@ def rewrite(folder: Path, records: dict[str, PhaseRecord]) -> None:
         The run's folder.
     records
         What the scheduler saw of each real job, by full id (``w0!15``).
+    alone_s
+        How long each would have taken with nobody beside it (s); ``None`` leaves :data:`ALONE_COLUMNS` out.
 
     Raises
     ------
@@ -59,17 +64,21 @@ def rewrite(folder: Path, records: dict[str, PhaseRecord]) -> None:
     nodes = _allocations(folder / "allocations.csv")
     rows: list[tuple[float, int, list[str]]] = []
     place = {name: index for index, name in enumerate(header)}
+    columns = [*header, *PHASE_COLUMNS, *(ALONE_COLUMNS if alone_s is not None else ())]
     for order, (job_id, row) in enumerate(statics.items()):
         if job_id not in spans:
-            rows.append((float(row[place["submission_time"]]), order, row))
+            rows.append((float(row[place["submission_time"]]), order, [*row, *[""] * (len(columns) - len(header))]))
             continue
         if job_id not in records:
             raise RunFailed(f"job {job_id} has sub-jobs but never came to its end")
         span = spans[job_id]
-        rows.append((span.finish_s, order, _real_row(row, place, span, records[job_id], nodes[job_id])))
+        record = records[job_id]
+        real = [*_real_row(row, place, span, record, nodes[job_id]), *_phase_cells(record)]
+        if alone_s is not None:
+            real += _alone_cells(record, alone_s[job_id])
+        rows.append((span.finish_s, order, real))
     rows.sort(key=lambda entry: entry[:2])
-    _write(folder / "jobs.csv", header, [row for _, _, row in rows])
-    _write(folder / "phases.csv", list(PHASE_COLUMNS), [_phase_row(record) for record in records.values()])
+    _write(folder / "jobs.csv", columns, [row for _, _, row in rows])
 
 
 def _read(path: Path) -> tuple[dict[str, _Span], dict[str, list[str]], list[str]]:
@@ -122,11 +131,15 @@ def _real_row(row: list[str], place: dict[str, int], span: _Span, record: PhaseR
     return real
 
 
-def _phase_row(record: PhaseRecord) -> list[str]:
-    name = record.job.name
+def _phase_cells(record: PhaseRecord) -> list[str]:
     seconds = [f"{record.seconds[stage]:.6f}" for stage in Stage if stage is not Stage.ENDING]
     sizes = [str(record.moved_bytes[stage]) for stage in Stage if stage not in (Stage.ENDING, Stage.COMPUTE)]
-    return [name, record.job.workload, str(record.phases), str(record.sub_jobs), *seconds, *sizes]
+    return [str(record.phases), str(record.sub_jobs), *seconds, *sizes]
+
+
+def _alone_cells(record: PhaseRecord, alone_s: float) -> list[str]:
+    slowdown = (record.end_s - record.start_s) / alone_s if alone_s > 0 else 1.0
+    return [f"{alone_s:.6f}", f"{slowdown:.6f}"]
 
 
 def _write(path: Path, header: list[str], rows: list[list[str]]) -> None:

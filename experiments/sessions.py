@@ -50,7 +50,7 @@ def make_session(
     """
     return assemble(
         build_policy(run.policy),
-        _settings(run.policy.session, literal=run.policy.literal),
+        settings_of(run),
         phased=run.model is Model.IO,
         literal=run.policy.literal,
         seed=run.seed,
@@ -58,6 +58,11 @@ def make_session(
         on_record=on_record,
         explain=explain,
     )
+
+
+def settings_of(run: RunSpec) -> Settings:
+    """Give the settings of a run's session."""
+    return _settings(run.policy.session, literal=run.policy.literal)
 
 
 def _settings(given: Mapping[str, Any], *, literal: bool) -> Settings:

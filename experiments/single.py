@@ -1,14 +1,13 @@
 """One run, from its description to its folder. The folder is the contract with the analysis.
 
 =====================  =================================================================================================
-``jobs.csv``           one row per job, Batsim's columns
+``jobs.csv``           one row per job, Batsim's columns; IO-Aware model: then where its time went, bytes, slowdown
 ``allocations.csv``    nodes, burst buffers and user of each started job
 ``rejections.csv``     refused jobs and why
 ``reasons.csv``        why jobs waited, where that was asked for
 ``machine.json``       nodes and storage nodes
 ``schedule.csv`` ...   Batsim's further files
 ``batsim_jobs.csv``    IO-Aware model: Batsim's rows of the sub-jobs that the jobs were made of
-``phases.csv``         IO-Aware model: where each job's time went
 ``metrics.json``       the summary's figures (they depend on the configuration only)
 ``timings.json``       what was measured on this machine (time, memory)
 ``run.json``           configuration, versions, inputs, how to repeat it; written last
@@ -27,7 +26,7 @@ import numpy as np
 
 from analysis.metrics import summarise
 from analysis.tables import read_run
-from experiments import folders, io_jobs, memory, players, provenance
+from experiments import alone, folders, io_jobs, memory, players, provenance
 from experiments.pool import Progress, Report, describe
 from experiments.reasons import ReasonRecorder
 from experiments.recorder import Recorder, write_machine
@@ -53,6 +52,9 @@ class Task:
         Command of a simulator in a process of its own; empty: in this process.
     explain
         Whether to keep why jobs wait (``reasons.csv``).
+    uncontended
+        IO-Aware model: whether to simulate each job alone as well (:mod:`experiments.alone`), which takes about as long
+        again.
     """
 
     run: RunSpec
@@ -60,6 +62,7 @@ class Task:
     tau_s: float
     simulator: tuple[str, ...] = ()
     explain: bool = False
+    uncontended: bool = False
 
     @property
     def folder(self) -> Path:
@@ -106,7 +109,8 @@ def _simulate(task: Task, folder: Path, report: Report) -> dict[str, float]:
     finally:
         recorder.close()
     if task.run.model is Model.IO:
-        io_jobs.rewrite(folder, records)
+        durations_s = alone.alone_s(task.run, task.root, records) if task.uncontended else None
+        io_jobs.rewrite(folder, records, durations_s)
     write_machine(session.machine, folder / "machine.json")
     decisions_s = np.array(timed.times_ns, dtype=np.float64) / 1e9
     return {

@@ -113,6 +113,8 @@ class Campaign(Struct, frozen=True):
         Whether figures are drawn.
     explain
         Whether each run keeps why its jobs waited.
+    uncontended
+        Whether IO-Aware runs also simulate each job alone, to say how much contention slowed it down.
     """
 
     name: str
@@ -127,6 +129,7 @@ class Campaign(Struct, frozen=True):
     tau_s: float = DEFAULT_TAU_S
     plots: bool = True
     explain: bool = False
+    uncontended: bool = True
 
 
 class Prepared(Struct, frozen=True):

@@ -90,6 +90,7 @@ class PhaseRecord:
     """What a job's phases took, as the scheduler saw it (s and bytes; drains overlap computing)."""
 
     job: Job
+    allocation: Allocation
     start_s: float
     end_s: float = math.nan
     state: JobState = JobState.RUNNING
@@ -179,7 +180,7 @@ class Phased:
             job.id.replace("!", "%"),
             compute_profile,
             phases,
-            PhaseRecord(job, now_s, phases=phases),
+            PhaseRecord(job, allocation, now_s, phases=phases),
             now_s + job.walltime_s,
         )
         self._jobs[job.id] = phased

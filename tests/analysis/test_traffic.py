@@ -38,7 +38,7 @@ def io_run(tmp_path: Path) -> Path:
         sub_job(4, "data_staging_profile_0", 95, 100),
     ]
     (tmp_path / "batsim_jobs.csv").write_text(HEADER + "".join(rows))
-    (tmp_path / "phases.csv").write_text(PHASES)
+    (tmp_path / "jobs.csv").write_text(PHASES)
     return tmp_path
 
 

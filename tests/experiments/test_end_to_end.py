@@ -191,13 +191,27 @@ def test_io_aware_jobs(tmp_path: Path) -> None:
     assert row["jobs"] == "40"
     folder = tmp_path / row["run"]
     assert len((folder / "batsim_jobs.csv").read_text().splitlines()) > 200
-    with (folder / "phases.csv").open(newline="") as stream:
-        phases = {entry["job_id"]: entry for entry in csv.DictReader(stream)}
     with (folder / "jobs.csv").open(newline="") as stream:
-        for job in csv.DictReader(stream):
-            spent = sum(float(phases[job["job_id"]][f"{name}_s"]) for name in ("stage_in", "compute", "stage_out"))
-            assert spent <= float(job["execution_time"]) + 0.05  # each stage is heard of one latency late
-            assert job["allocated_resources"]
+        jobs = list(csv.DictReader(stream))
+    for job in jobs:
+        spent = sum(float(job[f"{name}_s"]) for name in ("stage_in", "compute", "stage_out"))
+        assert spent <= float(job["execution_time"]) + 0.05  # each stage is heard of one latency late
+        assert job["allocated_resources"]
+        assert float(job["contention_slowdown"]) > 0.999
+        assert float(job["uncontended_s"]) == pytest.approx(
+            float(job["execution_time"]) / float(job["contention_slowdown"]), rel=0.01, abs=1.0
+        )
+    assert max(float(job["contention_slowdown"]) for job in jobs) > 1.0
+
+
+def test_a_job_alone_is_not_slowed_down(tmp_path: Path) -> None:
+    """One job has nobody beside it: the run and the run alone are the same."""
+    arguments = ["run", "--workload", "kth-like:jobs=1", "--policy", "easy", "--model", "io", "--no-plots"]
+    assert main([*arguments, "--out", str(tmp_path)]) == 0
+    with (tmp_path / rows(tmp_path)[0]["run"] / "jobs.csv").open(newline="") as stream:
+        [job] = csv.DictReader(stream)
+    assert float(job["uncontended_s"]) > 0
+    assert float(job["contention_slowdown"]) == pytest.approx(1.0, abs=1e-6)
 
 
 def test_ctrl_c_and_resume(tmp_path: Path) -> None:

@@ -1,0 +1,86 @@
+"""How long the jobs of an IO-Aware run would have taken with nobody beside them: what slowdowns by contention refer to.
+
+The jobs are simulated once more, one after the other, each on the nodes and storage nodes that it had in the run. So
+what remains is what a job's own transfers do to each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from experiments.sessions import settings_of
+from experiments.spec import RunSpec
+from platforms.xml_reader import load_platform
+from schedulers.assembly import assemble
+from schedulers.decisions import Decision, Start
+from schedulers.execution.phased import PhaseRecord
+from schedulers.job import Allocation
+from schedulers.view import View
+from simulator.broker import Simulation
+from simulator.engines.fluid import FluidEngine
+from simulator.links import InProcessLink
+from simulator.options import SimulationOptions
+from simulator.registry import Workload
+from simulator.workload import load_workload
+
+NO_WALLTIME_GAP_S = 86_400.0
+"""Time to the next submission after a job without a walltime. A job that takes longer only makes the next one wait."""
+
+
+@dataclass(frozen=True)
+class Alone:
+    """Starts one job at a time, in order of submission, on given allocations (by full job id)."""
+
+    allocations: Mapping[str, Allocation]
+
+    def __call__(self, view: View) -> Iterator[Decision]:
+        """Start the first waiting job if nothing runs."""
+        if not view.running and view.queue:
+            job = view.queue[0]
+            yield Start(job, self.allocations[job.id])
+
+
+def alone_s(run: RunSpec, root: Path, records: Mapping[str, PhaseRecord]) -> dict[str, float]:
+    """Simulate each job of a finished IO-Aware run alone.
+
+    Parameters
+    ----------
+    run
+        The run; its platform, workload and settings are used again, its policy is not. The fluid engine plays.
+    root
+        The campaign's folder.
+    records
+        What the run's jobs did, by full id; only these are simulated.
+
+    Returns
+    -------
+    dict[str, float]
+        Seconds from start to end, drains included, by full id.
+    """
+    workload = _one_by_one(load_workload(root / run.workload.path), records)
+    found: dict[str, float] = {}
+    session = assemble(
+        Alone({job_id: record.allocation for job_id, record in records.items()}),
+        replace(settings_of(run), early_release=False),
+        phased=True,
+        on_record=lambda record: found.update({record.job.id: record.end_s - record.start_s}),
+    )
+    platform = load_platform(root / run.platform.path)
+    with FluidEngine(platform) as engine:
+        options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
+        Simulation(platform, [workload], engine, InProcessLink(session.handle), options).run()
+    return found
+
+
+def _one_by_one(workload: Workload, records: Mapping[str, PhaseRecord]) -> Workload:
+    """Keep the jobs that have records, and submit each when the one before has reached its walltime."""
+    workload.jobs = [job for job in workload.jobs if job.id in records]
+    time_s = 0.0
+    for job in workload.jobs:
+        job.subtime = time_s
+        if job.source is not None:
+            job.source = {**job.source, "subtime": time_s}
+        time_s += job.walltime if job.walltime >= 0 else NO_WALLTIME_GAP_S
+    return workload
