@@ -34,8 +34,8 @@ class AppRecord:
         The job.
     start_s, end_s, state
         When it started, when and how it ended.
-    iterations
-        Iterations done.
+    iterations, intervals
+        Iterations done, and in how many intervals.
     phases
         Its I/O phases.
     compute_s, resize_s
@@ -51,6 +51,7 @@ class AppRecord:
     end_s: float = math.nan
     state: JobState = JobState.RUNNING
     iterations: int = 0
+    intervals: int = 0
     phases: list[PhaseSeen] = field(default_factory=list)
     compute_s: float = 0.0
     resize_s: float = 0.0

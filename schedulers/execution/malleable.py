@@ -240,6 +240,7 @@ class Malleable:
         end = view.next_control
         app.record.compute_s += seconds
         app.record.iterations = end
+        app.record.intervals += 1
         observed = view.observed.interval(view.nodes, end - view.iteration, seconds)
         self._look(app, iteration=end, observed=observed, since_s=now_s)
         if app.application.io_due(end) and self._writes(app):

@@ -1,0 +1,242 @@
+"""Malleable jobs under any controller, policy and kill: no work is lost, nothing over-committed, nothing kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from platforms.catalogue import builtin_files
+from platforms.description import read_description
+from platforms.generate import generate
+from platforms.model import Platform
+from platforms.xml_reader import parse_platform
+from schedulers.controllers.control import Control, make_controllers
+from schedulers.controllers.interference import Strategy
+from schedulers.controllers.prediction import Step
+from schedulers.controllers.scene import Controller, Reason, Resize, Scene
+from schedulers.controllers.sharing import Expansion
+from schedulers.decisions import Decision, Kill
+from schedulers.execution.app_record import AppRecord
+from schedulers.execution.gates import IoControl, make_gate
+from schedulers.execution.malleable import Malleable
+from schedulers.policies import POLICIES
+from schedulers.protocol.messages import JobState, Message, Reply
+from schedulers.session import Session
+from schedulers.steering import Steering
+from schedulers.view import View
+from simulator.broker import Simulation
+from simulator.engines.fluid import FluidEngine
+from simulator.links import InProcessLink
+from simulator.options import SimulationOptions
+from simulator.workload import workload_from_object
+
+NODES = 12
+GB = 10**9
+
+
+@lru_cache(maxsize=1)
+def platform() -> Platform:
+    """Twelve nodes at two switches that carry 1 GB/s each, a burst buffer of 20 GB at each, a file system."""
+    text = f"""
+name = "small"
+topology = "tree"
+[[cluster]]
+name = "small"
+uplink = {{ name = "core", bandwidth = "2GBps" }}
+levels = [
+  {{ name = "switch", count = 2, bandwidth = "1GBps" }},
+  {{ name = "node", count = {NODES // 2}, bandwidth = "1GBps", duplex = true }},
+]
+[storage]
+per = "switch"
+capacity = "20GB"
+bandwidth = "1GBps"
+[pfs]
+bandwidth = "1GBps"
+"""
+    return parse_platform(generate(read_description(text, "small", builtin_files())), "small")
+
+
+@dataclass
+class Restless:
+    """A controller that asks for any legal change it can think of, from a list of numbers; none when they run out."""
+
+    numbers: list[int]
+
+    def __call__(self, scene: Scene) -> Iterator[Resize]:
+        """Grow, shrink (also below the submitted size), or shift an application."""
+        for view in scene.applications:
+            if not self.numbers or not view.willing:
+                continue
+            kind, amount = divmod(self.numbers.pop(), 8)
+            at, application = view.next_control, view.application
+            later = at + application.control_every
+            most = min(application.maximum - view.nodes, scene.idle)
+            if kind % 3 == 0 and most > 0:
+                yield Resize(view.id, (Step(at, 1 + amount % most),), Reason.EXPAND, scene.now_s + amount)
+            elif kind % 3 == 1 and view.nodes > application.minimum:
+                yield Resize(view.id, (Step(at, -(1 + amount % (view.nodes - application.minimum))),), Reason.RETURN)
+            elif most > 0 and later < application.iterations:
+                extra = 1 + amount % most
+                yield Resize(view.id, (Step(at, extra), Step(later, -extra)), Reason.SHIFT, scene.now_s + amount)
+            return
+
+
+@dataclass
+class Killing:
+    """A policy that kills running jobs now and then, else does as another one does."""
+
+    other: Any
+    numbers: list[int]
+    killed: set[str] = field(default_factory=set)
+
+    def __call__(self, view: View) -> Iterable[Decision]:
+        """Kill the job that the next number names, if any."""
+        if self.numbers:
+            place = self.numbers.pop()
+            running = [one.job for one in view.running if one.job.id not in self.killed]
+            if place < len(running):
+                self.killed.add(running[place].id)
+                yield Kill(running[place], "for the test")
+        yield from self.other(view)
+
+
+def application(nodes: int, work: int, io_gb: int, overhead: int, bb: int, rate: int) -> dict[str, Any]:
+    """A malleable profile: 13 iterations, control points every 2, I/O every 4; the last iteration stands alone."""
+    return {
+        "type": "delay", "delay": 10, "bb": bb * GB, "io_rate": rate * 10**7,
+        "malleable": {
+            "iterations": 13, "io_every": 4, "control_every": 2, "minimum": max(1, nodes - 2), "maximum": nodes + 5,
+            "overhead": overhead / 2, "io_bytes": io_gb * GB, "model": {"work": float(work), "serial": 0.25},
+        },
+    }  # fmt: skip
+
+
+JOBS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "submit": st.integers(0, 30),
+            "nodes": st.integers(1, 7),
+            "work": st.integers(1, 40),
+            "io": st.integers(0, 6),
+            "overhead": st.integers(0, 4),
+            "bb": st.sampled_from([0, 0, 1, 4]),
+            "rate": st.sampled_from([0, 0, 5]),
+            "walltime": st.sampled_from([None, None, 20, 60, 300]),
+            "rigid": st.sampled_from([False, False, True]),
+        }
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@dataclass
+class Played:
+    """What came of a simulation."""
+
+    records: list[AppRecord]
+    session: Session
+    killed: set[str]
+
+
+def play(jobs: list[dict[str, Any]], policy: str, controller: Controller, kills: list[int], gate: IoControl) -> Played:
+    """Simulate; books and execution are checked after every message."""
+    profiles: dict[str, Any] = {"rigid": {"type": "delay", "delay": 15}}
+    wire = []
+    for number, job in enumerate(jobs):
+        profiles[f"p{number}"] = application(
+            job["nodes"], job["work"], job["io"], job["overhead"], job["bb"], job["rate"]
+        )
+        name = "rigid" if job["rigid"] else f"p{number}"
+        one = {"id": str(number), "subtime": job["submit"], "res": job["nodes"], "profile": name}
+        wire.append(one if job["walltime"] is None else one | {"walltime": job["walltime"]})
+    records: list[AppRecord] = []
+    execution = Malleable(gate=make_gate(gate), on_record=records.append)
+    killing = Killing(POLICIES[policy].build({}), kills)
+    session = Session(killing, execution=execution, steering=Steering(controller, execution))
+
+    def handle(message: Message) -> Reply:
+        reply = session.handle(message)
+        session.check()
+        execution.check()
+        return reply
+
+    data = {"nb_res": NODES, "jobs": wire, "profiles": profiles}
+    options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
+    with FluidEngine(platform()) as engine:
+        Simulation(platform(), [workload_from_object(data)], engine, InProcessLink(handle), options).run()
+    return Played(records, session, killing.killed)
+
+
+def prove(played: Played, jobs: list[dict[str, Any]]) -> None:
+    """All nodes are back; who came to his end has done every interval once; nobody else has done more than that."""
+    assert played.session.cluster.free_nodes == NODES
+    assert not played.session.cluster.unavailable
+    assert played.session._loans.booked_until() == {}
+    assert len(played.session._timeline) == 1 or played.session._timeline.free_nodes_now() == NODES
+    for record in played.records:
+        whole = record.state is JobState.COMPLETED_SUCCESSFULLY
+        assert (record.iterations == 13) if whole else (record.iterations <= 13)
+        assert record.intervals == -(-record.iterations // 2)
+        job = jobs[int(record.job.name)]
+        if whole and job["io"]:
+            assert len(record.phases) == 3
+        model = application(job["nodes"], job["work"], 0, 0, 0, 0)["malleable"]["model"]
+        sizes = [nodes for _, nodes in record.sizes]
+        if whole:
+            fastest, slowest = max(sizes), min(sizes)
+            assert record.compute_s >= 13 * (model["work"] / fastest + 0.25) - 1e-3
+            assert record.compute_s <= 13 * (model["work"] / slowest + 0.25) + 0.01
+        if record.job.id in played.killed:
+            assert record.state is not JobState.RUNNING
+
+
+@settings(max_examples=60)
+@given(
+    jobs=JOBS,
+    policy=st.sampled_from(["fcfs", "easy", "conservative", "sjf-easy"]),
+    numbers=st.lists(st.integers(0, 23), max_size=25),
+    kills=st.lists(st.integers(0, 9), max_size=12),
+    gate=st.sampled_from(IoControl),
+)
+def test_no_resize_loses_work_or_nodes(
+    jobs: list[dict[str, Any]], policy: str, numbers: list[int], kills: list[int], gate: IoControl
+) -> None:
+    """Under a controller that resizes at random, with kills and walltimes, rigid jobs, burst buffers and bandwidth."""
+    prove(play(jobs, policy, Restless(numbers), kills, gate), jobs)
+
+
+@pytest.mark.parametrize("expansion", list(Expansion))
+@pytest.mark.parametrize("strategy", list(Strategy))
+@settings(max_examples=6)
+@given(jobs=JOBS, kills=st.lists(st.integers(0, 9), max_size=12), gate=st.sampled_from(IoControl))
+def test_our_controllers_keep_it_too(
+    expansion: Expansion, strategy: Strategy, jobs: list[dict[str, Any]], kills: list[int], gate: IoControl
+) -> None:
+    """Every combination of strategy and expansion; what it asks for always passes the guard."""
+    control = Control(interference=strategy, expansion=expansion, expansion_profit=0.1, io_uncertainty=0.5)
+    prove(play(jobs, "easy", make_controllers(control), kills, gate), jobs)
+
+
+def test_same_input_same_records() -> None:
+    """Two simulations of the same jobs go the same way."""
+    jobs = [
+        {"submit": n, "nodes": 2 + n, "work": 30, "io": 3, "overhead": 1, "bb": 0, "rate": 0, "walltime": None,
+         "rigid": False} for n in range(3)
+    ]  # fmt: skip
+    control = Control(interference=Strategy.COUPLE, expansion=Expansion.IO)
+
+    def once() -> list[tuple[float, list[tuple[float, int]]]]:
+        played = play(jobs, "easy", make_controllers(control), [], IoControl.EXCLUSIVE)
+        return [(record.end_s, record.sizes) for record in played.records]
+
+    first = once()
+    assert first == once()
+    assert any(len(sizes) > 1 for _, sizes in first), "nothing was resized: the test proves nothing"
