@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from schedulers.controllers.control import Control, make_controllers
 from schedulers.controllers.interference import Conflict
+from schedulers.errors import OptionError
 from schedulers.estimates import Correction, Estimator, Requested, UserHistory, Walltimes
 from schedulers.execution.app_record import AppRecord
 from schedulers.execution.base import Execution
@@ -22,6 +23,7 @@ from schedulers.execution.operations import OperationRecord, Sequenced
 from schedulers.execution.phased import Phased, PhasedOptions, PhaseRecord
 from schedulers.execution.rigid import Rigid
 from schedulers.execution.streamed import Streamed
+from schedulers.execution.timeshared import TimeShared
 from schedulers.machine import MachineDefaults
 from schedulers.options import option
 from schedulers.placement import NodeOrder, Placement, StorageOrder
@@ -29,6 +31,9 @@ from schedulers.session import Cadence, Observer, Session
 from schedulers.steering import Steering
 from schedulers.timeline import Timeline
 from schedulers.timeline_published import PublishedTimeline
+from schedulers.timesharing.costs import Costs
+from schedulers.timesharing.sharing import SharesNodes, Sharing
+from schedulers.timesharing.slices import Slices
 from schedulers.view import Policy
 
 
@@ -62,6 +67,10 @@ class Settings(Control):
     )
     streams: bool = option(
         False, help="whether jobs with the field io_bytes write it beside their computation (additional_io_job)"
+    )
+    file_nodes: bool = option(
+        False,
+        help="whether jobs pay for blocks (fields io_blocks, file_nodes) by their place, as under gang policies",
     )
     phase_target: float = option(
         3.6e12, unit="flop per node", low=1.0, high=1e24, help="work that a compute phase of the IO-Aware model aims at"
@@ -134,7 +143,9 @@ def assemble(
         Get what became of every malleable application, and every predicted collision of I/O phases (only with the
         setting ``malleable``).
     """
-    execution = _execution(settings, on_record, on_operations, phased=phased)
+    execution = _shared(policy, settings, phased=phased) or _execution(
+        settings, on_record, on_operations, phased=phased
+    )
     steering: Steering | None = None
     if settings.malleable:
         execution = Malleable(execution, make_gate(settings.io_control, settings.io_order), on_application)
@@ -153,6 +164,25 @@ def assemble(
         explain=explain,
         steering=steering,
     )
+
+
+_WHOLE_MACHINE = Sharing(Slices(level=1, quantum_us=1_000_000), Costs())
+"""Nobody takes turns."""
+
+
+def _shared(policy: Policy, settings: Settings, *, phased: bool) -> TimeShared | None:
+    """The execution model of policies that share nodes in time, and of jobs that pay for blocks by their place."""
+    if isinstance(policy, SharesNodes):
+        sharing = policy.sharing()
+    elif settings.file_nodes:
+        sharing = _WHOLE_MACHINE
+    else:
+        return None
+    if phased or settings.operations or settings.streams or settings.malleable:
+        raise OptionError(
+            "gang policies and the setting 'file_nodes' run jobs their own way: leave out other job models"
+        )
+    return TimeShared(*sharing)
 
 
 _ESTIMATORS: Mapping[Estimates, Callable[[Settings], Estimator]] = {

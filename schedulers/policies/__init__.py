@@ -13,10 +13,12 @@ from typing import Any
 from schedulers.options import OptionInfo, build, describe
 from schedulers.policies.backfill import Backfill
 from schedulers.policies.conservative import Conservative
+from schedulers.policies.gang import Gang
 from schedulers.policies.maxutil import MaxUtil
 from schedulers.policies.pack import Pack
 from schedulers.policies.plan import Plan
 from schedulers.policies.window import Window
+from schedulers.timesharing.scheduling import Where
 from schedulers.view import Policy
 
 
@@ -149,5 +151,29 @@ POLICIES: dict[str, PolicyEntry] = {
         source="Jeannot, Pallez, Vidal 2023, I/O-aware List-scheduling",
     ),
     "pack": PolicyEntry(Pack, "packs of jobs that start together, within the average I/O bandwidth over the pack"),
+    "gang": PolicyEntry(
+        Gang,
+        "gang scheduling: jobs take turns in time slices, on any nodes",
+        {},
+        source="Zhang et al. 2003, section 3.2",
+    ),
+    "gang-io": PolicyEntry(
+        Gang,
+        "gang scheduling that puts jobs on their file's nodes, or lets them wait",
+        {"where": Where.FILES},
+        source="Zhang et al. 2003, section 3.3",
+    ),
+    "gang-io-adaptive": PolicyEntry(
+        Gang,
+        "gang scheduling that puts jobs on their file's nodes where these are free, else on any",
+        {"where": Where.FILES_FIRST, "local_first": True},
+        source="Zhang et al. 2003, section 3.5",
+    ),
+    "gang-io-migrate": PolicyEntry(
+        Gang,
+        "the adaptive kind, which also moves running jobs to their file's nodes",
+        {"where": Where.FILES_FIRST, "local_first": True, "migrate": True},
+        source="Zhang et al. 2003, section 3.6",
+    ),
 }
 """Every policy by its name on the command line."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from schedulers.explain import PassNotes
 from schedulers.job import Allocation, Job
+from schedulers.policies import POLICIES
 from schedulers.protocol.messages import (
     CallMeLater,
     Event,
@@ -25,6 +26,10 @@ from schedulers.protocol.messages import (
     SimulationEnds,
 )
 from schedulers.session import Observer, Session
+from schedulers.timesharing.sharing import SharesNodes
+
+SPACE_SHARING = [name for name, entry in POLICIES.items() if not issubclass(entry.cls, SharesNodes)]
+"""Policies under which a job has its nodes to itself; those that share them in time run as dynamic jobs."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from schedulers.policies import POLICIES
 from schedulers.protocol.messages import JobState
 from schedulers.session import Session
 from schedulers.view import Policy, Running, View
-from tests.properties.mini import MiniJob, MiniMachine, Played, play
+from tests.properties.mini import SPACE_SHARING, MiniJob, MiniMachine, Played, play
 
 GB = 10**9
 
@@ -97,7 +97,7 @@ class Restless:
         yield from self.policy(rest)
 
 
-@pytest.mark.parametrize("name", list(POLICIES))
+@pytest.mark.parametrize("name", SPACE_SHARING)
 @settings(max_examples=12, phases=[Phase.generate])
 @given(
     jobs=JOBS,

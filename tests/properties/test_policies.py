@@ -10,7 +10,7 @@ from schedulers.explain import Role
 from schedulers.machine import Machine
 from schedulers.policies import POLICIES
 from schedulers.session import Cadence, Session
-from tests.properties.mini import MiniJob, MiniMachine, Played, play
+from tests.properties.mini import SPACE_SHARING, MiniJob, MiniMachine, Played, play
 
 GB = 10**9
 SHAPE = MiniMachine(nodes=8, storages=2, storage_bytes=10 * GB)
@@ -52,7 +52,7 @@ def run(
 
 
 @pytest.mark.parametrize("literal", [False, True], ids=["default", "literal"])
-@pytest.mark.parametrize("name", list(POLICIES))
+@pytest.mark.parametrize("name", SPACE_SHARING)
 @settings(max_examples=25)
 @given(jobs=JOBS, tree=st.booleans())
 def test_feasible_jobs_run_and_others_are_rejected(name: str, literal: bool, jobs: list[MiniJob], tree: bool) -> None:
@@ -68,7 +68,7 @@ def test_feasible_jobs_run_and_others_are_rejected(name: str, literal: bool, job
         assert (f"w0!{index}" in played.refused) == bool(too_big)
 
 
-@pytest.mark.parametrize("name", list(POLICIES))
+@pytest.mark.parametrize("name", SPACE_SHARING)
 @settings(max_examples=12)
 @given(jobs=JOBS, tree=st.booleans())
 def test_nothing_is_over_committed(name: str, jobs: list[MiniJob], tree: bool) -> None:
@@ -100,7 +100,7 @@ def test_nothing_is_over_committed(name: str, jobs: list[MiniJob], tree: bool) -
         assert not left or min(left) >= 0 or name in AVERAGES
 
 
-@pytest.mark.parametrize("name", list(POLICIES))
+@pytest.mark.parametrize("name", SPACE_SHARING)
 @settings(max_examples=8)
 @given(jobs=JOBS)
 def test_same_seed_same_replies(name: str, jobs: list[MiniJob]) -> None:
