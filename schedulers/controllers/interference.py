@@ -30,6 +30,8 @@ class Strategy(enum.Enum):
     """What to do about predicted collisions."""
 
     NONE = "none"
+    WATCH = "watch"
+    """Predict and tell, but do nothing."""
     SHIFT = "phase-shifting"
     COUPLE = "period-coupling"
 
@@ -47,7 +49,7 @@ class Conflict:
     start_s, other_s
         Predicted starts of both phases.
     outcome
-        ``shift``, ``couple``, or the reason why nothing is done.
+        ``watch``, ``shift``, ``couple``, or the reason why nothing is done.
     chosen
         The application that is resized ("" for none).
     extra
@@ -108,6 +110,9 @@ class Interference:
             other = self._collides(place, phases)
             if other is None:
                 continue
+            if self.strategy is Strategy.WATCH:
+                self._watched(scene, phases, place, other)
+                continue
             chosen, answer = self._resolve(scene.applications, phases, place, other, idle)
             if self.tell is not None:
                 self.tell(self._conflict(scene, phases, place, other, chosen, answer))
@@ -115,6 +120,12 @@ class Interference:
                 idle -= answer.growth
                 touched.add(chosen)
                 yield answer
+
+    def _watched(self, scene: Scene, phases: list[Phase], place: int, other: int) -> None:
+        if self.tell is not None:
+            names = (scene.applications[place].id, scene.applications[other].id)
+            starts = (phases[place].start_s, phases[other].start_s)
+            self.tell(Conflict(scene.now_s, *names, *starts, self.strategy.value))
 
     def _margin(self, phase: Phase) -> float:
         return max(self.uncertainty_s, self.sigmas * phase.error_s)
