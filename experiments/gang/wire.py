@@ -1,0 +1,99 @@
+"""A gang-scheduled workload through the protocol, quantum by quantum: session, guard, messages, embedded simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from experiments.gang.aggregate import Ran
+from platforms.catalogue import platform_from
+from schedulers.assembly import Settings, assemble
+from schedulers.decisions import Arrange
+from schedulers.job import Allocation, Job
+from schedulers.protocol.messages import JobState
+from schedulers.session import Observer
+from schedulers.timesharing.slices import to_us
+from schedulers.view import Policy, Running
+from simulator.broker import Simulation
+from simulator.engines.fixed import FixedEngine
+from simulator.links import InProcessLink, Link
+from simulator.options import SimulationOptions
+from simulator.workload import workload_from_object
+from workloads.gang import GangJob, as_workload
+
+PLATFORM = "serverless"
+
+
+class _Diary(Observer):
+    """Notes when jobs got their place and ended, and whether on their file's nodes."""
+
+    def __init__(self, jobs: Sequence[GangJob], width: int) -> None:
+        self._jobs = jobs
+        self._width = width
+        self.start_us = [0] * len(jobs)
+        self.end_us = [0] * len(jobs)
+        self.local = [False] * len(jobs)
+
+    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        """Note the start."""
+        self.start_us[int(job.name)] = to_us(now_s)
+
+    def ended(self, running: Running, state: JobState, now_s: float) -> None:
+        """Note the end and the place."""
+        assert state is JobState.COMPLETED_SUCCESSFULLY, f"job {running.job.id} was stopped: {state.value}"
+        number = int(running.job.name)
+        self.end_us[number] = to_us(now_s)
+        columns = sorted({node % self._width for node in running.allocation.nodes})
+        self.local[number] = columns == list(self._jobs[number].file_nodes)
+
+
+class _Moves:
+    """A policy whose moves to other columns are counted."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self.count = 0
+
+    def sharing(self) -> Any:
+        """The policy's own."""
+        return self._policy.sharing()  # type: ignore[attr-defined]
+
+    def __call__(self, view: Any) -> Any:
+        """Pass decisions on."""
+        width = view.machine.width
+        held = {entry.job.id: {node % width for node in entry.allocation.nodes} for entry in view.running}
+        for decision in self._policy(view):
+            if isinstance(decision, Arrange):
+                self.count += sum(
+                    held[job.id] != {node % width for node in allocation.nodes} for job, allocation in decision.places
+                )
+            yield decision
+
+
+def run_on_wire(jobs: Sequence[GangJob], policy: Policy, platform: str = PLATFORM) -> Ran:
+    """Play a workload under a gang policy through the protocol, in this process.
+
+    Parameters
+    ----------
+    jobs
+        In order of submission.
+    policy
+        One of the gang policies.
+    platform
+        A machine whose network takes no time, so that events are told at their instants.
+    """
+    machine = platform_from(platform)
+    width = sum(host.properties.get("role", "") in ("", "compute_node") for host in machine.hosts)
+    diary, moves = _Diary(jobs, width), _Moves(policy)
+    session = assemble(moves, Settings(), observer=diary)
+    workload = as_workload(list(jobs), width)
+    data = {
+        "nb_res": workload.nb_res,
+        "jobs": [{**job.to_object(), "id": str(job.id)} for job in workload.jobs],
+        "profiles": workload.profiles,
+    }
+    with FixedEngine(machine) as engine:
+        link: Link = InProcessLink(session.handle)
+        options = SimulationOptions(dynamic_jobs=True, fail_on_deadlock=True)
+        Simulation(machine, [workload_from_object(data)], engine, link, options).run()
+    return Ran(diary.start_us, diary.end_us, diary.local, moves.count)
