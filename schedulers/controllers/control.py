@@ -28,9 +28,8 @@ class Control:
     io_sigmas: float = option(
         0.0, low=0.0, high=100.0, help="standard errors of a prediction that are allowed for where they are more"
     )
-    similar_periods: float = option(
-        0.01, low=0.0, high=1.0, help="relative difference of I/O periods that are called similar"
-    )
+    equal_periods: float = option(0.02, low=0.0, high=1.0, help="relative difference of I/O periods called equal")
+    similar_periods: float = option(0.2, low=0.0, high=1.0, help="relative difference of I/O periods called similar")
     coupling_tolerance: float = option(
         0.01, low=0.0, high=1.0, help="relative difference of coupled periods that is left alone"
     )
@@ -82,6 +81,7 @@ def make_controllers(control: Control, tell: Callable[[Conflict], None] | None =
             control.interference,
             control.io_uncertainty,
             control.io_sigmas,
+            control.equal_periods,
             control.similar_periods,
             control.coupling_tolerance,
             tell,

@@ -81,8 +81,9 @@ class Interference:
         Seconds added to the duration of predicted phases and to every shift, >= 0 (paper: 2).
     sigmas
         Where this many standard errors of a prediction are more than ``uncertainty_s``, they take its place; 0: never.
-    similar
-        Largest relative difference of periods called similar.
+    equal, similar
+        Largest relative differences of periods called equal, and similar
+        (:func:`schedulers.controllers.shifting.select_application`).
     tolerance
         Relative difference of coupled periods that is left alone.
     tell
@@ -92,7 +93,8 @@ class Interference:
     strategy: Strategy = Strategy.SHIFT
     uncertainty_s: float = 2.0
     sigmas: float = 0.0
-    similar: float = 0.01
+    equal: float = 0.02
+    similar: float = 0.2
     tolerance: float = 0.01
     tell: Callable[[Conflict], None] | None = None
 
@@ -169,7 +171,7 @@ class Interference:
         self, views: Sequence[AppView], phases: list[Phase], place: int, other: int, idle: int
     ) -> tuple[int, Resize | Refusal]:
         wide = [phases[index].widened(self._margin(phases[index])) for index in (place, other)]
-        which = select_application(wide[0], wide[1], self.similar)
+        which = select_application(wide[0], wide[1], self.equal, self.similar)
         chosen = (place, other)[which]
         view = views[chosen]
         if not view.willing:

@@ -1,0 +1,135 @@
+"""One simulation of malleable applications in this process: a workload, a machine, settings; records come back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from platforms.catalogue import builtin_files
+from platforms.description import read_description
+from platforms.generate import generate
+from platforms.model import Platform
+from platforms.xml_reader import parse_platform
+from schedulers.assembly import Settings, assemble
+from schedulers.controllers.interference import Conflict
+from schedulers.execution.app_record import AppRecord
+from schedulers.job import Allocation, Job
+from schedulers.options import build
+from schedulers.policies import POLICIES
+from schedulers.protocol.messages import JobState
+from schedulers.session import Observer
+from schedulers.view import Running
+from simulator.broker import Simulation
+from simulator.engines.fluid import FluidEngine
+from simulator.links import InProcessLink
+from simulator.options import SimulationOptions
+from simulator.workload import workload_from_object
+
+NODE_BANDWIDTH = "100GBps"
+"""Of every slot's link: only the file system limits the I/O of the paper's applications."""
+
+
+@dataclass
+class Diary(Observer):
+    """Notes submissions, starts, ends and what is held.
+
+    Attributes
+    ----------
+    jobs
+        ``(submitted, started, ended, nodes asked for, ended well)`` of every job that ran, in order of ends.
+    held_node_s
+        Nodes held times seconds, lent ones included.
+    """
+
+    jobs: list[tuple[float, float, float, int, bool]] = field(default_factory=list)
+    rejected_jobs: int = 0
+    held_node_s: float = 0.0
+    _held: dict[str, tuple[float, int]] = field(default_factory=dict)
+
+    def rejected(self, job: Job, reason: str, now_s: float) -> None:
+        """Count."""
+        self.rejected_jobs += 1
+
+    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        """Begin to count what it holds."""
+        self._held[job.id] = (now_s, len(allocation.nodes))
+
+    def resized(self, running: Running, now_s: float) -> None:
+        """Go on with another number."""
+        self._count(running.job.id, now_s)
+        self._held[running.job.id] = (now_s, len(running.allocation.nodes))
+
+    def ended(self, running: Running, state: JobState, now_s: float) -> None:
+        """Note the job."""
+        self._count(running.job.id, now_s)
+        job = running.job
+        well = state is JobState.COMPLETED_SUCCESSFULLY
+        self.jobs.append((job.submit_time_s, running.start_s, now_s, job.nodes, well))
+
+    def _count(self, job_id: str, now_s: float) -> None:
+        since_s, nodes = self._held.pop(job_id)
+        self.held_node_s += nodes * (now_s - since_s)
+
+
+@dataclass(frozen=True)
+class Played:
+    """What came of a simulation.
+
+    Attributes
+    ----------
+    records
+        Applications by name of their job, in order of ends.
+    conflicts
+        Predicted collisions.
+    diary
+        All jobs.
+    end_s
+        Simulated time at the end.
+    wall_s
+        What it took.
+    """
+
+    records: dict[str, AppRecord]
+    conflicts: list[Conflict]
+    diary: Diary
+    end_s: float
+    wall_s: float
+
+
+@lru_cache(maxsize=16)
+def slots(count: int, pfs_bytes_per_s: float) -> Platform:
+    """A machine of ``count`` slots for one process each, with one file system: what the paper's cores are here."""
+    text = f"""
+name = "slots"
+topology = "tree"
+[[cluster]]
+name = "slots"
+uplink = {{ name = "core", bandwidth = "100000GBps" }}
+levels = [{{ name = "slot", count = {count}, bandwidth = "{NODE_BANDWIDTH}", latency = "1us", duplex = true }}]
+[pfs]
+bandwidth = "{pfs_bytes_per_s / 1e6!r}MBps"
+"""
+    return parse_platform(generate(read_description(text, "slots", builtin_files())), "slots")
+
+
+def play(platform: Platform, workload: Mapping[str, Any], settings: Mapping[str, str], policy: str = "fcfs") -> Played:
+    """Simulate a workload (the object of a Batsim file) under a policy and settings of the session."""
+    begin = time.perf_counter()
+    records: dict[str, AppRecord] = {}
+    conflicts: list[Conflict] = []
+    diary = Diary()
+    session = assemble(
+        POLICIES[policy].build(),
+        build(Settings, {"malleable": "true"} | dict(settings)),
+        observer=diary,
+        on_application=lambda record: records.update({record.job.name: record}),
+        on_conflict=conflicts.append,
+    )
+    options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
+    with FluidEngine(platform) as engine:
+        link = InProcessLink(session.handle)
+        result = Simulation(platform, [workload_from_object(dict(workload))], engine, link, options).run()
+    return Played(records, conflicts, diary, result.end_s, time.perf_counter() - begin)
