@@ -77,7 +77,7 @@ FIGURE_7 = [
 
 def test_a_migrated_job_pays_once_and_then_runs_locally() -> None:
     """Figure 7. D has slice 1 (10 to 20 s): 10 of 120 s. A, in slices 0 and 2, leaves at 25 s. D goes to row 0,
-    restarts for 2 s, needs 110 / 2 = 55 s more: 5 in this slice, 10 in each of slices 4, 6, 8, 10 and 12, 2 in slice 14."""
+    restarts for 2 s, and needs 55 s more: 5 in this slice, 10 in each of slices 4, 6, 8, 10 and 12, 2 in slice 14."""
     policy = Gang(10.0, 2, Where.FILES_FIRST, local_first=True, migrate=True, migration_cost=2.0)
     shown = play(policy, FIGURE_7)
     assert shown.ends["A"] == (25.0, DONE)
