@@ -4,28 +4,44 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
+import math
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import NoReturn
 
+import msgspec
 from rich.console import Console
 from rich.table import Table
 
 from experiments.errors import SpecError
+from experiments.folders import make_folder, read_json, write_json
+from experiments.herbein.pace import STEADY_GAP_S, Pace, pace_of
 from experiments.herbein.published import AWARE, IGNORANT, PROVISIONINGS
-from experiments.herbein.run import ENGINES, Point, read, run_to_file, summary
-from workloads.herbein import CONSTANT_RATES, DIVERSE_RATES, HerbeinModel, HerbeinOptions, draw_herbein, fit_herbein
+from experiments.herbein.run import ENGINES, NODES, Point, file_of, read, run_to_file, summary
+from schedulers.placement import NodeOrder
+from schedulers.policies import POLICIES
+from workloads.herbein import (
+    CHANGES_PER_JOB,
+    CONSTANT_RATES,
+    DIVERSE_RATES,
+    PAPER_JOBS,
+    PAPER_STATE_CHANGE_S,
+    HerbeinModel,
+    HerbeinOptions,
+    draw_herbein,
+    fit_herbein,
+)
 from workloads.load import load_log
 
 MIXES = {"constant": CONSTANT_RATES, "diverse": DIVERSE_RATES}
-SIZE_FACTOR = 2.0
-"""Atlas has 1,152 nodes, CTS-1 3,888: sizes are doubled, and stay powers of two."""
+SIZE_FACTOR = 1.5
+"""What sizes of the log are multiplied with: Atlas has 1,152 nodes, CTS-1 3,888. At the pace that the paper states
+this brings about the contention that it states; with 1 there is too little, with 2 the work alone takes longer than
+the paper's tests (docs/herbein.md has the figures)."""
 
 LOCAL_LOG = "data/swf/LLNL-Atlas-2006-2.1-cln.swf.xz"
 PUBLIC_LOG = "LLNL-Atlas-2006-2.1-cln"
@@ -43,16 +59,18 @@ def command(arguments: Sequence[str]) -> int:
     options = _complete(_parser().parse_args(arguments))
     console = Console(width=200)
     out: Path = options.out
-    runs = out / "runs"
-    runs.mkdir(parents=True, exist_ok=True)
-    points = _points(options)
-    drawn = _options(options, 0, "constant")
     begin = time.perf_counter()
-    done = _run_all(points, options, runs, console)
+    make_folder(out)
+    make_folder(out / "runs")
+    model = _model(options.log)
+    with ProcessPoolExecutor(options.workers) as pool:
+        paces = _paces(model, options, pool, console)
+        done = _run_all(_points(options), paces, options, pool, console)
     console.print(f"{len(done)} runs, {time.perf_counter() - begin:.0f} s", highlight=False)
     _report(done, out, console)
+    _show_paces(model, paces, options, console)
     if options.growth:
-        _growth(_model(options.log), drawn, out, console)
+        _growth(model, _options(options, 0, "constant", paces), out, console)
     return 0
 
 
@@ -68,8 +86,22 @@ def _parser() -> argparse.ArgumentParser:
     add("--policy", action="append", default=[], metavar="NAME", help="policies (default: easy and fcfs, quick: easy)")
     add("--contention", action="append", default=[], choices=list(ENGINES), help="models (default: waterfill-mb)")
     add("--mix", action="append", default=[], choices=list(MIXES), help="I/O rates (default: constant)")
-    add("--mean-gap", type=float, metavar="S", help="time between submissions (default: 4 x 31.7 s)")
-    add("--size-factor", type=float, default=SIZE_FACTOR, metavar="F", help="what the log's sizes are multiplied with")
+    add(
+        "--mean-gap",
+        type=float,
+        metavar="S",
+        help="time between submissions (default: so that job states change "
+        f"every {PAPER_STATE_CHANGE_S} s, found for each seed)",
+    )
+    add(
+        "--size-factor",
+        type=float,
+        default=SIZE_FACTOR,
+        metavar="F",
+        help="what the log's sizes are multiplied with (%(default)s)",
+    )
+    add("--foreign", type=float, default=0.0, metavar="SHARE", help="share of the file system kept for others' traffic")
+    add("--node-order", choices=[order.value for order in NodeOrder], default="first-fit", help="placement (first-fit)")
     add("--log", default="", metavar="FILE|NAME", help=f"log to fit (default: {PUBLIC_LOG}, or below SPILLWAY_DATA)")
     add("--no-growth", dest="growth", action="store_false", help="do not measure 1,000 to 64,000 nodes")
     add("--workers", type=int, default=max(1, len(os.sched_getaffinity(0))), metavar="N", help="runs at a time")
@@ -79,8 +111,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _complete(options: argparse.Namespace) -> argparse.Namespace:
     """Fill in what is not given; ``--quick`` changes it."""
-    options.jobs = options.jobs or (400 if options.quick else 2500)
-    options.seeds = options.seeds or (1 if options.quick else 3)
+    options.jobs = (400 if options.quick else PAPER_JOBS) if options.jobs is None else options.jobs
+    options.seeds = (1 if options.quick else 3) if options.seeds is None else options.seeds
     options.policy = options.policy or (["easy"] if options.quick else ["easy", "fcfs"])
     options.contention = options.contention or ["waterfill-mb"]
     options.mix = options.mix or ["constant"]
@@ -88,6 +120,17 @@ def _complete(options: argparse.Namespace) -> argparse.Namespace:
     for name in ("jobs", "seeds", "workers"):
         if getattr(options, name) < 1:
             raise SpecError(f"--{name} must be at least 1, got {getattr(options, name)}")
+    for name in ("mean_gap", "size_factor"):
+        value = getattr(options, name)
+        if value is not None and not 0 < value < math.inf:
+            raise SpecError(f"--{name.replace('_', '-')} must be a number above 0, got {value:g}")
+    if not 0 <= options.foreign < 1:
+        raise SpecError(f"--foreign must be at least 0 and below 1, got {options.foreign:g}")
+    unknown = [name for name in options.policy if name not in POLICIES]
+    if unknown:
+        raise SpecError(f"--policy: unknown policy {unknown[0]!r}; known: {', '.join(POLICIES)}")
+    for name in ("policy", "contention", "mix"):  # said twice is said once
+        setattr(options, name, list(dict.fromkeys(getattr(options, name))))
     return options
 
 
@@ -96,41 +139,97 @@ def _points(options: argparse.Namespace) -> list[Point]:
         range(options.seeds), options.mix, options.contention, options.policy, PROVISIONINGS, (IGNORANT, AWARE)
     )
     return [
-        Point(platform=platform, policy=policy, scheduler=scheduler, contention=contention, seed=seed, mix=mix)
+        Point(
+            platform=platform, policy=policy, scheduler=scheduler, contention=contention, seed=seed, mix=mix,
+            foreign_share=options.foreign if scheduler == AWARE else 0.0, node_order=options.node_order,
+        )
         for seed, mix, contention, policy, platform, scheduler in grid
-    ]
+    ]  # fmt: skip
 
 
-def _options(options: argparse.Namespace, seed: int, mix: str) -> HerbeinOptions:
-    drawn = HerbeinOptions(jobs=options.jobs, seed=seed, size_factor=options.size_factor, rates=MIXES[mix])
-    return drawn if options.mean_gap is None else replace(drawn, mean_gap_s=options.mean_gap)
+def _options(options: argparse.Namespace, seed: int, mix: str, paces: Mapping[int, Pace]) -> HerbeinOptions:
+    gap_s = paces[seed].gap_s if seed in paces else options.mean_gap or STEADY_GAP_S
+    return HerbeinOptions(
+        jobs=options.jobs, seed=seed, size_factor=options.size_factor, rates=MIXES[mix], mean_gap_s=gap_s
+    )
 
 
 @lru_cache(maxsize=1)
 def _model(log: str) -> HerbeinModel:
     """The model of a log: a file, a public log, or by default Atlas from the reference data or the public archive."""
-    local = Path(os.environ.get("SPILLWAY_DATA", "")) / LOCAL_LOG
-    source = log or (str(local) if local.is_file() else PUBLIC_LOG)
+    folder = os.environ.get("SPILLWAY_DATA", "")
+    local = Path(folder) / LOCAL_LOG
+    source = log or (str(local) if folder and local.is_file() else PUBLIC_LOG)
     return fit_herbein(load_log(source)[0])
 
 
-def _one(point: Point, options: argparse.Namespace, folder: Path) -> Path:
-    workload = draw_herbein(_model(options.log), _options(options, point.seed, point.mix))
-    return run_to_file(point, workload, folder)
+def _paces(
+    model: HerbeinModel, options: argparse.Namespace, pool: ProcessPoolExecutor, console: Console
+) -> dict[int, Pace]:
+    """The paper's pace for every seed, unless the time between submissions is given; kept in a file."""
+    if options.mean_gap is not None:
+        return {}
+    path: Path = options.out / "paces.json"
+    known = {key: msgspec.convert(value, Pace) for key, value in read_json(path).items()}
+    drawn = {seed: _options(options, seed, "constant", {}) for seed in range(options.seeds)}
+    keys = {seed: draw_herbein(model, one).checksum for seed, one in drawn.items()}
+    waiting = {seed: pool.submit(pace_of, model, drawn[seed]) for seed in drawn if keys[seed] not in known}
+    for seed, pace in waiting.items():
+        known[keys[seed]] = pace.result()
+        console.print(f"seed {seed}: pace found", highlight=False)
+        write_json(path, {key: msgspec.to_builtins(value) for key, value in known.items()})
+    return {seed: known[key] for seed, key in keys.items()}
 
 
-def _run_all(points: list[Point], options: argparse.Namespace, runs: Path, console: Console) -> dict[Point, Path]:
-    key = f"{options.jobs}-{options.size_factor:g}-{options.mean_gap or 0:g}"
-    folder = runs / key
-    folder.mkdir(exist_ok=True)
-    done: dict[str, Path] = {}
-    with ProcessPoolExecutor(options.workers) as pool:
-        waiting = {pool.submit(_one, point, options, folder): point for point in points}
-        for finished in as_completed(waiting):
-            point = waiting[finished]
-            done[point.id] = finished.result()
-            console.print(f"[{len(done)}/{len(points)}] {point.id}", markup=False, highlight=False)
-    return {point: done[point.id] for point in points}
+def _run_all(
+    points: list[Point],
+    paces: Mapping[int, Pace],
+    options: argparse.Namespace,
+    pool: ProcessPoolExecutor,
+    console: Console,
+) -> dict[Point, Path]:
+    """Run what is missing, and return the files of all points, in their order."""
+    model, folder = _model(options.log), options.out / "runs"
+    workloads = {
+        (seed, mix): draw_herbein(model, _options(options, seed, mix, paces))
+        for seed, mix in dict.fromkeys((point.seed, point.mix) for point in points)
+    }
+    files = {point: file_of(point, workloads[point.seed, point.mix], folder) for point in points}
+    missing = [point for point in points if not files[point].exists()]
+    waiting = {pool.submit(run_to_file, point, workloads[point.seed, point.mix], folder): point for point in missing}
+    for number, finished in enumerate(as_completed(waiting), 1):
+        finished.result()
+        console.print(f"[{number}/{len(missing)}] {waiting[finished].id}", markup=False, highlight=False)
+    return files
+
+
+def _show_paces(model: HerbeinModel, paces: Mapping[int, Pace], options: argparse.Namespace, console: Console) -> None:
+    """Say for every seed how the workload was scaled, and how much it asks of the machine."""
+    if not paces:
+        return
+    title = f"Workloads: {options.jobs} jobs, sizes x {options.size_factor:g}"
+    table = Table(title=title, title_justify="left")
+    for heading in ("seed", "mean time between submissions (s)", "between state changes (s) (published)", "work"):
+        table.add_column(heading)
+    for seed, pace in paces.items():
+        workload = draw_herbein(model, _options(options, seed, "constant", paces))
+        work = sum(job.res * float(workload.profiles[job.profile]["cpu"]) / 1e9 for job in workload.jobs)
+        share = work / (NODES * CHANGES_PER_JOB * len(workload.jobs) * pace.change_s)
+        table.add_row(
+            str(seed), f"{pace.gap_s:.1f}", f"{pace.change_s:.2f} ({PAPER_STATE_CHANGE_S})", f"{100 * share:.0f} %"
+        )
+    console.print(table)
+    console.print(
+        "note: state changes are measured under EASY with a perfectly provisioned file system, four per job; work is "
+        "that of all jobs, as a share of what the whole machine can do in that time.",
+        highlight=False, soft_wrap=True,
+    )  # fmt: skip
+    if not all(pace.reached for pace in paces.values()):
+        console.print(
+            "note: where the published pace cannot be met, the nearest one is taken; where the work or a single job "
+            f"takes too long for it, submissions come every {STEADY_GAP_S:g} s.",
+            highlight=False, soft_wrap=True,
+        )  # fmt: skip
 
 
 def _report(done: dict[Point, Path], out: Path, console: Console) -> None:
@@ -157,8 +256,9 @@ def _growth(model: HerbeinModel, drawn: HerbeinOptions, out: Path, console: Cons
     }
     names = list(next(iter(found.values())))
     for heading in ("nodes", *names):
-        table.add_column(heading)
+        table.add_column(heading.removesuffix("_s").replace("_", " "))
     for name, values in found.items():
-        table.add_row(name, *(f"{values[column]:.5g}" for column in names))
+        table.add_row(name, *(f"{values[column]:.4g}" for column in names))
     console.print(table)
-    (out / "growth.json").write_text(json.dumps(found, indent=1), encoding="utf-8")
+    write_json(out / "growth.json", found)
+    console.print("note: CPU time of the thread unless said; the first message tells the machine.", highlight=False)

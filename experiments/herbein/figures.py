@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from analysis.plots.style import PALETTE, legend_above, new_axes, save, set_title
-from experiments.herbein.published import AWARE, IGNORANT, PROVISIONINGS
+from experiments.herbein.published import AWARE, IGNORANT, PROVISIONINGS, published
 from experiments.herbein.report import Rows, ratios
 from experiments.herbein.run import Point, Result
 
@@ -26,8 +26,8 @@ def draw(results: Mapping[Point, Result], rows: Rows, folder: Path) -> list[Path
     shares = _by_place(results, _job_shares)
     decisions = _by_place(results, lambda result: result.decisions_s)
     paths = save(_computing(rows), folder / "figure5")
-    paths += save(_boxes(shares, "share of each job's time in computation (%)", "Jobs"), folder / "figure6")
-    paths += save(_boxes(decisions, "decision time (s)", "Decisions", log=True), folder / "figure7")
+    paths += save(_boxes(shares, "share of each job's time in computation (%)", "Single jobs"), folder / "figure6")
+    paths += save(_boxes(decisions, "decision time (s)", "Scheduling decisions", log=True), folder / "figure7")
     return paths + save(_trade_off(rows), folder / "figure8")
 
 
@@ -63,7 +63,7 @@ def _computing(rows: Rows) -> Axes:
         ax.bar(place, share, color=PALETTE[0], label="computing" if first else None)
         blocked = 100.0 - share if found else 0.0
         ax.bar(place, blocked, bottom=share, color=PALETTE[5], label="blocked on I/O" if first else None)
-        ax.text(place, share / 2, f"{share:.1f}", ha="center", color="white")
+        ax.text(place, share / 2, f"{share:.1f}" if found else "", ha="center", color="white")
     _ticks(ax)
     ax.set_ylabel("allocated node time (%)")
     set_title(ax, "Computing and blocked")
@@ -94,15 +94,29 @@ def _boxes(values: Mapping[tuple[str, str], list[float]], label: str, title: str
 
 
 def _trade_off(rows: Rows) -> Axes:
-    """Figure 8: ratios of efficiency and turnaround, aware over ignorant."""
+    """Figure 8: ratios of efficiency and turnaround, aware over ignorant; bars: means, lines: range over seeds."""
     ax = new_axes(None, 6.0)
-    found = {platform: pair for (*_, platform), pair in ratios(rows).items()}
-    for index, name in enumerate(("system efficiency (higher is better)", "turnaround time (lower is better)")):
-        heights = [found[platform][index] if platform in found else np.nan for platform in PROVISIONINGS]
-        ax.bar(np.arange(4) + 0.4 * index - 0.2, heights, 0.4, color=PALETTE[2 * index], label=name)
+    found = {platform: pairs for (*_, platform), pairs in ratios(rows).items()}
+    literal = all((point.policy, point.mix) == ("easy", "constant") for point in rows)
+    for index, (name, words) in enumerate(_RATIOS):
+        for number, platform in enumerate(PROVISIONINGS):
+            values = [pair[index] for pair in found.get(platform, [])]
+            if not values:
+                continue
+            place, mean = number + 0.4 * index - 0.2, float(np.mean(values))
+            ax.bar(place, mean, 0.38, color=PALETTE[2 * index], label=words if number == 0 else None)
+            ax.plot([place, place], [min(values), max(values)], color="#222222", linewidth=1.2)
+            ax.text(place, 0.04, f"{mean:.2f}", ha="center", color="white")
+            stated = published(platform, "", name) if literal else ""
+            if stated:
+                label = "published" if (index, number) == (0, 0) else None
+                ax.plot(place, float(stated), "D", color=PALETTE[5], markersize=6, label=label)
     ax.axhline(1.0, color="#888888", linewidth=0.8)
     ax.set_xticks(range(4), LABELS)
     ax.set_xlabel("under-provisioning of the file system")
     ax.set_ylabel("I/O-aware / I/O-ignorant")
-    legend_above(ax, 2)
+    legend_above(ax, 3)
     return ax
+
+
+_RATIOS = (("efficiency_ratio", "system efficiency"), ("turnaround_ratio", "turnaround time"))

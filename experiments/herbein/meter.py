@@ -1,13 +1,16 @@
-"""How long every task computed and was blocked, measured at the engine, whatever its contention model."""
+"""Measured from outside: how long every task computed and was blocked, and how long every answer took."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from platforms.model import Platform
+from schedulers.protocol.messages import Message, Reply
+from schedulers.session import Session
 from simulator.engines.base import Engine, TaskSpec
 
 
@@ -64,3 +67,34 @@ class MeteredEngine:
                 nodes, start_s, alone_s = self._running.pop(handle)
                 self.rows.append((nodes, now - start_s, min(alone_s, now - start_s)))
         return ended
+
+
+class Stopwatch:
+    """Times every answer of a session but the first, in which the machine is read.
+
+    Attributes
+    ----------
+    wall_s, cpu_s
+        Wall-clock seconds, and CPU seconds of the thread, of every answer: what else the machine does counts in the
+        former alone.
+    first_s
+        CPU seconds of the first answer.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.wall_s: list[float] = []
+        self.cpu_s: list[float] = []
+        self.first_s: float | None = None
+
+    def handle(self, message: Message) -> Reply:
+        """Pass the message on and measure the answer."""
+        cpu, wall = time.thread_time_ns(), time.perf_counter_ns()
+        reply = self._session.handle(message)
+        wall, cpu = time.perf_counter_ns() - wall, time.thread_time_ns() - cpu
+        if self.first_s is None:
+            self.first_s = cpu / 1e9
+        else:
+            self.wall_s.append(wall / 1e9)
+            self.cpu_s.append(cpu / 1e9)
+        return reply

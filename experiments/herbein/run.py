@@ -12,9 +12,8 @@ from typing import Any, cast
 import msgspec
 import numpy as np
 
-from experiments.herbein.meter import MeteredEngine
+from experiments.herbein.meter import MeteredEngine, Stopwatch
 from experiments.herbein.published import AWARE
-from experiments.stopwatch import TimedSession
 from platforms.catalogue import platform_from
 from platforms.model import Platform
 from schedulers.estimates import Requested
@@ -32,6 +31,7 @@ from simulator.engines.waterfill import WaterfillEngine
 from simulator.links import InProcessLink
 from simulator.options import SimulationOptions
 from simulator.workload import workload_from_object
+from workloads.herbein import CHANGES_PER_JOB
 from workloads.workload import Workload
 
 NODES = 3888
@@ -91,8 +91,8 @@ class Result(msgspec.Struct, frozen=True):
         One entry per job, in order of ends: compute nodes and instants.
     held_nodes, held_s, computing_s
         One entry per job, in order of ends, as measured at the engine: nodes, time held, time spent computing.
-    decisions_s
-        Wall-clock seconds of every answer of the scheduler.
+    decisions_s, decisions_cpu_s
+        Wall-clock seconds and CPU seconds of every answer of the scheduler but the first (it tells the machine).
     contended_percent
         Share of the time with running jobs in which some job got less than it asked; -1 where the model cannot tell.
     rejected
@@ -109,6 +109,7 @@ class Result(msgspec.Struct, frozen=True):
     held_s: list[float]
     computing_s: list[float]
     decisions_s: list[float]
+    decisions_cpu_s: list[float]
     contended_percent: float
     rejected: int
     wall_s: float
@@ -155,7 +156,7 @@ def run(point: Point, workload: Workload, platform: Platform | None = None) -> R
         estimator=Requested(),
         observer=diary,
     )
-    timed = TimedSession(session, lambda _: None)
+    watch = Stopwatch(session)
     data = {
         "nb_res": workload.nb_res,
         "jobs": [{**job.to_object(), "id": str(job.id)} for job in workload.jobs],
@@ -164,17 +165,18 @@ def run(point: Point, workload: Workload, platform: Platform | None = None) -> R
     engine: Engine = ENGINES[point.contention](platform)
     metered = MeteredEngine(engine, platform)
     with engine:
-        link, options = InProcessLink(timed.handle), SimulationOptions(fail_on_deadlock=True)
+        link, options = InProcessLink(watch.handle), SimulationOptions(fail_on_deadlock=True)
         Simulation(platform, [workload_from_object(data)], cast(Engine, metered), link, options).run()
         share = -1.0
         if isinstance(engine, WaterfillEngine):
             share = 100.0 * engine.contended_s / engine.busy_s if engine.busy_s else 0.0
     columns: list[list[Any]] = [list(column) for column in zip(*diary.rows, strict=True)] or [[]] * 4
     columns += [list(column) for column in zip(*metered.rows, strict=True)] or [[]] * 3
-    decisions = (np.array(timed.times_ns, np.float64) / 1e9).tolist()
     wall_s = time.perf_counter() - begin
     nodes, submit, start, end, width, held, computing = columns
-    return Result(nodes, submit, start, end, width, held, computing, decisions, share, diary.rejected_jobs, wall_s)
+    return Result(
+        nodes, submit, start, end, width, held, computing, watch.wall_s, watch.cpu_s, share, diary.rejected_jobs, wall_s
+    )
 
 
 @lru_cache(maxsize=4)
@@ -189,30 +191,35 @@ def summary(result: Result) -> dict[str, float]:
     computing, held, width = np.array(result.computing_s), np.array(result.held_s), np.array(result.held_nodes)
     submit = np.array(result.submit_s)
     shares = np.divide(computing, held, out=np.ones_like(held), where=held > 0)
-    decisions = np.array(result.decisions_s)
-    changes = np.unique(np.concatenate((submit, start, end)))
+    decisions, cpu = np.array(result.decisions_s), np.array(result.decisions_cpu_s)
     return {
         "jobs": float(len(nodes)),
         "rejected": float(result.rejected),
         "computing_percent": float(100 * (width @ computing) / (width @ held)),
         "least_job_percent": float(100 * shares.min()),
+        "job_stretch": float((1.0 / np.maximum(shares, 1e-9)).mean()),
         "contended_percent": result.contended_percent,
         "mean_turnaround_s": float((end - submit).mean()),
         "mean_wait_s": float((start - submit).mean()),
         "makespan_s": float(end.max() - submit.min()),
         "busy_percent": float(100 * (width @ held) / (NODES * (end.max() - submit.min()))),
-        "state_change_s": float((end.max() - submit.min()) / (4 * len(nodes))),
-        "distinct_change_s": float(np.diff(changes).mean()),
+        "state_change_s": float((end.max() - submit.min()) / (CHANGES_PER_JOB * len(nodes))),
         "decisions": float(len(decisions)),
         **{f"decision_p{q}_s": float(np.percentile(decisions, q)) for q in (50, 75, 95, 99)},
+        **{f"decision_cpu_p{q}_s": float(np.percentile(cpu, q)) for q in (50, 99)},
         "decision_max_s": float(decisions.max()),
         "wall_s": result.wall_s,
     }
 
 
+def file_of(point: Point, workload: Workload, folder: Path) -> Path:
+    """Where a run's result is kept: the name tells the point and the workload, whatever made it."""
+    return folder / f"{point.id}_{workload.checksum[:8]}.json"
+
+
 def run_to_file(point: Point, workload: Workload, folder: Path) -> Path:
     """Run a point unless its file is there already; the file appears when it is complete."""
-    path = folder / f"{point.id}.json"
+    path = file_of(point, workload, folder)
     if not path.exists():
         result = run(point, workload)
         partial = path.with_suffix(f".{os.getpid()}.part")
@@ -227,7 +234,7 @@ def read(path: Path) -> Result:
 
 
 def averaged(rows: list[Mapping[str, float]]) -> dict[str, float]:
-    """Means over seeds; of the least job the least, of the longest decision the longest."""
+    """Means over seeds; of the least job the least, of the longest decision the longest; -1 where one is unknown."""
     pick = {"least_job_percent": min, "decision_max_s": max}
     return {
         name: float(pick[name](row[name] for row in rows)) if name in pick else float(np.mean([r[name] for r in rows]))

@@ -1,0 +1,98 @@
+"""The paper's pace: how far apart submissions must lie so that job states change every 31.7 s.
+
+A job changes its state four times (section 5.4), so a test of ``n`` jobs has ``4 n`` changes, and their mean distance
+is the time from the first submission to the last end over ``4 n``. That depends on the schedule; it is measured where
+both schedulers agree: with a perfectly provisioned file system, under EASY.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import msgspec
+
+from experiments.herbein.meter import Stopwatch
+from experiments.herbein.rehearsal import play, tree_of
+from schedulers.estimates import Requested
+from schedulers.machine import MachineDefaults
+from schedulers.policies import POLICIES
+from schedulers.protocol.messages import Message
+from schedulers.session import Session
+from workloads.herbein import CHANGES_PER_JOB, PAPER_STATE_CHANGE_S, HerbeinModel, HerbeinOptions, draw_herbein
+
+TOLERANCE_S = 0.05
+"""Half of the last digit that the paper prints."""
+
+STEPS = 14
+"""Most trials per workload."""
+
+STEADY_GAP_S = CHANGES_PER_JOB * PAPER_STATE_CHANGE_S
+"""Time between submissions at which a machine that keeps up changes states at the paper's pace, s."""
+
+
+class Pace(msgspec.Struct, frozen=True):
+    """What was found.
+
+    Attributes
+    ----------
+    gap_s
+        Mean time between submissions (:attr:`workloads.herbein.HerbeinOptions.mean_gap_s`), s.
+    change_s
+        Mean time between state changes with it, s.
+    """
+
+    gap_s: float
+    change_s: float
+
+    @property
+    def reached(self) -> bool:
+        """Whether this is the paper's pace."""
+        return abs(self.change_s - PAPER_STATE_CHANGE_S) <= TOLERANCE_S
+
+
+def pace_of(model: HerbeinModel, options: HerbeinOptions) -> Pace:
+    """Find the time between submissions that gives the paper's pace.
+
+    Where none does (the work fills the machine for longer, or one job lasts longer than the whole test may),
+    submissions come every :data:`STEADY_GAP_S`. I/O rates do not matter: nothing is contended.
+    """
+
+    def change_s(gap_s: float) -> float:
+        workload = draw_herbein(model, replace(options, mean_gap_s=gap_s))
+        session = Session(POLICIES["easy"].build(), defaults=MachineDefaults(bandwidth=False), estimator=Requested())
+        watch = Stopwatch(session)
+        watch.handle(Message(0.0, (tree_of(options.nodes),)))
+        return play(watch, workload) / (CHANGES_PER_JOB * len(workload.jobs))
+
+    return search(change_s)
+
+
+def search(change_s: Callable[[float], float]) -> Pace:
+    """Look for the gap at which ``change_s`` is the paper's, by false position (Illinois); the function may jump.
+
+    Returns
+    -------
+    Pace
+        The best gap that was tried, or :data:`STEADY_GAP_S` where the shortest one is too slow already.
+    """
+    steady = Pace(STEADY_GAP_S, change_s(STEADY_GAP_S))
+    if steady.reached:
+        return steady
+    too_slow = steady.change_s > PAPER_STATE_CHANGE_S
+    other_gap_s = STEADY_GAP_S / 4 if too_slow else STEADY_GAP_S * 4
+    other = Pace(other_gap_s, change_s(other_gap_s))
+    if (other.change_s > PAPER_STATE_CHANGE_S) == too_slow:
+        return other if other.reached else steady
+    tried = [steady, other]
+    low, high = sorted(tried, key=lambda pace: pace.gap_s)
+    weights = [low.change_s - PAPER_STATE_CHANGE_S, high.change_s - PAPER_STATE_CHANGE_S]
+    while len(tried) < STEPS and not tried[-1].reached:
+        gap_s = (low.gap_s * weights[1] - high.gap_s * weights[0]) / (weights[1] - weights[0])
+        tried.append(Pace(gap_s, change_s(gap_s)))
+        miss = tried[-1].change_s - PAPER_STATE_CHANGE_S
+        if miss > 0:
+            high, weights = tried[-1], [weights[0] / 2, miss]
+        else:
+            low, weights = tried[-1], [miss, weights[1] / 2]
+    return min(tried, key=lambda pace: abs(pace.change_s - PAPER_STATE_CHANGE_S))
