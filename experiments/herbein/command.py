@@ -26,8 +26,6 @@ from schedulers.placement import NodeOrder
 from schedulers.policies import POLICIES
 from workloads.herbein import (
     CHANGES_PER_JOB,
-    CONSTANT_RATES,
-    DIVERSE_RATES,
     PAPER_JOBS,
     PAPER_STATE_CHANGE_S,
     HerbeinModel,
@@ -36,8 +34,8 @@ from workloads.herbein import (
     fit_herbein,
 )
 from workloads.load import load_log
+from workloads.streams_command import MIXES
 
-MIXES = {"constant": CONSTANT_RATES, "diverse": DIVERSE_RATES}
 SIZE_FACTOR = 1.5
 """What sizes of the log are multiplied with: Atlas has 1,152 nodes, CTS-1 3,888. At the pace that the paper states
 this brings about the contention that it states; with 1 there is too little, with 2 the work alone takes longer than
