@@ -1,0 +1,246 @@
+"""Sequences of operations played without sub-jobs: the same session, gate and policy, some fifty times faster.
+
+Over the protocol each operation is a dynamic job: two messages, three requests, a task of the engine. Here the session
+only hears of submissions and ends; what is in between happens in a calendar of this module: an operation of ``w``
+seconds takes ``w``, a transfer takes what the gate and the file system's bandwidth leave it. The gate is the one of
+the protocol's execution (:mod:`schedulers.execution.gates`); tests compare starts and ends of both ways.
+
+One I/O node only, no walltimes, no kills: what the experiment needs.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from schedulers.execution.base import Ended, Step
+from schedulers.execution.gates import Account, Gate
+from schedulers.job import Allocation, Job
+from schedulers.machine import Machine
+from schedulers.operations import Operation, Operations, operations_of
+from schedulers.protocol.messages import (
+    BatsimConfig,
+    Event,
+    ExecuteJob,
+    JobCompleted,
+    JobState,
+    JobSubmitted,
+    Message,
+    Notify,
+    NotifyKind,
+    Request,
+    SimulationBegins,
+    SimulationEnds,
+)
+from schedulers.session import Session
+from workloads.workload import Workload
+
+
+@dataclass(slots=True)
+class Traces:
+    """What happened, for measuring.
+
+    Attributes
+    ----------
+    computing
+        ``(start, end, nodes)`` of every compute operation.
+    transferring
+        ``(start, end)`` of every interval in which the file system's bandwidth was in use.
+    jobs
+        ``(job, start, end, account at the gate)`` of every job that has ended.
+    """
+
+    computing: list[tuple[float, float, int]] = field(default_factory=list)
+    transferring: list[tuple[float, float]] = field(default_factory=list)
+    jobs: list[tuple[Job, float, float, Account]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Running:
+    job: Job
+    operations: Operations
+    start_s: float
+    index: int = 0
+
+
+class Channel:
+    """The file system's bandwidth, in equal parts among the transfers that have begun.
+
+    That is what SimGrid's parallel tasks get on a link that all of them cross and that binds all of them, however many
+    nodes each has. In units of what every transfer has got since the channel became busy, all advance alike.
+
+    Parameters
+    ----------
+    bandwidth
+        Bytes per second.
+    """
+
+    def __init__(self, bandwidth: float) -> None:
+        self._bandwidth = bandwidth
+        self._each = 0.0
+        self._since_s = 0.0
+        self._ends: list[tuple[float, int, str]] = []
+        self._numbers = itertools.count()
+
+    @property
+    def busy(self) -> bool:
+        """Whether somebody transfers."""
+        return bool(self._ends)
+
+    def begin(self, key: str, volume: float, now_s: float) -> None:
+        """A transfer begins."""
+        if self._ends:
+            self._each += (now_s - self._since_s) * self._bandwidth / len(self._ends)
+        else:
+            self._each = 0.0
+        self._since_s = now_s
+        heapq.heappush(self._ends, (self._each + volume, next(self._numbers), key))
+
+    def next_end_s(self) -> float:
+        """When the next transfer ends if nothing else begins; infinite without any."""
+        if not self._ends:
+            return math.inf
+        return self._since_s + max(0.0, self._ends[0][0] - self._each) * len(self._ends) / self._bandwidth
+
+    def end(self) -> str:
+        """End the transfer that is next, at :meth:`next_end_s`."""
+        self._since_s = self.next_end_s()
+        each, _, key = heapq.heappop(self._ends)
+        self._each = max(self._each, each)
+        return key
+
+
+class Direct:
+    """The execution model and its calendar.
+
+    Parameters
+    ----------
+    gate
+        Who may transfer.
+    bandwidth
+        Of the file system, bytes per second.
+    """
+
+    def __init__(self, gate: Gate, bandwidth: float) -> None:
+        self.traces = Traces()
+        self._gate = gate
+        self._channel = Channel(bandwidth)
+        self._busy_since_s = 0.0
+        self._running: dict[str, _Running] = {}
+        self._alarms: list[tuple[float, int, str]] = []
+        self._numbers = itertools.count()
+        self._through: list[str] = []
+
+    def begin(self, machine: Machine, config: BatsimConfig) -> None:
+        """Remember the machine."""
+        self._machine = machine
+
+    def start(self, job: Job, allocation: Allocation, now_s: float) -> Sequence[Request]:
+        """Begin a job's first operation."""
+        operations = operations_of(job.profile)
+        assert operations is not None, f"job {job.id} states no operations"
+        running = self._running[job.id] = _Running(job, operations, now_s)
+        self._gate.enter(job.id, now_s)
+        self._operate(running, now_s)
+        return (ExecuteJob(now_s, job.id, self._machine.alloc_ids(allocation.nodes)),)
+
+    def kill(self, job: Job, now_s: float) -> Step:
+        """Not needed by the experiment."""
+        raise NotImplementedError("jobs are not killed here")
+
+    def handle(self, event: Event, now_s: float) -> Step | None:
+        """Turn a completion into the job's end."""
+        if not isinstance(event, JobCompleted):
+            return None
+        return Step((), (Ended(event.job_id, event.state, event.return_code),))
+
+    # ------------------------------------------------------------------ the calendar
+
+    def next_s(self) -> float:
+        """When something happens next; infinite when nothing does."""
+        return min(self._alarms[0][0] if self._alarms else math.inf, self._channel.next_end_s())
+
+    def advance(self, until_s: float) -> list[str]:
+        """Let happen what happens next, at ``until_s``, and return the jobs that have ended there."""
+        self._through = []
+        while (now_s := self.next_s()) <= until_s:
+            if self._channel.next_end_s() <= now_s:
+                key = self._channel.end()
+                if not self._channel.busy:
+                    self.traces.transferring.append((self._busy_since_s, now_s))
+                granted = self._gate.release(key, now_s)
+                self._next(self._running[key], now_s)
+                self._grant(granted, now_s)
+            else:
+                self._next(self._running[heapq.heappop(self._alarms)[2]], now_s)
+            if self._through:
+                break
+        return self._through
+
+    def _next(self, running: _Running, now_s: float) -> None:
+        running.index += 1
+        if running.index < len(running.operations):
+            self._operate(running, now_s)
+            return
+        job = running.job
+        del self._running[job.id]
+        self.traces.jobs.append((job, running.start_s, now_s, self._gate.leave(job.id, now_s)))
+        self._through.append(job.id)
+
+    def _operate(self, running: _Running, now_s: float) -> None:
+        operation: Operation = running.operations[running.index]
+        name = running.job.id
+        if operation.io_bytes:
+            self._grant(self._gate.request(name, name, 0, operation.io_bytes, now_s), now_s)
+            return
+        end_s = now_s + operation.compute_s
+        heapq.heappush(self._alarms, (end_s, next(self._numbers), name))
+        self.traces.computing.append((now_s, end_s, running.job.nodes))
+
+    def _grant(self, keys: Sequence[str], now_s: float) -> None:
+        for key in keys:
+            running = self._running[key]
+            if not self._channel.busy:
+                self._busy_since_s = now_s
+            self._channel.begin(key, running.operations[running.index].io_bytes, now_s)
+
+
+def play(session: Session, execution: Direct, begins: SimulationBegins, workload: Workload) -> None:
+    """Play a workload to its end against a session that runs jobs with this execution.
+
+    Parameters
+    ----------
+    begins
+        The first event of the conversation: the machine.
+    workload
+        Jobs with operations and without walltimes.
+    """
+    session.handle(Message(0.0, (begins,)))
+    submissions = deque(sorted(workload.jobs, key=lambda job: (job.subtime, job.name)))  # Batsim's order
+    left = {f"w0!{job.name}" for job in workload.jobs}
+    while left:
+        submit_s = float(submissions[0].subtime) if submissions else math.inf
+        now_s = min(submit_s, execution.next_s())
+        assert now_s < math.inf, f"{len(left)} jobs will never end"
+        if execution.next_s() <= now_s:
+            events: list[Event] = [
+                JobCompleted(now_s, name, JobState.COMPLETED_SUCCESSFULLY, 0, ()) for name in execution.advance(now_s)
+            ]
+            left -= {event.job_id for event in events if isinstance(event, JobCompleted)}
+        else:
+            events = []
+            while submissions and float(submissions[0].subtime) <= now_s:
+                job = submissions.popleft()
+                name = f"w0!{job.name}"
+                events.append(
+                    JobSubmitted(now_s, name, {**job.to_object(), "id": name}, workload.profiles[job.profile])
+                )
+            if not submissions:
+                events.append(Notify(now_s, NotifyKind.NO_MORE_STATIC_JOB_TO_SUBMIT.value, ()))
+        if events:
+            session.handle(Message(now_s, tuple(events)))
+    session.handle(Message(execution.traces.jobs[-1][2], (SimulationEnds(execution.traces.jobs[-1][2]),)))

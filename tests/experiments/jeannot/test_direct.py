@@ -1,0 +1,94 @@
+"""Playing without sub-jobs is the same as over the protocol: starts, ends, waits."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from experiments.jeannot.direct import Channel
+from experiments.jeannot.run import STRATEGIES, Point, play_direct, play_protocol
+from workloads.jeannot import PROTOCOLS, periodic_job
+from workloads.workload import Workload
+
+CLOSE_S = 1e-3
+"""Messages carry microseconds, and so many of them add up."""
+
+
+def workload(specs: list[tuple[float, int, int, float, float]], family: str = "M") -> Workload:
+    """Jobs given by submission, nodes, periods, seconds of computing and of transfer."""
+    protocol = PROTOCOLS[family]
+    jobs, profiles = [], {}
+    for number, (submit, nodes, periods, compute, transfer) in enumerate(specs):
+        volume = transfer * protocol.bandwidth
+        job, profile = periodic_job(number + 1, submit, nodes, periods, compute, volume, protocol.bandwidth)
+        jobs.append(job)
+        profiles[job.profile] = profile
+    return Workload("test", protocol.processors, tuple(jobs), profiles)
+
+
+def compare(point: Point, strategy: str, drawn: Workload) -> None:
+    """Both ways, every job."""
+    direct = {
+        job.id: (start, end, account.waited_s)
+        for job, start, end, account in play_direct(point, STRATEGIES[strategy], drawn).jobs
+    }
+    protocol = {
+        record.job.id: (record.start_s, record.end_s, record.waited_s)
+        for record in play_protocol(point, STRATEGIES[strategy], drawn)
+    }
+    assert direct.keys() == protocol.keys() == {f"w0!{job.name}" for job in drawn.jobs}
+    for name, times in direct.items():
+        assert times == pytest.approx(protocol[name], abs=CLOSE_S), name
+
+
+@pytest.mark.parametrize("order", ["fifo", "shortest", "starved", "stretch"])
+@pytest.mark.parametrize("strategy", list(STRATEGIES))
+def test_drawn_workloads_with_exclusive_io(strategy: str, order: str) -> None:
+    """Twelve jobs of the Mira families at a high load, under each strategy and each order."""
+    point = Point(family="M-BN" if order == "fifo" else "M-No", alpha=0.7, jobs=12, io_order=order, literal=True)
+    compare(point, strategy, point.draw().workload)
+
+
+def test_the_uniform_protocol_and_arrivals() -> None:
+    """Jobs of 2,048 nodes, submitted over time."""
+    point = Point(family="U-No", alpha=0.6, jobs=4, literal=True, mean_gap_s=20_000.0)
+    compare(point, "LS", point.draw().workload)
+
+
+JOBS = st.lists(
+    st.tuples(
+        st.sampled_from([0.0, 0.0, 3.7, 11.3]),
+        st.integers(1, 60),
+        st.integers(1, 3),
+        st.floats(0.3, 9.0).map(lambda value: value + 0.0137),
+        st.floats(0.1, 5.0).map(lambda value: value + 0.00731),
+    ),
+    min_size=1,
+    max_size=6,
+    unique_by=(lambda item: item[3], lambda item: item[4]),
+)
+
+
+@settings(max_examples=30)
+@given(jobs=JOBS, control=st.sampled_from(["shared", "exclusive"]), strategy=st.sampled_from(["LS", "Max"]))
+def test_any_few_jobs(jobs: list[tuple[float, int, int, float, float]], control: str, strategy: str) -> None:
+    """Shared bandwidth as well; few periods, because there a microsecond grows to seconds within one job's life."""
+    distinct = [
+        (submit, nodes, periods, compute + 0.0101 * index, transfer + 0.0077 * index)
+        for index, (submit, nodes, periods, compute, transfer) in enumerate(jobs)
+    ]
+    compare(Point(family="M-No", alpha=0.5, io_control=control), strategy, workload(distinct))
+
+
+def test_a_shared_channel_by_hand() -> None:
+    """10 bytes/s: 100 bytes from 0 s, 20 from 2 s: from then on each has 5 bytes/s; they end at 12 and 6 s."""
+    channel = Channel(10.0)
+    channel.begin("a", 100.0, 0.0)
+    assert channel.next_end_s() == 10.0
+    channel.begin("b", 20.0, 2.0)
+    assert channel.next_end_s() == 6.0
+    assert channel.end() == "b"
+    assert channel.next_end_s() == 12.0
+    assert channel.end() == "a"
+    assert not channel.busy

@@ -1,0 +1,399 @@
+"""Workloads of Jeannot, Pallez and Vidal: two job protocols times two I/O protocols, at a wanted I/O load.
+
+A job is periodic: ``n`` times computing for ``w`` s, then a transfer of ``v`` bytes. Four families combine sizes and
+durations (``M``: as on Mira, ``U``: uniform) with I/O (``No``: one normal distribution, ``BN``: two). Where the paper's
+text leaves a choice or contradicts itself, the choice is an option here; its default is said with the reason.
+
+* *Volumes.* The printed formula has ``v = X w Q / P`` in units of time. The mean size of the uniform protocol, though,
+  is derived from ``v = X w``: only so does its formula give the wanted load. ``M`` takes the one, ``U`` the other.
+* *Load.* With ``X`` of mean alpha truncated to [0, 1], equation (2) does not come to alpha (for ``M-No`` it goes from
+  0.31 to 0.57 where alpha goes from 0.2 to 0.8). So all volumes of a family are multiplied by one factor that makes the
+  expected load alpha; ``literal`` leaves them.
+* *Sizes of U.* A uniform distribution on all of ``{1, 2, ..., 2048}`` has a mean of 341. "Of mean Q" is read as uniform
+  on the largest (or smallest) of these sizes, mixed from the two subsets whose means enclose Q.
+
+References
+----------
+Jeannot, Pallez, Vidal, *IO-aware Job-Scheduling*, IJHPCA 2023 (DOI 10.1177/10943420231175854), section "Workload
+Generation".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from workloads.draws import Draws, exp
+from workloads.errors import WorkloadError
+from workloads.workload import Profile, Workload, WorkloadJob
+
+Floats = npt.NDArray[np.float64]
+
+FAMILIES = ("M-BN", "M-No", "U-BN", "U-No")
+VARIANCE = 0.1
+"""Variance of the normal distributions before truncation."""
+LIGHT, HEAVY = 0.1, 0.9
+"""Means, before truncation, of the two distributions of ``BN``."""
+LEAST_PREVALENCE = 0.1
+"""Least share of each of the two kinds of ``BN``: beyond, a workload would not be bi-normal any more."""
+LEAST_PERIODS, MOST_PERIODS = 10, 100
+MIRA_RATE = 1.35e-4
+"""Parameter of Mira's distribution of sizes, per node."""
+MIRA_UNIT = 512
+"""Nodes of a midplane, the smallest partition: the platform's node."""
+MIRA_DURATIONS: tuple[tuple[int, float], ...] = ((4096, 3600.0), (16384, 7200.0), (49152, 1800.0))
+"""Up to so many nodes, so long a median duration (s)."""
+MIRA_SPREAD = 0.1
+"""Standard deviation over median of Mira's durations (the paper: "a variance of 10 percent of the median time")."""
+CALIBRATION_JOBS = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class JobProtocol:
+    """Where jobs run.
+
+    Attributes
+    ----------
+    platform
+        Built-in platform.
+    processors
+        Nodes of that platform.
+    bandwidth
+        Of its file system, bytes per second.
+    volume
+        Default of :attr:`JeannotOptions.volume`.
+    """
+
+    platform: str
+    processors: int
+    bandwidth: float
+    volume: str
+
+
+PROTOCOLS: Mapping[str, JobProtocol] = {
+    "M": JobProtocol("mira", 96, 240e9, "proportional"),
+    "U": JobProtocol("uniform-2048", 2048, 10e9, "whole"),
+}
+
+VOLUMES = ("proportional", "whole")
+SIZES = ("formula", "uniform")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JeannotOptions:
+    """How a workload is drawn.
+
+    Attributes
+    ----------
+    family
+        One of :data:`FAMILIES`.
+    alpha
+        Wanted I/O load, equation (2), in (0, 1].
+    jobs
+        Number of jobs, >= 1; the paper does not state it.
+    seed
+        Seed of all draws, >= 0.
+    volume
+        Time of a transfer alone: ``proportional``, ``X w Q / P``; ``whole``, ``X w``; "": the protocol's default.
+    sizes
+        Of ``U``: ``formula``, of the mean that the paper derives; ``uniform``, all powers of two alike.
+    literal
+        Leave the volumes as the formulas give them, whatever the load; nothing is rejected then.
+    tolerance
+        Draws whose load differs from alpha by more are rejected, > 0.
+    attempts
+        Give up after so many rejected draws, >= 1.
+    mean_gap_s
+        Mean time between submissions (exponential); 0: all jobs are submitted at 0 s, as in the paper.
+    """
+
+    family: str
+    alpha: float
+    jobs: int = 100
+    seed: int = 0
+    volume: str = ""
+    sizes: str = "formula"
+    literal: bool = False
+    tolerance: float = 0.05
+    attempts: int = 1000
+    mean_gap_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        checks = {
+            "family": self.family in FAMILIES, "alpha": 0 < self.alpha <= 1, "jobs": self.jobs >= 1,
+            "seed": self.seed >= 0, "volume": self.volume in ("", *VOLUMES), "sizes": self.sizes in SIZES,
+            "tolerance": self.tolerance > 0, "attempts": self.attempts >= 1, "mean_gap_s": self.mean_gap_s >= 0,
+        }  # fmt: skip
+        wrong = [name for name, good in checks.items() if not good]
+        if wrong:
+            raise WorkloadError(f"option {wrong[0]!r} is out of range: {getattr(self, wrong[0])!r}")
+
+    @property
+    def protocol(self) -> JobProtocol:
+        """The family's protocol."""
+        return PROTOCOLS[self.family[0]]
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """Jobs as arrays: nodes, number of periods, seconds of computing and of transfer (alone) of a period."""
+
+    nodes: npt.NDArray[np.int64]
+    periods: npt.NDArray[np.int64]
+    compute_s: Floats
+    transfer_s: Floats
+
+    def load(self, processors: int) -> float:
+        """The I/O load, equation (2)."""
+        alone_s = self.periods * (self.compute_s + self.transfer_s)
+        return float((self.periods * self.transfer_s).sum() * processors / (self.nodes * alone_s).sum())
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A workload and how it was found.
+
+    Attributes
+    ----------
+    load
+        Its I/O load, equation (2).
+    factor
+        What volumes were multiplied with.
+    rejected
+        Loads of the draws that were rejected before.
+    """
+
+    workload: Workload
+    load: float
+    factor: float
+    rejected: tuple[float, ...]
+
+
+def draw_jeannot(options: JeannotOptions) -> Drawn:
+    """Draw a workload; the same options give the same workload, on every machine.
+
+    Raises
+    ------
+    WorkloadError
+        No draw came close enough to the wanted load.
+    """
+    processors = options.protocol.processors
+    factor = 1.0 if options.literal else calibrate(options)
+    rejected: list[float] = []
+    for attempt in range(options.attempts):
+        jobs = _draw(options, f"{attempt}", options.jobs).scaled(factor)
+        load = jobs.load(processors)
+        if options.literal or abs(load - options.alpha) <= options.tolerance:
+            return Drawn(_workload(options, jobs, load, len(rejected)), load, factor, tuple(rejected))
+        rejected.append(load)
+    raise WorkloadError(
+        f"{options.family}: none of {options.attempts} draws of {options.jobs} jobs had an I/O load within "
+        f"{options.tolerance:g} of {options.alpha:g}; take more jobs or a larger tolerance"
+    )
+
+
+def calibrate(options: JeannotOptions) -> float:
+    """Factor for all volumes that makes the expected load of a family alpha (bisection on many jobs)."""
+    return _calibrate(options.family, options.alpha, options.volume, options.sizes)
+
+
+@lru_cache(maxsize=256)
+def _calibrate(family: str, alpha: float, volume: str, sizes: str) -> float:
+    options = JeannotOptions(family=family, alpha=alpha, volume=volume, sizes=sizes)
+    raw = _draw(options, "calibration", CALIBRATION_JOBS)
+    low, high = 0.0, 64.0
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        load = raw.scaled(middle).load(options.protocol.processors)
+        low, high = (middle, high) if load < alpha else (low, middle)
+    return round(0.5 * (low + high), 9)
+
+
+def mean_share(mean: float) -> float:
+    """Mean of a normal distribution of this mean and of variance 0.1, truncated to [0, 1] (0.289 for 0.1)."""
+    deviation = math.sqrt(VARIANCE)
+    low, high = -mean / deviation, (1 - mean) / deviation
+    inside = 0.5 * (math.erf(high / math.sqrt(2)) - math.erf(low / math.sqrt(2)))
+    density = (math.exp(-low * low / 2) - math.exp(-high * high / 2)) / math.sqrt(2 * math.pi)
+    return mean + deviation * density / inside
+
+
+def prevalence(alpha: float) -> float:
+    """Share of jobs with much I/O in ``BN``: such that the mean share of I/O is alpha, as far as it goes."""
+    light, heavy = mean_share(LIGHT), mean_share(HEAVY)
+    return min(max((alpha - light) / (heavy - light), LEAST_PREVALENCE), 1 - LEAST_PREVALENCE)
+
+
+def mean_of(family: str, alpha: float) -> float:
+    """Expected share E(X) of a family."""
+    if family.endswith("No"):
+        return mean_share(alpha)
+    heavy = prevalence(alpha)
+    return heavy * mean_share(HEAVY) + (1 - heavy) * mean_share(LIGHT)
+
+
+def mean_size(family: str, alpha: float, processors: int) -> float:
+    """Mean number of processors of the uniform protocol: ``P E(X) / (alpha (1 + E(X)))``."""
+    share = mean_of(family, alpha)
+    return processors * share / (alpha * (1 + share))
+
+
+# ---------------------------------------------------------------------- draws
+
+
+@dataclass(frozen=True, slots=True)
+class _Raw:
+    """Draws before the volumes' factor: ``span_s`` is a period's computing time, or with ``whole`` all of it."""
+
+    nodes: npt.NDArray[np.int64]
+    periods: npt.NDArray[np.int64]
+    share: Floats
+    span_s: Floats
+    whole: bool
+
+    def scaled(self, factor: float) -> Jobs:
+        share = factor * self.share
+        compute_s = self.span_s / (1 + share) if self.whole else self.span_s
+        return Jobs(self.nodes, self.periods, compute_s, share * compute_s)
+
+
+def _draw(options: JeannotOptions, stream: str, count: int) -> _Raw:
+    def draws(what: str) -> Draws:
+        return Draws(options.seed, f"jeannot/{options.family}/{options.alpha:g}/{stream}/{what}")
+
+    share = _shares(options, draws, count)
+    width = MOST_PERIODS - LEAST_PERIODS + 1
+    periods = LEAST_PERIODS + np.floor(draws("periods").uniform(count) * width).astype(np.int64)
+    nodes = _SIZES[options.family[0]](options, draws, count)
+    if (options.volume or options.protocol.volume) == "proportional":
+        share = share * (nodes / options.protocol.processors)
+    if options.family[0] == "M":
+        return _Raw(nodes, periods, share, _mira_durations(nodes, draws("durations")) / periods, True)
+    return _Raw(nodes, periods, share, 60.0 * (10 + 90 * draws("durations").uniform(count)), False)
+
+
+Streams = Callable[[str], Draws]
+
+
+def _shares(options: JeannotOptions, draws: Streams, count: int) -> Floats:
+    """I/O over computing time of each job, before what volumes are scaled with."""
+    if options.family.endswith("No"):
+        return _truncated(draws("shares"), np.full(count, options.alpha))
+    heavy = draws("kinds").uniform(count) < prevalence(options.alpha)
+    return _truncated(draws("shares"), np.where(heavy, HEAVY, LIGHT))
+
+
+def _truncated(draws: Draws, means: Floats) -> Floats:
+    """Normal numbers of these means, drawn again until they lie in [0, 1]."""
+    found = np.full(len(means), -1.0)
+    while (missing := (found < 0) | (found > 1)).any():
+        found[missing] = means[missing] + math.sqrt(VARIANCE) * draws.normal(int(missing.sum()))
+    return found
+
+
+def _mira_sizes(options: JeannotOptions, draws: Streams, count: int) -> npt.NDArray[np.int64]:
+    units = np.arange(1, options.protocol.processors + 1)
+    return np.asarray(units[draws("sizes").choose(exp(-MIRA_RATE * MIRA_UNIT * units), count)], np.int64)
+
+
+def _mira_durations(units: npt.NDArray[np.int64], draws: Draws) -> Floats:
+    limits = [limit for limit, _ in MIRA_DURATIONS]
+    medians = np.array([median for _, median in MIRA_DURATIONS])
+    median = medians[np.minimum(np.searchsorted(limits, units * MIRA_UNIT), len(limits) - 1)]
+    found = np.zeros(len(units))
+    while (missing := found <= 0).any():
+        found[missing] = (median * (1 + MIRA_SPREAD * draws.normal(len(units))))[missing]
+    return found
+
+
+def _uniform_sizes(options: JeannotOptions, draws: Streams, count: int) -> npt.NDArray[np.int64]:
+    processors = options.protocol.processors
+    sizes = 2 ** np.arange(processors.bit_length())
+    if options.sizes == "uniform":
+        return np.asarray(sizes[draws("sizes").choose(np.ones(len(sizes)), count)], np.int64)
+    wanted = round(mean_size(options.family, options.alpha, processors), 6)
+    first, second, weight = _subsets(sizes, wanted)
+    picked = draws("subsets").uniform(count) < weight
+    rank = draws("sizes").uniform(count)
+    start, width = np.where(picked, second[0], first[0]), np.where(picked, len(second), len(first))
+    return np.asarray(sizes[start + np.floor(rank * width).astype(np.int64)], np.int64)
+
+
+def _subsets(sizes: npt.NDArray[np.int64], wanted: float) -> tuple[Sequence[int], Sequence[int], float]:
+    """Two runs of consecutive sizes whose means enclose the wanted one, and the weight of the second.
+
+    From {1} over {1, 2} ... to all sizes, then to {2, ...} ... and the largest alone: means ascend all the way.
+    """
+    last = len(sizes)
+    runs = [range(end) for end in range(1, last + 1)] + [range(start, last) for start in range(1, last)]
+    means = [float(sizes[list(run)].mean()) for run in runs]
+    if wanted <= means[0] or wanted >= means[-1]:
+        run = runs[0] if wanted <= means[0] else runs[-1]
+        return run, run, 0.0
+    place = next(place for place in range(1, len(runs)) if means[place] >= wanted)
+    weight = (wanted - means[place - 1]) / (means[place] - means[place - 1])
+    return runs[place - 1], runs[place], weight
+
+
+_SIZES: Mapping[str, Callable[[JeannotOptions, Streams, int], npt.NDArray[np.int64]]] = {
+    "M": _mira_sizes,
+    "U": _uniform_sizes,
+}
+
+
+# ---------------------------------------------------------------------- as a workload
+
+
+def _workload(options: JeannotOptions, jobs: Jobs, load: float, rejected: int) -> Workload:
+    gaps = options.mean_gap_s * Draws(options.seed, "jeannot/arrivals").exponential(options.jobs)
+    submits = np.cumsum(gaps) - gaps[0]
+    made, profiles = [], {}
+    for index in range(options.jobs):
+        job, profile = periodic_job(
+            index + 1,
+            round(float(submits[index]), 3),
+            int(jobs.nodes[index]),
+            int(jobs.periods[index]),
+            round(float(jobs.compute_s[index]), 6),
+            round(float(jobs.transfer_s[index]) * options.protocol.bandwidth),
+            options.protocol.bandwidth,
+        )
+        made.append(job)
+        profiles[job.profile] = profile
+    notes = (f"I/O load {load:.3f} of wanted {options.alpha:g}, after {rejected} rejected draws",)
+    name = f"{options.family.lower()}-{options.alpha:g}-{options.seed}"
+    return Workload(
+        name, options.protocol.processors, tuple(made), profiles, "Jeannot, Pallez, Vidal 2023", {}, notes
+    )  # fmt: skip
+
+
+def periodic_job(
+    number: int, submit_s: float, nodes: int, periods: int, compute_s: float, io_bytes: float, bandwidth: float
+) -> tuple[WorkloadJob, Profile]:
+    """A periodic job that every Batsim can read: a ``delay`` of its time alone, the sequence in the field ``periods``.
+
+    The job states no walltime: waiting for I/O must not kill it. ``requested_s`` is its time alone, ``io_rate`` its
+    average I/O bandwidth per node, rounded up.
+
+    Parameters
+    ----------
+    io_bytes
+        Of a period, for the whole job.
+    bandwidth
+        Of the file system, bytes per second.
+    """
+    alone_s = periods * (compute_s + io_bytes / bandwidth)
+    rate = math.ceil(periods * io_bytes / alone_s / nodes) if io_bytes else 0
+    profile: Profile = {
+        "type": "delay",
+        "delay": alone_s,
+        "periods": {"count": periods, "compute_s": compute_s, "io_bytes": io_bytes},
+    }
+    return WorkloadJob(
+        number, submit_s, nodes, f"job{number}", None, {"requested_s": alone_s, "io_rate": rate}
+    ), profile
