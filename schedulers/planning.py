@@ -8,8 +8,11 @@ large-scale computing systems*, CLUSTER 2016.
 
 from __future__ import annotations
 
+import copy
 import math
+import os
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -55,6 +58,12 @@ class Annealing:
     coolest: float = 1.0
     swaps_only: bool = True
     delayed_only: bool = False
+
+
+_WORKING_MEMORY = (
+    "_times", "_rows", "_slot_times", "_slot_rows", "_slot_count", "_slot_score", "_which", "starts_s",
+)  # fmt: skip
+"""Arrays of a planner that annealing writes to."""
 
 
 class Planner:
@@ -165,6 +174,35 @@ class Planner:
         )  # fmt: skip
         self.evaluations += taken
         return best, float(best_score)
+
+    def anneal_side_by_side(
+        self, order: Order, score: float, how: Annealing, seeds: Sequence[int]
+    ) -> tuple[Order, float]:
+        """Anneal once per seed from the same order, on as many cores as there are; the first of the best wins.
+
+        The result does not depend on the number of cores: every run has its own seed and its own working memory.
+        """
+        if len(seeds) == 1:
+            return self.anneal(order, score, how, seeds[0])
+        planners = [self, *(self._twin() for _ in seeds[1:])]
+        before = self.evaluations
+        with ThreadPoolExecutor(min(len(seeds), os.cpu_count() or 1)) as pool:  # the kernels release Python's lock
+            runs = [
+                pool.submit(planner.anneal, order, score, how, seed)
+                for planner, seed in zip(planners, seeds, strict=True)
+            ]
+            found = [run.result() for run in runs]
+        self.evaluations += sum(planner.evaluations - before for planner in planners[1:])
+        return min(found, key=lambda result: result[1])
+
+    def _twin(self) -> Planner:
+        """A planner of the same jobs whose working memory is its own."""
+        twin = copy.copy(self)
+        for name in _WORKING_MEMORY:
+            setattr(twin, name, getattr(self, name).copy())
+        work, demand, chosen = self._machine[-3:]
+        twin._machine = (*self._machine[:-3], work.copy(), demand.copy(), chosen.copy())
+        return twin
 
     def _alone(self) -> npt.NDArray[np.float64]:
         """Least term of each job; notes the start of each alone as the earliest that there is."""

@@ -49,6 +49,9 @@ class Plan:
     candidates: str = option("all", choices=tuple(CANDIDATES), help="starting orders")
     warm_start: bool = option(True, help="add the last pass's plan to the starting orders")
     steps: int = option(180, unit="evaluations", low=0, high=10_000_000, help="annealing moves per pass")
+    chains: int = option(
+        1, low=1, high=64, help="annealing runs side by side with all the moves each, on as many cores; the best counts"
+    )
     restarts: int = option(1, low=1, high=100, help="annealing runs per pass, each with its share of the moves")
     schedule: str = option(
         "bound",
@@ -133,7 +136,8 @@ class Plan:
         if how is None:
             return best
         for _ in range(self.restarts):
-            found, found_score = planner.anneal(best, score, how, view.rng.getrandbits(64))
+            seeds = [view.rng.getrandbits(64) for _ in range(self.chains)]
+            found, found_score = planner.anneal_side_by_side(best, score, how, seeds)
             if found_score < score:
                 best, score = found, found_score
         return best

@@ -31,7 +31,7 @@ REQUESTS = st.tuples(
 
 def make_jobs(requests: list[tuple[int, int, int, int, int]]) -> list[Job]:
     """Jobs submitted before t = 50 that an empty machine can hold."""
-    jobs = []
+    jobs: list[Job] = []
     for nodes, bb, rate, wall, submit in requests:
         if bb and 3 * (8 // bb) < nodes:
             bb = 0
@@ -158,3 +158,38 @@ def test_jobs_that_cannot_run_are_left_out_of_the_score() -> None:
     planner = Planner(timeline, jobs, walltime, Objective(1.0))
     assert planner.score(np.array([0, 1], np.int32)) == 0.0
     assert planner.starts_s.tolist() == [math.inf, 0.0]
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    waiting=st.lists(REQUESTS, min_size=6, max_size=12),
+    running=st.lists(REQUESTS, max_size=6),
+    seeds=st.lists(st.integers(0, 2**64 - 1), min_size=2, max_size=4),
+)
+def test_runs_side_by_side_are_the_runs_one_by_one(
+    waiting: list[tuple[int, int, int, int, int]],
+    running: list[tuple[int, int, int, int, int]],
+    seeds: list[int],
+) -> None:
+    """Threads change nothing: the best of the single runs comes out, the first of equals."""
+    jobs = make_jobs(waiting)
+    timeline = loaded(MACHINE, make_jobs(running))
+    how = Annealing(40, 50.0, 0.9, 4, 0.1, swaps_only=False)
+    order = np.arange(len(jobs), dtype=np.int32)
+
+    def planner() -> Planner:
+        return Planner(timeline, jobs, walltime, Objective(2.0))
+
+    together = planner()
+    start = together.score(order)
+    found, score = together.anneal_side_by_side(order, start, how, seeds)
+    singles = [planner().anneal(order, start, how, seed) for seed in seeds]
+    best, best_score = min(singles, key=lambda result: result[1])
+    assert score == best_score
+    assert found.tolist() == best.tolist()
+    assert together.evaluations == 1 + sum(_taken(planner(), order, start, how, seed) for seed in seeds)
+
+
+def _taken(planner: Planner, order: Order, start: float, how: Annealing, seed: int) -> int:
+    planner.anneal(order, start, how, seed)
+    return planner.evaluations
