@@ -28,7 +28,8 @@ USAGE = """run_experiments.py                  the demo campaign: five policies 
        run_experiments.py report DIR       a campaign's results as one HTML file
        run_experiments.py export RUN FILE  a schedule for other tools (SWF, Batsim's CSV)
        run_experiments.py thesis           the evaluation of Kopanski's thesis, repeated (thesis --help)
-       run_experiments.py herbein          I/O-aware scheduling on CTS-1, the second paper (herbein --help)"""
+       run_experiments.py herbein          I/O-aware scheduling on CTS-1, the second paper (herbein --help)
+       run_experiments.py gang             gang scheduling and files on nodes, the fourth paper (gang --help)"""
 
 
 class Parser(argparse.ArgumentParser):
@@ -99,6 +100,13 @@ def _report_command(arguments: Sequence[str]) -> int:
     return 0
 
 
+def _gang_command(arguments: Sequence[str]) -> int:
+    """``run_experiments.py gang ...``."""
+    from experiments.gang.command import command
+
+    return command(arguments)
+
+
 def _herbein_command(arguments: Sequence[str]) -> int:
     """``run_experiments.py herbein ...``."""
     from experiments.herbein.command import command
@@ -130,6 +138,7 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "export": _export_command,
     "thesis": _thesis_command,
     "herbein": _herbein_command,
+    "gang": _gang_command,
 }
 """Subcommands by name; anything else is a campaign file."""
 

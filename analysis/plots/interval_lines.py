@@ -1,0 +1,44 @@
+"""Several lines with intervals: a measure over a quantity that was varied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.axes import Axes
+
+from analysis.plots.style import FAINT, colours, new_axes
+
+MARKERS = ("o", "s", "^", "D", "v", "P")
+
+Line = Sequence[tuple[float, float, float, float]]
+"""Points of a line: x, value, lower and upper bound."""
+
+
+def interval_lines(lines: Mapping[str, Line], *, log: bool = False, ax: Axes | None = None) -> Axes:
+    """Draw a line per name, its intervals as bars.
+
+    Parameters
+    ----------
+    lines
+        By name; the order gives the colours.
+    log
+        Whether the measure's axis is logarithmic (values must be positive).
+    ax
+        Where to draw; a new figure where absent.
+    """
+    ax = new_axes(ax)
+    palette = colours(list(lines))
+    for (name, line), marker in zip(lines.items(), MARKERS * len(lines), strict=False):
+        if not line:
+            continue
+        xs, values, lows, highs = (list(column) for column in zip(*line, strict=True))
+        below = [max(value - low, 0.0) for value, low in zip(values, lows, strict=True)]
+        above = [max(high - value, 0.0) for value, high in zip(values, highs, strict=True)]
+        ax.errorbar(
+            xs, values, yerr=(below, above), label=name, color=palette[name], marker=marker, markersize=4.5,
+            linewidth=1.6, elinewidth=0.9, capsize=2.0,
+        )  # fmt: skip
+    if log:
+        ax.set_yscale("log")
+    ax.grid(axis="y", color=FAINT, linewidth=0.7)
+    return ax

@@ -1,0 +1,172 @@
+"""``run_experiments.py gang``: the evaluation of Zhang et al. from the drawn workloads to tables and figures."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn
+
+import msgspec
+from rich.console import Console
+
+from experiments.errors import SpecError
+from experiments.folders import make_folder, write_json
+from experiments.gang.grid import FIGURES, MIGRATE, Grid
+from experiments.gang.measure import Table
+from experiments.gang.run import Point, policy_of, read, run_to_file, setting_of, summarise, workload_options
+from workloads.gang import MEAN_GAP_S, MEAN_TIMES_S, as_workload, draw_gang
+
+QUICK = Grid(times_s=(1861, 2482, 3102), seeds=(0, 1), jobs=1500)
+FULL = Grid(seeds=(0, 1, 2, 3, 4))
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line, like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        raise SpecError(f"{message} (see {self.prog} --help)")
+
+
+def command(arguments: Sequence[str]) -> int:
+    """Run the command; finished runs are kept, so that it goes on where it stopped."""
+    options = _parser().parse_args(arguments)
+    console = Console(width=200)
+    if options.verify is not None:
+        return _verify(options, console)
+    if options.write_workload is not None:
+        return _write_workload(options, console)
+    grid = _grid(options)
+    out = make_folder(options.out)
+    runs = make_folder(out / "runs")
+    begin = time.perf_counter()
+    results = _run_all(grid.points(options.figure or FIGURES), runs, options.workers, console)
+    console.print(f"{len(results)} runs, {time.perf_counter() - begin:.0f} s", highlight=False)
+    _report(Table(grid, {point: read(path) for point, path in results.items()}), options, out, console)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="run_experiments.py gang",
+        description="Gang scheduling for I/O-intensive workloads, with and without regard to where files lie (Zhang, "
+        "Yang, Sivasubramaniam, Moreira 2003).",
+    )
+    add = parser.add_argument
+    add("--quick", action="store_true", help="1,500 jobs, two workloads, three loads (a minute)")
+    add("--figure", type=int, action="append", choices=FIGURES, help="figure to repeat; may be repeated (all)")
+    add("--jobs", type=_count, metavar="N", help="jobs per workload (10000, quick: 1500)")
+    add("--seeds", type=_count, metavar="N", help="number of workloads (5, quick: 2)")
+    add("--gap", type=_seconds, default=MEAN_GAP_S, metavar="S", help="mean time between submissions (%(default)g s)")
+    add("--layout", choices=("contiguous", "scattered"), default="contiguous", help="how files lie (%(default)s)")
+    add(
+        "--verify", type=_count, nargs="?", const=1000, metavar="JOBS",
+        help="play one workload (1000 jobs, Migrate-IOGS) through the protocol quantum by quantum as well, and compare",
+    )  # fmt: skip
+    add(
+        "--write-workload", type=Path, metavar="FILE",
+        help="write the workload of the highest load and intensity (seed 0) for other policies and for Batsim",
+    )  # fmt: skip
+    add("--workers", type=_count, default=max(1, len(os.sched_getaffinity(0))), metavar="N", help="runs at a time")
+    add("--out", type=Path, default=Path("results/gang"), metavar="DIR", help="folder of the results (%(default)s)")
+    return parser
+
+
+def _grid(options: argparse.Namespace) -> Grid:
+    grid = QUICK if options.quick else FULL
+    return replace(
+        grid,
+        seeds=tuple(range(options.seeds)) if options.seeds else grid.seeds,
+        jobs=options.jobs or grid.jobs,
+        mean_gap_s=options.gap,
+        layout=options.layout,
+    )
+
+
+def _run_all(points: list[Point], folder: Path, workers: int, console: Console) -> dict[Point, Path]:
+    done: dict[Point, Path] = {}
+    with ProcessPoolExecutor(workers) as pool:
+        waiting = {pool.submit(run_to_file, point, folder): point for point in points}
+        try:
+            for finished in as_completed(waiting):
+                point = waiting[finished]
+                done[point] = finished.result()
+                console.print(f"[{len(done)}/{len(points)}] {point.id}", markup=False, highlight=False)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return {point: done[point] for point in points}
+
+
+def _report(table: Table, options: argparse.Namespace, out: Path, console: Console) -> None:
+    from experiments.gang import figures, report
+
+    report.show_means(table, console)
+    folder = make_folder(out / f"{options.layout}-gap{options.gap:g}-n{table.grid.jobs}")
+    console.print(f"verdicts: {report.show_statements(table, console, folder / 'statements.json')}", highlight=False)
+    console.print(f"table: {report.write_runs(table.results, folder / 'runs.csv')}", highlight=False)
+    write_json(folder / "grid.json", msgspec.to_builtins(table.grid))
+    for path in figures.draw(table, options.figure or FIGURES, folder):
+        console.print(f"figure: {path}", highlight=False)
+
+
+def _verify(options: argparse.Namespace, console: Console) -> int:
+    """Compare the aggregate with the protocol; exit code 1 where they differ."""
+    from experiments.gang.aggregate import run_gang
+    from experiments.gang.wire import run_on_wire
+
+    point = Point(
+        policy=MIGRATE, mean_time_s=MEAN_TIMES_S[-4], mix="mixed", seed=1, jobs=options.verify, layout=options.layout,
+        mean_gap_s=options.gap,
+    )  # fmt: skip
+    drawn, policy = workload_options(point), policy_of(point)
+    jobs = draw_gang(drawn)
+    marks = [time.perf_counter()]
+    aggregate = run_gang(jobs, setting_of(policy, drawn.nodes))
+    marks.append(time.perf_counter())
+    wire = run_on_wire(jobs, policy)
+    marks.append(time.perf_counter())
+    same = sum(
+        one == other
+        for one, other in zip(
+            zip(aggregate.start_us, aggregate.end_us, aggregate.local, strict=True),
+            zip(wire.start_us, wire.end_us, wire.local, strict=True),
+            strict=True,
+        )
+    )
+    found = summarise(jobs, aggregate, policy, drawn.nodes)
+    console.print(
+        f"{point.id}: start, end and place equal for {same} of {len(jobs)} jobs; migrations {aggregate.migrations} and "
+        f"{wire.migrations}; slowdown {found.slowdown:.4f}, {found.local} local; aggregate "
+        f"{marks[1] - marks[0]:.2f} s, protocol {marks[2] - marks[1]:.2f} s",
+        highlight=False, soft_wrap=True,
+    )  # fmt: skip
+    return 0 if aggregate == wire else 1
+
+
+def _write_workload(options: argparse.Namespace, console: Console) -> int:
+    grid = _grid(options)
+    drawn = workload_options(grid.point(MIGRATE, grid.times_s[-1], "0.5", 0))
+    as_workload(draw_gang(drawn), drawn.nodes).write(options.write_workload)
+    console.print(f"workload: {options.write_workload}", highlight=False)
+    return 0
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number >= 1, got {text!r}")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number of seconds > 0, got {text!r}")
+    return value

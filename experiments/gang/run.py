@@ -1,0 +1,175 @@
+"""One run: a drawn workload under one policy, and what came of it."""
+
+from __future__ import annotations
+
+import time
+from functools import lru_cache
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from experiments.folders import write_json
+from experiments.gang.aggregate import Ran, Setting, run_gang
+from schedulers.policies import POLICIES
+from schedulers.policies.gang import Gang
+from workloads.gang import MEAN_GAP_S, MICRO, MIXED, GangJob, GangOptions, draw_gang
+
+MIXED_NAME = "mixed"
+
+POLICY_NAMES = ("gang", "gang-io", "gang-io-adaptive", "gang-io-migrate")
+"""The four policies."""
+
+LABELS = dict(zip(POLICY_NAMES, ("GS", "IOGS", "Adaptive", "Migrate"), strict=True))
+"""The paper's names; it appends IOGS to the last two."""
+
+
+class Point(msgspec.Struct, frozen=True, kw_only=True):
+    """What one run is.
+
+    Attributes
+    ----------
+    policy
+        One of :data:`POLICY_NAMES`.
+    mean_time_s
+        Mean execution time, all blocks local, s.
+    mix
+        I/O intensity of all jobs as a text, or ``mixed``.
+    seed
+        Of the workload.
+    cost_s, limit
+        Cost of a migration (s); most tasks that migrate in one slice.
+    mean_gap_s
+        Mean time between submissions, s.
+    layout
+        How files lie: ``contiguous`` or ``scattered``.
+    jobs
+        Jobs of the workload.
+    """
+
+    policy: str
+    mean_time_s: int
+    mix: str
+    seed: int = 0
+    cost_s: float = 20.0
+    limit: int = 64
+    mean_gap_s: float = MEAN_GAP_S
+    layout: str = "contiguous"
+    jobs: int = 10_000
+
+    @property
+    def id(self) -> str:
+        """Stable name of its file."""
+        parts = [self.policy, f"t{self.mean_time_s}", f"io{self.mix}", f"gap{self.mean_gap_s:g}", self.layout]
+        if (self.cost_s, self.limit) != (20.0, 64):
+            parts.append(f"C{self.cost_s:g}-Q{self.limit}")
+        return "_".join([*parts, f"n{self.jobs}", f"s{self.seed}"])
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a run.
+
+    Attributes
+    ----------
+    slowdown
+        Mean of max(response, quantum) / max(all-local execution time, quantum); response from submission to end.
+    slowdown_from_start
+        The same with the response as the paper prints it (section 2.3, item 4): from the start to the end.
+    wait_s, response_s
+        Means, from submission to the place in the matrix, and to the end.
+    local
+        Jobs that ended on their file's nodes.
+    migrations
+        Moves to a file's nodes.
+    load
+        All-local work offered, over what the nodes can do until the last submission.
+    last_end
+        When the last job ended, over when the last was submitted.
+    wall_s
+        Seconds that the run took on this machine.
+    """
+
+    slowdown: float
+    slowdown_from_start: float
+    wait_s: float
+    response_s: float
+    local: int
+    migrations: int
+    load: float
+    last_end: float
+    wall_s: float
+
+
+def workload_options(point: Point) -> GangOptions:
+    """How the point's workload is drawn."""
+    return GangOptions(
+        jobs=point.jobs,
+        seed=point.seed,
+        mean_gap_s=point.mean_gap_s,
+        mean_time_s=float(point.mean_time_s),
+        intensities=MIXED if point.mix == MIXED_NAME else (float(point.mix),),
+        layout=point.layout,
+    )
+
+
+def policy_of(point: Point) -> Gang:
+    """The point's policy."""
+    options = {"migration_cost": f"{point.cost_s:g}", "migration_limit": str(point.limit)}
+    policy = POLICIES[point.policy].build(options)
+    assert isinstance(policy, Gang)
+    return policy
+
+
+def setting_of(policy: Gang, nodes: int) -> Setting:
+    """A gang policy for the aggregate."""
+    return Setting(policy.rules(), *policy.sharing(), policy.migration_limit, nodes)
+
+
+def run(point: Point) -> Summary:
+    """Run a point in this process."""
+    begin = time.perf_counter()
+    options = workload_options(point)
+    jobs, policy = _drawn(options), policy_of(point)
+    ran = run_gang(jobs, setting_of(policy, options.nodes))
+    return summarise(jobs, ran, policy, options.nodes, time.perf_counter() - begin)
+
+
+def run_to_file(point: Point, folder: Path) -> Path:
+    """Run a point unless its file is there already; the file appears when it is complete."""
+    path = folder / f"{point.id}.json"
+    if not path.exists():
+        write_json(path, msgspec.to_builtins(run(point)))
+    return path
+
+
+def read(path: Path) -> Summary:
+    """Read a run's file."""
+    return msgspec.json.decode(path.read_bytes(), type=Summary)
+
+
+def summarise(jobs: list[GangJob], ran: Ran, policy: Gang, nodes: int, wall_s: float = 0.0) -> Summary:
+    """The figures of a run."""
+    slices, costs = policy.sharing()
+    submit, start, end = (
+        np.array(column, np.float64) for column in ([job.submit_us for job in jobs], ran.start_us, ran.end_us)
+    )
+    local = np.array([costs.length_us(job.cpu_us, job.blocks, local=True) for job in jobs], np.float64)
+    size = np.array([job.size for job in jobs], np.float64)
+    bound = np.maximum(local, slices.quantum_us)
+    return Summary(
+        slowdown=float((np.maximum(end - submit, slices.quantum_us) / bound).mean()),
+        slowdown_from_start=float((np.maximum(end - start, slices.quantum_us) / bound).mean()),
+        wait_s=float((start - submit).mean()) / MICRO,
+        response_s=float((end - submit).mean()) / MICRO,
+        local=sum(ran.local),
+        migrations=ran.migrations,
+        load=float(size @ local) / (nodes * max(float(submit[-1]), 1.0)),
+        last_end=float(end.max()) / max(float(submit[-1]), 1.0),
+        wall_s=wall_s,
+    )
+
+
+@lru_cache(maxsize=2)
+def _drawn(options: GangOptions) -> list[GangJob]:
+    """Workloads are drawn once for the policies that a process tries on them."""
+    return draw_gang(options)
