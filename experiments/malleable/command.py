@@ -1,0 +1,83 @@
+"""``run_experiments.py malleable``: the evaluation of Singh & Carretero, and malleable jobs on a whole machine."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from experiments import folders
+from experiments.cli import Parser, available_cores
+from experiments.errors import SpecError
+from experiments.malleable import four, machine
+from experiments.malleable.cells import Scope, cells_of, run_all
+
+RESULTS = Path("results") / "malleable"
+SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+FAILURES = 1
+"""Exit code when a run failed."""
+
+
+def command(arguments: Sequence[str]) -> int:
+    """Run the command; return the exit code (0: all runs finished, 1: a run failed)."""
+    options = _parser().parse_args(arguments)
+    console = Console(width=200) if not sys.stdout.isatty() else Console()
+    out = folders.make_folder(options.out)
+    begin = time.perf_counter()
+    results, failures = run_all(list(cells_of(_scope(options))), out / "runs", options.workers, console)
+    console.print(f"{len(results)} runs, {time.perf_counter() - begin:.0f} s", highlight=False)
+    from experiments.malleable import figures, report
+
+    judged = report.show(results, console)
+    for path in report.write(results, judged, out):
+        console.print(f"table: {path}", markup=False, highlight=False, soft_wrap=True)
+    for path in figures.draw(results, out / "figures"):
+        console.print(f"figure: {path}", markup=False, highlight=False, soft_wrap=True)
+    for failure in failures:
+        console.print(f"failed {failure}", markup=False, highlight=False, soft_wrap=True)
+    return FAILURES if failures else 0
+
+
+def _scope(options: argparse.Namespace) -> Scope:
+    quick = options.quick
+    for name in ("jobs", "seeds", "machine_seeds", "workers"):
+        value = getattr(options, name)
+        if value is not None and value < 1:
+            raise SpecError(f"--{name.replace('_', '-')} must be at least 1, got {value}")
+    controls = options.control or (["none", "both"] if quick else list(machine.CONTROLS))
+    return Scope(
+        seeds=options.seeds or (2 if quick else 5),
+        totals=four.TOTALS,
+        log=machine.source_of(options.log),
+        jobs=options.jobs or (300 if quick else 2000),
+        shares=(0.0, 0.5, 1.0) if quick else SHARES,
+        controls=[] if options.no_machine else controls,
+        machine_seeds=options.machine_seeds or (1 if quick else 3),
+        policies=options.policy or ["easy"],
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        prog="run_experiments.py malleable",
+        description="Malleability and I/O control (Singh & Carretero 2019): use cases A to D, the four applications, and "
+        "a whole machine with 0 to 100 %% malleable jobs. Finished runs are kept: the same command goes on where it "
+        "stopped.",
+        epilog="The log is KTH's below SPILLWAY_DATA; without it, or with --log kth-like, a generated one.",
+    )
+    add = parser.add_argument
+    add("--quick", action="store_true", help="fewer seeds, jobs (300), shares (0, 50, 100 %%) and controls")
+    add("--seeds", type=int, metavar="N", help="seeds of the paper's experiments (5, quick: 2)")
+    add("--jobs", type=int, metavar="N", help="jobs on the whole machine (2000, quick: 300)")
+    add("--machine-seeds", type=int, metavar="N", help="parts of the log and seeds of the whole machine (3, quick: 1)")
+    add("--control", action="append", choices=list(machine.CONTROLS), help="controls of the whole machine (all)")
+    add("--policy", action="append", metavar="NAME", help="queue policies of the whole machine (easy)")
+    add("--log", default="", metavar="FILE|NAME", help="log of the whole machine")
+    add("--no-machine", action="store_true", help="leave the whole machine out")
+    add("--workers", type=int, default=available_cores(), metavar="N", help="runs at a time (%(default)s)")
+    add("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of the results (%(default)s)")
+    return parser
