@@ -21,6 +21,7 @@ from experiments.cli import executor_of
 from experiments.inputs import Inputs
 from experiments.spec import Model, PlatformSpec, PolicySpec, RunSpec, WorkloadSpec
 from experiments.thesis import campaign
+from experiments.thesis.ceiling import CLAIRVOYANT, told
 from experiments.thesis.command import MODELS, report_failures
 from experiments.thesis.document import Block, Heading, Paragraph, Table, to_csv, to_html, to_markdown
 from experiments.thesis.figures import MODEL_NAMES
@@ -101,6 +102,11 @@ def run_beyond(options: argparse.Namespace, root: Path, console: Console) -> int
         runs += campaign.cross(inputs, battle.workloads, [battle.platform], battle.model, specs, seeds)
     jobs = {run.workload.path: inputs.jobs(run.workload) for run in runs}
     outcome = campaign.run(runs, jobs, root, executor_of(options), console)
+    if options.ceiling:
+        known = list(_clairvoyant(battles, inputs, Results(runs, root), seeds))
+        jobs |= {run.workload.path: inputs.jobs(run.workload) for run in known}
+        outcome.failed.update(campaign.run(known, jobs, root, executor_of(options), console).failed)
+        contenders, runs = (*contenders, *CLAIRVOYANT), [*runs, *known]
     results = Results(runs, root)
     comparisons = [found for battle in battles for spec in contenders for found in compare(results, battle, spec.label)]
     blocks = list(_blocks(comparisons, battles, contenders, seeds))
@@ -115,6 +121,15 @@ def run_beyond(options: argparse.Namespace, root: Path, console: Console) -> int
     for name in ("BEYOND.md", "beyond.html", "beyond.csv"):
         console.print(f"report: {root / name}", markup=False, highlight=False, soft_wrap=True)
     return report_failures(outcome, root, console)
+
+
+def _clairvoyant(
+    battles: Sequence[Battle], inputs: Inputs, results: Results, seeds: Sequence[int]
+) -> Iterator[RunSpec]:
+    """List the runs of policies that know the runtimes (:mod:`experiments.thesis.ceiling`)."""
+    for battle in battles:
+        workloads = told(battle, inputs, results, results.root)
+        yield from campaign.cross(inputs, workloads, [battle.platform], battle.model, CLAIRVOYANT, seeds)
 
 
 def parse_contender(text: str) -> PolicySpec:
@@ -192,7 +207,8 @@ def _blocks(
         f"Ratios of the means over the parts, policy over `{TO_BEAT.label}` (the best published schedule, to the "
         f"letter): below 1 is better. Seeds {', '.join(map(str, seeds))} on both sides, averaged within each part; "
         "95 % bootstrap intervals over the parts, policy and baseline resampled together. All see the same: submitted "
-        "jobs and their walltimes."
+        "jobs and their walltimes; but for those called 'runtimes known', which show what predictions could gain at "
+        "most."
     )
     yield Paragraph(f"{named}.")
     for battle in battles:

@@ -121,6 +121,11 @@ def _parser() -> argparse.ArgumentParser:
         help="what is compared with it (default: our settings); may be repeated",
     )
     add(
+        "--ceiling",
+        action="store_true",
+        help="compare policies that know every runtime, too: what better predictions could gain at most",
+    )
+    add(
         "--holdout",
         action="append",
         nargs="+",

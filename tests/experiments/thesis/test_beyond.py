@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import itertools
+import json
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from experiments.errors import SpecError
 from experiments.spec import Model, WorkloadSpec
 from experiments.thesis.beyond import MEASURES, Battle, compare, parse_contender
 from experiments.thesis.campaign import MACHINE
+from experiments.thesis.ceiling import CLAIRVOYANT
 from experiments.thesis.published import Key
 from tests.experiments.thesis.stub import StubResults
 
@@ -59,14 +62,18 @@ def test_nothing_to_compare() -> None:
 
 
 def test_command_on_another_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One other log in two periods, one policy of ours, one seed: a table of four measures."""
+    """One other log in two periods, one policy of ours, one seed, and what knows the runtimes: four measures each."""
     words = ["kth-like:jobs=420", "parts=2", "load=0.9"]
     arguments = ["thesis", "--holdout", *words, "--policy", "plan:steps=20", "--model", "alloc", "--seeds", "1"]
+    arguments.append("--ceiling")
     assert main([*arguments, "--workers", "2", "--out", str(tmp_path)]) == 0
     with (tmp_path / "beyond.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [row["measure"] for row in rows] == list(MEASURES)
-    assert {(row["log"], row["parts"], row["policy"]) for row in rows} == {("kth-like", "2", "plan:steps=20")}
+    policies = ["plan:steps=20", *(spec.label for spec in CLAIRVOYANT)]
+    assert [(row["policy"], row["measure"]) for row in rows] == list(itertools.product(policies, MEASURES))
+    assert {(row["log"], row["parts"]) for row in rows} == {("kth-like", "2")}
+    told = json.loads(next(tmp_path.glob("told-kth-like-alloc/*.json")).read_text())["jobs"]
+    assert all(0 < job["requested_s"] <= job["walltime"] + 1 for job in told)
     assert all(float(row["low"]) <= float(row["ratio"]) <= float(row["high"]) for row in rows)
     assert "kth-like, Alloc-Only" in (tmp_path / "BEYOND.md").read_text()
     assert "beyond.html" in capsys.readouterr().out

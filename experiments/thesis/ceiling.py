@@ -1,0 +1,74 @@
+"""What better predictions of runtimes could gain at most: plan policies that know how long every job will take.
+
+What is told to them is how long each job took under the published schedule to beat (first seed). Under another schedule
+contention differs a little, so knowledge is perfect but for that.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from experiments import folders
+from experiments.grid import slug
+from experiments.inputs import Inputs
+from experiments.spec import Model, PolicySpec, WorkloadSpec
+from experiments.thesis.results import Results
+from experiments.thesis.variants import TO_BEAT
+
+if TYPE_CHECKING:
+    from experiments.thesis.beyond import Battle
+
+FIELD = "requested_s"
+"""Field of a job that the setting ``estimates=requested`` reads."""
+
+CLAIRVOYANT: tuple[PolicySpec, ...] = tuple(
+    PolicySpec(policy=name, session={"estimates": "requested"}, label=f"{name}, runtimes known")
+    for name in ("plan", "plan-mean", "plan-sum")
+)
+"""What knows the runtimes."""
+
+
+def told(battle: Battle, inputs: Inputs, results: Results, root: Path) -> tuple[WorkloadSpec, ...]:
+    """Write copies of a log's periods whose jobs say how long they will take; leave out what has not run.
+
+    Parameters
+    ----------
+    battle
+        The log and its periods.
+    inputs
+        The campaign's input files.
+    results
+        The finished runs, those of the schedule to beat among them.
+    root
+        The campaign's folder; the copies go below it.
+    """
+    target = root / f"told-{slug(battle.log)}-{battle.model.value}"
+    target.mkdir(parents=True, exist_ok=True)
+    copies = []
+    pairs = inputs.pairs(battle.workloads, [battle.platform], battle.model, 0)
+    for name, path in dict.fromkeys((workload.name, workload.path) for workload, _ in pairs):
+        if results.has(battle.model.value, name, TO_BEAT.label):
+            copy = target / f"{slug(name)}.json"
+            folders.write_text(copy, _with_durations(root / path, _durations_s(results, battle.model, name)))
+            copies.append(WorkloadSpec(source=str(copy), name=name))
+    return tuple(copies)
+
+
+def _durations_s(results: Results, model: Model, workload: str) -> dict[str, float]:
+    table = results.table(model.value, workload, TO_BEAT.label)
+    rows = np.flatnonzero(np.isfinite(table.execution_s))
+    names: Sequence[str] = table.job_id
+    return {str(names[row]): float(table.execution_s[row]) for row in rows.tolist()}
+
+
+def _with_durations(path: Path, durations_s: dict[str, float]) -> str:
+    data = json.loads(path.read_text(encoding="utf-8"))
+    for job in data["jobs"]:
+        if str(job["id"]) in durations_s:
+            job[FIELD] = durations_s[str(job["id"])]
+    return json.dumps(data, separators=(",", ":"))
