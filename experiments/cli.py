@@ -29,6 +29,7 @@ USAGE = """run_experiments.py                  the demo campaign: five policies 
        run_experiments.py export RUN FILE  a schedule for other tools (SWF, Batsim's CSV)
        run_experiments.py thesis           the evaluation of Kopanski's thesis, repeated (thesis --help)
        run_experiments.py herbein          I/O-aware scheduling on CTS-1, the second paper (herbein --help)
+       run_experiments.py jeannot          I/O-aware lists and packs, exclusive I/O, the third paper (jeannot --help)
        run_experiments.py gang             gang scheduling and files on nodes, the fourth paper (gang --help)"""
 
 
@@ -114,6 +115,13 @@ def _herbein_command(arguments: Sequence[str]) -> int:
     return command(arguments)
 
 
+def _jeannot_command(arguments: Sequence[str]) -> int:
+    """``run_experiments.py jeannot ...``."""
+    from experiments.jeannot.command import command
+
+    return command(arguments)
+
+
 def _thesis_command(arguments: Sequence[str]) -> int:
     """``run_experiments.py thesis ...``."""
     from experiments.thesis.command import main as thesis
@@ -138,6 +146,7 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "export": _export_command,
     "thesis": _thesis_command,
     "herbein": _herbein_command,
+    "jeannot": _jeannot_command,
     "gang": _gang_command,
 }
 """Subcommands by name; anything else is a campaign file."""

@@ -80,6 +80,15 @@ class Outcome(msgspec.Struct, frozen=True):
         early, late = window(getattr(self, course), EARLY), window(getattr(self, course), LATE)
         return (late - early) / (0.5 * (late + early)) if late + early > 0 else 0.0
 
+    def unevenness(self, course: str) -> float:
+        """Coefficient of variation of a course's tenths between the first tenth and eight tenths of the execution."""
+        values = np.array([window(getattr(self, course), (tenth / 10, (tenth + 1) / 10)) for tenth in range(1, 8)])
+        return float(values.std() / values.mean()) if values.mean() > 0 else 0.0
+
+    def fall(self, course: str) -> float:
+        """Mean of a course over the first fifth of the execution minus that over the last."""
+        return window(getattr(self, course), (0.0, 0.2)) - window(getattr(self, course), (0.8, 1.0))
+
 
 def window(course: Sequence[float], part: tuple[float, float]) -> float:
     """Mean of a course over a part of the execution."""

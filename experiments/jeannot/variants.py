@@ -1,0 +1,52 @@
+"""Modelling choices that the paper's text leaves open, or that could decide a verdict; each against the same claims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from experiments.jeannot.run import Point
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One choice made differently.
+
+    Attributes
+    ----------
+    text
+        What is different.
+    changes
+        Fields of :class:`experiments.jeannot.run.Point`.
+    """
+
+    text: str
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+    def apply(self, point: Point) -> Point:
+        """The same point under this choice."""
+        return msgspec.structs.replace(point, **self.changes)
+
+
+VARIANTS: Mapping[str, Variant] = {
+    "as chosen": Variant("the experiment's own choices, on the variants' fewer loads and draws"),
+    "list greedy": Variant(
+        "LS starts whatever fits, in order, and reserves for nobody", {"list_options": ("depth=0",)}
+    ),
+    "list plain": Variant(
+        "LS without backfilling: nobody overtakes", {"list_options": ("backfilling=false", "depth=0")}
+    ),
+    "packs plain": Variant("packs without backfilling", {"pack_options": ("backfilling=false",)}),
+    "packs strict": Variant("packs under the strict constraint", {"pack_options": ("constraint=strict",)}),
+    "proportional": Variant("volumes as printed, v = X w Q / P, in all families", {"volume": "proportional"}),
+    "whole": Variant("volumes v = X w, in all families", {"volume": "whole"}),
+    "sizes alike": Variant("U: all powers of two alike, whatever the load", {"sizes": "uniform"}),
+    "printed load": Variant("volumes as the formulas give them: the load is not alpha", {"literal": True}),
+    "shared": Variant("bandwidth is shared instead of exclusive", {"io_control": "shared"}),
+    "shortest": Variant("exclusive, fewest bytes first", {"io_order": "shortest"}),
+    "stretch": Variant("exclusive, largest stretch through waiting first", {"io_order": "stretch"}),
+    "300 jobs": Variant("three times as many jobs", {"jobs": 300}),
+}  # fmt: skip
