@@ -17,6 +17,9 @@ from experiments.pool import Failed, Finished, Pool, Report
 RUNS: Mapping[str, Callable[..., dict[str, Any]]] = {"case": usecases.run, "four": four.run, "machine": machine.run}
 """What runs a cell, by kind."""
 
+NONE = "none"
+"""The control of a machine without malleable jobs."""
+
 FORMAT = 1
 """Raised when results of older files do not hold any more."""
 
@@ -81,7 +84,7 @@ def cells_of(scope: Scope) -> Iterator[Cell]:
             yield Cell("four", (("total", total), ("rule", rule), ("order", order), ("seed", seed)))
     for seed, policy in itertools.product(range(scope.machine_seeds), scope.policies):
         for share, control in itertools.product(scope.shares, scope.controls):
-            if share == 0 and control != "none":  # nothing to control
+            if (share == 0) != (control == NONE):  # nobody to control, or the same as with nobody
                 continue
             yield Cell(
                 "machine",

@@ -64,9 +64,9 @@ def _scope(options: argparse.Namespace) -> Scope:
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="run_experiments.py malleable",
-        description="Malleability and I/O control (Singh & Carretero 2019): use cases A to D, the four applications, and "
-        "a whole machine with 0 to 100 %% malleable jobs. Finished runs are kept: the same command goes on where it "
-        "stopped.",
+        description="Malleability and I/O control (Singh & Carretero 2019): use cases A to D, the four applications, "
+        "and a whole machine with 0 to 100 %% malleable jobs. Finished runs are kept: the same command goes on where "
+        "it stopped.",
         epilog="The log is KTH's below SPILLWAY_DATA; without it, or with --log kth-like, a generated one.",
     )
     add = parser.add_argument

@@ -151,7 +151,7 @@ def _machine(results: Results) -> Axes:
     """Waiting time, nodes held and I/O delays over the share of malleable jobs, by what controls them."""
     found = machine_table(results)
     policy = next(iter(found))[0]
-    controls = list(dict.fromkeys(control for name, control, _ in found if name == policy))
+    controls = list(dict.fromkeys(control for name, control, share in found if name == policy and share > 0))
     measures = (("mean_wait_s", "mean waiting time (h)", 3600.0), ("utilisation_percent", "nodes held (%)", 1.0),
                 ("mean_delay_s", "I/O delay per phase (s)", 1.0))  # fmt: skip
     axes = panels(1, len(measures), width=11.5, height=3.6)

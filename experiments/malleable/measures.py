@@ -180,4 +180,4 @@ def _undisturbed_period_s(run: dict[str, Any], place: int) -> float:
     """Median time from the end of an I/O phase to the next one's request, in the second half of the run."""
     application = run["applications"][place]
     gaps = [asked - ended for ended, asked in zip(application["ended_s"][:-1], application["asked_s"][1:], strict=True)]
-    return median(gaps[len(gaps) // 2 :])
+    return float(median(gaps[len(gaps) // 2 :]))

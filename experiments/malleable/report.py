@@ -1,4 +1,4 @@
-"""Tables: ours beside the published with a verdict, the four applications, the whole machine; on the console and as CSV."""
+"""Tables: ours beside the published with verdicts, the four applications, the whole machine; printed and as CSV."""
 
 from __future__ import annotations
 
@@ -124,7 +124,17 @@ def write(results: Results, judged: Judged, folder: Path) -> list[Path]:
         (one.name, one.section, one.statement, one.value, one.rule, one.tolerance, one.unit, ours, verdict.value)
         for one, ours, verdict in judged
     ]
-    heads = ("name", "section", "statement", "published", "rule", "tolerance", "unit", "ours", "verdict")
+    heads: tuple[str, ...] = (
+        "name",
+        "section",
+        "statement",
+        "published",
+        "rule",
+        "tolerance",
+        "unit",
+        "ours",
+        "verdict",
+    )
     paths = [_csv(folder / "verdicts.csv", heads, verdicts)]
     four = [
         (total, rule, order, *row["processes"], row["flops"], *row["delays_s"])
