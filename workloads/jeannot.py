@@ -9,6 +9,9 @@ text leaves a choice or contradicts itself, the choice is an option here; its de
 * *Load.* With ``X`` of mean alpha truncated to [0, 1], equation (2) does not come to alpha (for ``M-No`` it goes from
   0.31 to 0.57 where alpha goes from 0.2 to 0.8). So all volumes of a family are multiplied by one factor that makes the
   expected load alpha; ``literal`` leaves them.
+* *Kinds of BN.* How often a job has much I/O "depends on the I/O load". ``independent``: so often that the mean share
+  of I/O is alpha, as far as it goes. ``steered``: in order, whenever the load of the jobs so far is below alpha (the
+  paper says that I/O and processors "are not independently chosen").
 * *Sizes of U.* A uniform distribution on all of ``{1, 2, ..., 2048}`` has a mean of 341. "Of mean Q" is read as uniform
   on the largest (or smallest) of these sizes, mixed from the two subsets whose means enclose Q.
 
@@ -82,6 +85,7 @@ PROTOCOLS: Mapping[str, JobProtocol] = {
 
 VOLUMES = ("proportional", "whole")
 SIZES = ("formula", "uniform")
+KINDS = ("independent", "steered")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +106,8 @@ class JeannotOptions:
         Time of a transfer alone: ``proportional``, ``X w Q / P``; ``whole``, ``X w``; "": the protocol's default.
     sizes
         Of ``U``: ``formula``, of the mean that the paper derives; ``uniform``, all powers of two alike.
+    kinds
+        Which jobs of ``BN`` have much I/O: one of :data:`KINDS`.
     literal
         Leave the volumes as the formulas give them, whatever the load; nothing is rejected then.
     tolerance
@@ -118,6 +124,7 @@ class JeannotOptions:
     seed: int = 0
     volume: str = ""
     sizes: str = "formula"
+    kinds: str = "independent"
     literal: bool = False
     tolerance: float = 0.05
     attempts: int = 1000
@@ -127,6 +134,7 @@ class JeannotOptions:
         checks = {
             "family": self.family in FAMILIES, "alpha": 0 < self.alpha <= 1, "jobs": self.jobs >= 1,
             "seed": self.seed >= 0, "volume": self.volume in ("", *VOLUMES), "sizes": self.sizes in SIZES,
+            "kinds": self.kinds in KINDS,
             "tolerance": self.tolerance > 0, "attempts": self.attempts >= 1, "mean_gap_s": self.mean_gap_s >= 0,
         }  # fmt: skip
         wrong = [name for name, good in checks.items() if not good]
@@ -199,12 +207,12 @@ def draw_jeannot(options: JeannotOptions) -> Drawn:
 
 def calibrate(options: JeannotOptions) -> float:
     """Factor for all volumes that makes the expected load of a family alpha (bisection on many jobs)."""
-    return _calibrate(options.family, options.alpha, options.volume, options.sizes)
+    return _calibrate(options.family, options.alpha, options.volume, options.sizes, options.kinds)
 
 
 @lru_cache(maxsize=256)
-def _calibrate(family: str, alpha: float, volume: str, sizes: str) -> float:
-    options = JeannotOptions(family=family, alpha=alpha, volume=volume, sizes=sizes)
+def _calibrate(family: str, alpha: float, volume: str, sizes: str, kinds: str) -> float:
+    options = JeannotOptions(family=family, alpha=alpha, volume=volume, sizes=sizes, kinds=kinds)
     raw = _draw(options, "calibration", CALIBRATION_JOBS)
     low, high = 0.0, 64.0
     for _ in range(50):
@@ -266,26 +274,42 @@ def _draw(options: JeannotOptions, stream: str, count: int) -> _Raw:
     def draws(what: str) -> Draws:
         return Draws(options.seed, f"jeannot/{options.family}/{options.alpha:g}/{stream}/{what}")
 
-    share = _shares(options, draws, count)
     width = MOST_PERIODS - LEAST_PERIODS + 1
     periods = LEAST_PERIODS + np.floor(draws("periods").uniform(count) * width).astype(np.int64)
     nodes = _SIZES[options.family[0]](options, draws, count)
-    if (options.volume or options.protocol.volume) == "proportional":
-        share = share * (nodes / options.protocol.processors)
-    if options.family[0] == "M":
-        return _Raw(nodes, periods, share, _mira_durations(nodes, draws("durations")) / periods, True)
-    return _Raw(nodes, periods, share, 60.0 * (10 + 90 * draws("durations").uniform(count)), False)
+    mira = options.family[0] == "M"
+    span_s = _mira_durations(nodes, draws("durations")) / periods if mira else _minutes(draws("durations"), count)
+    part = nodes / options.protocol.processors
+    scale = part if (options.volume or options.protocol.volume) == "proportional" else np.ones(count)
+    if options.family.endswith("No"):
+        share = _truncated(draws("shares"), np.full(count, options.alpha))
+    elif options.kinds == "independent":
+        heavy = draws("kinds").uniform(count) < prevalence(options.alpha)
+        share = _truncated(draws("shares"), np.where(heavy, HEAVY, LIGHT))
+    else:
+        kinds = [_truncated(draws(f"shares/{mean}"), np.full(count, mean)) for mean in (LIGHT, HEAVY)]
+        share = _steered(options.alpha, kinds[0] * scale, kinds[1] * scale, part, periods * span_s, mira) / scale
+    return _Raw(nodes, periods, share * scale, span_s, mira)
+
+
+def _steered(alpha: float, light: Floats, heavy: Floats, part: Floats, span_s: Floats, whole: bool) -> Floats:
+    """Share of I/O of each job: the heavy one whenever the load of the jobs before is below alpha."""
+    found = np.empty(len(part))
+    transferred_s = area = 0.0
+    for index, (low, high, width, span) in enumerate(zip(light, heavy, part, span_s, strict=True)):
+        found[index] = share = high if transferred_s < alpha * area or not index else low
+        compute_s = span / (1 + share) if whole else span
+        transferred_s += share * compute_s
+        area += width * (1 + share) * compute_s
+    return found
+
+
+def _minutes(draws: Draws, count: int) -> Floats:
+    """Seconds of a compute operation of the uniform protocol: 10 to 100 minutes."""
+    return np.asarray(60.0 * (10 + 90 * draws.uniform(count)), np.float64)
 
 
 Streams = Callable[[str], Draws]
-
-
-def _shares(options: JeannotOptions, draws: Streams, count: int) -> Floats:
-    """I/O over computing time of each job, before what volumes are scaled with."""
-    if options.family.endswith("No"):
-        return _truncated(draws("shares"), np.full(count, options.alpha))
-    heavy = draws("kinds").uniform(count) < prevalence(options.alpha)
-    return _truncated(draws("shares"), np.where(heavy, HEAVY, LIGHT))
 
 
 def _truncated(draws: Draws, means: Floats) -> Floats:

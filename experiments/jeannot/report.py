@@ -12,12 +12,13 @@ from rich.console import Console
 from rich.table import Table
 
 from experiments.jeannot.claims import Cells
+from experiments.jeannot.inference import Tested
 from experiments.jeannot.measures import Outcome
 from experiments.jeannot.published import STATED
 from experiments.jeannot.run import STRATEGIES, Result
 from experiments.jeannot.selector import Judged
 from experiments.jeannot.variants import VARIANTS
-from experiments.jeannot.verdicts import CONTRARY, HOLDS, Verdict, overall
+from experiments.jeannot.verdicts import CONTRARY, HOLDS, LEVEL, Verdict, overall
 
 COLUMNS = ("makespan_s", "utilisation", "idle", "mean_stretch", "max_stretch", "mean_flow_s")
 SIGNS = {HOLDS: "+", CONTRARY: "-"}
@@ -94,7 +95,8 @@ def show_verdicts(verdicts: Sequence[Verdict], console: Console) -> None:
     families = list(dict.fromkeys(family for verdict in verdicts for family in verdict.by_family))
     table = Table(
         "where", "claim", "n", "mean [95 %]", "p", "verdict", *families,
-        title="Claims: mean advantage (positive: as claimed); sign-flip permutation test, Holm-adjusted; by family",
+        title="Claims: mean of what is positive where they are right; sign-flip permutation test, p adjusted (Holm); "
+        "families: * p < 0.05 unadjusted",
     )  # fmt: skip
     place = ""
     for verdict in verdicts:
@@ -106,7 +108,7 @@ def show_verdicts(verdicts: Sequence[Verdict], console: Console) -> None:
         table.add_row(
             shown, verdict.claim.text, str(tested.size),
             f"{tested.mean:+.3f} [{tested.low:+.3f}, {tested.high:+.3f}]", _p(p_value), verdict.verdict,
-            *(f"{verdict.by_family[family]:+.3f}" if family in verdict.by_family else "" for family in families),
+            *(_family(verdict.by_family[family]) if family in verdict.by_family else "" for family in families),
         )  # fmt: skip
     console.print(table)
     summary = Table("where", "verdict", title="Lessons and Table 1")
@@ -192,6 +194,10 @@ def _mean(cells: Cells, family: str, load: float, name: str, column: str) -> flo
     found: list[Result] = [result for key, result in cells.items() if key[:2] == (family, load)]
     outcomes: list[Outcome] = [result.outcomes[name] for result in found]
     return float(np.mean([getattr(outcome, column) for outcome in outcomes])) if outcomes else float("nan")
+
+
+def _family(tested: Tested) -> str:
+    return f"{tested.mean:+.3f}{'*' if min(tested.above, tested.below) < LEVEL else ' '}"
 
 
 def _p(value: float) -> str:

@@ -57,7 +57,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes
     ----------
-    family, alpha, seed, jobs, volume, sizes, literal
+    family, alpha, seed, jobs, volume, sizes, kinds, literal, mean_gap_s
         See :class:`workloads.jeannot.JeannotOptions`.
     io_control, io_order
         See :mod:`schedulers.execution.gates`.
@@ -71,6 +71,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     jobs: int = 100
     volume: str = ""
     sizes: str = "formula"
+    kinds: str = "independent"
     literal: bool = False
     mean_gap_s: float = 0.0
     io_control: str = "exclusive"
@@ -83,7 +84,8 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
         """Stable name of its file: family, load and draw, then what differs from the paper's settings."""
         parts = [self.family, f"a{self.alpha:g}", f"s{self.seed}", f"n{self.jobs}"]
         parts += ["literal"] * self.literal + [value for value in (self.volume,) if value]
-        parts += [value for value, usual in ((self.sizes, "formula"), (self.io_control, "exclusive")) if value != usual]
+        usual = ((self.sizes, "formula"), (self.kinds, "independent"), (self.io_control, "exclusive"))
+        parts += [value for value, common in usual if value != common]
         parts += [self.io_order] if self.io_order != "fifo" else []
         parts += [f"gap{self.mean_gap_s:g}"] if self.mean_gap_s else []
         parts += [f"list-{text}" for text in self.list_options] + [f"pack-{text}" for text in self.pack_options]
@@ -104,6 +106,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
                 jobs=self.jobs,
                 volume=self.volume,
                 sizes=self.sizes,
+                kinds=self.kinds,
                 literal=self.literal,
                 mean_gap_s=self.mean_gap_s,
             )

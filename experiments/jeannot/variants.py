@@ -44,9 +44,10 @@ VARIANTS: Mapping[str, Variant] = {
     "proportional": Variant("volumes as printed, v = X w Q / P, in all families", {"volume": "proportional"}),
     "whole": Variant("volumes v = X w, in all families", {"volume": "whole"}),
     "sizes alike": Variant("U: all powers of two alike, whatever the load", {"sizes": "uniform"}),
+    "steered": Variant("BN: kinds chosen in order, so that the load so far stays near alpha", {"kinds": "steered"}),
     "printed load": Variant("volumes as the formulas give them: the load is not alpha", {"literal": True}),
     "shared": Variant("bandwidth is shared instead of exclusive", {"io_control": "shared"}),
     "shortest": Variant("exclusive, fewest bytes first", {"io_order": "shortest"}),
     "stretch": Variant("exclusive, largest stretch through waiting first", {"io_order": "stretch"}),
-    "300 jobs": Variant("three times as many jobs", {"jobs": 300}),
+    "200 jobs": Variant("twice as many jobs", {"jobs": 200}),
 }  # fmt: skip

@@ -30,7 +30,7 @@ class Verdict:
     verdict
         :data:`HOLDS`, :data:`CONTRARY` or :data:`OPEN`.
     by_family
-        Mean of the values per family of workloads, where they can be told apart.
+        The same test per family of workloads, where the values can be told apart.
     """
 
     claim: Claim
@@ -38,7 +38,7 @@ class Verdict:
     p_above: float
     p_below: float
     verdict: str
-    by_family: Mapping[str, float]
+    by_family: Mapping[str, Tested]
 
 
 def judge(cells: Cells, claims: Sequence[Claim] = CLAIMS) -> list[Verdict]:
@@ -59,12 +59,12 @@ def judge(cells: Cells, claims: Sequence[Claim] = CLAIMS) -> list[Verdict]:
     ]
 
 
-def _by_family(claim: Claim, cells: Cells) -> dict[str, float]:
+def _by_family(claim: Claim, cells: Cells) -> dict[str, Tested]:
     found = {}
     for family in dict.fromkeys(family for family, *_ in sorted(cells)):
         values = claim.values({key: result for key, result in cells.items() if key[0] == family})
         if values:
-            found[family] = sum(values) / len(values)
+            found[family] = sign_flip(values)
     return found
 
 
