@@ -18,6 +18,7 @@ Layout (beyond that of :mod:`schedulers.timeline_kernels`)
                                ``slot_score[2 * levels, 2]`` (score of the jobs placed before, and their least)
 ``which: int64[2, levels]``    slot of the current order's and of the trial's checkpoint per level
 ``starts: float64[jobs]``      planned start per job (by job, not by position)
+``held: bool``                 whether nodes are held one rounding step longer (:mod:`schedulers.timeline_published`)
 ``machine``                    the last arguments of ``find_fit``, as a tuple
 """
 
@@ -27,7 +28,8 @@ import numpy as np
 from numba import njit
 
 from schedulers.search.random64 import below, uniform
-from schedulers.timeline_kernels import book, find_fit
+from schedulers.timeline_kernels import book, find_fit, segment_at
+from schedulers.timeline_layout import FREE_NODES, HEAD
 
 _ROW, _ROWS, _TIMES, _INDICES, _TABLE = "int64[::1]", "int64[:, ::1]", "float64[::1]", "int32[::1]", "int32[:, ::1]"
 _MACHINE = f"Tuple((int64, int64, {_TABLE}, {_INDICES}, {_INDICES}, {_ROWS}, {_ROWS}, {_ROW}, {_TABLE}))"
@@ -127,13 +129,26 @@ def _move_job(order, first, second, insert):
     order[second] = job
 
 
+@njit(f"int64({_TIMES}, int64, {_ROWS}, int64, float64, {_ROW})", **_OPTIONS)
+def _hold_nodes(times, count, rows, words, end_s, demand):
+    """Book the nodes of a demand for one rounding step more, where they are free; spoils the demand."""
+    segment = segment_at(times, count, end_s)
+    for column in range(HEAD, HEAD + words):
+        if demand[column] & ~rows[segment, column]:
+            return count
+    for column in range(len(demand)):
+        if column != FREE_NODES and not HEAD <= column < HEAD + words:
+            demand[column] = 0
+    return book(times, count, rows, end_s, np.nextafter(end_s, np.inf), demand, 1)
+
+
 @njit(
-    f"float64({_INDICES}, int64, int64, float64, {_SHAPE}, boolean, {_TIMES}, {_ROWS}, int64, {_JOBS}, {_SLOTS}, "
-    f"{_TIMES}, {_MACHINE})",
+    f"float64({_INDICES}, int64, int64, float64, {_SHAPE}, boolean, boolean, {_TIMES}, {_ROWS}, int64, {_JOBS}, "
+    f"{_SLOTS}, {_TIMES}, {_MACHINE})",
     **_OPTIONS,
 )
 def plan_from(
-    order, level, stride, limit, shape, latest, times, rows, words, asks, spans, least, slot_times, slot_rows,
+    order, level, stride, limit, shape, latest, held, times, rows, words, asks, spans, least, slot_times, slot_rows,
     slot_count, slot_score, which, starts, machine,
 ):  # fmt: skip
     """Plan an order from a level's current checkpoint on; return its score, or infinity once it must exceed ``limit``.
@@ -170,6 +185,8 @@ def plan_from(
         if start_s == np.inf:
             continue
         count = book(times, count, rows, start_s, start_s + spans[job, 0], demand, 1)
+        if held and start_s + spans[job, 0] < np.inf:
+            count = _hold_nodes(times, count, rows, words, start_s + spans[job, 0], demand)
         if latest:
             score = max(score, start_s)
         else:
@@ -181,15 +198,15 @@ def plan_from(
 
 
 @njit(
-    f"Tuple((float64, int64))({_INDICES}, float64, int64, int64, {_SHAPE}, boolean, float64, float64, int64, float64, "
-    f"boolean, boolean, uint64[::1], {_TIMES}, {_ROWS}, int64, {_JOBS}, {_SLOTS}, {_TIMES}, {_TIMES}, {_INDICES}, "
-    f"{_INDICES}, {_MACHINE})",
+    f"Tuple((float64, int64))({_INDICES}, float64, int64, int64, {_SHAPE}, boolean, boolean, float64, float64, int64, "
+    f"float64, boolean, boolean, uint64[::1], {_TIMES}, {_ROWS}, int64, {_JOBS}, {_SLOTS}, {_TIMES}, {_TIMES}, "
+    f"{_INDICES}, {_INDICES}, {_MACHINE})",
     **_OPTIONS,
 )
 def anneal(
-    best, best_score, stride, steps, shape, latest, temperature, cooling, period, coolest, swaps_only, delayed_only,
-    random, times, rows, words, asks, spans, least, slot_times, slot_rows, slot_count, slot_score, which, starts,
-    current_starts, current, trial, machine,
+    best, best_score, stride, steps, shape, latest, held, temperature, cooling, period, coolest, swaps_only,
+    delayed_only, random, times, rows, words, asks, spans, least, slot_times, slot_rows, slot_count, slot_score,
+    which, starts, current_starts, current, trial, machine,
 ):  # fmt: skip
     """Simulated annealing over orders from ``best``, which is improved in place; return its score and the steps taken.
 
@@ -215,7 +232,7 @@ def anneal(
         for job in range(jobs):
             total_least += least[job]
     score = plan_from(
-        current, 0, stride, np.inf, shape, latest, times, rows, words, asks, spans, least, slot_times, slot_rows,
+        current, 0, stride, np.inf, shape, latest, held, times, rows, words, asks, spans, least, slot_times, slot_rows,
         slot_count, slot_score, which, starts, machine,
     )  # fmt: skip
     _exchange_slots(which, 1, levels)
@@ -238,7 +255,7 @@ def anneal(
         level = min(first, second) // stride
         _copy_starts(starts, current_starts)
         new_score = plan_from(
-            trial, level, stride, limit - total_least, shape, latest, times, rows, words, asks, spans, least,
+            trial, level, stride, limit - total_least, shape, latest, held, times, rows, words, asks, spans, least,
             slot_times, slot_rows, slot_count, slot_score, which, starts, machine,
         )  # fmt: skip
         if new_score <= limit:

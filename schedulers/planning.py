@@ -100,7 +100,8 @@ class Planner:
         self._words = tables.word_count
         self._stride = stride or max(4, number // 8)
         levels = max(1, -(-number // self._stride))
-        capacity = count + 2 * number + 4
+        self._held = timeline.holds_nodes_longer
+        capacity = count + (4 if self._held else 2) * number + 4
         tables.make_room(capacity)
         self._machine = (*tables.for_find, tables.work, tables.demand, tables.chosen)
         self._times = np.empty(capacity)
@@ -136,9 +137,9 @@ class Planner:
         self.evaluations += 1
         return float(
             plan_kernels.plan_from(
-                order, 0, self._stride, math.inf, self._shape, self.objective.latest, self._times, self._rows,
-                self._words, self._asks, self._spans, self._least, self._slot_times, self._slot_rows, self._slot_count,
-                self._slot_score, self._which, self.starts_s, self._machine,
+                order, 0, self._stride, math.inf, self._shape, self.objective.latest, self._held,
+                self._times, self._rows, self._words, self._asks, self._spans, self._least, self._slot_times,
+                self._slot_rows, self._slot_count, self._slot_score, self._which, self.starts_s, self._machine,
             )
         )  # fmt: skip
 
@@ -167,7 +168,7 @@ class Planner:
         best = order.copy()
         scratch = np.zeros(number), np.zeros(number, np.int32), np.zeros(number, np.int32)
         best_score, taken = plan_kernels.anneal(
-            best, score, self._stride, how.steps, self._shape, self.objective.latest, how.temperature,
+            best, score, self._stride, how.steps, self._shape, self.objective.latest, self._held, how.temperature,
             how.cooling, how.period, how.coolest, how.swaps_only, how.delayed_only, np.array([seed], np.uint64),
             self._times, self._rows, self._words, self._asks, self._spans, self._least, self._slot_times,
             self._slot_rows, self._slot_count, self._slot_score, self._which, self.starts_s, *scratch, self._machine,
@@ -209,9 +210,9 @@ class Planner:
         alone_s = np.zeros(len(self.jobs))
         for index in range(len(self.jobs)):
             plan_kernels.plan_from(
-                np.array([index], np.int32), 0, self._stride, math.inf, self._shape, False, self._times, self._rows,
-                self._words, self._asks, self._spans, self._least, self._slot_times, self._slot_rows, self._slot_count,
-                self._slot_score, self._which, alone_s, self._machine,
+                np.array([index], np.int32), 0, self._stride, math.inf, self._shape, False, self._held,
+                self._times, self._rows, self._words, self._asks, self._spans, self._least, self._slot_times,
+                self._slot_rows, self._slot_count, self._slot_score, self._which, alone_s, self._machine,
             )  # fmt: skip
         self._spans[:, 3] = alone_s
         if self.objective.latest:

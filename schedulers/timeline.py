@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -72,6 +72,9 @@ class Timeline:
     """
 
     __slots__ = ("_count", "_rows", "_tables", "_times")
+
+    holds_nodes_longer: ClassVar[bool] = False
+    """Whether nodes are held one rounding step longer than the rest (:mod:`schedulers.timeline_published`)."""
 
     def __init__(self, machine: Machine, now_s: float = 0.0, placement: Placement | None = None) -> None:
         self._tables = Tables(machine, placement or Placement())

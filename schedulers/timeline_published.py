@@ -23,6 +23,8 @@ class PublishedTimeline(Timeline):
 
     __slots__ = ()
 
+    holds_nodes_longer = True
+
     def fit_now(self, job: Job, duration_s: float, covering: Resource = Resource.ALL) -> Allocation | None:
         """As for the timeline, but nodes must stay free one rounding step longer than the job runs."""
         now_s = self.now_s

@@ -14,6 +14,7 @@ from schedulers.machine import Link, Machine, simple_machine
 from schedulers.objectives import Objective
 from schedulers.planning import Annealing, Order, Planner
 from schedulers.timeline import Timeline
+from schedulers.timeline_published import PublishedTimeline
 
 GB = 10**9
 MACHINE = simple_machine(
@@ -193,3 +194,30 @@ def test_runs_side_by_side_are_the_runs_one_by_one(
 def _taken(planner: Planner, order: Order, start: float, how: Annealing, seed: int) -> int:
     planner.anneal(order, start, how, seed)
     return planner.evaluations
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    running=st.lists(REQUESTS, max_size=6),
+    waiting=st.lists(REQUESTS, min_size=1, max_size=9),
+    stride=st.integers(1, 4),
+    data=st.data(),
+)
+def test_published_scores_equal_a_plain_replan(
+    running: list[tuple[int, int, int, int, int]],
+    waiting: list[tuple[int, int, int, int, int]],
+    stride: int,
+    data: st.DataObject,
+) -> None:
+    """On the published timeline, whose nodes are held one rounding step longer, plans hold them as long."""
+    jobs = [Job(job.id, job.number, job.submit_time_s, job.walltime_s, job.nodes, job.bb_bytes) for job in
+            make_jobs(waiting)]  # fmt: skip
+    timeline = PublishedTimeline(MACHINE, 50.0)
+    for job in make_jobs(running):
+        allocation = timeline.fit_now(job, job.walltime_s)
+        if allocation is not None:
+            timeline.reserve(50.0, 50.0 + job.walltime_s, allocation)
+    planner = Planner(timeline, jobs, walltime, Objective(2.0), stride)
+    order = data.draw(st.permutations(range(len(jobs))))
+    planner.score(np.array(order, dtype=np.int32))
+    assert planner.starts_s.tolist() == plain_starts(timeline, jobs, order)
