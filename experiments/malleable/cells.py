@@ -57,15 +57,16 @@ class Scope:
     Attributes
     ----------
     seeds
-        Seeds of the use cases and the four applications.
-    totals
-        Scenarios of the four applications.
+        Seeds of the use cases.
+    totals, four_seeds
+        Scenarios of the four applications, and their seeds.
     log, jobs, shares, controls, machine_seeds, policies
         The whole machine.
     """
 
     seeds: int
     totals: Sequence[int]
+    four_seeds: int
     log: str
     jobs: int
     shares: Sequence[float]
@@ -80,7 +81,7 @@ def cells_of(scope: Scope) -> Iterator[Cell]:
         for scenario, seed in itertools.product(scenarios, range(scope.seeds)):
             yield Cell("case", (("case", case), ("scenario", scenario), ("seed", seed)))
     for total, rule, order in itertools.product(scope.totals, four.RULES, four.ORDERS):
-        for seed in range(scope.seeds):
+        for seed in range(scope.four_seeds):
             yield Cell("four", (("total", total), ("rule", rule), ("order", order), ("seed", seed)))
     for seed, policy in itertools.product(range(scope.machine_seeds), scope.policies):
         for share, control in itertools.product(scope.shares, scope.controls):

@@ -50,8 +50,9 @@ def _scope(options: argparse.Namespace) -> Scope:
             raise SpecError(f"--{name.replace('_', '-')} must be at least 1, got {value}")
     controls = options.control or (["none", "both"] if quick else list(machine.CONTROLS))
     return Scope(
-        seeds=options.seeds or (2 if quick else 5),
+        seeds=options.seeds or (3 if quick else 5),
         totals=four.TOTALS,
+        four_seeds=options.seeds or (1 if quick else 3),
         log=machine.source_of(options.log),
         jobs=options.jobs or (300 if quick else 2000),
         shares=(0.0, 0.5, 1.0) if quick else SHARES,
@@ -71,7 +72,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("--quick", action="store_true", help="fewer seeds, jobs (300), shares (0, 50, 100 %%) and controls")
-    add("--seeds", type=int, metavar="N", help="seeds of the paper's experiments (5, quick: 2)")
+    add(
+        "--seeds",
+        type=int,
+        metavar="N",
+        help="seeds of the paper's experiments (use cases 5, four applications 3; quick: 3, 1)",
+    )
     add("--jobs", type=int, metavar="N", help="jobs on the whole machine (2000, quick: 300)")
     add("--machine-seeds", type=int, metavar="N", help="parts of the log and seeds of the whole machine (3, quick: 1)")
     add("--control", action="append", choices=list(machine.CONTROLS), help="controls of the whole machine (all)")

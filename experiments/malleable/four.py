@@ -9,7 +9,7 @@ Assumptions (the paper gives Table 2 and no curves):
   worst and none linearly, as section 5.2 says. The rest of Table 2's CPU time is computation and scales with ``1/n``.
 * I/O phases take Table 2's time whatever the number of processes.
 * Who writes next when several wait: the paper does not say. First come, first served, or who has least to write.
-* Control points every tenth of a period; a reconfiguration takes 1.3 s (:mod:`experiments.malleable.jacobi`).
+* Control points every half period; a reconfiguration takes 1.3 s (:mod:`experiments.malleable.jacobi`).
 
 Idle slots are shared once, at the start; then none is idle any more.
 """
@@ -26,7 +26,7 @@ from experiments.malleable.play import play, slots
 SECONDS_PER_ENTRY = 1.17e-8
 COMM_PROCESS_S, COMM_ROW_S = 2e-4, 1e-6
 PFS_BYTES_PER_S = 1.4e9
-SPAN_S, WARM_UP_S = 3600.0, 600.0
+SPAN_S, WARM_UP_S = 2400.0, 300.0
 """Simulated time, and how much of it at the beginning is not counted."""
 
 TOTALS = (36, 82, 135, 210)
@@ -94,7 +94,7 @@ def workload_of(total: int, seed: int) -> dict[str, Any]:
             "malleable": {
                 "iterations": 100_000_000 // row.iterations * row.iterations,
                 "io_every": row.iterations,
-                "control_every": row.iterations // 10,
+                "control_every": row.iterations // 2,
                 "minimum": row.processes,
                 "maximum": total,
                 "overhead": OVERHEAD_S,

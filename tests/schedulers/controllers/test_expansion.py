@@ -1,0 +1,85 @@
+"""Expansion and return on scenes made by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from schedulers.applications.application import read_application
+from schedulers.controllers.control import Control, make_controllers
+from schedulers.controllers.expansion import Expand, give_back
+from schedulers.controllers.observed import Observed
+from schedulers.controllers.prediction import Step
+from schedulers.controllers.scene import Activity, AppView, Reason, Resize, Scene, Wish
+from schedulers.controllers.sharing import Expansion
+
+
+def view(name: str, nodes: int = 4, base: int = 4, iteration: int = 0, serial: float = 0.0) -> AppView:
+    """A hundred iterations of 60/n s, control points every 10, up to 12 nodes."""
+    application = read_application(
+        {"iterations": 100, "io_every": 20, "control_every": 10, "minimum": 2, "maximum": 12, "overhead": 3.0,
+         "model": {"work": 60.0, "serial": serial, "io_fixed": 5.0}}, base
+    )  # fmt: skip
+    return AppView(name, application, Observed(), Activity.COMPUTE, iteration, 0.0, nodes, base, nodes)
+
+
+def scene(*views: AppView, idle: int = 0, waiting: tuple[int, ...] = ()) -> Scene:
+    """A look at time 0."""
+    return Scene(0.0, views, (), idle, tuple(map(Wish, waiting)))
+
+
+def asked(resizes: list[Resize]) -> dict[str, int]:
+    """Change by application."""
+    return {resize.id: sum(step.change for step in resize.steps) for resize in resizes}
+
+
+def test_idle_nodes_are_shared() -> None:
+    """Five nodes fairly: 3 and 2, from the next control point on, back by the one after it."""
+    found = list(Expand(Expansion.FAIR)(scene(view("a"), view("b"), idle=5)))
+    assert asked(found) == {"a": 3, "b": 2}
+    assert found[0] == Resize("a", (Step(10, 3),), Reason.EXPAND, 150.0 + 2 * 3.0 + 150.0)
+
+
+def test_who_scales_better_gets_more() -> None:
+    """By speed-up all go to the one without a serial part, as many as it can use."""
+    assert asked(list(Expand(Expansion.SPEEDUP)(scene(view("a", serial=5.0), view("b"), idle=5)))) == {"b": 5}
+    assert asked(list(Expand(Expansion.SPEEDUP)(scene(view("a", serial=5.0), view("b"), idle=10)))) == {"a": 2, "b": 8}
+
+
+def test_an_expansion_must_pay() -> None:
+    """Near the end two reconfigurations cost more than they save: 10 iterations on 5 in place of 4 nodes save 30 s."""
+    late = view("a", iteration=80)
+    assert asked(list(Expand(Expansion.FAIR)(scene(late, idle=1)))) == {"a": 1}
+    assert list(Expand(Expansion.FAIR, profit=5.1)(scene(late, idle=1))) == []
+    assert list(Expand(Expansion.FAIR)(scene(view("a", iteration=90), idle=1))) == [], "no control point is left"
+
+
+def test_nodes_are_returned_for_a_waiting_job() -> None:
+    """A job waits for 6 nodes, 2 are idle: 4 of the lent ones, soonest back first, never below the own size."""
+    slow, quick = replace(view("a", 9), since_s=50.0), view("b", 7)
+    found = list(give_back(scene(slow, quick, idle=2, waiting=(6,))))
+    assert [(one.id, one.steps, one.reason) for one in found] == [
+        ("b", (Step(10, -3),), Reason.RETURN), ("a", (Step(10, -1),), Reason.RETURN)
+    ]  # fmt: skip
+
+
+def test_the_first_job_that_could_start_counts() -> None:
+    """Eleven nodes cannot be had, five can; what fits without them needs no return (the policy will see to it)."""
+    views = (view("a", 8),)
+    assert asked(list(give_back(scene(*views, idle=2, waiting=(11, 5))))) == {"a": -3}
+    assert list(give_back(scene(*views, idle=2, waiting=(11, 2)))) == []
+    assert list(give_back(scene(*views, idle=2))) == []
+
+
+def test_what_is_on_its_way_back_is_not_asked_for_twice() -> None:
+    """Three of four nodes come back already: one more is asked for; a shift gives its nodes back by itself."""
+    coming = replace(view("a", 8), steps=(Step(10, -3),))
+    assert asked(list(give_back(scene(coming, view("b", 6), idle=0, waiting=(4,))))) == {"b": -1}
+    shifting = replace(view("a", 4), held=8, steps=(Step(10, 4), Step(20, -4)))
+    assert list(give_back(scene(shifting, idle=0, waiting=(4,)))) == []
+
+
+def test_nothing_is_lent_while_nodes_are_called_back() -> None:
+    """The controllers together: first what waiting jobs need."""
+    controllers = make_controllers(Control(expansion=Expansion.FAIR))
+    assert asked(list(controllers(scene(view("a", 8), view("b"), idle=2, waiting=(5,))))) == {"a": -3}
+    assert asked(list(controllers(scene(view("b"), idle=2, waiting=(90,))))) == {"b": 2}
