@@ -45,8 +45,15 @@ def command(arguments: Sequence[str]) -> int:
     runs = make_folder(out / "runs")
     begin = time.perf_counter()
     results = _run_all(grid.points(options.figure or FIGURES), runs, options.workers, console)
-    console.print(f"{len(results)} runs, {time.perf_counter() - begin:.0f} s", highlight=False)
-    _report(Table(grid, {point: read(path) for point, path in results.items()}), options, out, console)
+    found = {point: read(path) for point, path in results.items()}
+    wall_s, cpu_s = time.perf_counter() - begin, sum(summary.cpu_s for summary in found.values())
+    longest_s = max(summary.cpu_s for summary in found.values())
+    console.print(
+        f"{len(found)} runs in {wall_s:.0f} s (CPU time of the runs, kept ones included: {cpu_s:.0f} s, the longest "
+        f"{longest_s:.1f} s)",
+        highlight=False,
+    )
+    _report(Table(grid, found), options, out, console)
     return 0
 
 

@@ -20,8 +20,8 @@ LITERAL = "slowdown_from_start"
 NOTES = (
     "The paper prints the response time as the time from start to end (section 2.3), which leaves the wait out; its "
     "group's other papers count from submission, and so do we. The last column judges by the printed formula.",
-    "ASCI Blue-Pacific's workload is not public: arrivals, sizes and times are a hyper-Erlang fit to LLNL Atlas; the load "
-    "at a mean execution time may differ from the paper's.",
+    "ASCI Blue-Pacific's workload is not public: arrivals, sizes and times are a hyper-Erlang fit to LLNL Atlas; the "
+    "load at a mean execution time may differ from the paper's.",
 )
 
 
@@ -62,8 +62,8 @@ def show_means(table: Table, console: Console) -> None:
 def show_statements(table: Table, console: Console, path: Path) -> Path:
     """Print the verdicts, and write them."""
     lines = Lines(
-        "section", "published", "ours (95 % interval over workloads; range of fewer than four)", "verdict", "by the printed formula",
-        title="The paper's statements", title_justify="left",
+        "section", "published", "ours (95 % interval over workloads; range of fewer than four)", "verdict",
+        "by the printed formula", title="The paper's statements", title_justify="left",
     )  # fmt: skip
     rows = []
     for usual, literal in zip(verdicts(table), verdicts(table, LITERAL), strict=True):

@@ -85,8 +85,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         All-local work offered, over what the nodes can do until the last submission.
     last_end
         When the last job ended, over when the last was submitted.
-    wall_s
-        Seconds that the run took on this machine.
+    wall_s, cpu_s
+        Seconds that the run took on this machine, and what of them it was computing.
     """
 
     slowdown: float
@@ -98,6 +98,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     load: float
     last_end: float
     wall_s: float
+    cpu_s: float = 0.0
 
 
 def workload_options(point: Point) -> GangOptions:
@@ -127,11 +128,12 @@ def setting_of(policy: Gang, nodes: int) -> Setting:
 
 def run(point: Point) -> Summary:
     """Run a point in this process."""
-    begin = time.perf_counter()
+    begin, computing = time.perf_counter(), time.process_time()
     options = workload_options(point)
     jobs, policy = _drawn(options), policy_of(point)
     ran = run_gang(jobs, setting_of(policy, options.nodes))
-    return summarise(jobs, ran, policy, options.nodes, time.perf_counter() - begin)
+    spent = time.perf_counter() - begin, time.process_time() - computing
+    return summarise(jobs, ran, policy, options.nodes, spent)
 
 
 def run_to_file(point: Point, folder: Path) -> Path:
@@ -147,7 +149,9 @@ def read(path: Path) -> Summary:
     return msgspec.json.decode(path.read_bytes(), type=Summary)
 
 
-def summarise(jobs: list[GangJob], ran: Ran, policy: Gang, nodes: int, wall_s: float = 0.0) -> Summary:
+def summarise(
+    jobs: list[GangJob], ran: Ran, policy: Gang, nodes: int, spent_s: tuple[float, float] = (0.0, 0.0)
+) -> Summary:
     """The figures of a run."""
     slices, costs = policy.sharing()
     submit, start, end = (
@@ -165,7 +169,8 @@ def summarise(jobs: list[GangJob], ran: Ran, policy: Gang, nodes: int, wall_s: f
         migrations=ran.migrations,
         load=float(size @ local) / (nodes * max(float(submit[-1]), 1.0)),
         last_end=float(end.max()) / max(float(submit[-1]), 1.0),
-        wall_s=wall_s,
+        wall_s=spent_s[0],
+        cpu_s=spent_s[1],
     )
 
 

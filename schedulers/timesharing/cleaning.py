@@ -7,4 +7,4 @@ from schedulers.timesharing.matrix import Matrix
 
 def clean(matrix: Matrix) -> Matrix:
     """The matrix without replicas, which opens room for waiting jobs."""
-    return matrix._replace(places=tuple(place.at_home for place in matrix.places))
+    return matrix._replace(places=tuple([place.within(1 << place.home) for place in matrix.places]))

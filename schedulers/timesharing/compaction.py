@@ -42,7 +42,7 @@ def compact(matrix: Matrix) -> Matrix:
                         size = place.columns.bit_count()
                         tasks[source] -= size
                         tasks[target] += size
-                        places[index] = place._replace(home=target, rows=1 << target)
+                        places[index] = place.moved(target, place.columns)
                         changed = True
                         break
     return matrix._replace(places=tuple(places))

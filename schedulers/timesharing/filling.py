@@ -26,7 +26,7 @@ def fill(matrix: Matrix, local_first: bool = False) -> Matrix:
     for queue in queues:
         while queue:  # whom no row takes now none will take later: rows only fill up
             queue = [index for index in queue if _replicate(matrix, index, rows, free)]
-    places = tuple(place._replace(rows=mask) for place, mask in zip(matrix.places, rows, strict=True))
+    places = tuple([place.within(mask) for place, mask in zip(matrix.places, rows, strict=True)])
     return matrix._replace(places=places)
 
 

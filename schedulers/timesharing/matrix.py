@@ -60,10 +60,13 @@ class Place(NamedTuple):
         """Whether every task is on its file's node: one task elsewhere makes the whole job remote (section 2.3)."""
         return self.columns == self.files or not self.files
 
-    @property
-    def at_home(self) -> Place:
-        """The same without replicas."""
-        return self._replace(rows=1 << self.home)
+    def within(self, rows: int) -> Place:
+        """The same job in other rows (a mask with its home); itself where these are its rows."""
+        return self if rows == self.rows else Place(self.job, self.columns, self.home, rows, self.files)
+
+    def moved(self, row: int, columns: int) -> Place:
+        """The same job with another home and columns, without replicas."""
+        return Place(self.job, columns, row, 1 << row, self.files)
 
 
 class Matrix(NamedTuple):
@@ -93,6 +96,9 @@ class Matrix(NamedTuple):
         rows = [0] * self.level
         for place in self.places:
             left = place.rows
+            if not left & (left - 1):
+                rows[place.home] |= place.columns
+                continue
             while left:
                 low = left & -left
                 rows[low.bit_length() - 1] |= place.columns

@@ -57,7 +57,7 @@ def migrate(matrix: Matrix, tasks: int, target: Target = Target.FIRST, closed: i
                 continue
             free[place.home] |= place.columns & usable
             free[row] &= ~place.files
-            places[index] = place._replace(columns=place.files, home=row, rows=1 << row)
+            places[index] = place.moved(row, place.files)
             moved.append(place.job)
             left -= need
             changed = True
