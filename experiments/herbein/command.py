@@ -248,10 +248,10 @@ def _growth(model: HerbeinModel, drawn: HerbeinOptions, out: Path, console: Cons
     from experiments.herbein.growth import SIZES, decision_times
 
     table = Table(title="EASY's decision time by size of the machine (s)", title_justify="left")
-    found = {
-        f"{nodes} {scheduler}": decision_times(model, nodes, scheduler, drawn)
-        for nodes, scheduler in itertools.product(SIZES, (IGNORANT, AWARE))
-    }
+    found = {}
+    for nodes, scheduler in itertools.product(SIZES, (IGNORANT, AWARE)):
+        found[f"{nodes} {scheduler}"] = decision_times(model, nodes, scheduler, drawn)
+        console.print(f"{nodes} nodes, I/O-{scheduler}: measured", highlight=False)
     names = list(next(iter(found.values())))
     for heading in ("nodes", *names):
         table.add_column(heading.removesuffix("_s").replace("_", " "))
