@@ -30,7 +30,8 @@ USAGE = """run_experiments.py                  the demo campaign: five policies 
        run_experiments.py thesis           the evaluation of Kopanski's thesis, repeated (thesis --help)
        run_experiments.py herbein          I/O-aware scheduling on CTS-1, the second paper (herbein --help)
        run_experiments.py jeannot          I/O-aware lists and packs, exclusive I/O, the third paper (jeannot --help)
-       run_experiments.py gang             gang scheduling and files on nodes, the fourth paper (gang --help)"""
+       run_experiments.py gang             gang scheduling and files on nodes, the fourth paper (gang --help)
+       run_experiments.py malleable        malleability and I/O control, the fifth paper (malleable --help)"""
 
 
 class Parser(argparse.ArgumentParser):
@@ -122,6 +123,13 @@ def _jeannot_command(arguments: Sequence[str]) -> int:
     return command(arguments)
 
 
+def _malleable_command(arguments: Sequence[str]) -> int:
+    """``run_experiments.py malleable ...``."""
+    from experiments.malleable.command import command
+
+    return command(arguments)
+
+
 def _thesis_command(arguments: Sequence[str]) -> int:
     """``run_experiments.py thesis ...``."""
     from experiments.thesis.command import main as thesis
@@ -148,6 +156,7 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "herbein": _herbein_command,
     "jeannot": _jeannot_command,
     "gang": _gang_command,
+    "malleable": _malleable_command,
 }
 """Subcommands by name; anything else is a campaign file."""
 

@@ -54,7 +54,7 @@ def _scope(options: argparse.Namespace) -> Scope:
         totals=four.TOTALS,
         four_seeds=options.seeds or (1 if quick else 3),
         log=machine.source_of(options.log),
-        jobs=options.jobs or (300 if quick else 2000),
+        jobs=options.jobs or (300 if quick else 1000),
         shares=(0.0, 0.5, 1.0) if quick else SHARES,
         controls=[] if options.no_machine else controls,
         machine_seeds=options.machine_seeds or (1 if quick else 3),
@@ -78,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help="seeds of the paper's experiments (use cases 5, four applications 3; quick: 3, 1)",
     )
-    add("--jobs", type=int, metavar="N", help="jobs on the whole machine (2000, quick: 300)")
+    add("--jobs", type=int, metavar="N", help="jobs on the whole machine (1000, quick: 300)")
     add("--machine-seeds", type=int, metavar="N", help="parts of the log and seeds of the whole machine (3, quick: 1)")
     add("--control", action="append", choices=list(machine.CONTROLS), help="controls of the whole machine (all)")
     add("--policy", action="append", metavar="NAME", help="queue policies of the whole machine (easy)")
