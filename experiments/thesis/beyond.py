@@ -22,7 +22,7 @@ from experiments.inputs import Inputs
 from experiments.spec import Model, PlatformSpec, PolicySpec, RunSpec, WorkloadSpec
 from experiments.thesis import campaign
 from experiments.thesis.ceiling import CLAIRVOYANT, told
-from experiments.thesis.command import MODELS, report_failures
+from experiments.thesis.command import MODELS, SEEDS, report_failures
 from experiments.thesis.document import Block, Heading, Paragraph, Table, to_csv, to_html, to_markdown
 from experiments.thesis.figures import MODEL_NAMES
 from experiments.thesis.holdout import parse_holdout, prepare_holdout
@@ -31,7 +31,6 @@ from experiments.thesis.results import Results
 from experiments.thesis.variants import CONTENDERS, TO_BEAT
 from schedulers.policies import POLICIES
 
-SEEDS = 3
 KTH = "KTH-SP2"
 MEASURES = {
     "mean_waiting_time_s": "mean wait",

@@ -34,7 +34,8 @@ class Scope:
     full
         Whether the whole log is run in one as well.
     seeds
-        Seeds of the schedules that depend on them (at least one); the others run with the first.
+        Seeds of the schedules that depend on them (at least one). The others, and all full workloads, run with the
+        first.
     """
 
     models: tuple[Model, ...]
@@ -96,7 +97,7 @@ def prepare(scope: Scope, root: Path, data: Path | None, console: Console) -> Pr
         runs += grid(inputs, split, [MACHINE], model, SPLIT, scope.seeds)
     if scope.full:
         for model, sources in found.items():
-            runs += grid(inputs, [sources.full], [MACHINE], model, FULL[model], scope.seeds)
+            runs += grid(inputs, [sources.full], [MACHINE], model, FULL[model], scope.seeds[:1])
     return Prepared(tuple(runs), {run.workload.path: inputs.jobs(run.workload) for run in runs}, found)
 
 

@@ -58,11 +58,11 @@ def test_drawn_parts(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("small_log")
 def test_runs_of_a_scope(tmp_path: Path) -> None:
-    """Seeds multiply what is random only; the full workload comes last."""
+    """Seeds multiply what is random only, and only on the parts; the full workload comes last."""
     scope = Scope(models=(Model.ALLOC,), parts=(0, 1), full=True, seeds=(0, 1))
     prepared = prepare(scope, tmp_path, None, Console(quiet=True))
     assert not prepared.original
-    assert len(prepared.runs) == 3 * (7 + 2 * 2)
-    assert [run.workload.name for run in prepared.runs][-11:] == ["full"] * 11
+    assert len(prepared.runs) == 2 * (7 + 2 * 2) + 9
+    assert [run.workload.name for run in prepared.runs][-10:] == ["part-1"] + ["full"] * 9
     assert {run.seed for run in prepared.runs if run.policy.label == "fcfs"} == {0}
     assert sum(prepared.jobs.values()) > 320
