@@ -53,7 +53,7 @@ def storage_gantt(
         ax.axhline(row + 0.94, color=FAINT, linewidth=0.6, zorder=0)
     draw_rectangles(ax, rectangles, faces)
     ax.set_xlim(begin_s / scale, end_s / scale)
-    ax.set_ylim(len(storages), 0)
+    ax.set_ylim(max(1, len(storages)), 0)  # a machine without burst buffers has no lane
     ax.set_yticks([row + 0.5 for row in range(len(storages))], [storage.name for storage in storages])
     ax.tick_params(axis="y", length=0)
     ax.set_xlabel(f"simulated time ({unit}); full height of a lane: the storage node's capacity")

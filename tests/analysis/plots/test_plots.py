@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
@@ -84,6 +85,15 @@ def test_node_gantt_of_a_part_of_the_time(table: JobTable) -> None:
         (60, 100, 3, 4),
         (100, 105, 0, 4),
     ]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_machine_without_burst_buffers_has_no_lanes(table: JobTable) -> None:
+    """The chart is empty, and Matplotlib has nothing to complain of."""
+    bare = dataclasses.replace(
+        table.only(table.executed & False), machine=dataclasses.replace(table.machine, storages=())
+    )
+    assert not storage_gantt(bare).get_yticks().size
 
 
 def test_storage_gantt_heights_are_bytes(table: JobTable) -> None:
