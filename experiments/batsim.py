@@ -21,6 +21,7 @@ import zmq
 from experiments import memory
 from experiments.errors import RunFailed, SpecError
 from experiments.players import PREFIX, Played
+from experiments.sessions import shares_nodes
 from experiments.spec import Engine, Model, RunSpec, Transport
 from experiments.stopwatch import TimedSession
 from schedulers.errors import RemoteProtocolError
@@ -106,6 +107,8 @@ def arguments(run: RunSpec, root: Path, folder: Path, endpoint: str) -> list[str
     options += ["--disable-schedule-tracing", "--disable-machine-state-tracing"]
     if run.model is Model.IO:
         options += ["--enable-dynamic-jobs", "--enable-profile-reuse"]
+    elif shares_nodes(run):
+        options += ["--enable-dynamic-jobs"]
     return options
 
 

@@ -71,7 +71,7 @@ class Recorder(Observer):
         ids = Counter(self._machine.storages[index].resource_id for index in allocation.storages)
         storages = " ".join(f"{storage}:{count}" for storage, count in sorted(ids.items()))
         user = job.extras.get("user", "")
-        nodes = format_intervals(self._machine.alloc_ids(allocation.nodes))
+        nodes = format_intervals(tuple(sorted(set(self._machine.alloc_ids(allocation.nodes)))))
         self._allocation_rows.writerow(
             (job.name, job.workload, user, job.nodes, nodes, allocation.bb_bytes, storages, f"{now_s:.6f}")
         )
@@ -89,7 +89,7 @@ class Recorder(Observer):
 def write_machine(machine: Machine, path: Path) -> None:
     """Write ``machine.json``: compute and storage nodes in the order of their places."""
     data = {
-        "nodes": [{"id": node.resource_id, "name": node.name} for node in machine.nodes],
+        "nodes": [{"id": node.resource_id, "name": node.name} for node in machine.nodes[: machine.width]],
         "storages": [
             {"id": storage.resource_id, "name": storage.name, "capacity_bytes": storage.capacity_bytes}
             for storage in machine.storages

@@ -12,6 +12,7 @@ from schedulers.assembly import LITERAL, Settings, assemble
 from schedulers.execution.phased import PhaseRecord
 from schedulers.options import OptionInfo, build, describe, show
 from schedulers.session import Observer, Session
+from schedulers.timesharing.sharing import SharesNodes
 
 SETTINGS: Mapping[str, OptionInfo] = {info.name: info for info in describe(Settings)}
 """Settings of the session by name, besides those that the model makes."""
@@ -63,6 +64,12 @@ def make_session(
 def settings_of(run: RunSpec) -> Settings:
     """Give the settings of a run's session."""
     return _settings(run.policy.session, literal=run.policy.literal)
+
+
+def shares_nodes(run: RunSpec) -> bool:
+    """Whether the run's jobs run in slices or pay for blocks by their place, as dynamic jobs without an IO model."""
+    settings = _settings(run.policy.session, literal=run.policy.literal)
+    return settings.file_nodes or isinstance(build_policy(run.policy), SharesNodes)
 
 
 def _settings(given: Mapping[str, Any], *, literal: bool) -> Settings:

@@ -7,7 +7,7 @@
 ``reasons.csv``        why jobs waited, where that was asked for
 ``machine.json``       nodes and storage nodes
 ``schedule.csv`` ...   Batsim's further files
-``batsim_jobs.csv``    IO-Aware model: Batsim's rows of the sub-jobs that the jobs were made of
+``batsim_jobs.csv``    IO-Aware model, gang policies: Batsim's rows of the sub-jobs that the jobs were made of
 ``metrics.json``       the summary's figures (they depend on the configuration only)
 ``timings.json``       what was measured on this machine (time, memory)
 ``run.json``           configuration, versions, inputs, how to repeat it; written last
@@ -26,11 +26,11 @@ import numpy as np
 
 from analysis.metrics import summarise
 from analysis.tables import read_run
-from experiments import alone, folders, io_jobs, memory, players, provenance
+from experiments import alone, folders, io_jobs, memory, players, provenance, slice_jobs
 from experiments.pool import Progress, Report, describe
 from experiments.reasons import ReasonRecorder
 from experiments.recorder import Recorder, write_machine
-from experiments.sessions import make_session
+from experiments.sessions import make_session, shares_nodes
 from experiments.spec import Model, RunSpec
 from experiments.stopwatch import TimedSession
 from schedulers.execution.phased import PhaseRecord
@@ -111,6 +111,8 @@ def _simulate(task: Task, folder: Path, report: Report) -> dict[str, float]:
     if task.run.model is Model.IO:
         durations_s = alone.alone_s(task.run, task.root, records) if task.uncontended else None
         io_jobs.rewrite(folder, records, durations_s)
+    elif shares_nodes(task.run):
+        slice_jobs.rewrite(folder)
     write_machine(session.machine, folder / "machine.json")
     decisions_s = np.array(timed.times_ns, dtype=np.float64) / 1e9
     return {
