@@ -247,7 +247,7 @@ def _report(done: dict[Point, Path], out: Path, console: Console) -> None:
 def _growth(model: HerbeinModel, drawn: HerbeinOptions, out: Path, console: Console) -> None:
     from experiments.herbein.growth import SIZES, decision_times
 
-    table = Table(title="EASY's decision time by size of the machine (s)", title_justify="left")
+    table = Table(title="EASY's decision time by size of the machine (ms)", title_justify="left")
     found = {}
     for nodes, scheduler in itertools.product(SIZES, (IGNORANT, AWARE)):
         found[f"{nodes} {scheduler}"] = decision_times(model, nodes, scheduler, drawn)
@@ -256,7 +256,7 @@ def _growth(model: HerbeinModel, drawn: HerbeinOptions, out: Path, console: Cons
     for heading in ("nodes", *names):
         table.add_column(heading.removesuffix("_s").replace("_", " "))
     for name, values in found.items():
-        table.add_row(name, *(f"{values[column]:.4g}" for column in names))
+        table.add_row(name, *(f"{values[column] * (1000 if column.endswith('_s') else 1):.4g}" for column in names))
     console.print(table)
     write_json(out / "growth.json", found)
     console.print("note: CPU time of the thread unless said; the first message tells the machine.", highlight=False)
