@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 
 import msgspec
@@ -109,7 +110,7 @@ class Cluster:
         self._holder: list[str | None] = [None] * len(machine.nodes)
         self._room = [storage.capacity_bytes for storage in machine.storages]
         self._band = [link.capacity_bytes_per_s for link in machine.links]
-        self._above = [tuple(links_above(machine, node)) for node in range(len(machine.nodes))] if machine.links else []
+        self._innermost: list[int] = machine.node_link.tolist() if machine.links else []
         self._held: dict[str, Allocation] = {}
         self._held_nodes = 0
         self._unavailable: set[int] = set()
@@ -289,7 +290,7 @@ class Cluster:
             return None
         if io_rate != job.io_rate:
             return f"its I/O rate is {_gb(job.io_rate)}/s per node, the allocation books {_gb(io_rate)}/s"
-        if not self._above:
+        if not self._innermost:
             return None
         for link, size in self._flow(allocation).items():
             if size > self._band[link]:
@@ -300,16 +301,17 @@ class Cluster:
     def _flow(self, allocation: Allocation) -> dict[int, int]:
         """Bytes per second that an allocation takes, per link."""
         flow: dict[int, int] = {}
-        for node in allocation.nodes:
-            for link in self._above[node]:
-                flow[link] = flow.get(link, 0) + allocation.io_rate
+        for link, nodes in Counter([self._innermost[node] for node in allocation.nodes]).items():
+            while link >= 0:
+                flow[link] = flow.get(link, 0) + nodes * allocation.io_rate
+                link = self._machine.links[link].parent
         return flow
 
     def _take(self, allocation: Allocation, sign: int) -> None:
         size = sign * allocation.bb_bytes
         for storage in allocation.storages:
             self._room[storage] -= size
-        if allocation.io_rate and self._above:
+        if allocation.io_rate and self._innermost:
             for link, flow in self._flow(allocation).items():
                 self._band[link] -= sign * flow
 

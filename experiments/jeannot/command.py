@@ -23,7 +23,7 @@ from workloads.batsim_json import read_batsim
 from workloads.jeannot import FAMILIES, PROTOCOLS, SIZES, VOLUMES
 
 LOADS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-VARIANT_LOADS = (0.2, 0.5, 0.7, 0.8)
+VARIANT_LOADS = (0.2, 0.8)
 SELECTED = {name: STRATEGIES[name] for name in ("LS", PACK)}
 EVERY = 20
 """Points between two lines of progress."""

@@ -77,9 +77,15 @@ class Channel:
     ----------
     bandwidth
         Bytes per second.
+
+    Attributes
+    ----------
+    next_end_s
+        When the next transfer ends if nothing else begins; infinite without any.
     """
 
     def __init__(self, bandwidth: float) -> None:
+        self.next_end_s = math.inf
         self._bandwidth = bandwidth
         self._each = 0.0
         self._since_s = 0.0
@@ -93,25 +99,30 @@ class Channel:
 
     def begin(self, key: str, volume: float, now_s: float) -> None:
         """A transfer begins."""
-        if self._ends:
-            self._each += (now_s - self._since_s) * self._bandwidth / len(self._ends)
+        ends = self._ends
+        if ends:
+            self._each += (now_s - self._since_s) * self._bandwidth / len(ends)
         else:
             self._each = 0.0
         self._since_s = now_s
-        heapq.heappush(self._ends, (self._each + volume, next(self._numbers), key))
-
-    def next_end_s(self) -> float:
-        """When the next transfer ends if nothing else begins; infinite without any."""
-        if not self._ends:
-            return math.inf
-        return self._since_s + max(0.0, self._ends[0][0] - self._each) * len(self._ends) / self._bandwidth
+        heapq.heappush(ends, (self._each + volume, next(self._numbers), key))
+        self._set_next_end()
 
     def end(self) -> str:
-        """End the transfer that is next, at :meth:`next_end_s`."""
-        self._since_s = self.next_end_s()
+        """End the transfer that is next, at :attr:`next_end_s`."""
+        self._since_s = self.next_end_s
         each, _, key = heapq.heappop(self._ends)
         self._each = max(self._each, each)
+        self._set_next_end()
         return key
+
+    def _set_next_end(self) -> None:
+        ends = self._ends
+        if ends:
+            left = max(0.0, ends[0][0] - self._each)
+            self.next_end_s = self._since_s + left * len(ends) / self._bandwidth
+        else:
+            self.next_end_s = math.inf
 
 
 class Direct:
@@ -160,26 +171,34 @@ class Direct:
 
     # ------------------------------------------------------------------ the calendar
 
-    def next_s(self) -> float:
-        """When something happens next; infinite when nothing does."""
-        return min(self._alarms[0][0] if self._alarms else math.inf, self._channel.next_end_s())
+    def advance(self, until_s: float) -> tuple[float, list[str]]:
+        """Let happen what happens up to ``until_s`` or, if that comes first, to the end of a job.
 
-    def advance(self, until_s: float) -> list[str]:
-        """Let happen what happens next, at ``until_s``, and return the jobs that have ended there."""
-        self._through = []
-        while (now_s := self.next_s()) <= until_s:
-            if self._channel.next_end_s() <= now_s:
-                key = self._channel.end()
-                if not self._channel.busy:
-                    self.traces.transferring.append((self._busy_since_s, now_s))
-                granted = self._gate.release(key, now_s)
-                self._next(self._running[key], now_s)
+        Returns
+        -------
+        tuple
+            When it stopped, and the jobs that ended then.
+        """
+        through: list[str] = []
+        self._through = through
+        alarms, channel = self._alarms, self._channel
+        while not through:
+            alarm_s, end_s = alarms[0][0] if alarms else math.inf, channel.next_end_s
+            if min(alarm_s, end_s) > until_s or alarm_s == end_s == math.inf:
+                return until_s, through
+            if alarm_s < end_s:
+                now_s = alarm_s
+                self._next(self._running[heapq.heappop(alarms)[2]], now_s)
+                continue
+            now_s = end_s
+            key = channel.end()
+            if not channel.busy:
+                self.traces.transferring.append((self._busy_since_s, now_s))
+            granted = self._gate.release(key, now_s)
+            self._next(self._running[key], now_s)
+            if granted:
                 self._grant(granted, now_s)
-            else:
-                self._next(self._running[heapq.heappop(self._alarms)[2]], now_s)
-            if self._through:
-                break
-        return self._through
+        return now_s, through
 
     def _next(self, running: _Running, now_s: float) -> None:
         running.index += 1
@@ -224,23 +243,20 @@ def play(session: Session, execution: Direct, begins: SimulationBegins, workload
     left = {f"w0!{job.name}" for job in workload.jobs}
     while left:
         submit_s = float(submissions[0].subtime) if submissions else math.inf
-        now_s = min(submit_s, execution.next_s())
-        assert now_s < math.inf, f"{len(left)} jobs will never end"
-        if execution.next_s() <= now_s:
-            events: list[Event] = [
-                JobCompleted(now_s, name, JobState.COMPLETED_SUCCESSFULLY, 0, ()) for name in execution.advance(now_s)
-            ]
-            left -= {event.job_id for event in events if isinstance(event, JobCompleted)}
+        now_s, ended = execution.advance(submit_s)
+        events: list[Event]
+        if ended:
+            events = [JobCompleted(now_s, name, JobState.COMPLETED_SUCCESSFULLY, 0, ()) for name in ended]
+            left.difference_update(ended)
         else:
+            assert now_s < math.inf, f"{len(left)} jobs will never end"
             events = []
             while submissions and float(submissions[0].subtime) <= now_s:
                 job = submissions.popleft()
                 name = f"w0!{job.name}"
-                events.append(
-                    JobSubmitted(now_s, name, {**job.to_object(), "id": name}, workload.profiles[job.profile])
-                )
+                profile = workload.profiles[job.profile]
+                events.append(JobSubmitted(now_s, name, {**job.to_object(), "id": name}, profile))
             if not submissions:
                 events.append(Notify(now_s, NotifyKind.NO_MORE_STATIC_JOB_TO_SUBMIT.value, ()))
-        if events:
-            session.handle(Message(now_s, tuple(events)))
+        session.handle(Message(now_s, tuple(events)))
     session.handle(Message(execution.traces.jobs[-1][2], (SimulationEnds(execution.traces.jobs[-1][2]),)))

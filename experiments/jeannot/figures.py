@@ -107,7 +107,7 @@ def _stretch(cells: Cells, families: Sequence[str], field: str, words: str) -> A
     """Figures 6 and 7: a point per run, lines through the means with 95 % intervals."""
     grid = panels(1, len(families), width=3.3 * len(families), height=3.9)
     loads = _loads(cells)
-    step = min(np.diff(loads), default=0.1)
+    step = min(0.1, *np.diff(loads)) if len(loads) > 1 else 0.1
     for ax, family in zip(grid, families, strict=True):
         for place, name in enumerate(STRATEGIES):
             shift = (place - 1.5) * 0.12 * step

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -16,8 +17,8 @@ Floats = npt.NDArray[np.float64]
 
 EXACT = 14
 """Up to so many values all sign patterns are tried; beyond, :data:`FLIPS` random ones."""
-FLIPS = 20_000
-RESAMPLES = 4_000
+FLIPS = 10_000
+RESAMPLES = 2_000
 SEED = 20230518
 
 
@@ -63,19 +64,32 @@ def sign_flip(values: Sequence[float] | Floats) -> Tested:
 def interval(values: Sequence[float] | Floats) -> tuple[float, float]:
     """95 % interval of the mean (percentile bootstrap)."""
     sample = np.asarray(values, np.float64)
-    picks = np.random.Generator(np.random.PCG64(SEED)).integers(0, len(sample), (RESAMPLES, len(sample)))
-    low, high = np.percentile(sample[picks].mean(axis=1), [2.5, 97.5])
+    low, high = np.percentile(_resamples(len(sample)) @ sample, [2.5, 97.5])
     return float(low), float(high)
 
 
 def _flipped(sample: Floats) -> Floats:
-    if len(sample) <= EXACT:
-        signs = np.array(list(itertools.product((1.0, -1.0), repeat=len(sample))))
-        return np.asarray(signs @ sample / len(sample), np.float64)
+    return np.asarray(_signs(len(sample)) @ sample / len(sample), np.float64)
+
+
+@lru_cache(maxsize=8)
+def _signs(size: int) -> Floats:
+    """Sign patterns, one per row: all of them, or many random ones."""
+    if size <= EXACT:
+        return np.array(list(itertools.product((1.0, -1.0), repeat=size)))
     rng = np.random.Generator(np.random.PCG64(SEED))
-    flips = rng.integers(0, 2, (FLIPS, len(sample)), np.int8) * 2.0 - 1.0
+    flips = rng.integers(0, 2, (FLIPS, size), np.int8) * 2.0 - 1.0
     flips[0] = 1.0  # the observed pattern is one of them: no p-value is 0
-    return np.asarray(flips @ sample / len(sample), np.float64)
+    return np.asarray(flips, np.float64)
+
+
+@lru_cache(maxsize=8)
+def _resamples(size: int) -> Floats:
+    """Weights of the values in bootstrap samples, one per row."""
+    picks = np.random.Generator(np.random.PCG64(SEED)).integers(0, size, (RESAMPLES, size))
+    rows = np.repeat(np.arange(RESAMPLES), size)
+    counts = np.bincount(rows * size + picks.ravel(), minlength=RESAMPLES * size)
+    return np.asarray(counts.reshape(RESAMPLES, size) / size, np.float64)
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:

@@ -85,10 +85,10 @@ def test_a_shared_channel_by_hand() -> None:
     """10 bytes/s: 100 bytes from 0 s, 20 from 2 s: from then on each has 5 bytes/s; they end at 12 and 6 s."""
     channel = Channel(10.0)
     channel.begin("a", 100.0, 0.0)
-    assert channel.next_end_s() == 10.0
+    assert channel.next_end_s == 10.0
     channel.begin("b", 20.0, 2.0)
-    assert channel.next_end_s() == 6.0
+    assert channel.next_end_s == 6.0
     assert channel.end() == "b"
-    assert channel.next_end_s() == 12.0
+    assert channel.next_end_s == 12.0
     assert channel.end() == "a"
     assert not channel.busy
