@@ -20,6 +20,7 @@ COLUMNS: dict[str, str] = {
     "least_job_percent": "least share of a single job (%)",
     "job_stretch": "time held / computing, mean of jobs",
     "contended_percent": "time with contention (%)",
+    "rejected": "jobs that can never fit, refused",
     "mean_turnaround_s": "mean turnaround (s)",
     "makespan_s": "makespan (s)",
     "busy_percent": "nodes allocated (%)",
@@ -50,6 +51,11 @@ NOTES = (
 FLUID_NOTE = (
     "The model 'fluid' (SimGrid's parallel tasks) shares a link by tasks, in rounds, and not by what they ask: a wide "
     "job may be slowed though its links have room, also under I/O-aware scheduling. It does not tell contention apart."
+)
+
+REFUSED_NOTE = (
+    "Refused jobs count nowhere: where the I/O-aware scheduler refuses some (diverse rates), its turnaround is that of "
+    "fewer and smaller jobs, and the turnaround ratio says little."
 )
 
 Rows = Mapping[Point, Mapping[str, float]]
@@ -110,7 +116,8 @@ def show(rows: Rows, console: Console) -> None:
             lines.add_row(name.replace("_", " "), *cells)
         console.print(lines)
     fluid = any(key[0] == "fluid" for key in table)
-    for note in NOTES + (FLUID_NOTE,) * fluid:
+    refused = any(row["rejected"] for row in table.values())
+    for note in NOTES + (FLUID_NOTE,) * fluid + (REFUSED_NOTE,) * refused:
         console.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
 
 
