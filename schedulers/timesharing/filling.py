@@ -18,21 +18,26 @@ def fill(matrix: Matrix, local_first: bool = False) -> Matrix:
     """
     free = [matrix.all_columns & ~mask for mask in matrix.occupied()]
     rows = [place.rows for place in matrix.places]
-    everyone = range(len(rows))
+    somewhere = 0
+    for mask in free:
+        somewhere |= mask
+    # whoever has a column that is free in no row, or finds no row now, will find none later: rows only fill up
+    queue = [index for index, place in enumerate(matrix.places) if not place.columns & ~somewhere]
+    queues = [queue]
     if local_first:
-        queues = [[index for index in everyone if matrix.places[index].local is local] for local in (True, False)]
-    else:
-        queues = [list(everyone)]
+        local = [matrix.places[index].local for index in queue]
+        queues = [
+            [index for index, mine in zip(queue, local, strict=True) if mine is wanted] for wanted in (True, False)
+        ]
     for queue in queues:
-        while queue:  # whom no row takes now none will take later: rows only fill up
-            queue = [index for index in queue if _replicate(matrix, index, rows, free)]
+        while queue:
+            queue = [index for index in queue if _replicate(matrix.places[index].columns, index, rows, free)]
     places = tuple([place.within(mask) for place, mask in zip(matrix.places, rows, strict=True)])
     return matrix._replace(places=places)
 
 
-def _replicate(matrix: Matrix, index: int, rows: list[int], free: list[int]) -> bool:
+def _replicate(columns: int, index: int, rows: list[int], free: list[int]) -> bool:
     """Give a job the first row that takes it."""
-    columns = matrix.places[index].columns
     for row, mask in enumerate(free):
         if not columns & ~mask:
             free[row] = mask ^ columns

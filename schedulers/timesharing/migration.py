@@ -48,14 +48,21 @@ def migrate(matrix: Matrix, tasks: int, target: Target = Target.FIRST, closed: i
     changed = True
     while changed:
         changed = False
+        somewhere = 0
+        for mask in free:
+            somewhere |= mask
         for index, place in enumerate(places):
-            need = (place.files & ~place.columns).bit_count()
-            if not 0 < need <= left:
+            away = place.files & ~place.columns
+            if not away or away & ~somewhere:
+                continue  # at home already, or one of its file's nodes is free in no row
+            need = away.bit_count()
+            if need > left:
                 continue
             row = _row(free, place, target, usable)
             if row is None:
                 continue
             free[place.home] |= place.columns & usable
+            somewhere |= place.columns & usable
             free[row] &= ~place.files
             places[index] = place.moved(row, place.files)
             moved.append(place.job)
