@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.errors import SpecError
-from experiments.sessions import shares_nodes
+from experiments.sessions import runs_operations, shares_nodes
 from experiments.spec import Engine, Model, RunSpec
 from experiments.stopwatch import TimedSession
 from platforms.model import Platform
@@ -73,8 +73,8 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) ->
             InProcessLink(session.handle),
             SimulationOptions(
                 export=str(folder / PREFIX),
-                dynamic_jobs=run.model is Model.IO or shares_nodes(run),
-                profile_reuse=run.model is Model.IO,
+                dynamic_jobs=run.model is Model.IO or shares_nodes(run) or runs_operations(run),
+                profile_reuse=run.model is Model.IO or runs_operations(run),
                 fail_on_deadlock=True,
             ),
         )

@@ -9,6 +9,7 @@ from typing import Any
 from experiments.policies import build_policy
 from experiments.spec import Model, RunSpec
 from schedulers.assembly import LITERAL, Settings, assemble
+from schedulers.execution.operations import OperationRecord
 from schedulers.execution.phased import PhaseRecord
 from schedulers.options import OptionInfo, build, describe, show
 from schedulers.session import Observer, Session
@@ -33,6 +34,7 @@ def make_session(
     run: RunSpec,
     observer: Observer | None = None,
     on_record: Callable[[PhaseRecord], None] | None = None,
+    on_operations: Callable[[OperationRecord], None] | None = None,
     *,
     explain: bool = False,
 ) -> Session:
@@ -46,6 +48,8 @@ def make_session(
         Watches jobs come, start and end.
     on_record
         Gets the phases of every job that is through (IO-Aware model).
+    on_operations
+        Gets the operations of every job that is through (setting ``operations``).
     explain
         Whether every pass notes why jobs wait.
     """
@@ -57,6 +61,7 @@ def make_session(
         seed=run.seed,
         observer=observer,
         on_record=on_record,
+        on_operations=on_operations,
         explain=explain,
     )
 
@@ -70,6 +75,11 @@ def shares_nodes(run: RunSpec) -> bool:
     """Whether the run's jobs run in slices or pay for blocks by their place, as dynamic jobs without an IO model."""
     settings = _settings(run.policy.session, literal=run.policy.literal)
     return settings.file_nodes or isinstance(build_policy(run.policy), SharesNodes)
+
+
+def runs_operations(run: RunSpec) -> bool:
+    """Whether jobs that state operations run as sequences of dynamic jobs."""
+    return run.model is not Model.IO and settings_of(run).operations
 
 
 def _settings(given: Mapping[str, Any], *, literal: bool) -> Settings:

@@ -1,0 +1,66 @@
+"""Sequences of operations through ``run_experiments.py run``: any policy with any control, one row per real job."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from experiments.cli import main
+
+BANDWIDTH = 240e9
+"""Of the built-in platform mira."""
+
+
+def write(path: Path, walltime_s: float = 5000.0) -> Path:
+    """Three jobs of 32 midplanes and 2 x (100 s + 50 s of I/O), side by side; the last one has a walltime."""
+    periods = {"count": 2, "compute_s": 100.0, "io_bytes": 50 * BANDWIDTH}
+    profile = {"type": "delay", "delay": 300.0, "periods": periods}
+    jobs = [{"id": str(i), "subtime": 0, "res": 32, "profile": "p", "requested_s": 300} for i in range(3)]
+    jobs[2]["walltime"] = walltime_s
+    path.write_text(json.dumps({"nb_res": 96, "jobs": jobs, "profiles": {"p": profile}}), encoding="utf-8")
+    return path
+
+
+def rows(tmp_path: Path, workload: Path, *arguments: str) -> dict[str, dict[str, str]]:
+    """Run and read the real jobs' rows."""
+    command = ["run", "--workload", str(workload), "--platform", "mira", "--operations", "true", "--no-plots"]
+    assert (
+        main([*command, "--estimates", "requested", "--workers", "1", "--out", str(tmp_path / "out"), *arguments]) == 0
+    )
+    (path,) = (tmp_path / "out").glob("*/jobs.csv")
+    with path.open(encoding="utf-8") as file:
+        return {row["job_id"]: row for row in csv.DictReader(file)}
+
+
+@pytest.mark.parametrize(
+    ("policy", "arguments", "ends", "waits"),
+    [
+        # exclusive: transfers 100-150, 150-200, 200-250; then 250-300, 300-350, 350-400
+        ("pack", ["--io-control", "exclusive"], [300, 350, 400], [0, 50, 100]),
+        # shared: each of three transfers takes 150 s
+        ("list", ["--io-control", "shared"], [500, 500, 500], [0, 0, 0]),
+        ("conservative", ["--io-control", "exclusive", "--transport", "zmq"], [300, 350, 400], [0, 50, 100]),
+    ],
+)
+def test_three_jobs_by_hand(
+    tmp_path: Path, policy: str, arguments: list[str], ends: list[float], waits: list[float]
+) -> None:
+    """Ends and waits, whatever the policy: it does not know of the control."""
+    found = rows(tmp_path, write(tmp_path / "w.json"), "--policy", policy, *arguments)
+    assert [float(found[str(i)]["finish_time"]) for i in range(3)] == pytest.approx(ends, abs=1e-3)
+    assert [float(found[str(i)]["io_wait_s"]) for i in range(3)] == pytest.approx(waits, abs=1e-3)
+    assert [row["operations"] for row in found.values()] == ["4"] * 3
+    assert {row["final_state"] for row in found.values()} == {"COMPLETED_SUCCESSFULLY"}
+    assert (tmp_path / "out").exists()
+
+
+def test_a_walltime_ends_a_job_that_waits(tmp_path: Path) -> None:
+    """Job 2 asks at 100 s and would begin at 200; its 180 s are over before, while nothing of it runs."""
+    found = rows(tmp_path, write(tmp_path / "w.json", 180.0), "--policy", "easy", "--io-control", "exclusive")
+    assert found["2"]["final_state"] == "COMPLETED_WALLTIME_REACHED"
+    assert float(found["2"]["finish_time"]) == pytest.approx(180.0, abs=1e-3)
+    assert float(found["1"]["finish_time"]) == pytest.approx(350.0, abs=1e-3)
+    assert found["2"]["allocated_resources"] != ""
