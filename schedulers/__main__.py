@@ -124,7 +124,10 @@ def build_session(options: argparse.Namespace) -> Session:
 
 
 def _codec(options: argparse.Namespace) -> AnyBatsim:
-    return AnyBatsim(dynamic_jobs=options.model == "io")
+    from schedulers.assembly import Settings
+
+    given = {} if options.operations is None else {"operations": options.operations}
+    return AnyBatsim(dynamic_jobs=options.model == "io" or build(Settings, given).operations)
 
 
 # --------------------------------------------------------------------------- arguments
