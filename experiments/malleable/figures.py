@@ -16,16 +16,17 @@ from experiments.malleable.measures import Results, case_results, four_table
 from experiments.malleable.report import machine_table
 from experiments.malleable.usecases import SCENARIOS_OF
 
-NAMES = {
-    "baseline": "no control", "blocking": "exclusive", "shifting": "exclusive,\nphase shifting",
-    "coupling": "exclusive,\nperiod coupling",
-}  # fmt: skip
+NAMES = {"baseline": "no control", "blocking": "exclusive", "shifting": "shifting", "coupling": "coupling"}
+"""Scenarios in short; shifting and coupling come on top of exclusive I/O."""
 
 
 def draw(results: Results, folder: Path) -> list[Path]:
     """Draw what the results allow; return the files."""
     paths: list[Path] = []
-    shifted = [run for run in case_results(results, "B", "shifting") if run["conflicts"]]
+    shifted = sorted(
+        (run for run in case_results(results, "B", "shifting") if run["conflicts"]),
+        key=lambda run: len(run["conflicts"]),
+    )
     if shifted:
         paths += save(_shift(shifted[0]), folder / "case-b")
     if case_results(results, "D", "coupling"):
@@ -82,15 +83,13 @@ def _io_times(results: Results) -> Axes:
                 delay = fmean(run["applications"][place]["delay_s"] for run in runs)
                 at = column + (place - 0.5) * 0.38
                 ax.bar(at, transfer, 0.34, color=PALETTE[place], label=f"application {place + 1}" if not column else "")
-                ax.bar(at, delay, 0.34, bottom=transfer, color=PALETTE[5], label="delay" if column + place == 1 else "")
+                ax.bar(at, delay, 0.34, bottom=transfer, color=PALETTE[5], label="" if column or place else "delay")
         ax.set_xticks(range(len(scenarios)), [NAMES[scenario] for scenario in scenarios], fontsize=8)
         ax.set_ylim(0, 490)
         ax.grid(axis="y")
         set_title(ax, f"Use case {case}")
     axes[0].set_ylabel("I/O time (s)")
-    legend_above(axes[-1], 3)
-    handles, labels = axes[-1].get_legend_handles_labels()
-    axes[-1].legend(handles, labels, loc="upper right", frameon=False, fontsize=8)
+    axes[-1].legend(loc="upper right", frameon=False, fontsize=8)
     return axes[0]
 
 
@@ -165,7 +164,7 @@ def _machine(results: Results) -> Axes:
             )
             ax.plot(*zip(*points, strict=True), marker="o", color=palette[control], label=control)
         ax.set_xlabel("malleable jobs (%)")
-        ax.set_ylim(bottom=0)
+        ax.set_ylim(0, 1.12 * ax.get_ylim()[1])
         ax.grid()
         set_title(ax, words)
     axes[0].legend(frameon=False, fontsize=8.5, title="control", title_fontsize=8.5)

@@ -113,11 +113,12 @@ def _four(results: Results) -> Iterator[tuple[str, float]]:
     smallest = table.get((totals[0], "io, weight 1", ORDERS[0]))
     if smallest is not None:
         yield "four.first", smallest["processes"][0] - TABLE_2[0].processes
-    rows = [[table[total, rule, ORDERS[0]] for rule in ("fair", "speedup", "io")] for total in totals]
-    yield "four.order", sum(fair["flops"] < speedup["flops"] < io["flops"] for fair, speedup, io in rows)
-    yield "four.delay", sum(io["delay_s"] < fair["delay_s"] for fair, _, io in rows)
-    yield "four.gain_fair", max(100 * (io["flops"] / fair["flops"] - 1) for fair, _, io in rows)
-    yield "four.gain_speedup", max(100 * (io["flops"] / speedup["flops"] - 1) for _, speedup, io in rows)
+    for order, suffix in zip(ORDERS, ("", "_shortest"), strict=True):
+        rows = [[table[total, rule, order] for rule in ("fair", "speedup", "io")] for total in totals]
+        yield f"four.order{suffix}", sum(fair["flops"] < speedup["flops"] < io["flops"] for fair, speedup, io in rows)
+        yield f"four.delay{suffix}", sum(io["delay_s"] < fair["delay_s"] for fair, _, io in rows)
+        yield f"four.gain_fair{suffix}", max(100 * (io["flops"] / fair["flops"] - 1) for fair, _, io in rows)
+        yield f"four.gain_speedup{suffix}", max(100 * (io["flops"] / speedup["flops"] - 1) for _, speedup, io in rows)
 
 
 def four_table(results: Results) -> dict[tuple[int, str, str], dict[str, Any]]:

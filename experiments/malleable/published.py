@@ -41,6 +41,8 @@ class Published:
         In the value's unit.
     section, statement
         Where the paper says it, and what.
+    fitted
+        Whether a parameter of ours was chosen to give this value: then agreement is no result.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Published:
     unit: str
     section: str
     statement: str
+    fitted: bool = False
 
     def judge(self, ours: float | None) -> Verdict:
         """Compare our value with the paper's."""
@@ -79,6 +82,7 @@ def read_published(path: Path = PUBLISHED) -> list[Published]:
                 row["unit"],
                 row["section"],
                 row["statement"],
+                row["fitted"] == "yes",
             )
             for row in rows
         ]

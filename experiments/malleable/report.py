@@ -73,11 +73,12 @@ def show(results: Results, console: Console) -> Judged:
             one.section,
             f"{one.value:g} {bound}{one.unit}",
             "" if ours is None else f"{ours:.4g}",
-            verdict.value,
+            f"{verdict.value} (fitted)" if one.fitted else verdict.value,
         )
     console.print(table)
-    kept = sum(verdict is Verdict.KEPT for *_, verdict in judged)
-    console.print(f"{kept} of {len(judged)} statements kept", highlight=False)
+    for fitted, words in ((False, "statements"), (True, "statements that parameters were fitted to")):
+        chosen = [verdict for one, _, verdict in judged if one.fitted is fitted]
+        console.print(f"{chosen.count(Verdict.KEPT)} of {len(chosen)} {words} kept", highlight=False)
     _show_four(results, console)
     _show_machine(results, console)
     for note in NOTES:
@@ -121,7 +122,18 @@ def _show_machine(results: Results, console: Console) -> None:
 def write(results: Results, judged: Judged, folder: Path) -> list[Path]:
     """Write ``verdicts.csv``, ``four.csv`` and ``machine.csv``; return the paths."""
     verdicts = [
-        (one.name, one.section, one.statement, one.value, one.rule, one.tolerance, one.unit, ours, verdict.value)
+        (
+            one.name,
+            one.section,
+            one.statement,
+            one.value,
+            one.rule,
+            one.tolerance,
+            one.unit,
+            ours,
+            verdict.value,
+            "yes" if one.fitted else "no",
+        )
         for one, ours, verdict in judged
     ]
     heads: tuple[str, ...] = (

@@ -9,6 +9,9 @@ import numpy as np
 
 from schedulers.applications.performance import Floats, Measurement, Parameters
 
+SHORTEST_S = 1e-9
+"""Shorter times count as none, and as this where errors are relative to them."""
+
 
 def fit_parameters(measured: Sequence[Measurement]) -> Parameters:
     """Fit :class:`schedulers.applications.performance.Parameters` to measurements.
@@ -35,9 +38,9 @@ def fit_parameters(measured: Sequence[Measurement]) -> Parameters:
 
 def _fit(columns: tuple[Floats, Floats], values: Floats) -> tuple[float, float]:
     """Two coefficients >= 0 with the least sum of squared relative errors: the best of all choices of columns."""
-    if not len(values) or not values.any():
+    if not (values > SHORTEST_S).any():
         return 0.0, 0.0
-    weights = 1 / np.where(values > 0, values, values.max())
+    weights = 1 / np.maximum(values, SHORTEST_S)
     target = values * weights
     best, least = (0.0, 0.0), float(target @ target)
     for chosen in itertools.chain(((0,), (1,)), ((0, 1),) if len(values) > 1 else ()):

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from schedulers.controllers.prediction import Step, io_duration_s
+from schedulers.controllers.prediction import Step
 from schedulers.controllers.scene import AppView, Reason, Resize, Scene
-from schedulers.controllers.sharing import SHARING, Candidate, Expansion
+from schedulers.controllers.sharing import SHARING, Expansion
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Expand:
         if self.expansion is Expansion.NONE or scene.idle < 1:
             return
         views = [view for view in scene.applications if view.willing and view.nodes < view.application.maximum]
-        candidates = [_candidate(view) for view in views]
+        candidates = [view.candidate for view in views]
         for view, extra in zip(views, SHARING[self.expansion](candidates, scene.idle, self.weight), strict=True):
             if extra and self._pays(view, extra):
                 yield Resize(view.id, (Step(view.next_control, extra),), Reason.EXPAND, view.returnable_s)
@@ -51,12 +51,6 @@ class Expand:
         return saved_s > 2 * self.profit * application.overhead_s
 
 
-def _candidate(view: AppView) -> Candidate:
-    application = view.application
-    io_s = io_duration_s(application, view.observed, view.nodes)
-    return Candidate(application.model, view.nodes, application.io_every, io_s, application.maximum)
-
-
 def give_back(scene: Scene) -> Iterator[Resize]:
     """Take lent nodes back when the first waiting job that could start with them needs them.
 
@@ -65,7 +59,7 @@ def give_back(scene: Scene) -> Iterator[Resize]:
     """
     if not scene.waiting:
         return
-    coming = sum(max(0, view.held - view.settled_nodes) for view in scene.applications)
+    coming = sum(view.held - view.settled_nodes for view in scene.applications if view.held > view.settled_nodes)
     lenders = [view for view in scene.applications if view.settled_nodes > view.base and _can_return(view)]
     lent = sum(view.settled_nodes - view.base for view in lenders)
     there = scene.idle + coming

@@ -14,7 +14,8 @@ from typing import Protocol
 
 from schedulers.applications.application import Application
 from schedulers.controllers.observed import Observed
-from schedulers.controllers.prediction import Phase, Step, predict
+from schedulers.controllers.prediction import Phase, Step, io_duration_s, predict
+from schedulers.controllers.sharing import Candidate
 
 
 class Activity(enum.Enum):
@@ -82,30 +83,40 @@ class AppView:
         """Size after all agreed changes."""
         return self.nodes + sum(step.change for step in self.steps)
 
-    @property
+    @cached_property
     def next_control(self) -> int:
         """The control point at which the next change can be made."""
         return self.application.next_control(self.iteration)
 
+    @cached_property
+    def interval_s(self) -> float:
+        """How long an interval between two control points takes with its present size, as far as observed."""
+        return self.application.control_every * self.observed.iteration(self.nodes, self.application.model).mean
+
     @property
     def control_s(self) -> float:
         """When that control point is expected."""
-        mean = self.observed.iteration(self.nodes, self.application.model).mean
-        return self.since_s + (self.next_control - self.iteration) * mean
+        return self.since_s + (self.next_control - self.iteration) / self.application.control_every * self.interval_s
 
-    @property
+    @cached_property
     def returnable_s(self) -> float:
         """When nodes given to it now could be back at the latest, if they were asked for at once.
 
         They come into use at the next control point and leave at the one after it; both take a reconfiguration.
         """
-        mean = self.observed.iteration(self.nodes, self.application.model).mean
-        return self.control_s + 2 * self.application.overhead_s + self.application.control_every * mean
+        return self.control_s + 2 * self.application.overhead_s + self.interval_s
 
-    @property
+    @cached_property
     def willing(self) -> bool:
         """Whether it can be resized and nothing is agreed yet; the last control point is its end."""
         return self.application.resizable and not self.steps and self.next_control < self.application.iterations
+
+    @cached_property
+    def candidate(self) -> Candidate:
+        """It as one that may get idle nodes."""
+        application = self.application
+        io_s = io_duration_s(application, self.observed, self.nodes)
+        return Candidate(application.model, self.nodes, application.io_every, io_s, application.maximum)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """How idle nodes are shared among running applications: fair, by speed-up, or by speed-up and I/O. Pure functions.
 
 Each returns how many nodes every application gets. The greedy ones hand out node by node, as the paper's algorithms do;
-only the entry of the application that got the last node changes between two steps, so that a step costs one look at an
-array.
+only the score of the application that got the last node changes between two steps, so that a step costs one turn of a
+heap.
 
 References
 ----------
@@ -12,10 +12,11 @@ Singh & Carretero 2019 (DOI 10.1016/j.jss.2018.11.006), section 4.3.2, Algorithm
 from __future__ import annotations
 
 import enum
+import heapq
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from functools import cached_property
 
 from schedulers.applications.performance import PerformanceModel
 
@@ -23,7 +24,7 @@ LEAST_RATIO = 1e-3
 """I/O ratios below this count as this: an application that hardly writes must not win by that alone."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Candidate:
     """An application that may get nodes.
 
@@ -47,10 +48,17 @@ class Candidate:
     io_s: float
     limit: int
 
-    @property
+    @cached_property
     def room(self) -> int:
         """Most nodes that it can use."""
         return max(0, min(self.limit, self.model.maximum - self.nodes))
+
+    def first_score(self, weight: float) -> float:
+        """Score of the first node that it would get; it is remembered, as most applications are asked again."""
+        known: dict[float, float] = self.__dict__.setdefault("first_scores", {})
+        if weight not in known:
+            known[weight] = _score(self, 0, weight)
+        return known[weight]
 
     def io_ratio(self, nodes: int) -> float:
         """Share of the I/O phases in its period on so many nodes (Eq. 3); 0 without I/O."""
@@ -96,36 +104,48 @@ def by_io(candidates: Sequence[Candidate], idle: int, weight: float = 1.0) -> li
 
 def _greedy(candidates: Sequence[Candidate], idle: int, weight: float) -> list[int]:
     given = [0] * len(candidates)
-    if not candidates:
-        return given
-    room = [candidate.room for candidate in candidates]
-    scores = np.array([_score(candidate, 0, left, weight) for candidate, left in zip(candidates, room, strict=True)])
+    first = [candidate.first_score(weight) for candidate in candidates]
+    heap = [(-score, index) for index, score in enumerate(first) if score > 0]  # of equal scores the first one
+    heapq.heapify(heap)
     for _ in range(idle):
-        winner = int(scores.argmax())
-        if not scores[winner] > 0:
+        if not heap:
             break
+        winner = heap[0][1]
         given[winner] += 1
-        scores[winner] = _score(candidates[winner], given[winner], room[winner], weight)
+        score = _score(candidates[winner], given[winner], weight)
+        if score > 0:
+            heapq.heapreplace(heap, (-score, winner))
+        else:
+            heapq.heappop(heap)
     return given
 
 
-def _score(candidate: Candidate, given: int, room: int, weight: float) -> float:
+def _score(candidate: Candidate, given: int, weight: float) -> float:
     """Score of an application's next node after ``given`` ones; minus infinity where there is no room for it."""
-    if given >= room:
-        return -np.inf
-    size = candidate.nodes + given
-    gain = candidate.model.speedup(size + 1) - candidate.model.speedup(size)
-    return balance(gain, candidate.io_ratio(size + 1) if weight else 1.0, weight)
+    if given >= candidate.room:
+        return -math.inf
+    speedups, times = candidate.model.lists
+    place = candidate.nodes + given - candidate.model.minimum
+    gain = speedups[place + 1] - speedups[place]
+    if not weight or gain <= 0:
+        return gain
+    io_s, io_every = candidate.io_s, candidate.io_every
+    ratio = io_s / (io_every * times[place + 1] + io_s) if io_every else 0.0
+    return balance(gain, ratio, weight)
 
 
 def reference(candidates: Sequence[Candidate], idle: int, weight: float) -> list[int]:
     """Algorithms 5 (weight 0) and 6 as the paper writes them, for comparison: all scores anew for every node."""
     given = [0] * len(candidates)
     while idle > 0:
-        scores = [
-            _score(candidate, so_far, candidate.room, weight)
-            for candidate, so_far in zip(candidates, given, strict=True)
-        ]
+        scores = []
+        for candidate, so_far in zip(candidates, given, strict=True):
+            size = candidate.nodes + so_far
+            if so_far >= candidate.room:
+                scores.append(-math.inf)
+                continue
+            gain = candidate.model.speedup(size + 1) - candidate.model.speedup(size)
+            scores.append(balance(gain, candidate.io_ratio(size + 1), weight))
         if not scores or max(scores) <= 0:
             break
         given[scores.index(max(scores))] += 1
