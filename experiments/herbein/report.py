@@ -49,8 +49,8 @@ NOTES = (
 """Said under every table."""
 
 FLUID_NOTE = (
-    "The model 'fluid' (SimGrid's parallel tasks) shares a link by tasks, in rounds, and not by what they ask: a wide "
-    "job may be slowed though its links have room, also under I/O-aware scheduling. It does not tell contention apart."
+    "The solver of the model 'fluid' (SimGrid's parallel tasks) may slow a wide job though its links have room, also "
+    "under I/O-aware scheduling (docs/herbein.md). The model does not tell contention apart."
 )
 
 REFUSED_NOTE = (
