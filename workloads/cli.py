@@ -1,4 +1,4 @@
-"""``python -m workloads list|fetch|info|convert|split|synth|streams|fit``: files in, files out, errors in one line."""
+"""``python -m workloads``: files in, files out, errors in one line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import NoReturn
 
-from workloads import streams_command
+from workloads import malleable_command, periodic_command, streams_command
 from workloads.batsim_json import read_batsim, write_batsim
 from workloads.catalogue import ARCHIVE, CATALOGUE, acknowledgement, fetch
 from workloads.convert import ConvertOptions, convert
@@ -239,10 +239,12 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("generator", help="NAME[:option=value,...]; 'list' shows them")
     sub.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.swf|FILE.json")
     _add_conversion(sub)
-    sub = add(
-        "streams", streams_command.command, "draw jobs like a log's, each with a constant I/O stream"
-    )
+    sub = add("streams", streams_command.command, "draw jobs like a log's, each with a constant I/O stream")
     streams_command.add_options(sub, source_help)
+    sub = add("periodic", periodic_command.command, "draw periodic jobs that compute and transfer in turns")
+    periodic_command.add_options(sub)
+    sub = add("malleable", malleable_command.command, "describe jobs as applications with I/O phases, some malleable")
+    malleable_command.add_options(sub, source_help)
     sub = add("fit", _fit, "fit the burst-buffer request model to a log with requested memory")
     sub.add_argument("source", help=source_help)
     sub.add_argument("-o", "--output", type=Path, default=None, metavar="FOLDER", help="draw the plots here")

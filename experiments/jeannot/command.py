@@ -47,7 +47,7 @@ def command(arguments: Sequence[str]) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     points = _grid(options, options.family, options.load, range(options.draws))
     cells = _run(points, options, STRATEGIES, "grid", console)
-    _report(cells, folder, console)
+    _report(cells, folder, console, figures=options.figures)
     if options.check:
         _check(points[:: max(1, len(points) // options.check)][: options.check], console)
     if options.variants:
@@ -86,6 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--check", type=int, metavar="N", help="play N points over the protocol too and compare (2)")
     add("--no-variants", dest="variants", action="store_false", help="do not repeat with other modelling choices")
     add("--no-selector", dest="selector", action="store_false", help="do not learn and judge the selector")
+    add("--no-figures", dest="figures", action="store_false", help="draw no figures")
     add("--recommend", type=Path, metavar="FILE", help="measure a Batsim workload and recommend list or packs")
     add(
         "--bandwidth",
@@ -170,8 +171,8 @@ def _run(
     return {(point.family, point.alpha, point.seed): read(paths[point]) for point in points}
 
 
-def _report(cells: dict[tuple[str, float, int], Result], folder: Path, console: Console) -> None:
-    from experiments.jeannot import figures, report
+def _report(cells: dict[tuple[str, float, int], Result], folder: Path, console: Console, *, figures: bool) -> None:
+    from experiments.jeannot import report
     from experiments.jeannot.verdicts import judge
 
     report.show_loads(cells, console)
@@ -180,7 +181,11 @@ def _report(cells: dict[tuple[str, float, int], Result], folder: Path, console: 
     verdicts = judge(cells)
     report.show_verdicts(verdicts, console)
     written = [report.runs(cells, folder), report.write_verdicts(verdicts, folder / "verdicts.csv")]
-    for path in [*written, *figures.draw(cells, folder / "figures")]:
+    if figures:
+        from experiments.jeannot.figures import draw
+
+        written += draw(cells, folder / "figures")
+    for path in written:
         _say(console, f"written: {path}")
 
 
