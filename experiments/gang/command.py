@@ -68,6 +68,13 @@ def _parser() -> argparse.ArgumentParser:
     add("--figure", type=int, action="append", choices=FIGURES, help="figure to repeat; may be repeated (all)")
     add("--jobs", type=_count, metavar="N", help="jobs per workload (10000, quick: 1500)")
     add("--seeds", type=_count, metavar="N", help="number of workloads (5, quick: 2)")
+    add(
+        "--time",
+        type=_count,
+        action="append",
+        metavar="S",
+        help="mean execution time; may be repeated (nine, quick: 3)",
+    )
     add("--gap", type=_seconds, default=MEAN_GAP_S, metavar="S", help="mean time between submissions (%(default)g s)")
     add("--layout", choices=("contiguous", "scattered"), default="contiguous", help="how files lie (%(default)s)")
     add(
@@ -87,6 +94,7 @@ def _grid(options: argparse.Namespace) -> Grid:
     grid = QUICK if options.quick else FULL
     return replace(
         grid,
+        times_s=tuple(sorted(set(options.time))) if options.time else grid.times_s,
         seeds=tuple(range(options.seeds)) if options.seeds else grid.seeds,
         jobs=options.jobs or grid.jobs,
         mean_gap_s=options.gap,
