@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.errors import SpecError
-from experiments.sessions import runs_operations, shares_nodes
+from experiments.sessions import runs_applications, runs_operations, shares_nodes
 from experiments.spec import Engine, Model, RunSpec
 from experiments.stopwatch import TimedSession
 from platforms.model import Platform
@@ -65,6 +65,7 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) ->
     begin = time.process_time()
     path = root / run.platform.path
     platform = load_platform(path)
+    dynamic = run.model is Model.IO or runs_operations(run) or runs_applications(run)
     with _ENGINES[run.engine](platform, path) as engine:
         simulation = Simulation(
             platform,
@@ -73,8 +74,8 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) ->
             InProcessLink(session.handle),
             SimulationOptions(
                 export=str(folder / PREFIX),
-                dynamic_jobs=run.model is Model.IO or shares_nodes(run) or runs_operations(run),
-                profile_reuse=run.model is Model.IO or runs_operations(run),
+                dynamic_jobs=dynamic or shares_nodes(run),
+                profile_reuse=dynamic,
                 fail_on_deadlock=True,
             ),
         )

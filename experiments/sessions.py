@@ -9,6 +9,8 @@ from typing import Any
 from experiments.policies import build_policy
 from experiments.spec import Model, RunSpec
 from schedulers.assembly import LITERAL, Settings, assemble
+from schedulers.errors import OptionError
+from schedulers.execution.app_record import AppRecord
 from schedulers.execution.operations import OperationRecord
 from schedulers.execution.phased import PhaseRecord
 from schedulers.options import OptionInfo, build, describe, show
@@ -35,6 +37,7 @@ def make_session(
     observer: Observer | None = None,
     on_record: Callable[[PhaseRecord], None] | None = None,
     on_operations: Callable[[OperationRecord], None] | None = None,
+    on_application: Callable[[AppRecord], None] | None = None,
     *,
     explain: bool = False,
 ) -> Session:
@@ -50,9 +53,13 @@ def make_session(
         Gets the phases of every job that is through (IO-Aware model).
     on_operations
         Gets the operations of every job that is through (setting ``operations``).
+    on_application
+        Gets what became of every malleable application.
     explain
         Whether every pass notes why jobs wait.
     """
+    if run.model is Model.IO and runs_applications(run):
+        raise OptionError("malleable applications do their own I/O: take --model alloc, or leave out --malleable")
     return assemble(
         build_policy(run.policy),
         settings_of(run),
@@ -62,6 +69,7 @@ def make_session(
         observer=observer,
         on_record=on_record,
         on_operations=on_operations,
+        on_application=on_application,
         explain=explain,
     )
 
@@ -80,6 +88,11 @@ def shares_nodes(run: RunSpec) -> bool:
 def runs_operations(run: RunSpec) -> bool:
     """Whether jobs that state operations run as sequences of dynamic jobs."""
     return run.model is not Model.IO and settings_of(run).operations
+
+
+def runs_applications(run: RunSpec) -> bool:
+    """Whether jobs that describe a malleable application run as one."""
+    return settings_of(run).malleable
 
 
 def _settings(given: Mapping[str, Any], *, literal: bool) -> Settings:

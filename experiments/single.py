@@ -26,13 +26,14 @@ import numpy as np
 
 from analysis.metrics import summarise
 from analysis.tables import read_run
-from experiments import alone, folders, io_jobs, memory, operation_jobs, players, provenance, slice_jobs
+from experiments import alone, folders, io_jobs, malleable_jobs, memory, operation_jobs, players, provenance, slice_jobs
 from experiments.pool import Progress, Report, describe
 from experiments.reasons import ReasonRecorder
 from experiments.recorder import Recorder, write_machine
-from experiments.sessions import make_session, runs_operations, shares_nodes
+from experiments.sessions import make_session, runs_applications, runs_operations, shares_nodes
 from experiments.spec import Model, RunSpec
 from experiments.stopwatch import TimedSession
+from schedulers.execution.app_record import AppRecord
 from schedulers.execution.operations import OperationRecord
 from schedulers.execution.phased import PhaseRecord
 
@@ -98,11 +99,13 @@ def _simulate(task: Task, folder: Path, report: Report) -> dict[str, float]:
     recorder = ReasonRecorder(folder) if task.explain else Recorder(folder)
     records: dict[str, PhaseRecord] = {}
     sequences: list[OperationRecord] = []
+    applications: list[AppRecord] = []
     session = make_session(
         task.run,
         recorder,
         lambda record: records.update({record.job.id: record}),
         sequences.append,
+        applications.append,
         explain=task.explain,
     )
 
@@ -117,6 +120,8 @@ def _simulate(task: Task, folder: Path, report: Report) -> dict[str, float]:
     if task.run.model is Model.IO:
         durations_s = alone.alone_s(task.run, task.root, records) if task.uncontended else None
         io_jobs.rewrite(folder, records, durations_s)
+    elif runs_applications(task.run):
+        malleable_jobs.rewrite(folder, applications)
     elif runs_operations(task.run):
         operation_jobs.rewrite(folder, sequences)
     elif shares_nodes(task.run):

@@ -126,8 +126,9 @@ def build_session(options: argparse.Namespace) -> Session:
 def _codec(options: argparse.Namespace) -> AnyBatsim:
     from schedulers.assembly import Settings
 
-    given = {} if options.operations is None else {"operations": options.operations}
-    return AnyBatsim(dynamic_jobs=options.model == "io" or build(Settings, given).operations)
+    names = ("operations", "malleable")
+    settings = build(Settings, {name: getattr(options, name) for name in names if getattr(options, name) is not None})
+    return AnyBatsim(dynamic_jobs=options.model == "io" or settings.operations or settings.malleable)
 
 
 # --------------------------------------------------------------------------- arguments

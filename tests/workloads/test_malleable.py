@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from workloads.batsim_json import format_batsim, parse_batsim
+from workloads.batsim_json import format_batsim, parse_batsim, read_batsim
+from workloads.cli import main
 from workloads.convert import convert
 from workloads.errors import WorkloadError
 from workloads.machine_facts import THESIS_MACHINE
@@ -78,3 +81,13 @@ def test_faults() -> None:
     unknown = Workload("w", 4, (WorkloadJob(1, 0, 1, "p"),), {"p": {"type": "smpi", "trace": "t"}})
     with pytest.raises(WorkloadError, match="no job whose runtime is known"):
         make_malleable(unknown, THESIS_MACHINE)
+
+
+def test_command_line_writes_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A log in, a workload out; a wrong share is one line and exit code 2."""
+    path = tmp_path / "m.json"
+    assert main(["malleable", "kth-like:jobs=30", "-o", str(path), "--share", "1"]) == 0
+    assert "30 jobs with I/O phases" in capsys.readouterr().out
+    assert len(resizable(read_batsim(path))) > 20
+    assert main(["malleable", "kth-like:jobs=30", "-o", str(path), "--share", "2"]) == 2
+    assert "'share' must be" in capsys.readouterr().err

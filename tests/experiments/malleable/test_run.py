@@ -1,0 +1,55 @@
+"""Malleable applications in campaigns: one row per real job, whatever they are made of."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from experiments.cli import main
+from workloads.cli import main as workloads
+
+
+def test_run_of_malleable_applications(tmp_path: Path) -> None:
+    """A drawn workload under EASY with both controllers: every job has its row, some were resized and lent nodes."""
+    source, out = tmp_path / "m.json", tmp_path / "out"
+    assert workloads(["malleable", "kth-like:jobs=15,seed=3", "-o", str(source), "--share", "1"]) == 0
+    settings = [
+        "--malleable",
+        "true",
+        "--expansion",
+        "io",
+        "--interference",
+        "phase-shifting",
+        "--io-control",
+        "exclusive",
+    ]
+    where = ["--workload", str(source), "--platform", "thesis", "--policy", "easy", "--no-plots", "--workers", "1"]
+    assert main(["run", *where, *settings, "--out", str(out)]) == 0
+    (folder,) = [path for path in out.iterdir() if (path / "jobs.csv").exists()]
+    with (folder / "jobs.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == 15
+    assert {row["workload_name"] for row in rows} == {"w0"}
+    assert all(float(row["finish_time"]) > float(row["starting_time"]) for row in rows)
+    assert any(int(row["most_nodes"]) > int(row["requested_number_of_resources"]) for row in rows)
+    assert (folder / "batsim_jobs.csv").exists()
+
+
+def test_the_io_aware_model_is_another_thing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both at once is refused with a way out."""
+    where = [
+        "--workload",
+        "kth-like:jobs=3",
+        "--platform",
+        "thesis",
+        "--policy",
+        "fcfs",
+        "--no-plots",
+        "--workers",
+        "1",
+    ]
+    assert main(["run", *where, "--model", "io", "--malleable", "true", "--out", str(tmp_path)]) != 0
+    shown = capsys.readouterr()
+    assert "take --model alloc" in shown.out + shown.err
