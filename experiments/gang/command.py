@@ -19,7 +19,7 @@ from experiments.folders import make_folder, write_json
 from experiments.gang.grid import FIGURES, MIGRATE, Grid
 from experiments.gang.measure import Table
 from experiments.gang.run import Point, policy_of, read, run_to_file, setting_of, summarise, workload_options
-from workloads.gang import MEAN_GAP_S, MEAN_TIMES_S, as_workload, draw_gang
+from workloads.gang import INTENSITIES, MEAN_GAP_S, MEAN_TIMES_S, as_workload, draw_gang
 
 QUICK = Grid(times_s=(1861, 2482, 3102), seeds=(0, 1), jobs=1500)
 FULL = Grid(seeds=(0, 1, 2, 3, 4))
@@ -83,7 +83,12 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     add(
         "--write-workload", type=Path, metavar="FILE",
-        help="write the workload of the highest load and intensity (seed 0) for other policies and for Batsim",
+        help="write the workload of the highest load (seed 0) for other policies and for Batsim",
+    )  # fmt: skip
+    add(
+        "--intensity", type=_share, action="append", metavar="X",
+        help="I/O intensity of the workload that is written; several: equally likely (0.5; the paper has "
+        f"{', '.join(map(str, INTENSITIES))})",
     )  # fmt: skip
     add("--workers", type=_count, default=max(1, len(os.sched_getaffinity(0))), metavar="N", help="runs at a time")
     add("--out", type=Path, default=Path("results/gang"), metavar="DIR", help="folder of the results (%(default)s)")
@@ -165,7 +170,10 @@ def _verify(options: argparse.Namespace, console: Console) -> int:
 
 def _write_workload(options: argparse.Namespace, console: Console) -> int:
     grid = _grid(options)
-    drawn = workload_options(grid.point(MIGRATE, grid.times_s[-1], "0.5", 0))
+    drawn = replace(
+        workload_options(grid.point(MIGRATE, grid.times_s[-1], "0.5", 0)),
+        intensities=tuple(options.intensity or (0.5,)),
+    )
     as_workload(draw_gang(drawn), drawn.nodes).write(options.write_workload)
     console.print(f"workload: {options.write_workload}", highlight=False)
     return 0
@@ -175,6 +183,16 @@ def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected a whole number >= 1, got {text!r}")
     return int(text)
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 1:
+        raise argparse.ArgumentTypeError(f"expected a number of at least 0 and below 1, got {text!r}")
+    return value
 
 
 def _seconds(text: str) -> float:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from schedulers.decisions import Arrange, Decision, Reject, Start
+from schedulers.explain import Binding, PassNotes, Role
 from schedulers.instant import free_until
 from schedulers.job import Allocation, Job
 from schedulers.options import option
@@ -83,11 +84,21 @@ class Gang:
         )
         if moved:
             yield Arrange(moved)
+        if view.notes is not None:
+            _explain(view.notes, queue, outcome.started, view.now_s)
         yield from _starts(queue, outcome.matrix.places[len(last.places) :], machine.width)
 
 
 def _reject(job: Job) -> Reject:
     return Reject(job, "gang scheduling places no burst buffers, and the job asks for some")
+
+
+def _explain(notes: PassNotes, queue: list[Job], started: int, now_s: float) -> None:
+    """The first job that found no row waits for nodes, the others for it."""
+    for job in queue[:started]:
+        notes.write(job.id, Role.STARTED, estimate_s=now_s)
+    for place, job in enumerate(queue[started:]):
+        notes.write(job.id, Role.PASSED_OVER, Binding.ORDER if place else Binding.NODES)
 
 
 def _starts(queue: list[Job], places: Iterable[Place], width: int) -> Iterator[Start]:

@@ -7,15 +7,26 @@ from typing import Any
 
 import pytest
 
-from schedulers.assembly import Settings
+from schedulers.assembly import Settings, assemble
 from schedulers.decisions import Arrange, Decision, Kill, Start
 from schedulers.errors import DecisionRefused, OptionError, RemoteProtocolError
+from schedulers.explain import Binding, PassNotes, Role
 from schedulers.job import Allocation
 from schedulers.options import build
 from schedulers.policies import POLICIES
 from schedulers.policies.gang import Gang
-from schedulers.protocol.messages import CallMeLater, ExecuteJob, JobState, KillJob
-from schedulers.session import Session
+from schedulers.protocol.messages import (
+    BatsimConfig,
+    CallMeLater,
+    ExecuteJob,
+    JobState,
+    JobSubmitted,
+    KillJob,
+    Message,
+    ResourceInfo,
+    SimulationBegins,
+)
+from schedulers.session import Observer, Session
 from schedulers.timesharing.scheduling import Where
 from schedulers.view import View
 from tests.schedulers.execution.shared_machine import job, play
@@ -221,3 +232,25 @@ def test_only_shared_nodes_allow_moves() -> None:
 
     with pytest.raises(DecisionRefused, match="only be moved where they share nodes"):
         mini(Session(Rigid((0, 1), (2, 3))), MiniMachine(4), [MiniJob(0.0, 2, 9.0, 5.0)])
+
+
+def test_why_jobs_wait() -> None:
+    """The first misfit lacks nodes; whoever comes after it keeps the order."""
+
+    class Told(Observer):
+        """Keeps the last notes."""
+
+        def notes(self, now_s: float, notes: PassNotes) -> None:
+            """Keep them."""
+            self.last = notes.notes
+
+    told = Told()
+    session = assemble(Gang(level=1), Settings(), observer=told, explain=True)
+    hosts = tuple(ResourceInfo(number, f"n{number}") for number in range(4))
+    session.handle(Message(0.0, (SimulationBegins(0.0, hosts, (), BatsimConfig(dynamic_jobs_enabled=True)),)))
+    profile = {"type": "delay", "delay": 5.0}
+    jobs = [{"id": f"w!{n}", "subtime": 0.0, "res": size, "profile": "p"} for n, size in enumerate((3, 2, 1))]
+    session.handle(Message(0.0, tuple(JobSubmitted(0.0, str(entry["id"]), entry, profile) for entry in jobs)))
+    assert [(told.last[f"w!{n}"].role, told.last[f"w!{n}"].binding) for n in range(3)] == [
+        (Role.STARTED, None), (Role.PASSED_OVER, Binding.NODES), (Role.PASSED_OVER, Binding.ORDER)
+    ]  # fmt: skip
