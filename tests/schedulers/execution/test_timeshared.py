@@ -23,6 +23,7 @@ from schedulers.protocol.messages import (
     JobSubmitted,
     KillJob,
     Message,
+    Notify,
     ResourceInfo,
     SimulationBegins,
 )
@@ -245,12 +246,36 @@ def test_why_jobs_wait() -> None:
             self.last = notes.notes
 
     told = Told()
-    session = assemble(Gang(level=1), Settings(), observer=told, explain=True)
-    hosts = tuple(ResourceInfo(number, f"n{number}") for number in range(4))
-    session.handle(Message(0.0, (SimulationBegins(0.0, hosts, (), BatsimConfig(dynamic_jobs_enabled=True)),)))
-    profile = {"type": "delay", "delay": 5.0}
-    jobs = [{"id": f"w!{n}", "subtime": 0.0, "res": size, "profile": "p"} for n, size in enumerate((3, 2, 1))]
-    session.handle(Message(0.0, tuple(JobSubmitted(0.0, str(entry["id"]), entry, profile) for entry in jobs)))
+    session = opened(Gang(level=1), observer=told, explain=True)
+    session.handle(Message(0.0, submissions(3, 2, 1)))
     assert [(told.last[f"w!{n}"].role, told.last[f"w!{n}"].binding) for n in range(3)] == [
         (Role.STARTED, None), (Role.PASSED_OVER, Binding.NODES), (Role.PASSED_OVER, Binding.ORDER)
     ]  # fmt: skip
+
+
+def test_unavailable_nodes_take_no_new_jobs() -> None:
+    """Node 0 is gone in all rows: three tasks go to the others; when it is back, four tasks find a row."""
+    session = opened(TWO_ROWS)
+    session.handle(Message(0.0, (Notify(0.0, "event_machine_unavailable", (0,)), *submissions(3, 4))))
+    assert sorted(node % 4 for node in session.cluster.held_by("w!0").nodes) == [1, 1, 2, 2, 3, 3]  # type: ignore[union-attr]
+    assert session.cluster.held_by("w!1") is None
+    session.handle(Message(1.0, (Notify(1.0, "event_machine_available", (0,)),)))
+    assert session.cluster.held_by("w!1").nodes == (4, 5, 6, 7)  # type: ignore[union-attr]
+    session.check()
+
+
+def opened(policy: Gang, **options: Any) -> Session:
+    """A session that knows four nodes."""
+    session = assemble(policy, Settings(), **options)
+    hosts = tuple(ResourceInfo(number, f"n{number}") for number in range(4))
+    session.handle(Message(0.0, (SimulationBegins(0.0, hosts, (), BatsimConfig(dynamic_jobs_enabled=True)),)))
+    return session
+
+
+def submissions(*sizes: int) -> tuple[JobSubmitted, ...]:
+    """Jobs of these sizes."""
+    profile = {"type": "delay", "delay": 5.0}
+    return tuple(
+        JobSubmitted(0.0, f"w!{n}", {"id": f"w!{n}", "subtime": 0.0, "res": size, "profile": "p"}, profile)
+        for n, size in enumerate(sizes)
+    )
