@@ -120,34 +120,17 @@ def _show_machine(results: Results, console: Console) -> None:
     console.print(table)
 
 
+_STATEMENT = ("name", "section", "statement", "value", "rule", "tolerance", "unit")
+"""Columns of ``verdicts.csv`` that come from the paper; ``value`` is what it says."""
+
+
 def write(results: Results, judged: Judged, folder: Path) -> list[Path]:
     """Write ``verdicts.csv``, ``four.csv`` and ``machine.csv``; return the paths."""
     verdicts = [
-        (
-            one.name,
-            one.section,
-            one.statement,
-            one.value,
-            one.rule,
-            one.tolerance,
-            one.unit,
-            ours,
-            verdict.value,
-            "yes" if one.fitted else "no",
-        )
+        (*(getattr(one, name) for name in _STATEMENT), ours, verdict.value, "yes" if one.fitted else "no")
         for one, ours, verdict in judged
     ]
-    heads: tuple[str, ...] = (
-        "name",
-        "section",
-        "statement",
-        "published",
-        "rule",
-        "tolerance",
-        "unit",
-        "ours",
-        "verdict",
-    )
+    heads: tuple[str, ...] = (*_STATEMENT, "ours", "verdict", "fitted")
     paths = [_csv(folder / "verdicts.csv", heads, verdicts)]
     four = [
         (total, rule, order, *row["processes"], row["flops"], *row["delays_s"])
