@@ -50,10 +50,10 @@ def command(arguments: Sequence[str]) -> int:
     _report(cells, folder, console, figures=options.figures)
     if options.check:
         _check(points[:: max(1, len(points) // options.check)][: options.check], console)
+    if options.selector:
+        _selector(options, cells, points, folder, console)
     if options.variants:
         _variants(options, folder, console)
-    if options.selector:
-        _selector(options, points, folder, console)
     return 0
 
 
@@ -222,11 +222,17 @@ def _variants(options: argparse.Namespace, folder: Path, console: Console) -> No
     _say(console, f"written: {report.write_variants(found, folder / 'variants.csv')}")
 
 
-def _selector(options: argparse.Namespace, points: Sequence[Point], folder: Path, console: Console) -> None:
+def _selector(
+    options: argparse.Namespace,
+    known: Mapping[tuple[str, float, int], Result],
+    points: Sequence[Point],
+    folder: Path,
+    console: Console,
+) -> None:
+    """Learn from the grid, judge on draws that nothing was learned from."""
     from experiments.jeannot import report
 
     held_out = _grid(options, options.family, options.load, range(1000, 1000 + max(1, options.draws // 2)))
-    known = _run(points, options, SELECTED, "selector, to learn from", console)
     fresh = _run(held_out, options, SELECTED, "selector, held out", console)
 
     def examples(chosen: Sequence[Point], cells: Mapping[tuple[str, float, int], Result]) -> list[object]:

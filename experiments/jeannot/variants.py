@@ -9,6 +9,9 @@ from typing import Any
 import msgspec
 
 from experiments.jeannot.run import Point
+from workloads.jeannot import FAMILIES
+
+MIRA, UNIFORM, BINORMAL = ("M-BN", "M-No"), ("U-BN", "U-No"), ("M-BN", "U-BN")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +24,17 @@ class Variant:
         What is different.
     changes
         Fields of :class:`experiments.jeannot.run.Point`.
+    families
+        Families that it changes; the others are as chosen.
     """
 
     text: str
     changes: Mapping[str, Any] = field(default_factory=dict)
+    families: tuple[str, ...] = FAMILIES
 
     def apply(self, point: Point) -> Point:
         """The same point under this choice."""
-        return msgspec.structs.replace(point, **self.changes)
+        return msgspec.structs.replace(point, **self.changes) if point.family in self.families else point
 
 
 VARIANTS: Mapping[str, Variant] = {
@@ -41,13 +47,12 @@ VARIANTS: Mapping[str, Variant] = {
     ),
     "packs plain": Variant("packs without backfilling", {"pack_options": ("backfilling=false",)}),
     "packs strict": Variant("packs under the strict constraint", {"pack_options": ("constraint=strict",)}),
-    "proportional": Variant("volumes as printed, v = X w Q / P, in all families", {"volume": "proportional"}),
-    "whole": Variant("volumes v = X w, in all families", {"volume": "whole"}),
-    "sizes alike": Variant("U: all powers of two alike, whatever the load", {"sizes": "uniform"}),
-    "steered": Variant("BN: kinds chosen in order, so that the load so far stays near alpha", {"kinds": "steered"}),
+    "proportional": Variant("U: volumes as printed, v = X w Q / P", {"volume": "proportional"}, UNIFORM),
+    "whole": Variant("M: volumes v = X w", {"volume": "whole"}, MIRA),
+    "sizes alike": Variant("U: all powers of two alike, whatever the load", {"sizes": "uniform"}, UNIFORM),
+    "steered": Variant("BN: kinds chosen in order, steering the load to alpha", {"kinds": "steered"}, BINORMAL),
     "printed load": Variant("volumes as the formulas give them: the load is not alpha", {"literal": True}),
     "shared": Variant("bandwidth is shared instead of exclusive", {"io_control": "shared"}),
     "shortest": Variant("exclusive, fewest bytes first", {"io_order": "shortest"}),
-    "stretch": Variant("exclusive, largest stretch through waiting first", {"io_order": "stretch"}),
-    "200 jobs": Variant("twice as many jobs", {"jobs": 200}),
+    "200 jobs": Variant("M: twice as many jobs", {"jobs": 200}, MIRA),
 }  # fmt: skip
