@@ -25,8 +25,8 @@ NOTES = (
     "'C drifting'. One pair of periods does not give both.",
     "D: our predictions err less than the paper's, so that shifting leaves less delay than 11 s.",
     "four: beyond 82 processes the applications ask for more I/O than one at a time can be served (their I/O ratios "
-    "add up to more than 1) and fall into step. Who writes next then matters as much as who has how many processes: the "
-    "published order and gains come out when the smallest write goes first, not with first come, first served.",
+    "add up to more than 1) and fall into step. Who writes next then matters as much as who has how many processes: "
+    "the published order and gains come out when the smallest write goes first, not with first come, first served.",
 )
 
 MACHINE_COLUMNS: Mapping[str, str] = {
