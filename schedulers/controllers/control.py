@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from schedulers.controllers.expansion import Expand, give_back
+from schedulers.controllers.expansion import Expand, collection, give_back
 from schedulers.controllers.interference import Conflict, Interference, Strategy
 from schedulers.controllers.scene import Resize, Scene
 from schedulers.controllers.sharing import Expansion
@@ -48,7 +48,9 @@ class Control:
 
 @dataclass(frozen=True)
 class Controllers:
-    """Return what waiting jobs need; else resolve collisions, then share what is left.
+    """Resolve collisions, then share what is left idle; but collect nodes for a waiting job before all else.
+
+    While nodes are collected nothing is lent: what has come back already must not go out again.
 
     Attributes
     ----------
@@ -61,9 +63,9 @@ class Controllers:
 
     def __call__(self, scene: Scene) -> Iterator[Resize]:
         """Ask each in turn; what one takes is not idle for the next, and an application is asked of one thing."""
-        returning = list(give_back(scene))
-        yield from returning
-        if returning:
+        collected = collection(scene)
+        if collected.wanted:
+            yield from give_back(collected)
             return
         idle, touched = scene.idle, set[str]()
         for resize in self.interference(scene):

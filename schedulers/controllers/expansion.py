@@ -51,21 +51,45 @@ class Expand:
         return saved_s > 2 * self.profit * application.overhead_s
 
 
-def give_back(scene: Scene) -> Iterator[Resize]:
-    """Take lent nodes back when the first waiting job that could start with them needs them.
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """Nodes that are collected for a waiting job.
 
-    Nodes that are on their way back count as there. They are taken where they are free first; nobody goes below the
-    size that it was submitted with.
+    Attributes
+    ----------
+    wanted
+        Nodes that the first waiting job asks for that could start if lent nodes came back; 0: there is none.
+    missing
+        Of them, those that are neither idle nor on their way back.
+    lenders
+        Applications that could give nodes back, the soonest first.
     """
+
+    wanted: int
+    missing: int
+    lenders: tuple[AppView, ...]
+
+
+def collection(scene: Scene) -> Collection:
+    """Find the waiting job that nodes are collected for; what fits into the idle nodes is the policy's business."""
     if not scene.waiting:
-        return
+        return Collection(0, 0, ())
     coming = sum(view.held - view.settled_nodes for view in scene.applications if view.held > view.settled_nodes)
     lenders = [view for view in scene.applications if view.settled_nodes > view.base and _can_return(view)]
-    lent = sum(view.settled_nodes - view.base for view in lenders)
     there = scene.idle + coming
-    wanted = next((wish.nodes for wish in scene.waiting if scene.idle < wish.nodes <= there + lent), 0)
-    missing = wanted - there
-    for view in sorted(lenders, key=lambda view: view.control_s):
+    most = there + sum(view.settled_nodes - view.base for view in lenders)
+    wanted = next((wish.nodes for wish in scene.waiting if scene.idle < wish.nodes <= most), 0)
+    lenders.sort(key=lambda view: view.control_s)
+    return Collection(wanted, max(0, wanted - there), tuple(lenders))
+
+
+def give_back(collected: Collection) -> Iterator[Resize]:
+    """Take lent nodes back that a waiting job misses.
+
+    They are taken where they are free first; nobody goes below the size that it was submitted with.
+    """
+    missing = collected.missing
+    for view in collected.lenders:
         if missing <= 0:
             return
         taken = min(missing, view.settled_nodes - view.base)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from schedulers.applications.application import read_application
 from schedulers.controllers.control import Control, make_controllers
-from schedulers.controllers.expansion import Expand, give_back
+from schedulers.controllers.expansion import Expand, collection, give_back
 from schedulers.controllers.observed import Observed
 from schedulers.controllers.prediction import Step
 from schedulers.controllers.scene import Activity, AppView, Reason, Resize, Scene, Wish
@@ -25,6 +25,11 @@ def view(name: str, nodes: int = 4, base: int = 4, iteration: int = 0, serial: f
 def scene(*views: AppView, idle: int = 0, waiting: tuple[int, ...] = ()) -> Scene:
     """A look at time 0."""
     return Scene(0.0, views, (), idle, tuple(map(Wish, waiting)))
+
+
+def returned(looked_at: Scene) -> list[Resize]:
+    """What is asked back."""
+    return list(give_back(collection(looked_at)))
 
 
 def asked(resizes: list[Resize]) -> dict[str, int]:
@@ -56,7 +61,7 @@ def test_an_expansion_must_pay() -> None:
 def test_nodes_are_returned_for_a_waiting_job() -> None:
     """A job waits for 6 nodes, 2 are idle: 4 of the lent ones, soonest back first, never below the own size."""
     slow, quick = replace(view("a", 9), since_s=50.0), view("b", 7)
-    found = list(give_back(scene(slow, quick, idle=2, waiting=(6,))))
+    found = returned(scene(slow, quick, idle=2, waiting=(6,)))
     assert [(one.id, one.steps, one.reason) for one in found] == [
         ("b", (Step(10, -3),), Reason.RETURN), ("a", (Step(10, -1),), Reason.RETURN)
     ]  # fmt: skip
@@ -65,17 +70,17 @@ def test_nodes_are_returned_for_a_waiting_job() -> None:
 def test_the_first_job_that_could_start_counts() -> None:
     """Eleven nodes cannot be had, five can; what fits without them needs no return (the policy will see to it)."""
     views = (view("a", 8),)
-    assert asked(list(give_back(scene(*views, idle=2, waiting=(11, 5))))) == {"a": -3}
-    assert list(give_back(scene(*views, idle=2, waiting=(11, 2)))) == []
-    assert list(give_back(scene(*views, idle=2))) == []
+    assert asked(returned(scene(*views, idle=2, waiting=(11, 5)))) == {"a": -3}
+    assert returned(scene(*views, idle=2, waiting=(11, 2))) == []
+    assert returned(scene(*views, idle=2)) == []
 
 
 def test_what_is_on_its_way_back_is_not_asked_for_twice() -> None:
     """Three of four nodes come back already: one more is asked for; a shift gives its nodes back by itself."""
     coming = replace(view("a", 8), steps=(Step(10, -3),))
-    assert asked(list(give_back(scene(coming, view("b", 6), idle=0, waiting=(4,))))) == {"b": -1}
+    assert asked(returned(scene(coming, view("b", 6), idle=0, waiting=(4,)))) == {"b": -1}
     shifting = replace(view("a", 4), held=8, steps=(Step(10, 4), Step(20, -4)))
-    assert list(give_back(scene(shifting, idle=0, waiting=(4,)))) == []
+    assert returned(scene(shifting, idle=0, waiting=(4,))) == []
 
 
 def test_nothing_is_lent_while_nodes_are_called_back() -> None:
@@ -83,3 +88,19 @@ def test_nothing_is_lent_while_nodes_are_called_back() -> None:
     controllers = make_controllers(Control(expansion=Expansion.FAIR))
     assert asked(list(controllers(scene(view("a", 8), view("b"), idle=2, waiting=(5,))))) == {"a": -3}
     assert asked(list(controllers(scene(view("b"), idle=2, waiting=(90,))))) == {"b": 2}
+
+
+def test_what_has_come_back_is_not_lent_again() -> None:
+    """Three nodes have come back, two more are on their way: they wait together for the job that asked for five."""
+    controllers = make_controllers(Control(expansion=Expansion.FAIR))
+    leaving = replace(view("a", 6), steps=(Step(10, -2),))
+    assert list(controllers(scene(leaving, view("b"), idle=3, waiting=(5,)))) == []
+    assert asked(list(controllers(scene(view("a"), view("b"), idle=3, waiting=(5,))))) == {"a": 2, "b": 1}
+
+
+def test_what_has_come_back_is_not_lent_again() -> None:
+    """Three nodes have come back, two more are on their way: they wait together for the job that asked for five."""
+    controllers = make_controllers(Control(expansion=Expansion.FAIR))
+    leaving = replace(view("a", 6), steps=(Step(10, -2),))
+    assert list(controllers(scene(leaving, view("b"), idle=3, waiting=(5,)))) == []
+    assert asked(list(controllers(scene(view("a"), view("b"), idle=3, waiting=(5,))))) == {"a": 2, "b": 1}
