@@ -35,6 +35,12 @@ def test_run_of_malleable_applications(tmp_path: Path) -> None:
     assert all(float(row["finish_time"]) > float(row["starting_time"]) for row in rows)
     assert any(int(row["most_nodes"]) > int(row["requested_number_of_resources"]) for row in rows)
     assert (folder / "batsim_jobs.csv").exists()
+    with (folder / "io_phases.csv").open(newline="") as stream:
+        phases = list(csv.DictReader(stream))
+    assert phases
+    assert all(float(phase["asked_s"]) <= float(phase["begin_s"]) < float(phase["end_s"]) for phase in phases)
+    errors = sorted(abs(float(phase["asked_s"]) - float(phase["predicted_start_s"])) for phase in phases)
+    assert errors[len(errors) // 2] < 30.0, "half of the predictions are off by more than 30 s"
 
 
 def test_the_io_aware_model_is_another_thing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
