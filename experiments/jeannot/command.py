@@ -49,7 +49,8 @@ def command(arguments: Sequence[str]) -> int:
     cells = _run(points, options, STRATEGIES, "grid", console)
     _report(cells, folder, console, figures=options.figures)
     if options.check:
-        _check(points[:: max(1, len(points) // options.check)][: options.check], console)
+        last, step = len(points) - 1, max(1, options.check - 1)
+        _check([points[index * last // step] for index in range(min(options.check, len(points)))], console)
     if options.selector:
         _selector(options, cells, points, folder, console)
     if options.variants:
