@@ -82,7 +82,7 @@ def _figure_8(table: Table) -> Axes | None:
         interval_lines(lines, ax=ax)
         ax.set_xlabel(label)
         ax.set_ylabel(f"slowdown / slowdown at {'C' if name == 'cost_s' else 'Q'} = 0")
-        ax.set_ylim(bottom=0.0)
+        ax.set_ylim(0.0, 1.05 * ax.get_ylim()[1])
         set_title(ax, f"Migrate-IOGS at {time:,} s")
     axes[1].legend(frameon=False, fontsize=9)
     return axes[0]

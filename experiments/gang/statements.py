@@ -91,7 +91,8 @@ def _locals(table: Table, metric: str) -> Iterator[Verdict]:
         found = arithmetic([scale * value for value in table.values("local", policy, time, "0.5")])
         close = found.value / 2 <= count <= 2 * found.value if count < 100 else abs(found.value - count) <= 0.1 * count
         agrees = HOLDS if close else FAILS
-        ours = f"{found.value:,.0f} ({found.low:,.0f} to {found.high:,.0f}) at {time:,} s"
+        interval = f" ({found.low:,.0f} to {found.high:,.0f})" if found.low != found.high else ""
+        ours = f"{found.value:,.0f}{interval} at {time:,} s"
         yield Verdict("3.5" if policy != MIGRATE else "3.7", words, ours, agrees)
 
 
@@ -199,5 +200,5 @@ def _ends(found: dict[int, Estimate]) -> list[tuple[int, Estimate]]:
 
 def _percent(estimate: Estimate) -> str:
     """Improvement in per cent with its interval."""
-    low, value, high = (100 * (part - 1) for part in (estimate.low, estimate.value, estimate.high))
-    return f"{value:+,.0f} % ({low:+,.0f} to {high:+,.0f})" if low != high else f"{value:+,.0f} %"
+    low, value, high = (round(100 * (part - 1)) + 0 for part in (estimate.low, estimate.value, estimate.high))
+    return f"{value:+,} % ({low:+,} to {high:+,})" if low != high else f"{value:+,} %"
