@@ -166,6 +166,10 @@ def play(jobs: list[dict[str, Any]], policy: str, controller: Controller, kills:
         reply = session.handle(message)
         session.check()
         execution.check()
+        for view in execution.views():
+            held = session.cluster.held_by(view.id)
+            assert held is not None
+            assert len(held.nodes) == view.held, f"{view.id} holds other nodes than it knows of"
         return reply
 
     data = {"nb_res": NODES, "jobs": wire, "profiles": profiles}
