@@ -28,8 +28,8 @@ def both(name: str, jobs: list[GangJob], options: dict[str, str] | None = None) 
 @pytest.mark.parametrize("layout", ["scattered", "contiguous"])
 @pytest.mark.parametrize("name", NAMES)
 def test_the_aggregate_is_the_protocol(name: str, layout: str) -> None:
-    """Starts, ends, places and migrations of 80 jobs are equal to the microsecond."""
-    options = GangOptions(jobs=80, seed=4, mean_time_s=2895, intensities=(0.1, 0.33, 0.5), layout=layout)
+    """Starts, ends, places and migrations of 50 jobs are equal to the microsecond."""
+    options = GangOptions(jobs=50, seed=4, mean_time_s=2895, intensities=(0.1, 0.33, 0.5), layout=layout)
     aggregate, wire = both(name, draw_gang(options))
     assert aggregate == wire
     assert min(aggregate.end_us) > 0
