@@ -148,7 +148,7 @@ def play_direct(point: Point, strategy: Strategy, workload: Workload) -> Traces:
     gate = make_gate(IoControl(point.io_control), IoOrder(point.io_order))
     execution = Direct(gate, point.protocol.bandwidth)
     session = Session(_policy(point, strategy), execution=execution, estimator=Requested())
-    play(session, execution, _begins(platform), workload)
+    play(session, execution, begins(platform), workload)
     return execution.traces
 
 
@@ -197,7 +197,7 @@ def _platform(name: str) -> Platform:
 
 
 @lru_cache(maxsize=2)
-def _begins(name: str) -> SimulationBegins:
+def begins(name: str) -> SimulationBegins:
     """What the simulator says of a platform first."""
     machines = Machines(_platform(name), {})
     return SimulationBegins(0.0, machines.compute_infos, machines.storage_infos, BatsimConfig())

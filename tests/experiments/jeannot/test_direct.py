@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.jeannot.direct import Channel
-from experiments.jeannot.run import STRATEGIES, Point, play_direct, play_protocol
+from experiments.jeannot.direct import Channel, Direct, play
+from experiments.jeannot.run import STRATEGIES, Point, begins, play_direct, play_protocol
+from schedulers.estimates import Requested
+from schedulers.execution.gates import IoControl, make_gate
+from schedulers.policies import POLICIES
+from schedulers.session import Session
+from schedulers.timesharing.sharing import SharesNodes
 from workloads.jeannot import PROTOCOLS, periodic_job
 from workloads.workload import Workload
 
@@ -92,3 +97,21 @@ def test_a_shared_channel_by_hand() -> None:
     assert channel.next_end_s == 12.0
     assert channel.end() == "a"
     assert not channel.busy
+
+
+RIGID = [name for name, entry in POLICIES.items() if not isinstance(entry.build(), SharesNodes)]
+"""Policies whose jobs do not share nodes in time."""
+
+
+@pytest.mark.parametrize("control", list(IoControl))
+@pytest.mark.parametrize("name", RIGID)
+def test_any_policy_goes_with_any_control(name: str, control: IoControl) -> None:
+    """All jobs run to their end, and the file system moves every byte, one application at a time or not."""
+    drawn = workload([(7.0 * number, 20 + 7 * number, 2, 9.0 + number, 4.0 + 0.3 * number) for number in range(7)])
+    execution = Direct(make_gate(control), PROTOCOLS["M"].bandwidth)
+    play(Session(POLICIES[name].build(), execution=execution, estimator=Requested()), execution, begins("mira"), drawn)
+    assert {job.name for job, *_ in execution.traces.jobs} == {job.name for job in drawn.jobs}
+    busy_s = sum(end - start for start, end in execution.traces.transferring)
+    assert busy_s == pytest.approx(sum(2 * (4.0 + 0.3 * number) for number in range(7)))
+    waited_s = sum(account.waited_s for *_, account in execution.traces.jobs)
+    assert (waited_s > 0) == (control is IoControl.EXCLUSIVE)
