@@ -117,6 +117,9 @@ def _four(results: Results) -> Axes:
         _by_rule(ax, found, totals, rules, "gain", order)
         ax.axhline(0, color=INK, linewidth=0.8)
         set_title(ax, f"FLOPS against fair (%), next writer: {order}")
+    limits = [limit for ax in axes[2:] for limit in ax.get_ylim()]
+    for ax in axes[2:]:
+        ax.set_ylim(min(limits), max(limits))
     axes[1].legend(loc="upper left", frameon=False, fontsize=8)
     for ax in axes:
         ax.set_xticks(range(len(totals)), [f"{total} processes" for total in totals])
