@@ -37,6 +37,10 @@ def pages() -> dict[str, str]:
 
 def commands() -> str:
     """Every command line."""
+    from experiments.gang import command as gang
+    from experiments.herbein import command as herbein
+    from experiments.jeannot import command as jeannot
+    from experiments.malleable import command as malleable
     from experiments.thesis import command as thesis
 
     parsers = (
@@ -46,6 +50,10 @@ def commands() -> str:
         cli.report_parser(),
         cli.export_parser(),
         thesis._parser(),
+        herbein._parser(),
+        jeannot._parser(),
+        gang._parser(),
+        malleable._parser(),
         schedulers_cli._serve_parser(),
         schedulers_cli._replay_parser(),
         build_parser(),

@@ -96,11 +96,3 @@ def test_what_has_come_back_is_not_lent_again() -> None:
     leaving = replace(view("a", 6), steps=(Step(10, -2),))
     assert list(controllers(scene(leaving, view("b"), idle=3, waiting=(5,)))) == []
     assert asked(list(controllers(scene(view("a"), view("b"), idle=3, waiting=(5,))))) == {"a": 2, "b": 1}
-
-
-def test_what_has_come_back_is_not_lent_again() -> None:
-    """Three nodes have come back, two more are on their way: they wait together for the job that asked for five."""
-    controllers = make_controllers(Control(expansion=Expansion.FAIR))
-    leaving = replace(view("a", 6), steps=(Step(10, -2),))
-    assert list(controllers(scene(leaving, view("b"), idle=3, waiting=(5,)))) == []
-    assert asked(list(controllers(scene(view("a"), view("b"), idle=3, waiting=(5,))))) == {"a": 2, "b": 1}
