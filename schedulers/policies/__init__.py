@@ -131,6 +131,7 @@ POLICIES: dict[str, PolicyEntry] = {
         alpha=1.5,
         guard=400_000.0,
         guard_power=4.0,
+        steps=720,
     ),
     "plan-mean": _plan(
         "plan-based: sum of waiting times over the root of walltimes, for the means", alpha=1.0, beta=0.5
