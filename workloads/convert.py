@@ -261,7 +261,8 @@ def _assemble(records: list[SwfRecord], machine: MachineFacts, options: ConvertO
     for record, walltime, size, bb, com in zip(records, walltimes, sizes.tolist(), buffers, traffic, strict=True):
         label = str(record.number)
         cpu = compute_flops(record.run_s, bb, machine, options, walltime)
-        jobs.append(WorkloadJob(record.number, record.submit_s + shift, size, label, walltime))
+        user = {"user": record.user} if record.user >= 0 else {}
+        jobs.append(WorkloadJob(record.number, record.submit_s + shift, size, label, walltime, user))
         profiles[label] = {"type": "parallel_homogeneous", "cpu": cpu, "com": com, "bb": bb}
     first, last = records[0].number, records[-1].number
     return Workload(

@@ -37,6 +37,7 @@ def test_small_log(small_log: SwfLog) -> None:
         (8, 61, 900, 2),
         (9, 101, 100, 99),
     ]
+    assert [job.extras.get("user") for job in workload.jobs] == [1, 2, 3, 3, 3]
     assert [workload.profiles[job.profile]["cpu"] for job in workload.jobs] == [
         2e9 * seconds for seconds in (50, 300, 1000, 900, 70)
     ]
@@ -124,8 +125,8 @@ def test_known_checksum(small_log: SwfLog) -> None:
     assert convert(small_log, THESIS_MACHINE, ConvertOptions(model="io", seed=7))[0].checksum == KNOWN_IO
 
 
-KNOWN_ALLOC = "f96210015a75e7884970b77e071648ca142fa0aabb02a03036898e85c292bcb4"
-KNOWN_IO = "7f35f865daa8514e3073dde322ded42a6c8bcafb2676a2afba8e5f3fd97d270e"
+KNOWN_ALLOC = "fd8d3d1d02c53d3ec84f644861d7bbdffc5db161253c2f71dcb10a6b22f7d003"
+KNOWN_IO = "bce0ffb35072d9f1ca3f5c20ad68b94af9a1e9a98d95e1ec425787dd8b085f8e"
 
 
 @given(st.integers(1, 10**6), st.integers(0, 4 * 10**10), st.integers(60, 10**6))
