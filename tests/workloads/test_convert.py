@@ -170,7 +170,13 @@ def test_alloc_only_work_is_the_published_one(reference: Path, kth: SwfLog) -> N
     """All 28,467 jobs: ids, times, sizes and computing work equal the published files, to the last digit."""
     published = read_batsim(reference / "data" / "kth" / "KTH-SP2-1996-2.1-cln-alloc-only-from-parts.json.xz")
     workload, report = convert(kth, THESIS_MACHINE)
-    assert workload.jobs == published.jobs
+    differing = [
+        job
+        for job, same in zip(workload.jobs, published.jobs, strict=True)
+        if msgspec.structs.replace(job, extras={}) != same
+    ]
+    assert not differing[:3]
+    assert len({job.extras["user"] for job in workload.jobs}) > 200
     assert [p["cpu"] for p in workload.profiles.values()] == [p["cpu"] for p in published.profiles.values()]
     assert report.dropped == {"runtime 0 or not known": 8, "number of processors not known": 1}
     traffic = [p["com"] for p in workload.profiles.values() if p["com"]]

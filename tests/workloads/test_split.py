@@ -6,6 +6,7 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,8 +79,10 @@ def test_the_published_parts(reference: Path, kth: SwfLog) -> None:
     for number, part in enumerate(parts):
         workload, _ = convert(part, THESIS_MACHINE)
         assert len(workload.jobs) == counts[number]
+        jobs = [msgspec.structs.replace(job, extras={}) for job in workload.jobs]
         for model in ("alloc-only", "io-aware"):
-            assert published[f"KTH-split/{model}/part-{number}.json"].jobs == workload.jobs
+            theirs = published[f"KTH-split/{model}/part-{number}.json"].jobs
+            assert not [job for job, same in zip(theirs, jobs, strict=True) if job != same][:3]
 
 
 @pytest.mark.reference
