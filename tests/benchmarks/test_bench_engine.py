@@ -5,6 +5,7 @@ The whole log's figures come from ``python -m tests.benchmarks.engine_load``.
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
 
@@ -17,9 +18,9 @@ from simulator.engines.simgrid import find_binding
 from tests.benchmarks.engine_load import Load, cpu_s, draw_jobs, make_engine, write_platform
 
 
-@pytest.mark.parametrize(("staged", "jobs", "least_ratio"), [(False, 1000, 1.3), (True, 200, 2.0)], ids=["alloc", "io"])
+@pytest.mark.parametrize(("staged", "jobs", "least_ratio"), [(False, 1000, 2.0), (True, 200, 5.0)], ids=["alloc", "io"])
 def test_fluid_is_faster_than_simgrid(tmp_path: Path, staged: bool, jobs: int, least_ratio: float) -> None:
-    """The same jobs end at the same instants, and sooner: the least ratios are half of what a busy machine shows."""
+    """The same jobs end at the same instants, several times sooner; each engine's best of three, for busy machines."""
     try:
         find_binding()
     except EngineUnavailable as error:
@@ -27,12 +28,12 @@ def test_fluid_is_faster_than_simgrid(tmp_path: Path, staged: bool, jobs: int, l
     path = write_platform(tmp_path)
     platform = load_platform(path)
     cost, ends = {}, {}
-    for name in ("fluid", "simgrid"):
+    for name in ("fluid", "simgrid") * 3:
         with make_engine(name, path, platform) as engine:
             load = Load(engine, platform.host_index, draw_jobs(jobs), staged)
             begin = cpu_s(engine)
             load.run()
-            cost[name] = cpu_s(engine) - begin
+            cost[name] = min(cost.get(name, math.inf), cpu_s(engine) - begin)
             ends[name] = load.ends
     ratio = cost["simgrid"] / cost["fluid"]
     print(f"{load.tasks} tasks: fluid {cost['fluid']:.2f} s, simgrid {cost['simgrid']:.2f} s, ratio {ratio:.1f}")
