@@ -325,7 +325,7 @@ def run_parser() -> argparse.ArgumentParser:
 def add_common(parser: argparse.ArgumentParser) -> None:
     """Add what all campaigns have: where they run, and where the results go."""
     parser.add_argument(
-        "--workers", type=_workers, default=available_cores(), metavar="N", help="runs at a time (%(default)s)"
+        "--workers", type=positive, default=available_cores(), metavar="N", help="runs at a time (%(default)s)"
     )
     parser.add_argument("--dask", metavar="ADDRESS", help="run on the Dask cluster whose scheduler is there")
     parser.add_argument(
@@ -362,7 +362,8 @@ def _natural(text: str) -> int:
     return int(text)
 
 
-def _workers(text: str) -> int:
+def positive(text: str) -> int:
+    """Read a whole number >= 1 (for ``argparse``)."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected a whole number >= 1, got {text!r}")
     return int(text)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
 
 import msgspec
 from rich.console import Console
 
-from experiments.errors import SpecError
+from experiments.cli import Parser, available_cores, positive
 from experiments.folders import make_folder, write_json
 from experiments.gang.grid import FIGURES, MIGRATE, Grid
 from experiments.gang.measure import Table
@@ -23,13 +21,6 @@ from workloads.gang import INTENSITIES, MEAN_GAP_S, MEAN_TIMES_S, as_workload, d
 
 QUICK = Grid(times_s=(1861, 2482, 3102), seeds=(0, 1), jobs=1500)
 FULL = Grid(seeds=(0, 1, 2, 3, 4))
-
-
-class _Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line, like all others."""
-
-    def error(self, message: str) -> NoReturn:
-        raise SpecError(f"{message} (see {self.prog} --help)")
 
 
 def command(arguments: Sequence[str]) -> int:
@@ -58,7 +49,7 @@ def command(arguments: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         prog="run_experiments.py gang",
         description="Gang scheduling for I/O-intensive workloads, with and without regard to where files lie (Zhang, "
         "Yang, Sivasubramaniam, Moreira 2003).",
@@ -66,11 +57,11 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--quick", action="store_true", help="1,500 jobs, two workloads, three loads (a minute)")
     add("--figure", type=int, action="append", choices=FIGURES, help="figure to repeat; may be repeated (all)")
-    add("--jobs", type=_count, metavar="N", help="jobs per workload (10000, quick: 1500)")
-    add("--seeds", type=_count, metavar="N", help="number of workloads (5, quick: 2)")
+    add("--jobs", type=positive, metavar="N", help="jobs per workload (10000, quick: 1500)")
+    add("--seeds", type=positive, metavar="N", help="number of workloads (5, quick: 2)")
     add(
         "--time",
-        type=_count,
+        type=positive,
         action="append",
         metavar="S",
         help="mean execution time; may be repeated (nine, quick: 3)",
@@ -78,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--gap", type=_seconds, default=MEAN_GAP_S, metavar="S", help="mean time between submissions (%(default)g s)")
     add("--layout", choices=("contiguous", "scattered"), default="contiguous", help="how files lie (%(default)s)")
     add(
-        "--verify", type=_count, nargs="?", const=1000, metavar="JOBS",
+        "--verify", type=positive, nargs="?", const=1000, metavar="JOBS",
         help="play one workload (1000 jobs, Migrate-IOGS) through the protocol quantum by quantum as well, and compare",
     )  # fmt: skip
     add(
@@ -90,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
         help="I/O intensity of the workload that is written; several: equally likely (0.5; the paper has "
         f"{', '.join(map(str, INTENSITIES))})",
     )  # fmt: skip
-    add("--workers", type=_count, default=max(1, len(os.sched_getaffinity(0))), metavar="N", help="runs at a time")
+    add("--workers", type=positive, default=available_cores(), metavar="N", help="runs at a time")
     add("--out", type=Path, default=Path("results/gang"), metavar="DIR", help="folder of the results (%(default)s)")
     return parser
 
@@ -177,12 +168,6 @@ def _write_workload(options: argparse.Namespace, console: Console) -> int:
     as_workload(draw_gang(drawn), drawn.nodes).write(options.write_workload)
     console.print(f"workload: {options.write_workload}", highlight=False)
     return 0
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number >= 1, got {text!r}")
-    return int(text)
 
 
 def _share(text: str) -> float:

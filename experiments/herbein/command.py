@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import lru_cache
 from pathlib import Path
-from typing import NoReturn
 
 import msgspec
 from rich.console import Console
 from rich.table import Table
 
+from experiments.cli import Parser, available_cores
 from experiments.errors import SpecError
 from experiments.folders import make_folder, read_json, write_json
 from experiments.herbein.pace import STEADY_GAP_S, Pace, pace_of
@@ -45,13 +45,6 @@ LOCAL_LOG = "data/swf/LLNL-Atlas-2006-2.1-cln.swf.xz"
 PUBLIC_LOG = "LLNL-Atlas-2006-2.1-cln"
 
 
-class _Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line, like all others."""
-
-    def error(self, message: str) -> NoReturn:
-        raise SpecError(f"{message} (see {self.prog} --help)")
-
-
 def command(arguments: Sequence[str]) -> int:
     """Run the command; finished runs are kept, so that it goes on where it stopped."""
     options = _complete(_parser().parse_args(arguments))
@@ -73,7 +66,7 @@ def command(arguments: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         prog="run_experiments.py herbein",
         description="I/O-ignorant and I/O-aware scheduling on CTS-1 with four file systems (Herbein et al. 2016).",
     )
@@ -102,7 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--node-order", choices=[order.value for order in NodeOrder], default="first-fit", help="placement (first-fit)")
     add("--log", default="", metavar="FILE|NAME", help=f"log to fit (default: {PUBLIC_LOG}, or below SPILLWAY_DATA)")
     add("--no-growth", dest="growth", action="store_false", help="do not measure 1,000 to 64,000 nodes")
-    add("--workers", type=int, default=max(1, len(os.sched_getaffinity(0))), metavar="N", help="runs at a time")
+    add("--workers", type=int, default=available_cores(), metavar="N", help="runs at a time")
     add("--out", type=Path, default=Path("results/herbein"), metavar="DIR", help="folder of the results (%(default)s)")
     return parser
 

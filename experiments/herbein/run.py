@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
@@ -12,6 +11,7 @@ from typing import Any, cast
 import msgspec
 import numpy as np
 
+from experiments.folders import write_text
 from experiments.herbein.meter import MeteredEngine, Stopwatch
 from experiments.herbein.published import AWARE
 from platforms.catalogue import platform_from
@@ -222,9 +222,7 @@ def run_to_file(point: Point, workload: Workload, folder: Path) -> Path:
     path = file_of(point, workload, folder)
     if not path.exists():
         result = run(point, workload)
-        partial = path.with_suffix(f".{os.getpid()}.part")
-        partial.write_bytes(msgspec.json.encode(result))
-        partial.rename(path)
+        write_text(path, msgspec.json.encode(result).decode())
     return path
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
-from typing import NoReturn
 
 import msgspec
 from rich.console import Console
 
+from experiments.cli import Parser, available_cores
 from experiments.errors import SpecError
+from experiments.folders import write_text
 from experiments.jeannot.run import STRATEGIES, Point, Result, play_direct, play_protocol, read, run_to_file
 from experiments.jeannot.selector import OBJECTIVES, PACK, Selector, evaluate, example, learn, measure_workload
 from experiments.jeannot.variants import VARIANTS
@@ -27,13 +27,6 @@ VARIANT_LOADS = (0.2, 0.8)
 SELECTED = {name: STRATEGIES[name] for name in ("LS", PACK)}
 EVERY = 20
 """Points between two lines of progress."""
-
-
-class _Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line, like all others."""
-
-    def error(self, message: str) -> NoReturn:
-        raise SpecError(f"{message} (see {self.prog} --help)")
 
 
 def command(arguments: Sequence[str]) -> int:
@@ -59,7 +52,7 @@ def command(arguments: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         prog="run_experiments.py jeannot",
         description="List and pack scheduling with exclusive I/O (Jeannot, Pallez, Vidal 2023).",
     )
@@ -95,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="B",
         help="with --recommend: bytes/s of the file system (default: the family's)",
     )
-    add("--workers", type=int, default=max(1, len(os.sched_getaffinity(0))), metavar="N", help="points at a time")
+    add("--workers", type=int, default=available_cores(), metavar="N", help="points at a time")
     add("--out", type=Path, default=Path("results/jeannot"), metavar="DIR", help="folder of the results (%(default)s)")
     return parser
 
@@ -246,9 +239,8 @@ def _selector(
     judged = evaluate(selector, examples(held_out, fresh))  # type: ignore[arg-type]
     report.show_selector(judged, len(points), console)
     path = folder / "selector.json"
-    partial = path.with_suffix(f".{os.getpid()}.part")
-    partial.write_bytes(msgspec.json.format(msgspec.json.encode({"judged": judged, "selector": selector}), indent=1))
-    partial.rename(path)
+    text = msgspec.json.format(msgspec.json.encode({"judged": judged, "selector": selector}), indent=1)
+    write_text(path, text.decode())
     _say(console, f"written: {path}")
 
 

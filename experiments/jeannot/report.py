@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import os
+import io
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from experiments.folders import write_text
 from experiments.jeannot.claims import Cells
 from experiments.jeannot.inference import Tested
 from experiments.jeannot.measures import Outcome
@@ -27,12 +28,11 @@ SIGNS = {HOLDS: "+", CONTRARY: "-"}
 
 def write_csv(path: Path, head: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
     """Write a table; it appears when it is complete."""
-    partial = path.with_suffix(f".{os.getpid()}.part")
-    with partial.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(head)
-        writer.writerows(rows)
-    partial.rename(path)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows(rows)
+    write_text(path, text.getvalue())
     return path
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from experiments.folders import write_text
 from experiments.jeannot.direct import Direct, Traces, play
 from experiments.jeannot.measures import Outcome, measure
 from platforms.catalogue import platform_from
@@ -174,9 +174,7 @@ def run_to_file(point: Point, folder: Path, strategies: Mapping[str, Strategy] =
     path = folder / f"{point.id}.json"
     if not path.exists():
         result = run(point, strategies)
-        partial = path.with_suffix(f".{os.getpid()}.part")
-        partial.write_bytes(msgspec.json.encode(result))
-        partial.rename(path)
+        write_text(path, msgspec.json.encode(result).decode())
     return path
 
 

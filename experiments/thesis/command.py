@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table as ConsoleTable
 
 from experiments import summary
-from experiments.cli import Parser, add_common, executor_of
+from experiments.cli import Parser, add_common, executor_of, positive
 from experiments.runner import Outcome
 from experiments.spec import Model
 from experiments.thesis import campaign
@@ -141,10 +141,3 @@ def _parser() -> argparse.ArgumentParser:
         "platform=NAME; may be repeated",
     )
     return parser
-
-
-def positive(text: str) -> int:
-    """Read a whole number >= 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number >= 1, got {text!r}")
-    return int(text)
