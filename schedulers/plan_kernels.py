@@ -18,14 +18,19 @@ Layout (beyond that of :mod:`schedulers.timeline_kernels`)
                                ``slot_score[2 * levels, 2]`` (score of the jobs placed before, and their least)
 ``which: int64[2, levels]``    slot of the current order's and of the trial's checkpoint per level
 ``starts: float64[jobs]``      planned start per job (by job, not by position)
+``placed: int64[5, jobs]``     what was placed so far, by position: planned start, nodes, burst-buffer bytes and
+                               I/O rate per node, duration (times as the bits of doubles)
 ``held: bool``                 whether nodes are held one rounding step longer (:mod:`schedulers.timeline_published`)
 ``machine``                    the last arguments of ``find_fit``, as a tuple
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.extending import intrinsic
 
 from schedulers.search.random64 import below, uniform
 from schedulers.timeline_kernels import book, find_fit, segment_at
@@ -91,27 +96,51 @@ def _delayed_position(order, spans, least, starts, shape, random):
     return -1
 
 
-@njit(f"float64({_INDICES}, int64, {_ROWS}, float64[:, ::1], {_TIMES})", **_OPTIONS)
-def _not_before(order, position, asks, spans, starts):
-    """Give a time before which the job at a position cannot start: where to begin the search for its start.
+def _bitcast(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    return builder.bitcast(arguments[0], context.get_value_type(signature.return_type))
+
+
+@intrinsic  # type: ignore[untyped-decorator, unused-ignore]
+def _bits(_context: Any, number: Any) -> Any:
+    """Return a double's bits as an integer; those of numbers that are not negative are ordered like the numbers."""
+    return types.int64(number), _bitcast
+
+
+@intrinsic  # type: ignore[untyped-decorator, unused-ignore]
+def _from_bits(_context: Any, bits: Any) -> Any:
+    """Return the double that has these bits."""
+    return types.float64(bits), _bitcast
+
+
+@njit(f"void({_ROWS}, int64, {_ROWS}, float64[:, ::1], int64, float64)", **_OPTIONS)
+def _note_placed(placed, position, asks, spans, job, start_s):
+    """Write down what was placed at a position."""
+    placed[0, position] = _bits(start_s)
+    placed[1, position] = asks[job, 0]
+    placed[2, position] = asks[job, 1]
+    placed[3, position] = asks[job, 2]
+    placed[4, position] = _bits(spans[job, 0])
+
+
+@njit(f"float64({_ROWS}, int64, {_ROWS}, float64[:, ::1], int64)", **_OPTIONS)
+def _not_before(placed, position, asks, spans, job):
+    """Give a time before which a job cannot start: where to begin the search for its start.
 
     Neither before its start alone, nor before the start of a job placed earlier in this plan that asks for no more of
-    anything: where the larger job fits now, the smaller one would have fitted then.
+    anything: where the larger job fits now, the smaller one would have fitted then. Whole numbers without a branch
+    become vector instructions; with branches this took most of the time of long plans.
     """
-    job = order[position]
-    nodes, bb_bytes, io_rate, duration_s = asks[job, 0], asks[job, 1], asks[job, 2], spans[job, 0]
-    earliest_s = spans[job, 3]
-    for before in range(position):
-        other = order[before]
-        if (
-            starts[other] > earliest_s
-            and asks[other, 0] <= nodes
-            and spans[other, 0] <= duration_s
-            and asks[other, 1] <= bb_bytes
-            and asks[other, 2] <= io_rate
-        ):
-            earliest_s = starts[other]
-    return earliest_s
+    nodes, bb_bytes, io_rate, duration = asks[job, 0], asks[job, 1], asks[job, 2], _bits(spans[job, 0])
+    earliest = _bits(spans[job, 3])
+    for before in range(np.uint64(position)):
+        more = (
+            (nodes - placed[1, before])
+            | (bb_bytes - placed[2, before])
+            | (io_rate - placed[3, before])
+            | (duration - placed[4, before])
+        ) >> 63  # all bits set where that job asks for more of something, else none
+        earliest = max(earliest, placed[0, before] & ~more)
+    return _from_bits(earliest)
 
 
 @njit(f"void({_INDICES}, int64, int64, boolean)", **_OPTIONS)
@@ -144,12 +173,12 @@ def _hold_nodes(times, count, rows, words, end_s, demand):
 
 @njit(
     f"float64({_INDICES}, int64, int64, float64, {_SHAPE}, boolean, boolean, {_TIMES}, {_ROWS}, int64, {_JOBS}, "
-    f"{_SLOTS}, {_TIMES}, {_MACHINE})",
+    f"{_SLOTS}, {_TIMES}, {_ROWS}, {_MACHINE})",
     **_OPTIONS,
 )
 def plan_from(
     order, level, stride, limit, shape, latest, held, times, rows, words, asks, spans, least, slot_times, slot_rows,
-    slot_count, slot_score, which, starts, machine,
+    slot_count, slot_score, which, starts, placed, machine,
 ):  # fmt: skip
     """Plan an order from a level's current checkpoint on; return its score, or infinity once it must exceed ``limit``.
 
@@ -164,6 +193,8 @@ def plan_from(
             rows[segment, column] = slot_rows[slot, segment, column]
     score, bound = slot_score[slot, 0], slot_score[slot, 1]
     first = level * stride
+    for position in range(first):
+        _note_placed(placed, position, asks, spans, order[position], starts[order[position]])
     for position in range(first, len(order)):
         if position % stride == 0 and position > first:
             slot = which[1, position // stride]
@@ -174,7 +205,7 @@ def plan_from(
                     slot_rows[slot, segment, column] = rows[segment, column]
             slot_score[slot, 0], slot_score[slot, 1] = score, bound
         job = order[position]
-        start_s = _not_before(order, position, asks, spans, starts)
+        start_s = _not_before(placed, position, asks, spans, job)
         if start_s < np.inf:
             start_s = find_fit(
                 times, count, rows, words, asks[job, 0], spans[job, 0], asks[job, 1], asks[job, 2], asks[job, 3],
@@ -182,6 +213,7 @@ def plan_from(
                 chosen,
             )  # fmt: skip
         starts[job] = start_s
+        _note_placed(placed, position, asks, spans, job, start_s)
         if start_s == np.inf:
             continue
         count = book(times, count, rows, start_s, start_s + spans[job, 0], demand, 1)
@@ -199,14 +231,14 @@ def plan_from(
 
 @njit(
     f"Tuple((float64, int64))({_INDICES}, float64, int64, int64, {_SHAPE}, boolean, boolean, float64, float64, int64, "
-    f"float64, boolean, boolean, uint64[::1], {_TIMES}, {_ROWS}, int64, {_JOBS}, {_SLOTS}, {_TIMES}, {_TIMES}, "
-    f"{_INDICES}, {_INDICES}, {_MACHINE})",
+    f"float64, boolean, boolean, uint64[::1], {_TIMES}, {_ROWS}, int64, {_JOBS}, {_SLOTS}, {_TIMES}, {_ROWS}, "
+    f"{_TIMES}, {_INDICES}, {_INDICES}, {_MACHINE})",
     **_OPTIONS,
 )
 def anneal(
     best, best_score, stride, steps, shape, latest, held, temperature, cooling, period, coolest, swaps_only,
     delayed_only, random, times, rows, words, asks, spans, least, slot_times, slot_rows, slot_count, slot_score,
-    which, starts, current_starts, current, trial, machine,
+    which, starts, placed, current_starts, current, trial, machine,
 ):  # fmt: skip
     """Simulated annealing over orders from ``best``, which is improved in place; return its score and the steps taken.
 
@@ -233,7 +265,7 @@ def anneal(
             total_least += least[job]
     score = plan_from(
         current, 0, stride, np.inf, shape, latest, held, times, rows, words, asks, spans, least, slot_times, slot_rows,
-        slot_count, slot_score, which, starts, machine,
+        slot_count, slot_score, which, starts, placed, machine,
     )  # fmt: skip
     _exchange_slots(which, 1, levels)
     _copy_starts(current_starts, starts)
@@ -256,7 +288,7 @@ def anneal(
         _copy_starts(starts, current_starts)
         new_score = plan_from(
             trial, level, stride, limit - total_least, shape, latest, held, times, rows, words, asks, spans, least,
-            slot_times, slot_rows, slot_count, slot_score, which, starts, machine,
+            slot_times, slot_rows, slot_count, slot_score, which, starts, placed, machine,
         )  # fmt: skip
         if new_score <= limit:
             score = new_score

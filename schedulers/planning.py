@@ -61,7 +61,7 @@ class Annealing:
 
 
 _WORKING_MEMORY = (
-    "_times", "_rows", "_slot_times", "_slot_rows", "_slot_count", "_slot_score", "_which", "starts_s",
+    "_times", "_rows", "_slot_times", "_slot_rows", "_slot_count", "_slot_score", "_which", "starts_s", "_placed",
 )  # fmt: skip
 """Arrays of a planner that annealing writes to."""
 
@@ -122,6 +122,7 @@ class Planner:
         ]
         self._spans = np.array(spans, np.float64).reshape(number, 4)
         self.starts_s = np.zeros(number)
+        self._placed = np.zeros((5, number), np.int64)
         self._least = np.zeros(number)
         self._least = self._alone()
 
@@ -139,7 +140,8 @@ class Planner:
             plan_kernels.plan_from(
                 order, 0, self._stride, math.inf, self._shape, self.objective.latest, self._held,
                 self._times, self._rows, self._words, self._asks, self._spans, self._least, self._slot_times,
-                self._slot_rows, self._slot_count, self._slot_score, self._which, self.starts_s, self._machine,
+                self._slot_rows, self._slot_count, self._slot_score, self._which, self.starts_s, self._placed,
+                self._machine,
             )
         )  # fmt: skip
 
@@ -171,7 +173,8 @@ class Planner:
             best, score, self._stride, how.steps, self._shape, self.objective.latest, self._held, how.temperature,
             how.cooling, how.period, how.coolest, how.swaps_only, how.delayed_only, np.array([seed], np.uint64),
             self._times, self._rows, self._words, self._asks, self._spans, self._least, self._slot_times,
-            self._slot_rows, self._slot_count, self._slot_score, self._which, self.starts_s, *scratch, self._machine,
+            self._slot_rows, self._slot_count, self._slot_score, self._which, self.starts_s, self._placed,
+            *scratch, self._machine,
         )  # fmt: skip
         self.evaluations += taken
         return best, float(best_score)
@@ -212,7 +215,7 @@ class Planner:
             plan_kernels.plan_from(
                 np.array([index], np.int32), 0, self._stride, math.inf, self._shape, False, self._held,
                 self._times, self._rows, self._words, self._asks, self._spans, self._least, self._slot_times,
-                self._slot_rows, self._slot_count, self._slot_score, self._which, alone_s, self._machine,
+                self._slot_rows, self._slot_count, self._slot_score, self._which, alone_s, self._placed, self._machine,
             )  # fmt: skip
         self._spans[:, 3] = alone_s
         if self.objective.latest:

@@ -109,6 +109,17 @@ def _narrow(work, window, wider, rows, segment, ask):
     return True
 
 
+@njit(f"int64({ROWS}, int64, int64, {ASK})", **OPTIONS)
+def _next_with_enough(rows, count, first, ask):
+    """First segment from ``first`` on with enough nodes and bytes in total, ``count`` for none."""
+    _, _, nodes, bb_bytes, _, uses = ask
+    while first < count and (
+        (uses & USE_NODES and rows[first, FREE_NODES] < nodes) or rows[first, FREE_BYTES] < nodes * bb_bytes
+    ):
+        first += 1
+    return first
+
+
 @njit(f"int64({ROWS}, int64, {ROWS}, int64, int64, {ASK}, {INDICES}, {ROWS})", **OPTIONS)
 def _grow_backwards(rows, count, work, lowest, last, ask, parents, groups):
     """First segment, not before ``lowest``, from which the job fits up to and including ``last``.
@@ -116,7 +127,6 @@ def _grow_backwards(rows, count, work, lowest, last, ask, parents, groups):
     ``work[BACK + k]`` is the window from segment ``k`` to ``last``. Where ``last`` alone is too full: the first later
     segment with enough nodes and bytes, ``count`` for none.
     """
-    _, _, nodes, bb_bytes, _, uses = ask
     wider, first = FULL, last + 1
     while (
         first > lowest
@@ -125,12 +135,7 @@ def _grow_backwards(rows, count, work, lowest, last, ask, parents, groups):
     ):
         first -= 1
         wider = BACK + first
-    if first > last:
-        while first < count and (
-            (uses & USE_NODES and rows[first, FREE_NODES] < nodes) or rows[first, FREE_BYTES] < nodes * bb_bytes
-        ):
-            first += 1
-    return first
+    return first if first <= last else _next_with_enough(rows, count, first, ask)
 
 
 @njit(_FIND_FIT, **BY_POINTER)
@@ -187,7 +192,10 @@ def find_fit(
             if not enough or not holds(work, FORWARD, ask, parents, groups):
                 if middle + 1 >= count or times[middle + 1] > latest_s:
                     return np.inf
-                first = _grow_backwards(rows, count, work, middle + 1, following, ask, parents, groups)
+                if following == middle:  # no window but this segment, which is too full even alone
+                    first = _next_with_enough(rows, count, following + 1, ask)
+                else:
+                    first = _grow_backwards(rows, count, work, middle + 1, following, ask, parents, groups)
                 if first >= count:
                     return np.inf
                 window = BACK + first

@@ -83,11 +83,12 @@ def incremental(timeline: Timeline, queue: list[Job]) -> int:
 
 
 def whole(timeline: Timeline, queue: list[Job]) -> int:
-    """Score as many changed orders from their first job on; return how many."""
+    """Score as many orders changed like those from their first job on; return how many."""
     planner = planner_of(timeline, queue)
     rng = random.Random(1)
-    order = starting(queue)[0]
+    best, _, _ = planner.best_of(starting(queue))
     for _ in range(MOVES):
+        order = best.copy()
         first, second = rng.randrange(len(queue)), rng.randrange(len(queue))
         order[first], order[second] = order[second], order[first]
         planner.score(order)
@@ -95,11 +96,16 @@ def whole(timeline: Timeline, queue: list[Job]) -> int:
 
 
 def plain(timeline: Timeline, queue: list[Job]) -> int:
-    """Plan a few orders job by job with the timeline's own methods; return how many."""
+    """Plan a few of them job by job with the timeline's own methods; return how many."""
+    planner = planner_of(timeline, queue)
     rng = random.Random(1)
+    best, _, _ = planner.best_of(starting(queue))
     for _ in range(PLAIN_ORDERS):
+        order = best.tolist()
+        first, second = rng.randrange(len(queue)), rng.randrange(len(queue))
+        order[first], order[second] = order[second], order[first]
         mine = timeline.copy()
-        for job in rng.sample(queue, len(queue)):
+        for job in (queue[index] for index in order):
             fit = mine.earliest_fit(job, job.walltime_s)
             if fit is not None:
                 mine.reserve(fit.start_s, fit.start_s + job.walltime_s, fit.allocation)
