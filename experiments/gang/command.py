@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -17,6 +17,7 @@ from experiments.folders import make_folder, write_json
 from experiments.gang.grid import FIGURES, MIGRATE, Grid
 from experiments.gang.measure import Table
 from experiments.gang.run import Point, policy_of, read, run_to_file, setting_of, summarise, workload_options
+from experiments.side_by_side import side_by_side
 from workloads.gang import INTENSITIES, MEAN_GAP_S, MEAN_TIMES_S, as_workload, draw_gang
 
 QUICK = Grid(times_s=(1861, 2482, 3102), seeds=(0, 1), jobs=1500)
@@ -100,16 +101,9 @@ def _grid(options: argparse.Namespace) -> Grid:
 
 def _run_all(points: list[Point], folder: Path, workers: int, console: Console) -> dict[Point, Path]:
     done: dict[Point, Path] = {}
-    with ProcessPoolExecutor(workers) as pool:
-        waiting = {pool.submit(run_to_file, point, folder): point for point in points}
-        try:
-            for finished in as_completed(waiting):
-                point = waiting[finished]
-                done[point] = finished.result()
-                console.print(f"[{len(done)}/{len(points)}] {point.id}", markup=False, highlight=False)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    for number, point, path in side_by_side(partial(run_to_file, folder=folder), points, workers):
+        done[point] = path
+        console.print(f"[{number}/{len(points)}] {point.id}", markup=False, highlight=False)
     return {point: done[point] for point in points}
 
 

@@ -8,8 +8,7 @@ import math
 import os
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import msgspec
@@ -22,6 +21,7 @@ from experiments.folders import make_folder, read_json, write_json
 from experiments.herbein.pace import STEADY_GAP_S, Pace, pace_of
 from experiments.herbein.published import AWARE, IGNORANT, PROVISIONINGS
 from experiments.herbein.run import ENGINES, NODES, Point, file_of, read, run_to_file, summary
+from experiments.side_by_side import side_by_side
 from schedulers.placement import NodeOrder
 from schedulers.policies import POLICIES
 from workloads.herbein import (
@@ -35,6 +35,7 @@ from workloads.herbein import (
 )
 from workloads.load import load_log
 from workloads.streams_command import MIXES
+from workloads.workload import Workload
 
 SIZE_FACTOR = 1.5
 """What sizes of the log are multiplied with: Atlas has 1,152 nodes, CTS-1 3,888. At the pace that the paper states
@@ -54,9 +55,8 @@ def command(arguments: Sequence[str]) -> int:
     make_folder(out)
     make_folder(out / "runs")
     model = _model(options.log)
-    with ProcessPoolExecutor(options.workers) as pool:
-        paces = _paces(model, options, pool, console)
-        done = _run_all(_points(options), paces, options, pool, console)
+    paces = _paces(model, options, console)
+    done = _run_all(_points(options), paces, options, console)
     console.print(f"{len(done)} runs, {time.perf_counter() - begin:.0f} s", highlight=False)
     _report(done, out, console)
     _show_paces(model, paces, options, console)
@@ -154,9 +154,7 @@ def _model(log: str) -> HerbeinModel:
     return fit_herbein(load_log(source)[0])
 
 
-def _paces(
-    model: HerbeinModel, options: argparse.Namespace, pool: ProcessPoolExecutor, console: Console
-) -> dict[int, Pace]:
+def _paces(model: HerbeinModel, options: argparse.Namespace, console: Console) -> dict[int, Pace]:
     """The paper's pace for every seed, unless the time between submissions is given; kept in a file."""
     if options.mean_gap is not None:
         return {}
@@ -164,20 +162,16 @@ def _paces(
     known = {key: msgspec.convert(value, Pace) for key, value in read_json(path).items()}
     drawn = {seed: _options(options, seed, "constant", {}) for seed in range(options.seeds)}
     keys = {seed: draw_herbein(model, one).checksum for seed, one in drawn.items()}
-    waiting = {seed: pool.submit(pace_of, model, drawn[seed]) for seed in drawn if keys[seed] not in known}
-    for seed, pace in waiting.items():
-        known[keys[seed]] = pace.result()
-        console.print(f"seed {seed}: pace found", highlight=False)
+    missing = [drawn[seed] for seed in drawn if keys[seed] not in known]
+    for _, one, pace in side_by_side(partial(pace_of, model), missing, options.workers):
+        known[keys[one.seed]] = pace
+        console.print(f"seed {one.seed}: pace found", highlight=False)
         write_json(path, {key: msgspec.to_builtins(value) for key, value in known.items()})
     return {seed: known[key] for seed, key in keys.items()}
 
 
 def _run_all(
-    points: list[Point],
-    paces: Mapping[int, Pace],
-    options: argparse.Namespace,
-    pool: ProcessPoolExecutor,
-    console: Console,
+    points: list[Point], paces: Mapping[int, Pace], options: argparse.Namespace, console: Console
 ) -> dict[Point, Path]:
     """Run what is missing, and return the files of all points, in their order."""
     model, folder = _model(options.log), options.out / "runs"
@@ -186,12 +180,14 @@ def _run_all(
         for seed, mix in dict.fromkeys((point.seed, point.mix) for point in points)
     }
     files = {point: file_of(point, workloads[point.seed, point.mix], folder) for point in points}
-    missing = [point for point in points if not files[point].exists()]
-    waiting = {pool.submit(run_to_file, point, workloads[point.seed, point.mix], folder): point for point in missing}
-    for number, finished in enumerate(as_completed(waiting), 1):
-        finished.result()
-        console.print(f"[{number}/{len(missing)}] {waiting[finished].id}", markup=False, highlight=False)
+    missing = [(point, workloads[point.seed, point.mix]) for point in points if not files[point].exists()]
+    for number, (point, _), _ in side_by_side(partial(_run_one, folder=folder), missing, options.workers):
+        console.print(f"[{number}/{len(missing)}] {point.id}", markup=False, highlight=False)
     return files
+
+
+def _run_one(what: tuple[Point, Workload], folder: Path) -> Path:
+    return run_to_file(*what, folder)
 
 
 def _show_paces(model: HerbeinModel, paces: Mapping[int, Pace], options: argparse.Namespace, console: Console) -> None:

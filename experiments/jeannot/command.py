@@ -6,7 +6,7 @@ import argparse
 import itertools
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -18,6 +18,7 @@ from experiments.folders import write_text
 from experiments.jeannot.run import STRATEGIES, Point, Result, play_direct, play_protocol, read, run_to_file
 from experiments.jeannot.selector import OBJECTIVES, PACK, Selector, evaluate, example, learn, measure_workload
 from experiments.jeannot.variants import VARIANTS
+from experiments.side_by_side import side_by_side
 from schedulers.execution.gates import IoControl, IoOrder
 from workloads.batsim_json import read_batsim
 from workloads.jeannot import FAMILIES, PROTOCOLS, SIZES, VOLUMES
@@ -146,20 +147,15 @@ def _run(
     names = tuple(strategies)
     folder = options.out / "runs" / "-".join(names).lower()
     folder.mkdir(parents=True, exist_ok=True)
-    begin, cpu_s, done = time.perf_counter(), 0.0, 0
+    begin, cpu_s = time.perf_counter(), 0.0
     paths: dict[Point, Path] = {}
-    with ProcessPoolExecutor(options.workers) as pool:
-        waiting = {pool.submit(_one, point, folder, names): point for point in points}
-        try:
-            for finished in as_completed(waiting):
-                paths[waiting[finished]], took_s = finished.result()
-                cpu_s, done = cpu_s + took_s, done + 1
-                if done % EVERY == 0 or done == len(points):
-                    left_s = (time.perf_counter() - begin) / done * (len(points) - done)
-                    _say(console, f"[{done}/{len(points)}] {what}, about {left_s:.0f} s left")
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    work = partial(_one, folder=folder, names=names)
+    for done, point, (path, took_s) in side_by_side(work, points, options.workers):
+        paths[point] = path
+        cpu_s += took_s
+        if done % EVERY == 0 or done == len(points):
+            left_s = (time.perf_counter() - begin) / done * (len(points) - done)
+            _say(console, f"[{done}/{len(points)}] {what}, about {left_s:.0f} s left")
     runs = len(points) * len(names)
     _say(console, f"{what}: {runs} runs, {time.perf_counter() - begin:.0f} s, {cpu_s:.0f} s of CPU time")
     return {(point.family, point.alpha, point.seed): read(paths[point]) for point in points}
