@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Protocol
 
 from schedulers.controllers.prediction import Step
-from schedulers.controllers.scene import AppView, Controller, IoEnded, Resize, Scene, Wish
+from schedulers.controllers.running import AppView
+from schedulers.controllers.scene import Controller, IoEnded, Resize, Scene, Wish
 from schedulers.errors import DecisionRefused
 from schedulers.job import Allocation, Job
 

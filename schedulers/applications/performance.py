@@ -132,7 +132,8 @@ class PerformanceModel:
 
     def iteration_s(self, nodes: int) -> float:
         """Seconds of an iteration, computation and communication; ValueError outside of the model."""
-        return self.iterations_s.item(self._index(nodes))
+        index = nodes - self.minimum
+        return self.iterations_s.item(index if 0 <= index < len(self.cpu_s) else self._index(nodes))
 
     def speedup(self, nodes: int) -> float:
         """Speed-up against one node; ValueError outside of the model."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from schedulers.controllers.expansion import Expand, collection, give_back
 from schedulers.controllers.interference import Conflict, Interference, Strategy
@@ -67,13 +67,12 @@ class Controllers:
         if collected.wanted:
             yield from give_back(collected)
             return
-        idle, touched = scene.idle, set[str]()
+        taken, touched = 0, set[str]()
         for resize in self.interference(scene):
-            idle -= resize.growth
+            taken += resize.growth
             touched.add(resize.id)
             yield resize
-        left = [view for view in scene.applications if view.id not in touched]
-        yield from self.expand(replace(scene, applications=left, idle=idle))
+        yield from self.expand(scene, taken, touched)
 
 
 def make_controllers(control: Control, tell: Callable[[Conflict], None] | None = None) -> Controllers:

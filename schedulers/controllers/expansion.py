@@ -7,12 +7,16 @@ Singh & Carretero 2019 (DOI 10.1016/j.jss.2018.11.006), section 4.3, Algorithms 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
+from schedulers.controllers.outlook import Flags, Outlook
 from schedulers.controllers.prediction import Step
-from schedulers.controllers.scene import AppView, Reason, Resize, Scene
-from schedulers.controllers.sharing import SHARING, Expansion
+from schedulers.controllers.running import AppView
+from schedulers.controllers.scene import Reason, Resize, Scene
+from schedulers.controllers.sharing import SHARING, Claims, Expansion, Integers
 
 
 @dataclass(frozen=True)
@@ -34,25 +38,50 @@ class Expand:
     weight: float = 1.0
     profit: float = 1.0
 
-    def __call__(self, scene: Scene) -> Iterator[Resize]:
-        """Share what is idle."""
-        if self.expansion is Expansion.NONE or scene.idle < 1:
-            return
-        views = [view for view in scene.applications if view.willing and view.nodes < view.application.maximum]
-        candidates = [view.candidate for view in views]
-        for view, extra in zip(views, SHARING[self.expansion](candidates, scene.idle, self.weight), strict=True):
-            if extra and self._pays(view, extra):
-                yield Resize(view.id, (Step(view.next_control, extra),), Reason.EXPAND, view.returnable_s)
+    def __call__(self, scene: Scene, taken: int = 0, touched: Collection[str] = ()) -> Iterator[Resize]:
+        """Share what is idle.
 
-    def _pays(self, view: AppView, extra: int) -> bool:
-        application, model = view.application, view.application.model
-        left = application.iterations - view.next_control
-        saved_s = left * (model.iteration_s(view.nodes) - model.iteration_s(view.nodes + extra))
-        return saved_s > 2 * self.profit * application.overhead_s
+        Parameters
+        ----------
+        taken, touched
+            Idle nodes and applications that another controller has laid hands on just now.
+        """
+        idle = scene.idle - taken
+        if self.expansion is Expansion.NONE or idle < 1:
+            return
+        outlook = scene.outlook
+        able = outlook.willing & (outlook.nodes < outlook.maximum)
+        if touched:
+            able &= np.array([view.id not in touched for view in scene.applications], np.bool_)
+        places = np.flatnonzero(able)
+        views = [scene.applications[place] for place in places.tolist()]
+        nodes = outlook.nodes[places].astype(np.int64)
+        claims = Claims.collect(
+            [view.application.model for view in views],
+            nodes,
+            outlook.maximum[places].astype(np.int64) - nodes,
+            outlook.io_s[places],
+            outlook.io_every[places],
+            idle,
+        )
+        given = SHARING[self.expansion](claims, idle, self.weight)
+        chosen = np.flatnonzero(self._pays(outlook, places, claims, given))
+        columns = (chosen, outlook.next_control[places[chosen]].astype(np.int64), given[chosen],
+                   outlook.returnable_s[places[chosen]])  # fmt: skip
+        for at, control, extra, until_s in zip(*(column.tolist() for column in columns), strict=True):
+            yield Resize(views[at].id, (Step(control, extra),), Reason.EXPAND, until_s)
+
+    def _pays(self, outlook: Outlook, places: Integers, claims: Claims, given: Integers) -> Flags:
+        """Whether what an application is given saves enough until its end."""
+        left = outlook.iterations[places] - outlook.next_control[places]
+        times = claims.times_s
+        saved_s = left * (times[claims.firsts] - times[claims.firsts + given])
+        pays: Flags = (given > 0) & (saved_s > 2 * self.profit * outlook.overhead_s[places])
+        return pays
 
 
 @dataclass(frozen=True, slots=True)
-class Collection:
+class Collected:
     """Nodes that are collected for a waiting job.
 
     Attributes
@@ -70,20 +99,21 @@ class Collection:
     lenders: tuple[AppView, ...]
 
 
-def collection(scene: Scene) -> Collection:
+def collection(scene: Scene) -> Collected:
     """Find the waiting job that nodes are collected for; what fits into the idle nodes is the policy's business."""
     if not scene.waiting:
-        return Collection(0, 0, ())
-    coming = sum(view.held - view.settled_nodes for view in scene.applications if view.held > view.settled_nodes)
-    lenders = [view for view in scene.applications if view.settled_nodes > view.base and _can_return(view)]
-    there = scene.idle + coming
-    most = there + sum(view.settled_nodes - view.base for view in lenders)
+        return Collected(0, 0, ())
+    outlook = scene.outlook
+    surplus = outlook.settled - outlook.base
+    there = scene.idle + int(np.maximum(outlook.held - outlook.settled, 0.0).sum())
+    most = there + int(surplus[outlook.lending].sum())
     wanted = next((wish.nodes for wish in scene.waiting if scene.idle < wish.nodes <= most), 0)
-    lenders.sort(key=lambda view: view.control_s)
-    return Collection(wanted, max(0, wanted - there), tuple(lenders))
+    places = np.flatnonzero(outlook.lending)
+    soonest = places[np.argsort(outlook.control_s[places], kind="stable")].tolist()
+    return Collected(wanted, max(0, wanted - there), tuple(scene.applications[place] for place in soonest))
 
 
-def give_back(collected: Collection) -> Iterator[Resize]:
+def give_back(collected: Collected) -> Iterator[Resize]:
     """Take lent nodes back that a waiting job misses.
 
     They are taken where they are free first; nobody goes below the size that it was submitted with.
@@ -95,9 +125,3 @@ def give_back(collected: Collection) -> Iterator[Resize]:
         taken = min(missing, view.settled_nodes - view.base)
         missing -= taken
         yield Resize(view.id, (Step(view.next_control, -taken),), Reason.RETURN)
-
-
-def _can_return(view: AppView) -> bool:
-    """Whether it passes another control point, and no shift is under way, which gives its nodes back by itself."""
-    shifting = any(step.change < 0 for step in view.steps)
-    return not shifting and view.next_control < view.application.iterations

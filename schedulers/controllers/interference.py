@@ -10,20 +10,29 @@ Singh & Carretero 2019 (DOI 10.1016/j.jss.2018.11.006), sections 4.2, 4.2.1, 4.2
 from __future__ import annotations
 
 import enum
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
 
-from schedulers.controllers.coupling import couple, coupled_size
-from schedulers.controllers.overlaps import Fleet
-from schedulers.controllers.prediction import Phase, Step
-from schedulers.controllers.scene import AppView, Reason, Resize, Scene
-from schedulers.controllers.shifting import Refusal, plan_shift, select_application
+from schedulers.controllers import interference_kernels as kernels
+from schedulers.controllers.outlook import Floats, Outlook
+from schedulers.controllers.prediction import Step
+from schedulers.controllers.running import AppView
+from schedulers.controllers.scene import Reason, Resize, Scene
+from schedulers.controllers.shifting import Refusal
 
-NEVER = Phase(math.inf, 0.0, math.inf)
-"""The phase of an application that does no more I/O."""
+Integers = npt.NDArray[np.int64]
+
+_REFUSALS = {
+    kernels.UNWILLING: Refusal.UNWILLING,
+    kernels.NO_CONTROL_POINTS: Refusal.NO_CONTROL_POINTS,
+    kernels.THIRD: Refusal.THIRD,
+    kernels.TOO_SHORT: Refusal.TOO_SHORT,
+    kernels.TOO_SLOW: Refusal.TOO_SLOW,
+}
 
 
 class Strategy(enum.Enum):
@@ -36,8 +45,7 @@ class Strategy(enum.Enum):
     COUPLE = "period-coupling"
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
+class Conflict(Struct, frozen=True, gc=False):
     """A predicted collision and what came of it.
 
     Attributes
@@ -99,115 +107,95 @@ class Interference:
     tell: Callable[[Conflict], None] | None = None
 
     def __call__(self, scene: Scene) -> Iterator[Resize]:
-        """Look at the applications whose I/O phase has ended."""
+        """Look at the applications whose I/O phase has ended; an application is asked of one thing at a time."""
         if self.strategy is Strategy.NONE or not scene.ended or len(scene.applications) < 2:
             return
-        phases = [application.next_phase or NEVER for application in scene.applications]
-        places = {application.id: place for place, application in enumerate(scene.applications)}
-        idle, touched = scene.idle, set[int]()
-        for ended in scene.ended:
-            place = places.get(ended.id)
-            if place is None or place in touched or phases[place] is NEVER:
-                continue
-            other = self._collides(place, phases)
-            if other is None:
-                continue
-            if self.strategy is Strategy.WATCH:
-                self._watched(scene, phases, place, other)
-                continue
-            chosen, answer = self._resolve(scene.applications, phases, place, other, idle)
-            if self.tell is not None:
-                self.tell(self._conflict(scene, phases, place, other, chosen, answer))
-            if isinstance(answer, Resize):
-                idle -= answer.growth
-                touched.add(chosen)
-                yield answer
+        outlook = scene.outlook
+        known = {application.id: place for place, application in enumerate(scene.applications)}
+        places = np.array([known[ended.id] for ended in scene.ended if ended.id in known], np.int64)
+        places = places[np.isfinite(outlook.starts_s[places])]
+        margins_s = np.maximum(self.uncertainty_s, self.sigmas * outlook.errors_s)
+        ends_s = outlook.starts_s + (outlook.durations_s + margins_s)
+        others = np.empty_like(places)
+        kernels.first_collisions(outlook.starts_s, ends_s, places, others)
+        places, others = places[others >= 0], others[others >= 0]
+        if self.strategy is Strategy.WATCH:
+            self._watched(scene, places, others)
+        elif len(places):
+            answers = self._answers(scene, margins_s, ends_s, places, others)
+            yield from self._decide(scene, margins_s, np.column_stack((places, others, answers)).tolist())
 
-    def _watched(self, scene: Scene, phases: list[Phase], place: int, other: int) -> None:
+    def _watched(self, scene: Scene, places: Integers, others: Integers) -> None:
         if self.tell is not None:
-            names = (scene.applications[place].id, scene.applications[other].id)
-            starts = (phases[place].start_s, phases[other].start_s)
-            self.tell(Conflict(scene.now_s, *names, *starts, self.strategy.value))
+            starts, names = scene.outlook.starts_s.tolist(), [view.id for view in scene.applications]
+            for place, other in zip(places.tolist(), others.tolist(), strict=True):
+                pair = (names[place], names[other], starts[place], starts[other])
+                self.tell(Conflict(scene.now_s, *pair, self.strategy.value))
 
-    def _margin(self, phase: Phase) -> float:
-        return max(self.uncertainty_s, self.sigmas * phase.error_s)
+    def _answers(self, scene: Scene, margins_s: Floats, ends_s: Floats, places: Integers, others: Integers) -> Integers:
+        """What could be done about each conflict, as far as it does not depend on idle nodes."""
+        firsts, tables = _tables(scene.applications, np.concatenate((places, others)))
+        rules = np.array([self.equal, self.similar, self.tolerance, self.strategy is Strategy.COUPLE], np.float64)
+        answers = np.zeros((len(places), 5), np.int64)
+        apps = _apps(scene.outlook, margins_s)
+        kernels.resolve(apps, ends_s, tables, firsts, places, others, rules, answers)
+        return answers
 
-    def _collides(self, place: int, phases: list[Phase]) -> int | None:
-        """The application whose next phase collides first with that of ``place``."""
-        fleet = Fleet.of(phases)
-        margins = np.full(len(phases), self.uncertainty_s)
-        if self.sigmas:
-            margins = np.maximum(margins, self.sigmas * np.array([phase.error_s for phase in phases]))
-        wide = Fleet(fleet.starts, np.where(np.isfinite(fleet.starts), fleet.durations + margins, 0.0), fleet.periods)
-        hits = wide.colliding(phases[place].widened(self._margin(phases[place])))
-        return next((int(hit) for hit in hits if hit != place), None)
+    def _decide(self, scene: Scene, margins_s: Floats, conflicts: Sequence[Sequence[int]]) -> Iterator[Resize]:
+        """Take what the idle nodes allow: a coupling, else a shift."""
+        outlook, views, idle, touched = scene.outlook, scene.applications, scene.idle, set[int]()
+        starts, ends = outlook.starts_s.tolist(), (outlook.starts_s + outlook.durations_s).tolist()
+        for place, other, coupled, coupled_by, shifted, outcome, extra in conflicts:
+            if place in touched:
+                continue
+            resize, taken, shift_s = None, 0, 0.0
+            if coupled >= 0 and coupled_by <= idle:
+                chosen, taken = coupled, coupled_by
+                steps: tuple[Step, ...] = (Step(int(outlook.next_control.item(chosen)), taken),)
+                resize = Resize(views[chosen].id, steps, Reason.COUPLE, outlook.returnable_s.item(chosen))
+            elif outcome == kernels.SHIFT and extra <= idle:
+                chosen, taken = shifted, extra
+                last = int(outlook.last_control.item(chosen))
+                steps = (Step(int(outlook.next_control.item(chosen)), taken), Step(last, -taken))
+                resize = Resize(views[chosen].id, steps, Reason.SHIFT, starts[chosen])
+                rival = other if chosen == place else place
+                shift_s = ends[chosen] - starts[rival] + 2 * margins_s.item(chosen)
+            if self.tell is not None:
+                pair = (views[place].id, views[other].id, starts[place], starts[other])
+                if resize is None:
+                    self.tell(Conflict(scene.now_s, *pair, _REFUSALS.get(outcome, Refusal.NO_NODES).value))
+                else:
+                    self.tell(Conflict(scene.now_s, *pair, resize.reason.value, resize.id, taken, shift_s))
+            if resize is not None:
+                idle -= max(0, taken)
+                touched.add(chosen)
+                yield resize
 
-    def _resolve(
-        self, views: Sequence[AppView], phases: list[Phase], place: int, other: int, idle: int
-    ) -> tuple[int, Resize | Refusal]:
-        if self.strategy is Strategy.COUPLE:
-            coupled = self._couple(views, phases, place, other, idle)
-            if coupled is not None:
-                return coupled
-        return self._shift(views, phases, place, other, idle)
 
-    def _couple(
-        self, views: Sequence[AppView], phases: list[Phase], place: int, other: int, idle: int
-    ) -> tuple[int, Resize] | None:
-        coupling = couple(phases[place], phases[other], self.tolerance)
-        if coupling is None:
-            return None
-        chosen = (place, other)[coupling.chosen]
-        view = views[chosen]
-        if not view.willing:
-            return None
-        application = view.application
-        size = coupled_size(coupling, phases[chosen], application.model, view.nodes, view.base, application.io_every)
-        if size is None or size == view.nodes or size - view.nodes > idle:
-            return None
-        return chosen, Resize(view.id, (Step(view.next_control, size - view.nodes),), Reason.COUPLE, view.returnable_s)
+def _apps(outlook: Outlook, margins_s: Floats) -> Floats:
+    """The table of :mod:`schedulers.controllers.interference_kernels`."""
+    rows = {
+        kernels.START: outlook.starts_s,
+        kernels.DURATION: outlook.durations_s,
+        kernels.PERIOD: outlook.periods_s,
+        kernels.MARGIN: margins_s,
+        kernels.MEAN: outlook.mean_s,
+        kernels.NODES: outlook.nodes,
+        kernels.BASE: outlook.base,
+        kernels.MINIMUM: outlook.minimum,
+        kernels.NEXT_CONTROL: outlook.next_control,
+        kernels.LAST_CONTROL: outlook.last_control,
+        kernels.IO_EVERY: outlook.io_every,
+        kernels.OVERHEAD: outlook.overhead_s,
+        kernels.WILLING: outlook.willing.astype(np.float64),
+    }
+    return np.stack([rows[row] for row in range(len(rows))])
 
-    def _shift(
-        self, views: Sequence[AppView], phases: list[Phase], place: int, other: int, idle: int
-    ) -> tuple[int, Resize | Refusal]:
-        wide = [phases[index].widened(self._margin(phases[index])) for index in (place, other)]
-        which = select_application(wide[0], wide[1], self.equal, self.similar)
-        chosen = (place, other)[which]
-        view = views[chosen]
-        if not view.willing:
-            return chosen, Refusal.UNWILLING
-        application, margin = view.application, self._margin(phases[chosen])
-        first, at = view.next_control, application.next_io(view.iteration)
-        assert at is not None, "an application with a predicted phase has I/O left"
-        last = at - application.control_every
-        mean_s = view.observed.iteration(view.nodes, application.model).mean
-        rest = Fleet.of([phase for index, phase in enumerate(phases) if index not in (place, other)])
-        plan = plan_shift(
-            wide[which],
-            wide[1 - which],
-            rest,
-            original_s=(last - first) * mean_s,
-            overhead_s=application.overhead_s,
-            uncertainty_s=margin,
-            model=application.model,
-            nodes=view.nodes,
-            idle=idle,
-        )
-        if isinstance(plan, Refusal):
-            return chosen, plan
-        steps = (Step(first, plan.extra), Step(last, -plan.extra))
-        return chosen, Resize(view.id, steps, Reason.SHIFT, phases[chosen].start_s)
 
-    def _conflict(
-        self, scene: Scene, phases: list[Phase], place: int, other: int, chosen: int, answer: Resize | Refusal
-    ) -> Conflict:
-        names = (scene.applications[place].id, scene.applications[other].id)
-        starts = (phases[place].start_s, phases[other].start_s)
-        if isinstance(answer, Refusal):
-            return Conflict(scene.now_s, *names, *starts, answer.value)
-        shift_s = 0.0
-        if answer.reason is Reason.SHIFT:
-            rival = other if chosen == place else place
-            shift_s = phases[chosen].end_s - phases[rival].start_s + 2 * self._margin(phases[chosen])
-        view = scene.applications[chosen]
-        return Conflict(scene.now_s, *names, *starts, answer.reason.value, view.id, answer.steps[0].change, shift_s)
+def _tables(views: Sequence[AppView], involved: Integers) -> tuple[Integers, Floats]:
+    """Iteration times by size of the applications in conflicts, one after another, and where each begins."""
+    chosen = np.unique(involved).tolist()
+    tables = [views[place].application.model.iterations_s for place in chosen]
+    lengths = np.zeros(len(views) + 1, np.int64)
+    lengths[[place + 1 for place in chosen]] = [len(table) for table in tables]
+    return np.cumsum(lengths), np.concatenate(tables)

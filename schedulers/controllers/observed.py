@@ -12,11 +12,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from msgspec import Struct
+
 from schedulers.applications.performance import PerformanceModel
 
 
-@dataclass(frozen=True, slots=True)
-class Mean:
+class Mean(Struct, frozen=True, gc=False):
     """Mean and spread of what has been observed (Welford's sums).
 
     Attributes
@@ -45,12 +46,16 @@ class Mean:
         """Standard deviation of a sample; 0 with fewer than two observations."""
         return math.sqrt(self.squares / (self.count - 1)) if self.count > 1 else 0.0
 
-    def error_of_sum(self, parts: float) -> float:
-        """Standard error of the predicted sum of ``parts`` further values, the mean's own uncertainty included."""
+    def variance_of_sum(self, parts: float) -> float:
+        """Squared standard error of the predicted sum of ``parts`` further values, with the mean's own uncertainty."""
         if self.count < 2:
             return 0.0
-        spread = self.deviation
-        return math.sqrt(parts * spread * spread + (parts * spread) ** 2 / self.count)
+        variance = self.squares / (self.count - 1)
+        return parts * variance + parts * parts * variance / self.count
+
+
+NOTHING = Mean()
+"""The mean of no observations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +71,12 @@ class Observed:
     """
 
     per_iteration: tuple[tuple[int, Mean], ...] = ()
-    io: Mean = Mean()
+    io: Mean = NOTHING
 
     def interval(self, nodes: int, iterations: int, seconds: float) -> Observed:
         """After an interval between two control points."""
         known = dict(self.per_iteration)
-        mean = known.pop(nodes, Mean()).add(seconds / iterations)
+        mean = known.pop(nodes, NOTHING).add(seconds / iterations)
         return replace(self, per_iteration=(*known.items(), (nodes, mean)))
 
     def io_phase(self, seconds: float) -> Observed:

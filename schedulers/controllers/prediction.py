@@ -10,22 +10,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from schedulers.applications.application import Application
 from schedulers.controllers.observed import Observed
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True, gc=False):
     """A change of size that is agreed on: ``change`` nodes more (or fewer) from the control point ``iteration``."""
 
     iteration: int
     change: int
 
 
-@dataclass(frozen=True, slots=True)
-class Phase:
+class Phase(Struct, frozen=True, gc=False):
     """A predicted I/O phase.
 
     Attributes
@@ -85,28 +84,25 @@ def predict(
     at = application.next_io(iteration)
     if at is None:
         return None
-    start_s, variance, begin, size = since_s, 0.0, iteration, nodes
-    for step in (*(step for step in steps if step.iteration < at), None):
-        end = at if step is None else max(step.iteration, begin)
-        mean = observed.iteration(size, application.model)
-        intervals = (end - begin) / application.control_every
-        start_s += (end - begin) * mean.mean
-        variance += (mean.error_of_sum(intervals) * application.control_every) ** 2
-        begin = end
-        if step is not None:
-            size += step.change
-            start_s += application.overhead_s
+    model, every, begin, size = application.model, application.control_every, iteration, nodes
+    start_s, variance, mean = since_s, 0.0, observed.iteration(size, model)  # the variance of sums of intervals' means
+    for step in steps:
+        if step.iteration >= at:
+            break
+        if step.iteration > begin:
+            start_s += (step.iteration - begin) * mean.mean
+            variance += mean.variance_of_sum((step.iteration - begin) / every)
+            begin = step.iteration
+        size += step.change
+        mean = observed.iteration(size, model)
+        start_s += application.overhead_s
+    start_s += (at - begin) * mean.mean
+    variance += mean.variance_of_sum((at - begin) / every)
     duration_s = io_duration_s(application, observed, size)
-    period_s = period(application, observed, size)
-    return Phase(start_s, duration_s, period_s, math.sqrt(variance))
+    period_s = application.io_every * mean.mean + duration_s  # paper, Eq. 1
+    return Phase(start_s, duration_s, period_s, math.sqrt(variance) * every)
 
 
 def io_duration_s(application: Application, observed: Observed, nodes: int) -> float:
     """Mean duration of the observed I/O phases; before the first, what the model says."""
     return observed.io.mean if observed.io.count else application.model.at(nodes).io_s
-
-
-def period(application: Application, observed: Observed, nodes: int) -> float:
-    """Time between two I/O phases on so many nodes (paper, Eq. 1), as far as observation and model tell."""
-    compute_s = application.io_every * observed.iteration(nodes, application.model).mean
-    return compute_s + io_duration_s(application, observed, nodes)

@@ -12,115 +12,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from schedulers.applications.application import Application
-from schedulers.controllers.observed import Observed
-from schedulers.controllers.prediction import Phase, Step, io_duration_s, predict
-from schedulers.controllers.sharing import Candidate
+from msgspec import Struct
+
+from schedulers.controllers.outlook import Outlook
+from schedulers.controllers.prediction import Step
+from schedulers.controllers.running import AppView
 
 
-class Activity(enum.Enum):
-    """What an application is doing."""
-
-    COMPUTE = "compute"
-    WAIT = "wait"
-    """Waiting for its turn at the file system."""
-    IO = "io"
-    RESIZE = "resize"
-
-
-@dataclass(frozen=True)
-class AppView:
-    """A running application, as far as it has been observed. A new value replaces it whenever something happens.
-
-    Attributes
-    ----------
-    id
-        The job's full id.
-    application
-        What the user registered: iterations, control points, model.
-    observed
-        What has been seen of it.
-    activity
-        What it is doing.
-    iteration, since_s
-        The last control point that it passed, and when the interval after it began or is expected to begin (after the
-        I/O phase or the reconfiguration that still runs).
-    nodes
-        Its size in that interval.
-    base
-        The size that it was submitted with.
-    held
-        Nodes that it holds: those in use, those that it was given and will use, those that it is about to leave.
-    steps
-        Agreed changes that have not been made, in order.
-    """
-
-    id: str
-    application: Application
-    observed: Observed
-    activity: Activity
-    iteration: int
-    since_s: float
-    nodes: int
-    base: int
-    held: int
-    steps: tuple[Step, ...] = ()
-
-    @cached_property
-    def next_phase(self) -> Phase | None:
-        """Prediction of its next I/O phase, agreed changes included; ``None`` when none is left or known."""
-        return predict(
-            self.application,
-            self.observed,
-            iteration=self.iteration,
-            since_s=self.since_s,
-            nodes=self.nodes,
-            steps=self.steps,
-        )
-
-    @cached_property
-    def settled_nodes(self) -> int:
-        """Size after all agreed changes."""
-        return self.nodes + sum(step.change for step in self.steps)
-
-    @cached_property
-    def next_control(self) -> int:
-        """The control point at which the next change can be made."""
-        return self.application.next_control(self.iteration)
-
-    @cached_property
-    def interval_s(self) -> float:
-        """How long an interval between two control points takes with its present size, as far as observed."""
-        return self.application.control_every * self.observed.iteration(self.nodes, self.application.model).mean
-
-    @property
-    def control_s(self) -> float:
-        """When that control point is expected."""
-        return self.since_s + (self.next_control - self.iteration) / self.application.control_every * self.interval_s
-
-    @cached_property
-    def returnable_s(self) -> float:
-        """When nodes given to it now could be back at the latest, if they were asked for at once.
-
-        They come into use at the next control point and leave at the one after it; both take a reconfiguration.
-        """
-        return self.control_s + 2 * self.application.overhead_s + self.interval_s
-
-    @cached_property
-    def willing(self) -> bool:
-        """Whether it can be resized and nothing is agreed yet; the last control point is its end."""
-        return self.application.resizable and not self.steps and self.next_control < self.application.iterations
-
-    @cached_property
-    def candidate(self) -> Candidate:
-        """It as one that may get idle nodes."""
-        application = self.application
-        io_s = io_duration_s(application, self.observed, self.nodes)
-        return Candidate(application.model, self.nodes, application.io_every, io_s, application.maximum)
-
-
-@dataclass(frozen=True, slots=True)
-class IoEnded:
+class IoEnded(Struct, frozen=True, gc=False):
     """An application's I/O phase has ended: the moment at which decisions about it are taken.
 
     Attributes
@@ -137,8 +36,7 @@ class IoEnded:
     end_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
+class Wish(Struct, frozen=True, gc=False):
     """A waiting job: the nodes that it asks for."""
 
     nodes: int
@@ -153,8 +51,7 @@ class Reason(enum.Enum):
     RETURN = "return"
 
 
-@dataclass(frozen=True, slots=True)
-class Resize:
+class Resize(Struct, frozen=True, gc=False):
     """An intention: change an application's size at these control points.
 
     Attributes
@@ -207,6 +104,11 @@ class Scene:
     ended: Sequence[IoEnded] = ()
     idle: int = 0
     waiting: Sequence[Wish] = ()
+
+    @cached_property
+    def outlook(self) -> Outlook:
+        """The applications as arrays, made when first asked for."""
+        return Outlook.of(self.applications)
 
 
 class Controller(Protocol):

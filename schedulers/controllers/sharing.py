@@ -2,7 +2,7 @@
 
 Each returns how many nodes every application gets. The greedy ones hand out node by node, as the paper's algorithms do;
 only the score of the application that got the last node changes between two steps, so that a step costs one turn of a
-heap.
+heap (:mod:`schedulers.controllers.sharing_kernels`).
 
 References
 ----------
@@ -12,16 +12,19 @@ Singh & Carretero 2019 (DOI 10.1016/j.jss.2018.11.006), section 4.3.2, Algorithm
 from __future__ import annotations
 
 import enum
-import heapq
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from schedulers.applications.performance import PerformanceModel
+import numpy as np
+import numpy.typing as npt
 
-LEAST_RATIO = 1e-3
-"""I/O ratios below this count as this: an application that hardly writes must not win by that alone."""
+from schedulers.applications.performance import PerformanceModel
+from schedulers.controllers.sharing_kernels import LEAST_RATIO, hand_out
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,18 +56,65 @@ class Candidate:
         """Most nodes that it can use."""
         return max(0, min(self.limit, self.model.maximum - self.nodes))
 
-    def first_score(self, weight: float) -> float:
-        """Score of the first node that it would get; it is remembered, as most applications are asked again."""
-        known: dict[float, float] = self.__dict__.setdefault("first_scores", {})
-        if weight not in known:
-            known[weight] = _score(self, 0, weight)
-        return known[weight]
-
     def io_ratio(self, nodes: int) -> float:
         """Share of the I/O phases in its period on so many nodes (Eq. 3); 0 without I/O."""
         if not self.io_every:
             return 0.0
         return self.io_s / (self.io_every * self.model.iteration_s(nodes) + self.io_s)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Claims:
+    """Applications that may get nodes, as arrays with an entry for each; see :class:`Candidate`.
+
+    Attributes
+    ----------
+    rooms
+        Most nodes that they can use.
+    times_s
+        Seconds of an iteration by size, from the present one to the largest that matters, one application after
+        another.
+    firsts
+        Where in ``times_s`` each begins.
+    sequential_s
+        Seconds of an iteration on one node.
+    io_s, io_every
+        Duration of an I/O phase, and iterations between two.
+    """
+
+    rooms: Integers
+    times_s: Floats
+    firsts: Integers
+    sequential_s: Floats
+    io_s: Floats
+    io_every: Floats
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate], idle: int) -> Claims:
+        """Claims of these candidates on ``idle`` nodes."""
+        return cls.collect(
+            [candidate.model for candidate in candidates],
+            np.array([candidate.nodes for candidate in candidates], np.int64),
+            np.array([candidate.room for candidate in candidates], np.int64),
+            np.array([candidate.io_s for candidate in candidates], np.float64),
+            np.array([candidate.io_every for candidate in candidates], np.float64),
+            idle,
+        )
+
+    @classmethod
+    def collect(
+        cls, models: Sequence[PerformanceModel], nodes: Integers, rooms: Integers, io_s: Floats, io_every: Floats,
+        idle: int,
+    ) -> Claims:  # fmt: skip
+        """Put models and what is known of each application together; sizes beyond the idle nodes do not matter."""
+        sizes = (np.minimum(rooms, idle) + 1).tolist()
+        times = [
+            model.iterations_s[size - model.minimum : size - model.minimum + count]
+            for model, size, count in zip(models, nodes.tolist(), sizes, strict=True)
+        ]
+        firsts = np.cumsum([0, *sizes])[:-1]
+        sequential_s = np.array([model.sequential_s for model in models], np.float64)
+        return cls(rooms, np.concatenate(times) if times else np.zeros(0), firsts, sequential_s, io_s, io_every)
 
 
 def balance(gain: float, io_ratio: float, weight: float) -> float:
@@ -79,59 +129,35 @@ def balance(gain: float, io_ratio: float, weight: float) -> float:
     return gain / max(io_ratio, LEAST_RATIO) ** weight if gain > 0 else gain
 
 
-def fair(candidates: Sequence[Candidate], idle: int, weight: float = 0.0) -> list[int]:
-    """Share evenly: one node each in turn, as long as there is room (the paper's baseline)."""
-    given = [0] * len(candidates)
-    room = [candidate.room for candidate in candidates]
-    while idle > 0 and any(room):
-        for index, left in enumerate(room):
-            if left and idle:
-                given[index] += 1
-                room[index] -= 1
-                idle -= 1
-    return given
+def fair(claims: Claims, idle: int, weight: float = 0.0) -> Integers:
+    """Share evenly: one node each in turn, as long as there is room (the paper's baseline).
 
-
-def by_speedup(candidates: Sequence[Candidate], idle: int, weight: float = 0.0) -> list[int]:
-    """Algorithm 5: each node to the application whose speed-up it raises most; the first of equals."""
-    return _greedy(candidates, idle, 0.0)
-
-
-def by_io(candidates: Sequence[Candidate], idle: int, weight: float = 1.0) -> list[int]:
-    """Algorithm 6: each node to the application with the best :func:`balance`; the first of equals."""
-    return _greedy(candidates, idle, weight)
-
-
-def _greedy(candidates: Sequence[Candidate], idle: int, weight: float) -> list[int]:
-    given = [0] * len(candidates)
-    first = [candidate.first_score(weight) for candidate in candidates]
-    heap = [(-score, index) for index, score in enumerate(first) if score > 0]  # of equal scores the first one
-    heapq.heapify(heap)
-    for _ in range(idle):
-        if not heap:
-            break
-        winner = heap[0][1]
-        given[winner] += 1
-        score = _score(candidates[winner], given[winner], weight)
-        if score > 0:
-            heapq.heapreplace(heap, (-score, winner))
+    All get as many nodes as there are whole rounds, or what they have room for; what is left goes to the first ones.
+    """
+    low, high = 0, max(0, idle)
+    while low < high:  # the most rounds that there are nodes for
+        rounds = (low + high + 1) // 2
+        if np.minimum(claims.rooms, rounds).sum() <= idle:
+            low = rounds
         else:
-            heapq.heappop(heap)
+            high = rounds - 1
+    given: Integers = np.minimum(claims.rooms, low)
+    given[np.flatnonzero(claims.rooms > low)[: max(0, idle) - int(given.sum())]] += 1
     return given
 
 
-def _score(candidate: Candidate, given: int, weight: float) -> float:
-    """Score of an application's next node after ``given`` ones; minus infinity where there is no room for it."""
-    if given >= candidate.room:
-        return -math.inf
-    speedups, times = candidate.model.lists
-    place = candidate.nodes + given - candidate.model.minimum
-    gain = speedups[place + 1] - speedups[place]
-    if not weight or gain <= 0:
-        return gain
-    io_s, io_every = candidate.io_s, candidate.io_every
-    ratio = io_s / (io_every * times[place + 1] + io_s) if io_every else 0.0
-    return balance(gain, ratio, weight)
+def by_speedup(claims: Claims, idle: int, weight: float = 0.0) -> Integers:
+    """Algorithm 5: each node to the application whose speed-up it raises most; the first of equals."""
+    return by_io(claims, idle, 0.0)
+
+
+def by_io(claims: Claims, idle: int, weight: float = 1.0) -> Integers:
+    """Algorithm 6: each node to the application with the best :func:`balance`; the first of equals."""
+    count = len(claims.rooms)
+    given, heap, scores = np.zeros(count, np.int64), np.empty(count, np.int64), np.empty(count)
+    about = (claims.rooms, claims.firsts, claims.sequential_s, claims.io_s, claims.io_every)
+    hand_out(claims.times_s, *about, float(weight), idle, heap, scores, given)
+    return given
 
 
 def reference(candidates: Sequence[Candidate], idle: int, weight: float) -> list[int]:
@@ -162,9 +188,9 @@ class Expansion(enum.Enum):
     IO = "io"
 
 
-SHARING: Mapping[Expansion, Callable[[Sequence[Candidate], int, float], list[int]]] = {
+SHARING: Mapping[Expansion, Callable[[Claims, int, float], Integers]] = {
     Expansion.FAIR: fair,
     Expansion.SPEEDUP: by_speedup,
     Expansion.IO: by_io,
 }
-"""The rules by name; each takes the candidates, the idle nodes and the weight of I/O."""
+"""The rules by name; each takes the claims, the idle nodes and the weight of I/O."""

@@ -27,7 +27,8 @@ from dataclasses import dataclass, field, replace
 from schedulers.applications.application import FIELD, Application, read_application
 from schedulers.controllers.observed import Observed
 from schedulers.controllers.prediction import Phase, Step, io_duration_s
-from schedulers.controllers.scene import Activity, AppView, IoEnded
+from schedulers.controllers.running import Activity, AppView
+from schedulers.controllers.scene import IoEnded
 from schedulers.errors import DecisionRefused, RemoteProtocolError
 from schedulers.execution import base
 from schedulers.execution.app_record import AppRecord, PhaseSeen

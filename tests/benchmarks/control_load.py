@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
+import gc
 import random
 import time
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from schedulers.applications.application import read_application
-from schedulers.controllers.control import Control, make_controllers
-from schedulers.controllers.interference import Strategy
+from schedulers.controllers.control import Control, Controllers, make_controllers
+from schedulers.controllers.interference import Conflict, Strategy
 from schedulers.controllers.observed import Observed
-from schedulers.controllers.scene import Activity, AppView, IoEnded, Resize, Scene, Wish
+from schedulers.controllers.prediction import Step
+from schedulers.controllers.running import Activity, AppView
+from schedulers.controllers.scene import IoEnded, Resize, Scene, Wish
 from schedulers.controllers.sharing import Expansion
 
 CONTROLS: Mapping[str, Control] = {
@@ -20,8 +24,35 @@ CONTROLS: Mapping[str, Control] = {
     "fair": Control(expansion=Expansion.FAIR),
     "speedup": Control(expansion=Expansion.SPEEDUP),
     "io": Control(expansion=Expansion.IO),
+    "shifting and fair": Control(interference=Strategy.SHIFT, expansion=Expansion.FAIR),
     "coupling and io": Control(interference=Strategy.COUPLE, expansion=Expansion.IO),
 }
+
+EVERYTHING = 1_000_000
+"""Nodes that no job can be given, so that none are collected for it."""
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What the controllers look at.
+
+    Attributes
+    ----------
+    make
+        Gives the running applications, from a seed.
+    new
+        Whether they are new in every round: nothing has been worked out for any of them.
+    all_written
+        Whether all of them have just written, or only the first.
+    idle, waiting
+        Idle nodes, and what a waiting job asks for.
+    """
+
+    make: Callable[[int], list[AppView]]
+    new: bool = False
+    all_written: bool = False
+    idle: int = 100
+    waiting: int = EVERYTHING
 
 
 def views(count: int, seed: int = 0) -> list[AppView]:
@@ -44,10 +75,49 @@ def views(count: int, seed: int = 0) -> list[AppView]:
     return found
 
 
-def scene(known: list[AppView], idle: int) -> Scene:
-    """The first application has just written; all others are as they were."""
+def pairs(seed: int, apart_s: float = 1e5) -> list[AppView]:
+    """A thousand, of which each collides with one other, and with nobody else where it could be shifted to."""
+    found = views(1000, seed)
+    for place, view in enumerate(found):
+        phase = view.next_phase
+        assert phase is not None
+        wanted_s = apart_s * (1 + place // 2) + 0.3 * (place % 2)
+        found[place] = replace(view, since_s=view.since_s + wanted_s - phase.start_s)
+    return found
+
+
+def at_once(seed: int) -> list[AppView]:
+    """A thousand of which all write at the same time."""
+    return pairs(seed, 0.0)
+
+
+def resizing(seed: int) -> list[AppView]:
+    """A thousand that all have two changes of size agreed."""
+    return [replace(view, steps=(Step(24, 4), Step(36, -4)), held=view.held + 4) for view in views(1000, seed)]
+
+
+def resized(seed: int) -> list[AppView]:
+    """A thousand that all hold twice the nodes that they were submitted with, a size that was not observed."""
+    return [replace(view, nodes=2 * view.base, held=2 * view.base) for view in views(1000, seed)]
+
+
+SITUATIONS: Mapping[str, Situation] = {
+    "one has written": Situation(lambda seed: views(1000, seed)),
+    "the same, 20,000 idle nodes": Situation(lambda seed: views(1000, seed), idle=20_000),
+    "all are new": Situation(lambda seed: views(1000, seed), new=True),
+    "all are new, 20,000 idle nodes": Situation(lambda seed: views(1000, seed), new=True, idle=20_000),
+    "all are new and resizing": Situation(resizing, new=True),
+    "all are new and lent nodes are asked back": Situation(resized, new=True, waiting=30_000),
+    "all are new, collide in pairs and have written": Situation(pairs, new=True, all_written=True, idle=1000),
+    "all are new, collide with all and have written": Situation(at_once, new=True, all_written=True, idle=1000),
+}
+
+
+def scene(known: list[AppView], idle: int, waiting: int = EVERYTHING, written: int = 1) -> Scene:
+    """The first applications have just written, of which one has been reported on; all others are as they were."""
     known[0] = replace(known[0], since_s=known[0].since_s + 1.0)
-    return Scene(3000.0, tuple(known), (IoEnded(known[0].id, 0.0, 0.0, 1.0),), idle, (Wish(100_000),))
+    ended = tuple(IoEnded(view.id, 0.0, 0.0, 1.0) for view in known[:written])
+    return Scene(3000.0, tuple(known), ended, idle, (Wish(waiting),))
 
 
 def decide(control: Control, looked_at: Scene) -> list[Resize]:
@@ -55,18 +125,48 @@ def decide(control: Control, looked_at: Scene) -> list[Resize]:
     return list(make_controllers(control)(looked_at))
 
 
+def cost_ms(controllers: Controllers, looked_at: Scene) -> float:
+    """Processor milliseconds of a decision."""
+    begin = time.process_time()
+    for _ in controllers(looked_at):
+        pass
+    return 1e3 * (time.process_time() - begin)
+
+
+def _rounds(situation: Situation, control: Control, rounds: int) -> tuple[list[float], str]:
+    """Milliseconds of each round, ascending, and what was decided in the last one."""
+    told: list[Conflict] = []
+    controllers = make_controllers(control, told.append)
+    known, times = situation.make(0), []
+    cost_ms(controllers, scene(known, situation.idle, situation.waiting))
+    for round_ in range(rounds):
+        if situation.new:
+            known = situation.make(round_ + 1)
+        written = len(known) if situation.all_written else 1
+        looked_at = scene(known, situation.idle, situation.waiting, written)
+        told.clear()
+        gc.collect()  # what is left over from other rounds is not the decision's
+        times.append(cost_ms(controllers, looked_at))
+    resizes = len(list(controllers(looked_at)))
+    return sorted(times), f"{len(told) // 2} conflicts, {resizes} resizes"
+
+
 def main() -> None:
-    """Print processor milliseconds per decision: median of eleven, by control and idle nodes."""
-    known = views(1000)
-    for name, control in CONTROLS.items():
-        for idle in (100, 1000):
-            times = []
-            for _ in range(12):
-                looked_at = scene(known, idle)
-                begin = time.process_time()
-                decide(control, looked_at)
-                times.append(1e3 * (time.process_time() - begin))
-            print(f"{name}, {idle} idle nodes: {sorted(times[1:])[5]:.2f} ms (first {times[0]:.2f} ms)")
+    """Print processor milliseconds per decision, by control and situation."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--rounds", type=int, default=50, help="decisions for each (%(default)s)")
+    rounds = parser.parse_args().rounds
+    worst = 0.0
+    for name, situation in SITUATIONS.items():
+        print(f"{name} ({situation.idle:,} idle nodes)")
+        for control in CONTROLS:
+            times, decided = _rounds(situation, CONTROLS[control], rounds)
+            worst = max(worst, times[-1])
+            late = times[min(len(times) - 1, int(0.99 * len(times)))]
+            print(
+                f"  {control:18} p50 {times[len(times) // 2]:6.2f}  p99 {late:6.2f}  max {times[-1]:6.2f} ms  {decided}"
+            )
+    print(f"worst of all: {worst:.2f} ms")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ import pytest
 from schedulers.applications.application import read_application
 from schedulers.controllers.observed import Observed
 from schedulers.controllers.prediction import Step
-from schedulers.controllers.scene import Activity, AppView, Reason, Resize
+from schedulers.controllers.running import Activity, AppView
+from schedulers.controllers.scene import Reason, Resize
 from schedulers.errors import DecisionRefused
 from schedulers.steering import check_resize
 

@@ -9,7 +9,8 @@ from schedulers.controllers.control import Control, make_controllers
 from schedulers.controllers.expansion import Expand, collection, give_back
 from schedulers.controllers.observed import Observed
 from schedulers.controllers.prediction import Step
-from schedulers.controllers.scene import Activity, AppView, Reason, Resize, Scene, Wish
+from schedulers.controllers.running import Activity, AppView
+from schedulers.controllers.scene import Reason, Resize, Scene, Wish
 from schedulers.controllers.sharing import Expansion
 
 

@@ -7,12 +7,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedulers.applications.performance import Parameters, from_parameters
-from schedulers.controllers.sharing import Candidate, balance, by_io, by_speedup, fair, reference
+from schedulers.controllers.sharing import SHARING, Candidate, Claims, Expansion, balance, reference
 
 
 def candidate(work: float, serial: float = 0.0, nodes: int = 4, io_s: float = 0.0, limit: int = 100) -> Candidate:
     """An application with I/O after every 10 iterations."""
     return Candidate(from_parameters(Parameters(work, serial), 1, 60), nodes, 10, io_s, limit)
+
+
+def fair(candidates: list[Candidate], idle: int) -> list[int]:
+    """Shared evenly."""
+    return share(Expansion.FAIR, candidates, idle)
+
+
+def by_speedup(candidates: list[Candidate], idle: int) -> list[int]:
+    """Shared by Algorithm 5."""
+    return share(Expansion.SPEEDUP, candidates, idle)
+
+
+def by_io(candidates: list[Candidate], idle: int, weight: float = 1.0) -> list[int]:
+    """Shared by Algorithm 6."""
+    return share(Expansion.IO, candidates, idle, weight)
+
+
+def share(expansion: Expansion, candidates: list[Candidate], idle: int, weight: float = 1.0) -> list[int]:
+    """Shared by a rule."""
+    return list(SHARING[expansion](Claims.of(candidates, idle), idle, weight).tolist())
 
 
 def test_fair_by_hand() -> None:

@@ -11,7 +11,7 @@ import pytest
 from platforms.catalogue import describe
 from platforms.generate import generate
 from schedulers.controllers.prediction import Step
-from schedulers.controllers.scene import Activity
+from schedulers.controllers.running import Activity
 from schedulers.errors import DecisionRefused, RemoteProtocolError
 from schedulers.execution.app_record import AppRecord
 from schedulers.execution.base import Ended, Released

@@ -1,0 +1,119 @@
+"""Decisions on arrays, compiled, are those of the plain forms, application by application and node by node."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schedulers.controllers.expansion import Collected, Expand, collection
+from schedulers.controllers.interference import Conflict, Interference, Strategy
+from schedulers.controllers.interference_reference import NEVER, PlainInterference
+from schedulers.controllers.prediction import Step, io_duration_s
+from schedulers.controllers.running import AppView
+from schedulers.controllers.scene import Reason, Resize, Scene
+from schedulers.controllers.sharing import Candidate, Expansion, reference
+from tests.schedulers.controllers.scenes import scenes
+
+
+@settings(max_examples=60)
+@given(scene=scenes())
+def test_the_outlook_is_what_each_application_says(scene: Scene) -> None:
+    """To the last bit."""
+    outlook = scene.outlook
+    for place, view in enumerate(scene.applications):
+        phase = view.next_phase or NEVER
+        assert (outlook.starts_s[place], outlook.durations_s[place]) == (phase.start_s, phase.duration_s)
+        assert (outlook.periods_s[place], outlook.errors_s[place]) == (phase.period_s, phase.error_s)
+        assert (outlook.control_s[place], outlook.returnable_s[place]) == (view.control_s, view.returnable_s)
+        assert (outlook.next_control[place], outlook.settled[place]) == (view.next_control, view.settled_nodes)
+        assert outlook.willing[place] == view.willing
+
+
+@settings(max_examples=60)
+@given(
+    scene=scenes(),
+    strategy=st.sampled_from([Strategy.WATCH, Strategy.SHIFT, Strategy.COUPLE]),
+    uncertainty_s=st.sampled_from([0.0, 0.5, 2.0]),
+    sigmas=st.sampled_from([0.0, 1.5]),
+    tolerance=st.sampled_from([0.0, 0.01, 0.1]),
+)
+def test_interference(scene: Scene, strategy: Strategy, uncertainty_s: float, sigmas: float, tolerance: float) -> None:
+    """Resizes and what is told of conflicts, with all reasons."""
+    told: list[Conflict] = []
+    plainly_told: list[Conflict] = []
+    options = (strategy, uncertainty_s, sigmas, 0.02, 0.2, tolerance)
+    decided = list(Interference(*options, tell=told.append)(scene))
+    assert decided == list(PlainInterference(*options, tell=plainly_told.append)(scene))
+    assert told == plainly_told
+
+
+@settings(max_examples=60)
+@given(
+    scene=scenes(),
+    expansion=st.sampled_from([Expansion.FAIR, Expansion.SPEEDUP, Expansion.IO]),
+    weight=st.sampled_from([0.0, 0.5, 1.0]),
+    profit=st.sampled_from([0.0, 1.0, 20.0]),
+    data=st.data(),
+)
+def test_expansion(scene: Scene, expansion: Expansion, weight: float, profit: float, data: st.DataObject) -> None:
+    """Who gets how many nodes, until when; what another controller has taken is left alone."""
+    touched = set(data.draw(st.lists(st.sampled_from([view.id for view in scene.applications] or ["none"]))))
+    taken = data.draw(st.integers(0, 5))
+    found = list(Expand(expansion, weight, profit)(scene, taken, touched))
+    left = replace(scene, applications=[view for view in scene.applications if view.id not in touched])
+    assert found == list(_plainly_expanded(left, scene.idle - taken, expansion, weight, profit))
+
+
+def _plainly_expanded(scene: Scene, idle: int, expansion: Expansion, weight: float, profit: float) -> list[Resize]:
+    views = [view for view in scene.applications if view.willing and view.nodes < view.application.maximum]
+    candidates = [_candidate(view) for view in views]
+    if expansion is Expansion.FAIR:
+        given_nodes = _in_turn([candidate.room for candidate in candidates], idle)
+    else:
+        given_nodes = reference(candidates, idle, weight if expansion is Expansion.IO else 0.0)
+    found = []
+    for view, extra in zip(views, given_nodes, strict=True):
+        model = view.application.model
+        left = view.application.iterations - view.next_control
+        saved_s = left * (model.iteration_s(view.nodes) - model.iteration_s(view.nodes + extra))
+        if extra and saved_s > 2 * profit * view.application.overhead_s:
+            found.append(Resize(view.id, (Step(view.next_control, extra),), Reason.EXPAND, view.returnable_s))
+    return found
+
+
+def _candidate(view: AppView) -> Candidate:
+    application = view.application
+    io_s = io_duration_s(application, view.observed, view.nodes)
+    return Candidate(application.model, view.nodes, application.io_every, io_s, application.maximum)
+
+
+def _in_turn(rooms: list[int], idle: int) -> list[int]:
+    """One node each in turn, as long as there is room."""
+    given_nodes = [0] * len(rooms)
+    while idle > 0 and given_nodes != rooms:
+        for place, room in enumerate(rooms):
+            if given_nodes[place] < room and idle > 0:
+                given_nodes[place] += 1
+                idle -= 1
+    return given_nodes
+
+
+@settings(max_examples=60)
+@given(scene=scenes())
+def test_collection(scene: Scene) -> None:
+    """Who could give nodes back, in which order, and whether that is enough for somebody."""
+    lenders = [
+        view
+        for view in scene.applications
+        if view.settled_nodes > view.base
+        and view.next_control < view.application.iterations
+        and not any(step.change < 0 for step in view.steps)
+    ]
+    there = scene.idle + sum(max(0, view.held - view.settled_nodes) for view in scene.applications)
+    most = there + sum(view.settled_nodes - view.base for view in lenders)
+    wanted = next((wish.nodes for wish in scene.waiting if scene.idle < wish.nodes <= most), 0)
+    lenders.sort(key=lambda view: view.control_s)
+    expected = Collected(wanted, max(0, wanted - there), tuple(lenders)) if scene.waiting else Collected(0, 0, ())
+    assert collection(scene) == expected
