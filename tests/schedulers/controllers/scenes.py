@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
 from schedulers.applications.application import Application, read_application
@@ -14,14 +16,14 @@ from schedulers.controllers.scene import IoEnded, Scene, Wish
 @st.composite
 def _applications(draw: st.DrawFn) -> tuple[Application, int]:
     nodes = draw(st.integers(1, 12))
-    control_every = draw(st.sampled_from([1, 2, 5]))
-    io_every = control_every * draw(st.sampled_from([0, 1, 4, 4]))
+    control_every = draw(st.sampled_from([2, 5, 5]))
+    io_every = control_every * draw(st.sampled_from([4, 4, 4, 4, 8, 1, 0]))
     description = {
-        "iterations": draw(st.sampled_from([20, 40, 43])),
+        "iterations": draw(st.sampled_from([40, 80, 43])),
         "io_every": io_every,
         "control_every": control_every,
         "minimum": draw(st.integers(1, nodes)),
-        "maximum": draw(st.sampled_from([nodes, nodes + 3, nodes + 20])),
+        "maximum": draw(st.sampled_from([nodes + 20, nodes + 3, nodes])),
         "overhead": draw(st.sampled_from([0.0, 1.0])),
         "model": {
             "work": nodes * draw(st.sampled_from([4.0, 5.0, 5.25, 10.0])),
@@ -49,30 +51,33 @@ def _observed(draw: st.DrawFn, application: Application, nodes: int) -> Observed
 def views(draw: st.DrawFn, place: int) -> AppView:
     """A running application."""
     application, base = draw(_applications())
-    nodes = draw(st.integers(base, application.maximum))
-    passed = application.control_every * draw(st.integers(0, application.iterations // application.control_every))
-    iteration = min(passed, application.iterations - 1) // application.control_every * application.control_every
+    nodes = base if draw(st.integers(0, 2)) else draw(st.integers(base, application.maximum))
+    intervals = (application.iterations - 1) // application.control_every
+    passed = draw(st.sampled_from([4, 4, 0, 0, 1, 2, 7]))  # mostly an I/O phase has just ended
+    iteration = application.control_every * min(passed, intervals)
     steps: tuple[Step, ...] = ()
     first = application.next_control(iteration)
-    if first < application.iterations and draw(st.integers(0, 3)) == 0:
+    if first < application.iterations and draw(st.integers(0, 4)) == 4:
         other = draw(st.integers(base, application.maximum))
         back = application.next_control(first)
         steps = (Step(first, other - nodes),)
         if back < application.iterations and draw(st.booleans()):
             steps += (Step(back, nodes - other),)
     held = nodes + draw(st.integers(0, 2)) + max([0, *(step.change for step in steps)])
-    return AppView(
-        f"w0!{place}", application, draw(_observed(application, nodes)), Activity.COMPUTE, iteration,
-        float(draw(st.integers(0, 30))), nodes, base, held, steps,
+    view = AppView(
+        f"w0!{place}", application, draw(_observed(application, nodes)), Activity.COMPUTE, iteration, 0.0, nodes, base,
+        held, steps,
     )  # fmt: skip
+    start_s = draw(st.sampled_from([300.0, 301.0, 303.5, 310.0, 340.0, 400.0]))
+    return replace(view, since_s=start_s - view.next_phase.start_s) if view.next_phase else view
 
 
 @st.composite
 def scenes(draw: st.DrawFn) -> Scene:
-    """Up to nine applications, some of which have just written, some idle nodes, some waiting jobs."""
-    running = [draw(views(place)) for place in range(draw(st.integers(0, 9)))]
+    """Up to eight applications, some of which have just written, some idle nodes, some waiting jobs."""
+    running = [draw(views(place)) for place in range(draw(st.integers(0, 8)))]
     names = [view.id for view in running] + ["w0!gone"]
     ended = [IoEnded(name, 0.0, 0.0, 1.0) for name in draw(st.lists(st.sampled_from(names), max_size=9))]
-    idle = draw(st.sampled_from([0, 1, 4, 30, 1000]))
+    idle = draw(st.sampled_from([30, 1000, 4, 1, 0]))
     waiting = [Wish(nodes) for nodes in draw(st.lists(st.integers(1, 40), max_size=2))]
     return Scene(30.0, tuple(running), tuple(ended), idle, tuple(waiting))

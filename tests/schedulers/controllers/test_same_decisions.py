@@ -17,7 +17,7 @@ from schedulers.controllers.sharing import Candidate, Expansion, reference
 from tests.schedulers.controllers.scenes import scenes
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(scene=scenes())
 def test_the_outlook_is_what_each_application_says(scene: Scene) -> None:
     """To the last bit."""
@@ -100,7 +100,7 @@ def _in_turn(rooms: list[int], idle: int) -> list[int]:
     return given_nodes
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(scene=scenes())
 def test_collection(scene: Scene) -> None:
     """Who could give nodes back, in which order, and whether that is enough for somebody."""
