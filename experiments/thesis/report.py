@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -9,16 +10,19 @@ from statistics import fmean
 from experiments import folders
 from experiments.spec import Model
 from experiments.thesis.cells import comparison_csv, listed, number, tally
+from experiments.thesis.chance import draws_of
 from experiments.thesis.checks import Check, Group, Verdict
 from experiments.thesis.document import Block, Heading, Listing, Paragraph, Table, to_html, to_markdown
 from experiments.thesis.draw import Artist
 from experiments.thesis.figures import MINUTE_BOUND, MODEL_NAMES
 from experiments.thesis.inputs import FULL
-from experiments.thesis.published import METRICS, UNSOUND, Key
+from experiments.thesis.published import METRICS, UNSOUND, Key, is_sound
 from experiments.thesis.sections import SECTIONS, Material, section_blocks
 from experiments.thesis.variants import ALIASES, SPLIT, is_random
 
 PLOTS = "plots"
+
+CHANCE_METRICS = ("mean_waiting_time_s", "mean_bounded_slowdown")
 
 
 def write_report(material: Material) -> tuple[Path, Path]:
@@ -166,20 +170,29 @@ def _measured_table(checks: Sequence[Check]) -> Table:
 
 
 def _seeds(material: Material) -> Iterator[Block]:
-    """How far the seeds of one schedule lie apart."""
-    metric = "mean_waiting_time_s"
+    """How far the seeds of one schedule lie apart, and the published draw from them."""
     rows = []
-    for model in material.scope.models:
-        for policy in filter(is_random, SPLIT):
-            values = [material.results.values(model.value, part, policy, metric) for part in material.part_names]
-            means = [fmean(column) for column in zip(*values, strict=False)]
-            if len(means) > 1:
-                rows.append((policy, MODEL_NAMES[model], number(fmean(means)), *(number(mean) for mean in means)))
+    for model, policy, metric in itertools.product(material.scope.models, filter(is_random, SPLIT), CHANCE_METRICS):
+        keys = [Key(model.value, part, policy, metric) for part in material.part_names]
+        sound = [key for key in keys if key in material.published and is_sound(key.model, key.workload, key.policy)]
+        known = [key for key in sound if material.results.has(key.model, key.workload, key.policy)]
+        ours = [material.results.values(key.model, key.workload, key.policy, key.metric) for key in known]
+        draws = draws_of(ours, [material.published[key].value for key in known])
+        if draws is not None:
+            cells = (number(draws.published), number(draws.mean), number(draws.deviation))
+            means = "  ".join(number(mean) for mean in draws.means)
+            distance = f"{draws.distance:+.1f}" if material.original else "-"  # other inputs: another distribution
+            rows.append((policy, MODEL_NAMES[model], METRICS[metric], *cells, distance, means))
     if rows:
         yield Heading("Seeds", 3)
-        yield Paragraph("Mean waiting time over the parts, by seed of the annealing.")
-        names = tuple(f"seed {seed}" for seed in material.scope.seeds)
-        yield Table(("schedule", "model", "mean", *names), rows)
+        yield Paragraph(
+            "Means over the parts. A published value is one draw, and so is each of our seeds; 'one draw' is the "
+            "standard deviation of such a draw, from the spread of our seeds within each part, and 'distance' what "
+            "lies between the published value and our mean, in standard errors of that difference: between -2 and 2 "
+            "it may well be chance, whatever the tolerance says."
+        )
+        names = ("schedule", "model", "metric", "published", "our mean", "one draw", "distance", "by seed")
+        yield Table(names, rows)
 
 
 def _cost(material: Material) -> Iterator[Block]:
