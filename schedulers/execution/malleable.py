@@ -22,19 +22,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 from schedulers.applications.application import FIELD, Application, read_application
-from schedulers.controllers.observed import Observed
-from schedulers.controllers.prediction import Phase, Step, io_duration_s
+from schedulers.controllers.prediction import Step, io_duration_s
 from schedulers.controllers.running import Activity, AppView
 from schedulers.controllers.scene import IoEnded
 from schedulers.errors import DecisionRefused, RemoteProtocolError
 from schedulers.execution import base
-from schedulers.execution.app_record import AppRecord, PhaseSeen
+from schedulers.execution.app_record import AppRecord
 from schedulers.execution.base import NOTHING, Ended, Execution, Released
 from schedulers.execution.gates import Gate, Shared
 from schedulers.execution.rigid import Rigid
+from schedulers.execution.running_app import Answer, RunningApp
 from schedulers.execution.sub_jobs import SHORTEST_WALLTIME_S, SubJobs
 from schedulers.job import Allocation, Job
 from schedulers.machine import Machine
@@ -55,46 +54,6 @@ from schedulers.protocol.messages import (
 
 KILLED = (JobState.COMPLETED_KILLED, -2)
 TIMED_OUT = (JobState.COMPLETED_WALLTIME_REACHED, -1)
-
-
-@dataclass(slots=True)
-class _Running:
-    """A running application. ``order``: nodes in use, those that came last at the end; ``spare``: held, not in use."""
-
-    job: Job
-    application: Application
-    subs: SubJobs
-    record: AppRecord
-    order: list[int]
-    view: AppView
-    spare: list[int] = field(default_factory=list)
-    leaving: list[int] = field(default_factory=list)
-    live: str = ""
-    begin_s: float = 0.0
-    asked_s: float = 0.0
-    counted_s: float = 0.0
-    predicted: Phase | None = None
-    outcome: tuple[JobState, int] | None = None
-
-    def held(self) -> int:
-        return len(self.order) + len(self.spare) + len(self.leaving)
-
-    def count_nodes(self, now_s: float) -> None:
-        """Add up what it has held since the last time; call it before that changes."""
-        self.record.node_seconds += self.held() * (now_s - self.counted_s)
-        self.counted_s = now_s
-
-
-@dataclass(slots=True)
-class _Answer:
-    """What one event leads to, collected."""
-
-    requests: list[Request] = field(default_factory=list)
-    ended: list[Ended] = field(default_factory=list)
-    released: list[Released] = field(default_factory=list)
-
-    def step(self) -> base.Step:
-        return base.Step(self.requests, self.ended, self.released)
 
 
 class Malleable:
@@ -119,8 +78,8 @@ class Malleable:
         self._rigid: Execution = rigid or Rigid()
         self._gate: Gate = gate or Shared()
         self._on_record = on_record
-        self._apps: dict[str, _Running] = {}
-        self._subs: dict[str, _Running] = {}
+        self._apps: dict[str, RunningApp] = {}
+        self._subs: dict[str, RunningApp] = {}
         self._ended_phases: list[IoEnded] = []
         self._reuse = True
         self._dynamic = True
@@ -149,12 +108,7 @@ class Malleable:
             Nodes that the job holds from now on, for them.
         """
         app = self._apps[job_id]
-        if gained is not None:
-            app.count_nodes(now_s)
-            app.spare += gained.nodes
-        merged = sorted((*app.view.steps, *steps), key=lambda step: step.iteration)
-        self._look(app, steps=tuple(merged))
-        app.predicted = app.view.next_phase
+        app.agree(steps, () if gained is None else gained.nodes, now_s)
 
     # ------------------------------------------------------------------ execution
 
@@ -175,17 +129,11 @@ class Malleable:
                 "$.events[0].data.config.dynamic-jobs-enabled",
             )
         application = _read(job, description)
-        view = AppView(
-            job.id, application, Observed(), Activity.COMPUTE, 0, now_s, job.nodes, job.nodes, len(allocation.nodes)
-        )
-        record = AppRecord(job, now_s, sizes=[(now_s, job.nodes)])
         subs = SubJobs.of(job.id, self._reuse, now_s + job.walltime_s)
-        app = _Running(job, application, subs, record, list(allocation.nodes), view)
-        app.counted_s = now_s
-        app.predicted = view.next_phase
+        app = RunningApp.start(job, application, subs, allocation.nodes, now_s)
         self._apps[job.id] = app
         self._gate.enter(job.id, now_s)
-        answer = _Answer()
+        answer = Answer()
         self._compute(app, now_s, answer)
         return (*answer.requests, RejectJob(now_s, job.id))
 
@@ -197,7 +145,7 @@ class Malleable:
         app.outcome = KILLED
         if app.live:
             return base.Step((KillJob(now_s, (app.live,)),))
-        answer = _Answer()
+        answer = Answer()
         self._end(app, now_s, answer)
         return answer.step()
 
@@ -215,12 +163,7 @@ class Malleable:
     def check(self) -> None:
         """Prove that an application's nodes, steps and view agree; for tests."""
         for app in self._apps.values():
-            view = app.view
-            assert view.held == app.held(), f"{app.job.id}: holds {app.held()} nodes, shown are {view.held}"
-            assert len(app.order) == view.nodes, f"{app.job.id}: uses {len(app.order)} nodes, shown are {view.nodes}"
-            nodes = [*app.order, *app.spare, *app.leaving]
-            assert len(nodes) == len(set(nodes)), f"{app.job.id}: a node is counted twice"
-            assert app.application.minimum <= view.nodes <= app.application.maximum, f"{app.job.id}: no such size"
+            app.check()
         assert {app.live for app in self._apps.values() if app.live} == self._subs.keys(), "sub-jobs and jobs differ"
 
     # ------------------------------------------------------------------ one thing after another
@@ -230,117 +173,89 @@ class Malleable:
         app.live = ""
         if event.state is not JobState.COMPLETED_SUCCESSFULLY and app.outcome is None:
             app.outcome = (event.state, event.return_code)
-        answer = _Answer()
+        answer = Answer()
         self._AFTER[app.view.activity](self, app, now_s, answer)
         return answer.step()
 
-    def _after_interval(self, app: _Running, now_s: float, answer: _Answer) -> None:
+    def _after_interval(self, app: RunningApp, now_s: float, answer: Answer) -> None:
         if self._end_if_stopped(app, now_s, answer):
             return
-        view, seconds = app.view, now_s - app.begin_s
-        end = view.next_control
-        app.record.compute_s += seconds
-        app.record.iterations = end
-        app.record.intervals += 1
-        observed = view.observed.interval(view.nodes, end - view.iteration, seconds)
-        self._look(app, iteration=end, observed=observed, since_s=now_s)
-        if app.application.io_due(end) and self._writes(app):
+        app.passed(now_s)
+        if app.application.io_due(app.view.iteration) and app.writes:
             self._ask(app, now_s, answer)
         else:
             self._control(app, now_s, answer)
 
-    def _after_io(self, app: _Running, now_s: float, answer: _Answer) -> None:
+    def _after_io(self, app: RunningApp, now_s: float, answer: Answer) -> None:
         granted = self._gate.release(app.job.id, now_s)
         if not self._end_if_stopped(app, now_s, answer):
-            seen = PhaseSeen(app.asked_s, app.begin_s, now_s, app.view.nodes, app.predicted)
-            app.record.phases.append(seen)
+            app.written(now_s)
             self._ended_phases.append(IoEnded(app.job.id, app.asked_s, app.begin_s, now_s))
-            self._look(app, observed=app.view.observed.io_phase(now_s - app.begin_s), since_s=now_s)
             self._control(app, now_s, answer)
             app.predicted = app.view.next_phase
         self._grant(granted, now_s, answer)
 
-    def _after_resize(self, app: _Running, now_s: float, answer: _Answer) -> None:
+    def _after_resize(self, app: RunningApp, now_s: float, answer: Answer) -> None:
         app.record.resize_s += now_s - app.begin_s
         if self._end_if_stopped(app, now_s, answer):
             return
         self._leave(app, now_s, answer)
         self._compute(app, now_s, answer)
 
-    _AFTER: Mapping[Activity, Callable[[Malleable, _Running, float, _Answer], None]] = {
+    _AFTER: Mapping[Activity, Callable[[Malleable, RunningApp, float, Answer], None]] = {
         Activity.COMPUTE: _after_interval,
         Activity.IO: _after_io,
         Activity.RESIZE: _after_resize,
     }
 
-    def _control(self, app: _Running, now_s: float, answer: _Answer) -> None:
+    def _control(self, app: RunningApp, now_s: float, answer: Answer) -> None:
         """A control point: change the size if that is agreed, then go on, or end."""
         view = app.view
         if view.iteration >= app.application.iterations:
             app.outcome = (JobState.COMPLETED_SUCCESSFULLY, 0)
             self._end(app, now_s, answer)
             return
-        due = [step for step in view.steps if step.iteration <= view.iteration]
-        later = view.steps[len(due) :]
-        change = sum(step.change for step in due)
-        union = tuple(sorted((*app.order, *app.spare))) if change > 0 else tuple(sorted(app.order))
-        if change > 0:
-            app.order += app.spare[:change]
-            del app.spare[:change]
-            union = tuple(sorted(app.order))
-        elif change < 0:
-            app.leaving += app.order[change:]
-            del app.order[change:]
-        needed = max(0, _most(later))
-        app.leaving += app.spare[needed:]
-        del app.spare[needed:]
-        if due:
-            self._look(app, steps=later, nodes=len(app.order))
+        change, nodes = app.change_size()
         if change and app.application.overhead_s > 0:
-            self._resize(app, union, now_s, answer)
+            self._resize(app, nodes, now_s, answer)
             return
         if change:
             app.record.sizes.append((now_s, len(app.order)))
         self._leave(app, now_s, answer)
         self._compute(app, now_s, answer)
 
-    def _leave(self, app: _Running, now_s: float, answer: _Answer) -> None:
+    def _leave(self, app: RunningApp, now_s: float, answer: Answer) -> None:
         """Give nodes back that are not in use any more."""
         if app.view.activity is Activity.RESIZE:
             app.record.sizes.append((now_s, len(app.order)))
-        if app.leaving:
-            app.count_nodes(now_s)
-            answer.released.append(Released(app.job.id, tuple(sorted(app.leaving))))
-            app.leaving = []
-        self._look(app)
+        left = app.leave(now_s)
+        if left:
+            answer.released.append(Released(app.job.id, left))
 
     # ------------------------------------------------------------------ sub-jobs
 
-    def _compute(self, app: _Running, now_s: float, answer: _Answer) -> None:
-        self._look(app, activity=Activity.COMPUTE, since_s=now_s)
+    def _compute(self, app: RunningApp, now_s: float, answer: Answer) -> None:
+        app.look(activity=Activity.COMPUTE, since_s=now_s)
         view = app.view
         seconds = app.application.interval_s(view.iteration, view.next_control, view.nodes)
         self._run(app, _delay(seconds), tuple(app.order), now_s, answer, key=f"compute-{seconds!r}")
 
-    def _resize(self, app: _Running, union: tuple[int, ...], now_s: float, answer: _Answer) -> None:
+    def _resize(self, app: RunningApp, union: tuple[int, ...], now_s: float, answer: Answer) -> None:
         overhead_s = app.application.overhead_s
-        self._look(app, activity=Activity.RESIZE, since_s=now_s + overhead_s)
+        app.look(activity=Activity.RESIZE, since_s=now_s + overhead_s)
         self._run(app, _delay(overhead_s), union, now_s, answer, key="resize")
 
-    def _writes(self, app: _Running) -> bool:
-        return app.application.io_bytes > 0 or app.application.model.at(app.view.nodes).io_s > 0
-
-    def _ask(self, app: _Running, now_s: float, answer: _Answer) -> None:
+    def _ask(self, app: RunningApp, now_s: float, answer: Answer) -> None:
         """Ask for a turn at the file system."""
         app.asked_s = now_s
         expected_s = io_duration_s(app.application, app.view.observed, app.view.nodes)
-        self._look(app, activity=Activity.WAIT, since_s=now_s + expected_s)
+        app.look(activity=Activity.WAIT, since_s=now_s + expected_s)
         granted = self._gate.request(app.job.id, app.job.id, 0, app.application.io_bytes, now_s)
         self._grant(granted, now_s, answer)
         if app.view.activity is Activity.WAIT and app.subs.deadline_s < math.inf:
             answer.requests.append(CallMeLater(now_s, max(app.subs.deadline_s, now_s + 10 * SHORTEST_WALLTIME_S)))
 
-    def _grant(self, granted: Sequence[str], now_s: float, answer: _Answer) -> None:
+    def _grant(self, granted: Sequence[str], now_s: float, answer: Answer) -> None:
         """Turns begin; whoever has no time left gives his turn to the next."""
         waiting = list(granted)
         while waiting:
@@ -352,10 +267,10 @@ class Malleable:
                 continue
             self._write(app, now_s, answer)
 
-    def _write(self, app: _Running, now_s: float, answer: _Answer) -> None:
+    def _write(self, app: RunningApp, now_s: float, answer: Answer) -> None:
         application, view = app.application, app.view
         expected_s = io_duration_s(application, view.observed, view.nodes)
-        self._look(app, activity=Activity.IO, since_s=now_s + expected_s)
+        app.look(activity=Activity.IO, since_s=now_s + expected_s)
         if self._machine.pfs_id is None or application.io_bytes == 0:
             profile = _delay(application.model.at(view.nodes).io_s)
             self._run(app, profile, tuple(app.order), now_s, answer, key=f"io-{view.nodes}")
@@ -366,11 +281,11 @@ class Malleable:
 
     def _run(
         self,
-        app: _Running,
+        app: RunningApp,
         profile: JsonObject,
         nodes: tuple[int, ...],
         now_s: float,
-        answer: _Answer,
+        answer: Answer,
         *,
         key: str,
         mapping: dict[str, int] | None = None,
@@ -386,13 +301,13 @@ class Malleable:
 
     # ------------------------------------------------------------------ the end
 
-    def _end_if_stopped(self, app: _Running, now_s: float, answer: _Answer) -> bool:
+    def _end_if_stopped(self, app: RunningApp, now_s: float, answer: Answer) -> bool:
         if app.outcome is None:
             return False
         self._end(app, now_s, answer)
         return True
 
-    def _end(self, app: _Running, now_s: float, answer: _Answer) -> None:
+    def _end(self, app: RunningApp, now_s: float, answer: Answer) -> None:
         assert app.outcome is not None
         del self._apps[app.job.id]
         granted = self._gate.withdraw(app.job.id, now_s)
@@ -413,26 +328,13 @@ class Malleable:
         ]
         if not late:
             return others
-        answer = _Answer()
+        answer = Answer()
         for app in late:
             app.outcome = TIMED_OUT
             self._end(app, now_s, answer)
         if others is None:
             return answer.step()
         return base.Step((*others.requests, *answer.requests), (*others.ended, *answer.ended), answer.released)
-
-    def _look(self, app: _Running, **changes: object) -> None:
-        """Show the controllers a new view."""
-        app.view = replace(app.view, held=app.held(), **changes)  # type: ignore[arg-type]
-
-
-def _most(steps: Sequence[Step]) -> int:
-    """Most nodes that later steps take beyond the present size."""
-    total = most = 0
-    for step in steps:
-        total += step.change
-        most = max(most, total)
-    return most
 
 
 def _delay(seconds: float) -> JsonObject:
