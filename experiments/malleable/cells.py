@@ -20,7 +20,7 @@ RUNS: Mapping[str, Callable[..., dict[str, Any]]] = {"case": usecases.run, "four
 NONE = "none"
 """The control of a machine without malleable jobs."""
 
-FORMAT = 1
+FORMAT = 2
 """Raised when results of older files do not hold any more."""
 
 

@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 
 from analysis.plots.panels import panels
 from analysis.plots.style import INK, PALETTE, colours, legend_above, save, set_title
+from experiments.malleable.changes import changes
 from experiments.malleable.four import ORDERS, RULES, TABLE_2
 from experiments.malleable.measures import Results, case_results, four_table
-from experiments.malleable.report import machine_table
 from experiments.malleable.usecases import SCENARIOS_OF
 
 NAMES = {"baseline": "no control", "blocking": "exclusive", "shifting": "shifting", "coupling": "coupling"}
@@ -25,7 +25,7 @@ def draw(results: Results, folder: Path) -> list[Path]:
     paths: list[Path] = []
     shifted = sorted(
         (run for run in case_results(results, "B", "shifting") if run["conflicts"]),
-        key=lambda run: len(run["conflicts"]),
+        key=lambda run: (len(run["conflicts"]), run["conflicts"][0]["time_s"]),
     )
     if shifted:
         paths += save(_shift(shifted[0]), folder / "case-b")
@@ -33,7 +33,7 @@ def draw(results: Results, folder: Path) -> list[Path]:
         paths += save(_io_times(results), folder / "io-times")
     if four_table(results):
         paths += save(_four(results), folder / "four")
-    if machine_table(results):
+    if changes(results):
         paths += save(_machine(results), folder / "machine")
     return paths
 
@@ -89,7 +89,12 @@ def _io_times(results: Results) -> Axes:
         ax.grid(axis="y")
         set_title(ax, f"Use case {case}")
     axes[0].set_ylabel("I/O time (s)")
-    axes[-1].legend(loc="upper right", frameon=False, fontsize=8)
+    handles, labels = axes[-1].get_legend_handles_labels()
+    order = sorted(range(len(labels)), key=labels.__getitem__)  # the applications, then delays
+    axes[-1].legend(
+        [handles[place] for place in order], [labels[place] for place in order], loc="upper right", frameon=False,
+        fontsize=8,
+    )  # fmt: skip
     return axes[0]
 
 
@@ -150,25 +155,34 @@ def _short(rule: str) -> str:
 
 
 def _machine(results: Results) -> Axes:
-    """Waiting time, nodes held and I/O delays over the share of malleable jobs, by what controls them."""
-    found = machine_table(results)
+    """What malleable jobs change, by their share and by what controls them; bars from the least to the most seed."""
+    found = changes(results)
     policy = next(iter(found))[0]
     controls = list(dict.fromkeys(control for name, control, share in found if name == policy and share > 0))
-    measures = (("mean_wait_s", "mean waiting time (h)", 3600.0), ("utilisation_percent", "nodes held (%)", 1.0),
-                ("mean_delay_s", "I/O delay per phase (s)", 1.0))  # fmt: skip
-    axes = panels(1, len(measures), width=11.5, height=3.6)
+    axes = panels(1, len(_CHANGES), width=11.5, height=3.8)
     palette = colours(controls)
-    for ax, (measure, words, scale) in zip(axes, measures, strict=True):
-        for control in controls:
-            points = sorted(
-                (100 * share, row[measure] / scale)
-                for (name, other, share), row in found.items()
-                if name == policy and (other == control or share == 0)
-            )
-            ax.plot(*zip(*points, strict=True), marker="o", color=palette[control], label=control)
+    for ax, (measure, words) in zip(axes, _CHANGES.items(), strict=True):
+        for place, control in enumerate(controls):
+            chosen = sorted((share, row[measure]) for (name, other, share), row in found.items()
+                            if name == policy and other == control)  # fmt: skip
+            shares = [100 * share + 1.6 * (place - (len(controls) - 1) / 2) for share, _ in chosen]
+            means = [interval.mean for _, interval in chosen]
+            ax.vlines(
+                shares, [row.least for _, row in chosen], [row.most for _, row in chosen], color=palette[control],
+                linewidth=1.2,
+            )  # fmt: skip
+            ax.plot(shares, means, marker="o", markersize=5, color=palette[control], label=control)
+        ax.axhline(0, color=INK, linewidth=0.8)
+        ax.set_xlim(0, 106)
         ax.set_xlabel("malleable jobs (%)")
-        ax.set_ylim(0, 1.12 * ax.get_ylim()[1])
         ax.grid()
         set_title(ax, words)
-    axes[0].legend(frameon=False, fontsize=8.5, title="control", title_fontsize=8.5)
+    axes[1].legend(loc="upper left", frameon=False, fontsize=9)
     return axes[0]
+
+
+_CHANGES: Mapping[str, str] = {
+    "mean_wait_s": "change of the waiting time (%)",
+    "utilisation_percent": "more nodes held (points)",
+    "mean_delay_s": "change of the I/O delay (%)",
+}

@@ -70,13 +70,18 @@ def _case_c(results: Results) -> Iterator[tuple[str, float]]:
         for place in (0, 1):
             before, after = (fmean(io_s(run, place) for run in group) for group in (base, runs))
             yield f"C.io_{name}_{place + 1}", 100 * (after / before - 1)
+        yield f"C.delay_{name}", fmean(map(delay_s, runs))
     runs = case_results(results, "C", "shifting")
-    firsts = [_shifts(run)[0] for run in runs if _shifts(run)]
-    if firsts:
-        yield "C.extra", fmean(shift["extra"] for shift in firsts)
-    yield "C.delay_after", fmean(
-        delay_after(run, _shifts(run)[0]["time_s"] + 100.0) for run in runs if _shifts(run)
-    )  # fmt: skip
+    yield "C.shifts", median(len(_shifts(run)) for run in runs)
+    shifted = [run for run in runs if _shifts(run)]
+    if shifted:
+        spans = [_enlarged(run) for run in shifted]
+        yield "C.extra", fmean(_shifts(run)[0]["extra"] for run in shifted)
+        yield "C.held", fmean(end_s - begin_s for begin_s, end_s in spans)
+        yield (
+            "C.delay_after",
+            fmean(delay_after(run, begin_s) for run, (begin_s, _) in zip(shifted, spans, strict=True)),
+        )
 
 
 def _drifting(results: Results) -> Iterator[tuple[str, float]]:
@@ -143,6 +148,13 @@ def _mean_of_four(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def _shifts(run: dict[str, Any]) -> list[dict[str, Any]]:
     return [conflict for conflict in run["conflicts"] if conflict["outcome"] == "shift"]
+
+
+def _enlarged(run: dict[str, Any]) -> tuple[float, float]:
+    """From when to when the application of the first shift had more processes."""
+    chosen = next(app for app in run["applications"] if app["name"] == _shifts(run)[0]["chosen"])
+    times = [time_s for time_s, _ in chosen["sizes"]]
+    return times[1], times[2]
 
 
 def io_s(run: dict[str, Any], place: int) -> float:

@@ -10,7 +10,8 @@ from rich.console import Console
 
 from experiments.cli import main
 from experiments.malleable import figures, four, machine, report, usecases
-from experiments.malleable.cells import Cell, Scope, Task, cells_of, execute, load
+from experiments.malleable.cells import FORMAT, Cell, Scope, Task, cells_of, execute, load
+from experiments.malleable.changes import Interval, changes
 from experiments.malleable.measures import colliding_phases, delay_s, io_s, measures
 from experiments.malleable.published import Published, Verdict, read_published
 
@@ -36,6 +37,17 @@ def test_use_case_b_shifts_once() -> None:
     assert sizes == [128, 128 + conflict["extra"], 128]
     assert colliding_phases(run, conflict["time_s"]) == 0
     assert all(application["iterations"] == 2000 for application in run["applications"])
+
+
+def test_use_case_c_waits_once() -> None:
+    """Writes of 4.7 s that begin together take 9.2 s each; exclusive, identical applications wait once; one shift."""
+    runs = {scenario: usecases.run("C", scenario, 0) for scenario in ("baseline", "blocking", "shifting")}
+    first = [application["ended_s"][0] - application["asked_s"][0] for application in runs["baseline"]["applications"]]
+    assert first == pytest.approx([9.2, 9.2], abs=0.3)
+    assert 4.0 < delay_s(runs["blocking"]) < 8.0
+    (conflict,) = runs["shifting"]["conflicts"]
+    assert conflict["outcome"] == "shift"
+    assert colliding_phases(runs["shifting"], conflict["time_s"]) == 0
 
 
 def test_use_case_d_couples_periods() -> None:
@@ -86,6 +98,25 @@ def test_verdicts_by_rule() -> None:
     assert one("within").judge(None) is Verdict.MISSING
 
 
+def test_changes_are_seed_by_seed() -> None:
+    """Waiting 10 to 5 s and 100 to 75 s: -50 and -25 %; nodes held +2 and +4 points. Nothing to compare: none."""
+
+    def one(control: str, seed: int, wait_s: float, held: float) -> tuple[Cell, dict[str, float]]:
+        share = 0.0 if control == "none" else 1.0
+        arguments = (("policy", "easy"), ("control", control), ("share", share), ("seed", seed))
+        values = {"mean_turnaround_s": 1.0, "mean_delay_s": 0.0, "delayed_percent": 0.0}
+        return Cell("machine", arguments), {"mean_wait_s": wait_s, "utilisation_percent": held} | values
+
+    before = [one("none", 0, 10.0, 60.0), one("none", 1, 100.0, 50.0)]
+    after = [one("both", 0, 5.0, 62.0), one("both", 1, 75.0, 54.0)]
+    found = changes(dict([*before, *after]))["easy", "both", 1.0]
+    assert found["mean_wait_s"] == Interval(-37.5, -50.0, -25.0)
+    assert found["utilisation_percent"] == Interval(3.0, 2.0, 4.0)
+    assert str(found["utilisation_percent"]) == "+3.0 (+2.0 to +4.0)"
+    assert found["mean_delay_s"] == Interval(0.0, 0.0, 0.0)
+    assert changes(dict(after)) == {}
+
+
 def test_every_statement_has_a_measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the runs of one seed every published name is computed, printed, written and drawn."""
     monkeypatch.setattr(four, "SPAN_S", 900.0)
@@ -115,9 +146,9 @@ def test_a_finished_cell_is_kept(tmp_path: Path) -> None:
     """Its file is taken as it is; one with other arguments or of another format is not."""
     task = Task(Cell("case", (("case", "B"), ("scenario", "shifting"), ("seed", 0))), tmp_path)
     assert load(task) is None
-    task.path.write_text(json.dumps({"format": 1, "arguments": dict(task.cell.arguments), "result": {"a": 1}}))
+    task.path.write_text(json.dumps({"format": FORMAT, "arguments": dict(task.cell.arguments), "result": {"a": 1}}))
     assert load(task) == {"a": 1}
-    task.path.write_text(json.dumps({"format": 1, "arguments": {"case": "A"}, "result": {"a": 1}}))
+    task.path.write_text(json.dumps({"format": FORMAT, "arguments": {"case": "A"}, "result": {"a": 1}}))
     assert load(task) is None
     task.path.write_text("{")
     assert load(task) is None
