@@ -8,13 +8,12 @@ randomness only from the seed.
 from __future__ import annotations
 
 import enum
-import heapq
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Any, ClassVar
 
-from schedulers.allocations import find_growth, together, without
-from schedulers.availability import Availability
+from schedulers.allocations import find_growth
+from schedulers.books import Books
 from schedulers.cluster import Cluster
 from schedulers.decisions import Arrange, Kill, Reject, SetPowerState, Start, WakeAt
 from schedulers.errors import DecisionRefused, RemoteProtocolError
@@ -24,7 +23,6 @@ from schedulers.execution.rigid import Rigid
 from schedulers.explain import PassNotes
 from schedulers.guard import WireGuard, check_rows, check_start, check_wake
 from schedulers.job import Allocation, Job, job_from_wire
-from schedulers.loans import Loans
 from schedulers.machine import Machine, MachineDefaults
 from schedulers.placement import Placement
 from schedulers.protocol.messages import (
@@ -54,10 +52,6 @@ from schedulers.protocol.messages import (
 from schedulers.steering import Steering
 from schedulers.timeline import Timeline
 from schedulers.view import Policy, Running, View
-
-OVERDUE_S = 1e-3
-"""How long a job that has outlived its estimate is expected to go on (s). Batsim reports a walltime kill one network
-latency after it; until then the nodes are not free."""
 
 
 class Cadence(enum.Enum):
@@ -147,17 +141,11 @@ class Session:
         self._steering = steering
         self._notebook: dict[str, Any] = {}
         self._queue: dict[str, Job] = {}
-        self._running: dict[str, Running] = {}
-        self._booked_end: dict[str, float] = {}
-        self._ends: list[tuple[float, int, str]] = []
         self._profiles: dict[str, dict[str, dict[str, Any]]] = {}
         self._numbers = 0
         self._static_done = False
         self._machine: Machine | None = None
-        self._cluster: Cluster
-        self._timeline: Timeline
-        self._availability: Availability
-        self._loans: Loans
+        self._books: Books
         self._wire: WireGuard
         self._now_s = 0.0
         self._dirty = False
@@ -175,7 +163,12 @@ class Session:
     @property
     def cluster(self) -> Cluster:
         """What is allocated now."""
-        return self._cluster
+        return self._books.cluster
+
+    @property
+    def books(self) -> Books:
+        """What runs, on what, until when."""
+        return self._books
 
     @property
     def waiting(self) -> int:
@@ -221,11 +214,8 @@ class Session:
 
     def check(self) -> None:
         """Prove that the books agree with each other."""
-        self._cluster.check()
-        self._timeline.check()
-        assert self._queue.keys().isdisjoint(self._running), "a job waits and runs at once"
-        assert self._running.keys() == self._booked_end.keys(), "a running job is not booked"
-        self._loans.check({job_id: running.allocation for job_id, running in self._running.items()})
+        self._books.check()
+        assert self._queue.keys().isdisjoint(self._books.running), "a job waits and runs at once"
 
     # ------------------------------------------------------------------ events
 
@@ -234,10 +224,8 @@ class Session:
             raise RemoteProtocolError("a second SIMULATION_BEGINS")
         machine = Machine.from_simulation_begins(event, self._defaults)
         self._machine = machine if self._sharing is None else machine.stacked(self._sharing.rows)
-        self._cluster = Cluster(self._machine)
-        self._timeline = self._timeline_class(self._machine, self._now_s, self._placement)
-        self._availability = Availability(self._timeline)
-        self._loans = Loans(self._timeline, self._availability)
+        timeline = self._timeline_class(self._machine, self._now_s, self._placement)
+        self._books = Books(self._machine, timeline, self._estimator)
         self._wire = WireGuard(event.config, event.profiles)
         self._profiles = event.profiles
         self._execution.begin(machine, event.config)
@@ -246,7 +234,7 @@ class Session:
         self.finished = True
 
     def _submitted(self, event: JobSubmitted) -> None:
-        if event.job_id in self._queue or event.job_id in self._running:
+        if event.job_id in self._queue or event.job_id in self._books.running:
             raise RemoteProtocolError(f"job {event.job_id!r} was submitted before")
         step = self._execution.handle(event, self._now_s)
         if step is not None:
@@ -260,7 +248,7 @@ class Session:
         self._numbers += 1
         self._wire.submitted(job.id)
         self._observer.submitted(job, self._now_s)
-        reason = self._cluster.infeasible_reason(job)
+        reason = self.cluster.infeasible_reason(job)
         if reason is not None:
             self._reject(job, reason)
             return
@@ -294,7 +282,7 @@ class Session:
             index = self.machine.node_index
             known = [index[resource] for resource in event.resources if resource in index]
             nodes = tuple(row * self.machine.width + node for row in range(self.machine.rows) for node in known)
-            self._set_available(nodes, available)
+            self._books.set_available(nodes, available, self._now_s)
             self._dirty = True
 
     def _asked(self, event: EstimateQuery) -> None:
@@ -322,16 +310,16 @@ class Session:
 
     def _run_pass(self) -> None:
         self._dirty = False
-        if not self._queue and not self._running:
+        if not self._queue and not self._books.running:
             return
-        self._advance()
+        self._books.advance(self._now_s)
         notes = PassNotes() if self._explain else None
         view = View(
             self._now_s,
             self.machine,
             tuple(self._queue.values()),
-            _Lazy(self._running),
-            self._timeline.copy,
+            self._books.jobs(),
+            self._books.timeline.copy,
             self._rng,
             self._notebook,
             notes,
@@ -347,14 +335,10 @@ class Session:
 
     def _start(self, decision: Start) -> None:
         job, allocation = decision.job, decision.allocation
-        check_start(self._cluster, job.id in self._queue, job, allocation)
+        check_start(self.cluster, job.id in self._queue, job, allocation)
         check_rows(self.machine, job, allocation)
         del self._queue[job.id]
-        end_s = self._now_s + self._estimator.estimate_s(job)
-        self._cluster.allocate(job, allocation)
-        self._timeline.reserve(self._now_s, end_s, allocation)
-        self._running[job.id] = Running(job, self._now_s, end_s, allocation)
-        self._book_end(job, end_s)
+        self._books.start(job, allocation, self._now_s)
         self._observer.started(job, allocation, self._now_s)
         self._send(self._execution.start(job, allocation, self._now_s))
 
@@ -362,20 +346,13 @@ class Session:
         if self._sharing is None:
             raise DecisionRefused("", "jobs can only be moved where they share nodes in time (gang scheduling)")
         for job, _ in decision.places:
-            running = self._running.get(job.id)
-            if running is None:
+            if job.id not in self._books.running:
                 raise DecisionRefused(job.id, "only a running job can be moved")
-            self._cluster.free(job.id)
-            self._timeline.release(self._now_s, self._booked_end[job.id], running.allocation)
-            self._availability.after_release(running.allocation.nodes, self._now_s)
+            self._books.lift(job.id, self._now_s)
         for job, allocation in decision.places:
-            check_start(self._cluster, True, job, allocation)
+            check_start(self.cluster, True, job, allocation)
             check_rows(self.machine, job, allocation)
-            self._availability.before_booking(allocation.nodes, self._now_s, self._booked_end[job.id])
-            self._cluster.allocate(job, allocation)
-            self._timeline.reserve(self._now_s, self._booked_end[job.id], allocation)
-            running = self._running[job.id]
-            self._running[job.id] = Running(job, running.start_s, running.end_s, allocation)
+            self._books.place(job, allocation, self._now_s)
             self._sharing.move(job, allocation, self._now_s)
 
     def _reject_waiting(self, decision: Reject) -> None:
@@ -385,7 +362,7 @@ class Session:
         self._reject(decision.job, decision.reason)
 
     def _kill(self, decision: Kill) -> None:
-        if decision.job.id not in self._running:
+        if decision.job.id not in self._books.running:
             raise DecisionRefused(decision.job.id, "only a running job can be killed")
         self._enact(self._execution.kill(decision.job, self._now_s))
 
@@ -394,7 +371,7 @@ class Session:
         self._send((CallMeLater(self._now_s, decision.time_s),))
 
     def _power(self, decision: SetPowerState) -> None:
-        busy = [index for index in decision.nodes if not self._cluster.is_free((index,))]
+        busy = [index for index in decision.nodes if not self.cluster.is_free((index,))]
         if busy:
             raise DecisionRefused("", f"node {self.machine.nodes[busy[0]].name} is busy: its power state must stay")
         resources = self.machine.alloc_ids(decision.nodes)
@@ -413,42 +390,27 @@ class Session:
 
     def _steer(self, steering: Steering) -> None:
         """Let controllers resize running jobs with what the policy left free; nodes are booked before they are used."""
-        for resize in steering.decide(self._now_s, self._cluster.free_nodes, self._queue.values()):
-            running, cluster = self._running[resize.id], self._cluster
+        cluster = self.cluster
+        for resize in steering.decide(self._now_s, cluster.free_nodes, self._queue.values()):
             gained: Allocation | None = None
             if resize.growth:
+                held = self._books.running[resize.id].allocation
                 free, room, band = cluster.free_node_indices(), cluster.free_storage, cluster.free_bandwidth
-                gained = find_growth(self.machine, running.allocation, resize.growth, free, room, band)
+                gained = find_growth(self.machine, held, resize.growth, free, room, band)
                 if gained is None:
                     steering.drop(resize)
                     continue
-                self._advance()
-                self._loans.lend(resize.id, gained, self._now_s, resize.until_s)
-                self._hold(running, together(running.allocation, gained))
+                changed = self._books.lend(resize.id, gained, self._now_s, resize.until_s)
+                self._observer.resized(changed, self._now_s)
             steering.enact(resize, gained, self._now_s)
-
-    def _hold(self, running: Running, allocation: Allocation) -> None:
-        """A running job holds another allocation from now on."""
-        self._cluster.resize(running.job, allocation)
-        changed = Running(running.job, running.start_s, running.end_s, allocation)
-        self._running[running.job.id] = changed
-        self._observer.resized(changed, self._now_s)
 
     def _left(self, released: Released) -> None:
         """A running job has left nodes: they are free for the policy's next pass."""
-        running = self._running[released.job_id]
-        self._advance()
-        own = self._loans.own(released.job_id, running.allocation)
-        kept = without(own, released.nodes)
-        gone, end_s = without(own, kept.nodes), self._booked_end[released.job_id]
-        self._loans.give_back(released.job_id, released.nodes, self._now_s)
-        if gone.nodes and end_s > self._now_s:
-            self._timeline.release(self._now_s, end_s, gone)
-            self._availability.after_release(gone.nodes, self._now_s)
-        self._hold(running, without(running.allocation, released.nodes))
+        changed = self._books.leave(released.job_id, released.nodes, self._now_s)
+        self._observer.resized(changed, self._now_s)
         self._dirty = True
 
-    # ------------------------------------------------------------------ books
+    # ------------------------------------------------------------------ what follows from it
 
     def _send(self, requests: Any) -> None:
         self._wire.check(requests)
@@ -463,18 +425,9 @@ class Session:
             self._job_ended(ended)
 
     def _job_ended(self, ended: Ended) -> None:
-        running = self._running.pop(ended.job_id, None)
-        if running is None:
+        if ended.job_id not in self._books.running:
             raise RemoteProtocolError(f"the end of {ended.job_id!r}, which does not run")
-        self._cluster.free(ended.job_id)
-        self._advance_to(self._now_s, ended.job_id)
-        end_s = self._booked_end.pop(ended.job_id)
-        own = self._loans.own(ended.job_id, running.allocation)
-        self._loans.end(ended.job_id, self._now_s)
-        if end_s > self._now_s:
-            self._timeline.release(self._now_s, end_s, own)
-            self._availability.after_release(own.nodes, self._now_s)
-        self._estimator.observe(running.job, self._now_s - running.start_s)
+        running = self._books.end(ended.job_id, self._now_s)
         self._observer.ended(running, ended.state, self._now_s)
         self._dirty = True
 
@@ -482,74 +435,7 @@ class Session:
         self._observer.rejected(job, reason, self._now_s)
         self._send((RejectJob(self._now_s, job.id),))
 
-    def _book_end(self, job: Job, end_s: float) -> None:
-        self._booked_end[job.id] = end_s
-        if end_s < float("inf"):
-            heapq.heappush(self._ends, (end_s, job.number, job.id))
-
-    def _advance(self) -> None:
-        self._advance_to(self._now_s, "")
-
-    def _advance_to(self, now_s: float, ending: str) -> None:
-        """Move the timeline on; jobs that outlived their booking are booked a little longer.
-
-        The job ``ending`` just now is left alone."""
-        self._timeline.advance(now_s)
-        self._loans.advance(now_s, ending)
-        ends = self._ends
-        while ends and ends[0][0] <= now_s:
-            end_s, _, job_id = heapq.heappop(ends)
-            if job_id == ending or self._booked_end.get(job_id) != end_s:
-                continue
-            running = self._running[job_id]
-            expected_s = running.start_s + self._estimator.correct_s(running.job, now_s - running.start_s)
-            until_s = max(expected_s, now_s + OVERDUE_S)
-            own = self._loans.own(job_id, running.allocation)
-            self._availability.before_booking(own.nodes, now_s, until_s)
-            self._timeline.reserve(now_s, until_s, own)
-            self._book_end(running.job, until_s)
-
-    def _set_available(self, nodes: tuple[int, ...], available: bool) -> None:
-        self._advance()
-        if available:
-            self._cluster.mark_available(nodes)
-            for node in nodes:
-                self._availability.unblock(node, self._now_s)
-            return
-        self._cluster.mark_unavailable(nodes)
-        busy_until = {
-            node: self._booked_end[running.job.id]
-            for running in self._running.values()
-            for node in running.allocation.nodes
-        } | self._loans.booked_until()
-        for node in nodes:
-            self._availability.block(node, busy_until.get(node, self._now_s))
-
     def _finish_registration(self) -> None:
-        done = self._static_done and not self._queue and not self._running
+        done = self._static_done and not self._queue and not self._books.running
         if done and not self.finished and self._wire.registration_open:
             self._send((NotifyRegistration(self._now_s, finished=True),))
-
-
-class _Lazy(Sequence[Running]):
-    """Running jobs as a sequence that is only built when a policy looks at it."""
-
-    __slots__ = ("_items", "_source")
-
-    def __init__(self, source: dict[str, Running]) -> None:
-        self._source = source
-        self._items: tuple[Running, ...] | None = None
-
-    def _get(self) -> tuple[Running, ...]:
-        if self._items is None:
-            self._items = tuple(self._source.values())
-        return self._items
-
-    def __len__(self) -> int:
-        return len(self._source)
-
-    def __iter__(self) -> Iterator[Running]:
-        return iter(self._get())
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._get()[index]
