@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from schedulers.applications.application import read_application
 from schedulers.controllers.interference import Conflict, Interference, Strategy
 from schedulers.controllers.observed import Observed
@@ -37,6 +39,20 @@ def test_a_shift_by_hand() -> None:
     """
     found = decide(Interference(), view("a", 200.0), view("b", 210.0))
     assert found == [Resize("a", (Step(24, 2), Step(36, -2)), Reason.SHIFT, 200.0)]
+
+
+def test_figures_7_and_8() -> None:
+    """Phases of 30 s at 100 and 80 s: the one with the shorter of similar periods gives way, whoever has just written.
+
+    By 50 s if it is the later one (its own length and the 20 s until the overlap), else by the 10 s of overlap.
+    """
+    for periods, chosen, shift_s in (((1000.0, 1020.0), "1", 50.0), ((1020.0, 1000.0), "2", 10.0)):
+        told: list[Conflict] = []
+        controller = Interference(uncertainty_s=0.0, equal=0.005, similar=0.05, tell=told.append)
+        first, second = view("1", 100.0, periods[0], io_s=30.0), view("2", 80.0, periods[1], io_s=30.0)
+        for pair in ((first, second), (second, first)):
+            assert [resize.id for resize in decide(controller, *pair)] == [chosen]
+        assert [conflict.shift_s for conflict in told] == pytest.approx([shift_s, shift_s])
 
 
 def test_nothing_to_do() -> None:
