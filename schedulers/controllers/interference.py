@@ -149,7 +149,9 @@ class Interference:
             if place in touched:
                 continue
             resize, taken, shift_s = None, 0, 0.0
-            if coupled >= 0 and coupled_by <= idle:
+            if shifted in touched:
+                outcome = kernels.UNWILLING
+            if coupled >= 0 and coupled not in touched and coupled_by <= idle:
                 chosen, taken = coupled, coupled_by
                 steps: tuple[Step, ...] = (Step(int(outlook.next_control.item(chosen)), taken),)
                 resize = Resize(views[chosen].id, steps, Reason.COUPLE, outlook.returnable_s.item(chosen))

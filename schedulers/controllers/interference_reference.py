@@ -41,7 +41,7 @@ class PlainInterference(Interference):
             if self.strategy is Strategy.WATCH:
                 self._told(scene, phases, place, other)
                 continue
-            chosen, answer = self._resolve(scene.applications, phases, place, other, idle)
+            chosen, answer = self._resolve(scene.applications, phases, place, other, idle, touched)
             if self.tell is not None:
                 self.tell(self._conflict(scene, phases, place, other, chosen, answer))
             if isinstance(answer, Resize):
@@ -69,23 +69,23 @@ class PlainInterference(Interference):
         return next((int(hit) for hit in hits if hit != place), None)
 
     def _resolve(
-        self, views: Sequence[AppView], phases: list[Phase], place: int, other: int, idle: int
+        self, views: Sequence[AppView], phases: list[Phase], place: int, other: int, idle: int, touched: set[int]
     ) -> tuple[int, Resize | Refusal]:
         if self.strategy is Strategy.COUPLE:
-            coupled = self._couple(views, phases, place, other, idle)
+            coupled = self._couple(views, phases, place, other, idle, touched)
             if coupled is not None:
                 return coupled
-        return self._shift(views, phases, place, other, idle)
+        return self._shift(views, phases, place, other, idle, touched)
 
     def _couple(
-        self, views: Sequence[AppView], phases: list[Phase], place: int, other: int, idle: int
+        self, views: Sequence[AppView], phases: list[Phase], place: int, other: int, idle: int, touched: set[int]
     ) -> tuple[int, Resize] | None:
         coupling = couple(phases[place], phases[other], self.tolerance)
         if coupling is None:
             return None
         chosen = (place, other)[coupling.chosen]
         view = views[chosen]
-        if not view.willing:
+        if not view.willing or chosen in touched:
             return None
         application = view.application
         size = coupled_size(coupling, phases[chosen], application.model, view.nodes, view.base, application.io_every)
@@ -94,13 +94,13 @@ class PlainInterference(Interference):
         return chosen, Resize(view.id, (Step(view.next_control, size - view.nodes),), Reason.COUPLE, view.returnable_s)
 
     def _shift(
-        self, views: Sequence[AppView], phases: list[Phase], place: int, other: int, idle: int
+        self, views: Sequence[AppView], phases: list[Phase], place: int, other: int, idle: int, touched: set[int]
     ) -> tuple[int, Resize | Refusal]:
         wide = [phases[index].widened(self._margin(phases[index])) for index in (place, other)]
         which = select_application(wide[0], wide[1], self.equal, self.similar)
         chosen = (place, other)[which]
         view = views[chosen]
-        if not view.willing:
+        if not view.willing or chosen in touched:
             return chosen, Refusal.UNWILLING
         application, margin = view.application, self._margin(phases[chosen])
         first, at = view.next_control, application.next_io(view.iteration)

@@ -76,6 +76,16 @@ def test_refusals_are_told() -> None:
     assert (told[0].first, told[0].second, told[0].start_s) == ("a", "b", 200.0)
 
 
+def test_nobody_is_resized_twice_at_once() -> None:
+    """a and b have written at the same time, and c is in the way of both: it is asked once, and refuses the second."""
+    told: list[Conflict] = []
+    views = (view("c", 200.0), view("a", 215.0), view("b", 216.0))
+    ended = (IoEnded("a", 0.0, 0.0, 20.0), IoEnded("b", 0.0, 0.0, 20.0))
+    found = list(Interference(tell=told.append)(Scene(20.0, views, ended, 50)))
+    assert [resize.id for resize in found] == ["c"]
+    assert [conflict.outcome for conflict in told] == ["shift", "it is being resized already, or has one size only"]
+
+
 def test_watching_tells_and_does_nothing() -> None:
     """The predictor without the controller (use case A)."""
     told: list[Conflict] = []
