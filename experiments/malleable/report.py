@@ -27,8 +27,8 @@ NOTES = (
     "'C drifting'. One pair of periods does not give both.",
     "D: every predicted collision is avoided, so that shifting leaves no delay; the paper's 11 s are "
     "what two collisions that are not avoided would cost.",
-    "four: beyond 82 processes the applications ask for more I/O than one at a time can be served (their I/O ratios "
-    "add up to more than 1) and fall into step. Who writes next then matters as much as who has how many processes: "
+    "four: beyond 82 processes the applications ask for about as much I/O as one at a time can be served (their I/O "
+    "ratios add up to 1) and fall into step. Who writes next then matters as much as who has how many processes: "
     "the published order and gains come out when the smallest write goes first, not with first come, first served.",
 )
 
