@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -79,7 +80,11 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) ->
                 fail_on_deadlock=True,
             ),
         )
-        simulation.run()
+        gc.freeze()  # what has been loaded lives until the end: no need to look at it again and again
+        try:
+            simulation.run()
+        finally:
+            gc.unfreeze()
     return Played(time.process_time() - begin - session.cpu_s)
 
 

@@ -10,7 +10,10 @@ learning*, SC 2017, Table 3.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
 
 from schedulers.job import Job
 
@@ -147,6 +150,9 @@ ORDERS: dict[str, Key] = {
 }
 """Queue orders by their name on the command line."""
 
+CHANGING = frozenset({"expansion", "wfp3", "unicef"})
+"""Orders whose keys change with time; a job's keys in all others stay what they are."""
+
 THESIS_STARTS = (
     "fcfs", "wide", "large-node-bb", "high-ratio", "low-ratio", "narrow", "small-node-bb", "sjf", "longest",
 )  # fmt: skip
@@ -165,3 +171,34 @@ def ordered(jobs: Iterable[Job], order: str, now_s: float) -> list[Job]:
         return list(jobs)
     key = ORDERS[order]
     return sorted(jobs, key=lambda job: (key(job, now_s), job.number))
+
+
+def positions(
+    jobs: Sequence[Job], orders: Sequence[str], now_s: float, known: dict[str, tuple[float, ...]]
+) -> Iterator[npt.NDArray[np.int32]]:
+    """Yield the positions of jobs in each of several queue orders: those of :func:`ordered`, at less cost.
+
+    Parameters
+    ----------
+    jobs
+        The jobs, in order of submission.
+    orders
+        Names of :data:`ORDERS`.
+    now_s
+        Current time (s).
+    known
+        Keys that do not change, by job: the caller's memory between calls, with the same orders every time.
+    """
+    lasting = [name for name in orders if name not in CHANGING]
+    for job in jobs:
+        if job.id not in known:
+            known[job.id] = tuple(ORDERS[name](job, now_s) for name in lasting)
+    if len(known) > 2 * len(jobs) + 1000:
+        keep = {job.id: known[job.id] for job in jobs}
+        known.clear()
+        known.update(keep)
+    numbers = np.array([job.number for job in jobs], np.int64)
+    columns = dict(zip(lasting, np.array([known[job.id] for job in jobs], np.float64).T, strict=True))
+    for name in orders:
+        keys = columns[name] if name in columns else np.array(key_column(jobs, name, now_s), np.float64)
+        yield np.lexsort((numbers, keys)).astype(np.int32)

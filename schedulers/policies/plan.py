@@ -19,12 +19,14 @@ from schedulers.explain import Role
 from schedulers.job import Job
 from schedulers.objectives import Objective
 from schedulers.options import option
-from schedulers.ordering import THESIS_STARTS, ordered
+from schedulers.ordering import THESIS_STARTS, positions
 from schedulers.passes import binding_now, fill, serve_first
 from schedulers.planning import Annealing, Order, Planner
 from schedulers.view import View
 
 LAST_PLAN = "last plan"
+KEYS = "keys"
+"""What the policy remembers: the order of its last plan, and the keys of waiting jobs."""
 
 MORE_ORDERS = ("small-bb", "large-bb", "area", "expansion", "wfp3", "unicef", "f1", "f2", "f3", "f4")
 CANDIDATES: dict[str, tuple[str, ...]] = {"thesis": THESIS_STARTS, "all": THESIS_STARTS + MORE_ORDERS}
@@ -154,10 +156,9 @@ class Plan:
         return Annealing(steps, gap / len(planner.jobs), 1e-3 ** (1.0 / steps), 1, 0.0, swaps, delayed)
 
     def _starting_orders(self, view: View, jobs: Sequence[Job]) -> Iterator[Order]:
-        rank = {job.id: index for index, job in enumerate(jobs)}
-        for name in CANDIDATES[self.candidates]:
-            yield np.array([rank[job.id] for job in ordered(jobs, name, view.now_s)], np.int32)
+        yield from positions(jobs, CANDIDATES[self.candidates], view.now_s, view.notebook.setdefault(KEYS, {}))
         if self.warm_start:
+            rank = {job.id: index for index, job in enumerate(jobs)}
             last = [rank[job_id] for job_id in view.notebook.get(LAST_PLAN, ()) if job_id in rank]
             if last:
                 known = set(last)
