@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import enum
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
 from schedulers.applications.application import Application
 from schedulers.controllers.observed import Observed
-from schedulers.controllers.prediction import Phase, Step, predict
+from schedulers.controllers.prediction import Phase, Step, io_duration_s, predict
 
 
 class Activity(enum.Enum):
@@ -71,10 +72,10 @@ class AppView:
             steps=self.steps,
         )
 
-    @cached_property
+    @property
     def settled_nodes(self) -> int:
         """Size after all agreed changes."""
-        return self.nodes + sum(step.change for step in self.steps)
+        return self.nodes + sum([step.change for step in self.steps]) if self.steps else self.nodes
 
     @cached_property
     def next_control(self) -> int:
@@ -91,7 +92,7 @@ class AppView:
         """When that control point is expected."""
         return self.since_s + (self.next_control - self.iteration) / self.application.control_every * self.interval_s
 
-    @cached_property
+    @property
     def returnable_s(self) -> float:
         """When nodes given to it now could be back at the latest, if they were asked for at once.
 
@@ -99,35 +100,41 @@ class AppView:
         """
         return self.control_s + 2 * self.application.overhead_s + self.interval_s
 
-    @cached_property
+    @property
     def willing(self) -> bool:
         """Whether it can be resized and nothing is agreed yet; the last control point is its end."""
         return self.application.resizable and not self.steps and self.next_control < self.application.iterations
 
     @cached_property
     def facts(self) -> tuple[float, ...]:
-        """What :class:`schedulers.controllers.outlook.Outlook` is made of, in the order of its table's first rows."""
-        application, nodes, steps = self.application, self.nodes, self.steps
-        model, seen, io = application.model, self.observed.per_iteration, self.observed.io
-        # The size that was seen last is nearly always the present one.
-        mean = seen[-1][1] if seen and seen[-1][0] == nodes else self.observed.iteration(nodes, model)
+        """What a decision needs to know, in the order of :data:`schedulers.controllers.outlook.FACTS`.
+
+        A decision asks all applications for them at once; whoever makes a view may work them out before.
+        """
+        application, steps, phase = self.application, self.steps, self.next_phase
+        giving = any(step.change < 0 for step in steps) if steps else False
+        lent = self.settled_nodes > self.base
         return (
-            self.since_s,
-            self.iteration,
-            nodes,
+            *((phase.start_s, phase.duration_s, phase.period_s, phase.error_s) if phase else _NEVER),
+            self.observed.iteration(self.nodes, application.model).mean,
+            io_duration_s(application, self.observed, self.nodes),
+            self.nodes,
             self.base,
             self.held,
-            nodes + sum([step.change for step in steps]) if steps else nodes,
-            bool(steps),
-            bool(steps) and any(step.change < 0 for step in steps),
-            mean.count,
-            mean.mean,
-            mean.squares,
-            io.mean if io.count else model.io_s.item(nodes - model.minimum),
+            self.settled_nodes,
+            application.minimum,
+            application.maximum,
             application.iterations,
             application.io_every,
-            application.control_every,
             application.overhead_s,
-            model.minimum,
-            model.minimum + len(model.cpu_s) - 1,
+            self.next_control,
+            (application.next_io(self.iteration) or 0) - application.control_every,
+            self.control_s,
+            self.returnable_s,
+            self.willing,
+            lent and not giving and self.next_control < application.iterations,
         )
+
+
+_NEVER = (math.inf, 0.0, math.inf, 0.0)
+"""The next I/O phase of an application that has none left."""

@@ -83,12 +83,14 @@ class Malleable:
         self._ended_phases: list[IoEnded] = []
         self._reuse = True
         self._dynamic = True
+        self._watched = False
         self._machine: Machine
 
     # ------------------------------------------------------------------ what controllers see and ask
 
     def views(self) -> tuple[AppView, ...]:
         """The running applications, in order of their starts."""
+        self._watched = True
         return tuple(app.view for app in self._apps.values())
 
     def take_ended_phases(self) -> tuple[IoEnded, ...]:
@@ -109,6 +111,12 @@ class Malleable:
         """
         app = self._apps[job_id]
         app.agree(steps, () if gained is None else gained.nodes, now_s)
+        self._settle(app)
+
+    def _settle(self, app: RunningApp) -> None:
+        """An application stays as it is for a while: decisions will find worked out what they need of it."""
+        if self._watched:
+            app.settle()
 
     # ------------------------------------------------------------------ execution
 
@@ -252,7 +260,10 @@ class Malleable:
         app.look(activity=Activity.WAIT, since_s=now_s + expected_s)
         granted = self._gate.request(app.job.id, app.job.id, 0, app.application.io_bytes, now_s)
         self._grant(granted, now_s, answer)
-        if app.view.activity is Activity.WAIT and app.subs.deadline_s < math.inf:
+        if app.view.activity is not Activity.WAIT:
+            return
+        self._settle(app)
+        if app.subs.deadline_s < math.inf:
             answer.requests.append(CallMeLater(now_s, max(app.subs.deadline_s, now_s + 10 * SHORTEST_WALLTIME_S)))
 
     def _grant(self, granted: Sequence[str], now_s: float, answer: Answer) -> None:
@@ -298,6 +309,7 @@ class Malleable:
             return
         app.live = app.subs.run(key, profile, self._machine.alloc_ids(nodes), mapping, now_s, answer.requests)
         self._subs[app.live] = app
+        self._settle(app)
 
     # ------------------------------------------------------------------ the end
 

@@ -94,6 +94,10 @@ class RunningApp:
         """Show the controllers a new view."""
         self.view = replace(self.view, held=self.held, **changes)  # type: ignore[arg-type]
 
+    def settle(self) -> None:
+        """Work out what decisions will need of the view: they then only have to collect it."""
+        _ = self.view.facts
+
     def count_nodes(self, now_s: float) -> None:
         """Add up what it has held since the last time; call it before that changes."""
         self.record.node_seconds += self.held * (now_s - self.counted_s)
