@@ -139,6 +139,17 @@ def test_a_whole_life() -> None:
     assert (second.start_s, second.duration_s) == (250.0, 10.0)
 
 
+def test_decisions_find_everything_worked_out() -> None:
+    """Once somebody has looked, each report and each agreement leaves a view that a decision only has to collect."""
+    wire = Wire(job())
+    assert "facts" not in vars(wire.execution.views()[0]), "nobody had looked"
+    for number, now_s in enumerate((60.0, 120.0, 130.0, 190.0)):
+        wire.complete(f"w0%1!{number}", now_s)
+        assert "facts" in vars(wire.execution.views()[0])
+    wire.execution.agree("w0!1", (Step(8, 0),), None, 200.0)
+    assert "facts" in vars(wire.execution.views()[0])
+
+
 def test_growing_and_shrinking_at_control_points() -> None:
     """Given at 10 s, used from the control point at 60 s on after 3 s on all five nodes; the last come leave first."""
     wire = Wire(job())
