@@ -11,12 +11,15 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from schedulers.controllers.outlook import Flags, Outlook
 from schedulers.controllers.prediction import Step
 from schedulers.controllers.running import AppView
 from schedulers.controllers.scene import Reason, Resize, Scene
 from schedulers.controllers.sharing import SHARING, Claims, Expansion, Integers
+
+Places = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -54,29 +57,31 @@ class Expand:
         if touched:
             able &= np.array([view.id not in touched for view in scene.applications], np.bool_)
         places = np.flatnonzero(able)
-        views = [scene.applications[place] for place in places.tolist()]
-        nodes = outlook.nodes[places].astype(np.int64)
-        claims = Claims.collect(
-            [view.application.model for view in views],
-            nodes,
-            outlook.maximum[places].astype(np.int64) - nodes,
-            outlook.io_s[places],
-            outlook.io_every[places],
-            idle,
-        )
+        claims = self._claims(scene, places)
         given = SHARING[self.expansion](claims, idle, self.weight)
-        chosen = np.flatnonzero(self._pays(outlook, places, claims, given))
-        columns = (chosen, outlook.next_control[places[chosen]].astype(np.int64), given[chosen],
-                   outlook.returnable_s[places[chosen]])  # fmt: skip
-        for at, control, extra, until_s in zip(*(column.tolist() for column in columns), strict=True):
-            yield Resize(views[at].id, (Step(control, extra),), Reason.EXPAND, until_s)
+        chosen = np.flatnonzero(given > 0)
+        chosen = chosen[self._pays(outlook, claims, places, given, chosen)]
+        places = places[chosen]
+        columns = (places, outlook.next_control[places].astype(np.int64), given[chosen], outlook.returnable_s[places])
+        for place, control, extra, until_s in zip(*(column.tolist() for column in columns), strict=True):
+            yield Resize(scene.applications[place].id, (Step(control, extra),), Reason.EXPAND, until_s)
 
-    def _pays(self, outlook: Outlook, places: Integers, claims: Claims, given: Integers) -> Flags:
-        """Whether what an application is given saves enough until its end."""
-        left = outlook.iterations[places] - outlook.next_control[places]
-        times = claims.times_s
-        saved_s = left * (times[claims.firsts] - times[claims.firsts + given])
-        pays: Flags = (given > 0) & (saved_s > 2 * self.profit * outlook.overhead_s[places])
+    def _claims(self, scene: Scene, places: Places) -> Claims:
+        outlook = scene.outlook
+        nodes = outlook.nodes[places].astype(np.int64)
+        rooms = outlook.maximum[places].astype(np.int64) - nodes
+        models = [scene.applications[place].application.model for place in places.tolist()]
+        return Claims(models, nodes, rooms, outlook.io_s[places], outlook.io_every[places])
+
+    def _pays(self, outlook: Outlook, claims: Claims, places: Places, given: Integers, chosen: Places) -> Flags:
+        """Whether what the chosen ones are given saves enough until their ends."""
+        left = outlook.iterations[places[chosen]] - outlook.next_control[places[chosen]]
+        sizes = zip(chosen.tolist(), claims.nodes[chosen].tolist(), given[chosen].tolist(), strict=True)
+        saved_s = [
+            claims.models[place].iteration_s(nodes) - claims.models[place].iteration_s(nodes + extra)
+            for place, nodes, extra in sizes
+        ]
+        pays: Flags = left * np.array(saved_s, np.float64) > 2 * self.profit * outlook.overhead_s[places[chosen]]
         return pays
 
 

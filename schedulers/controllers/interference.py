@@ -18,7 +18,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from schedulers.controllers import interference_kernels as kernels
-from schedulers.controllers.outlook import Floats, Outlook
+from schedulers.controllers.outlook import Flags, Floats, Outlook
 from schedulers.controllers.prediction import Step
 from schedulers.controllers.running import AppView
 from schedulers.controllers.scene import Reason, Resize, Scene
@@ -134,10 +134,11 @@ class Interference:
 
     def _answers(self, scene: Scene, margins_s: Floats, ends_s: Floats, places: Integers, others: Integers) -> Integers:
         """What could be done about each conflict, as far as it does not depend on idle nodes."""
-        firsts, tables = _tables(scene.applications, np.concatenate((places, others)))
         rules = np.array([self.equal, self.similar, self.tolerance, self.strategy is Strategy.COUPLE], np.float64)
         answers = np.zeros((len(places), 5), np.int64)
-        apps = _apps(scene.outlook, margins_s)
+        apps, marked = _apps(scene.outlook, margins_s), np.zeros(len(ends_s), np.bool_)
+        kernels.mark_resizable(apps, places, others, rules, marked)
+        firsts, tables = _tables(scene.applications, marked)
         kernels.resolve(apps, ends_s, tables, firsts, places, others, rules, answers)
         return answers
 
@@ -194,10 +195,10 @@ def _apps(outlook: Outlook, margins_s: Floats) -> Floats:
     return np.stack([rows[row] for row in range(len(rows))])
 
 
-def _tables(views: Sequence[AppView], involved: Integers) -> tuple[Integers, Floats]:
-    """Iteration times by size of the applications in conflicts, one after another, and where each begins."""
-    chosen = np.unique(involved).tolist()
-    tables = [views[place].application.model.iterations_s for place in chosen]
+def _tables(views: Sequence[AppView], marked: Flags) -> tuple[Integers, Floats]:
+    """Iteration times by size of the marked applications, one after another, and where each begins."""
+    chosen = np.flatnonzero(marked)
+    tables = [views[place].application.model.iterations_s for place in chosen.tolist()]
     lengths = np.zeros(len(views) + 1, np.int64)
-    lengths[[place + 1 for place in chosen]] = [len(table) for table in tables]
-    return np.cumsum(lengths), np.concatenate(tables)
+    lengths[chosen + 1] = [len(table) for table in tables]
+    return np.cumsum(lengths), np.concatenate(tables) if tables else np.zeros(0)

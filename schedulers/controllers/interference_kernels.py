@@ -8,7 +8,7 @@ Layout
 ------
 ``apps: float64[11, applications]``  a row per :data:`START` ... :data:`WILLING`
 ``ends: float64[applications]``      end of the next I/O phases, taken to last longer by the margins
-``tables: float64[:]``               seconds of an iteration by size, for the applications in conflicts
+``tables: float64[:]``               seconds of an iteration by size, for the applications that are marked
 ``firsts: int64[applications + 1]``  where the table of each begins
 ``rules: float64[4]``                equal, similar, tolerance, whether periods are coupled
 """
@@ -78,6 +78,20 @@ def _selected(apps, place, other, equal, similar):
     if equal < difference <= similar:
         return place if mine_s < its_s else other
     return place if apps[START, place] <= apps[START, other] else other
+
+
+@njit(f"void({_TABLE}, {_INTEGERS}, {_INTEGERS}, {_FLOATS}, boolean[::1])", **_OPTIONS)
+def mark_resizable(apps, places, others, rules, marked):
+    """Mark the applications that conflicts of ``places`` with ``others`` could resize: whose tables are needed."""
+    for k in range(len(places)):
+        place, other = places[k], others[k]
+        chosen = _selected(apps, place, other, rules[0], rules[1])
+        if apps[WILLING, chosen] > 0.0:
+            marked[chosen] = True
+        if rules[3] > 0.0:
+            chosen = place if apps[PERIOD, place] >= apps[PERIOD, other] else other
+            if apps[WILLING, chosen] > 0.0:
+                marked[chosen] = True
 
 
 @njit(inline="always")

@@ -65,56 +65,49 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Claims:
-    """Applications that may get nodes, as arrays with an entry for each; see :class:`Candidate`.
+    """Applications that may get nodes, as columns with an entry for each; see :class:`Candidate`.
 
     Attributes
     ----------
+    models
+        Their times by size.
+    nodes
+        Present sizes, agreed changes included.
     rooms
         Most nodes that they can use.
-    times_s
-        Seconds of an iteration by size, from the present one to the largest that matters, one application after
-        another.
-    firsts
-        Where in ``times_s`` each begins.
-    sequential_s
-        Seconds of an iteration on one node.
     io_s, io_every
         Duration of an I/O phase, and iterations between two.
     """
 
+    models: Sequence[PerformanceModel]
+    nodes: Integers
     rooms: Integers
-    times_s: Floats
-    firsts: Integers
-    sequential_s: Floats
     io_s: Floats
     io_every: Floats
 
     @classmethod
-    def of(cls, candidates: Sequence[Candidate], idle: int) -> Claims:
-        """Claims of these candidates on ``idle`` nodes."""
-        return cls.collect(
+    def of(cls, candidates: Sequence[Candidate]) -> Claims:
+        """Claims of these candidates."""
+        return cls(
             [candidate.model for candidate in candidates],
             np.array([candidate.nodes for candidate in candidates], np.int64),
             np.array([candidate.room for candidate in candidates], np.int64),
             np.array([candidate.io_s for candidate in candidates], np.float64),
             np.array([candidate.io_every for candidate in candidates], np.float64),
-            idle,
         )
 
-    @classmethod
-    def collect(
-        cls, models: Sequence[PerformanceModel], nodes: Integers, rooms: Integers, io_s: Floats, io_every: Floats,
-        idle: int,
-    ) -> Claims:  # fmt: skip
-        """Put models and what is known of each application together; sizes beyond the idle nodes do not matter."""
-        sizes = (np.minimum(rooms, idle) + 1).tolist()
+    def tables(self, idle: int) -> tuple[Floats, Integers]:
+        """Seconds of an iteration by size, from the present one to the largest that ``idle`` nodes allow.
+
+        One application after another; and where each begins.
+        """
+        counts = np.minimum(self.rooms, idle) + 1
+        firsts = self.nodes - np.array([model.minimum for model in self.models], np.int64)
         times = [
-            model.iterations_s[size - model.minimum : size - model.minimum + count]
-            for model, size, count in zip(models, nodes.tolist(), sizes, strict=True)
+            model.iterations_s[first:end]
+            for model, first, end in zip(self.models, firsts.tolist(), (firsts + counts).tolist(), strict=True)
         ]
-        firsts = np.cumsum([0, *sizes])[:-1]
-        sequential_s = np.array([model.sequential_s for model in models], np.float64)
-        return cls(rooms, np.concatenate(times) if times else np.zeros(0), firsts, sequential_s, io_s, io_every)
+        return np.concatenate(times) if times else np.zeros(0), np.cumsum(counts) - counts
 
 
 def balance(gain: float, io_ratio: float, weight: float) -> float:
@@ -155,8 +148,10 @@ def by_io(claims: Claims, idle: int, weight: float = 1.0) -> Integers:
     """Algorithm 6: each node to the application with the best :func:`balance`; the first of equals."""
     count = len(claims.rooms)
     given, heap, scores = np.zeros(count, np.int64), np.empty(count, np.int64), np.empty(count)
-    about = (claims.rooms, claims.firsts, claims.sequential_s, claims.io_s, claims.io_every)
-    hand_out(claims.times_s, *about, float(weight), idle, heap, scores, given)
+    times, firsts = claims.tables(idle)
+    sequential_s = np.array([model.sequential_s for model in claims.models], np.float64)
+    about = (claims.rooms, firsts, sequential_s, claims.io_s, claims.io_every)
+    hand_out(times, *about, float(weight), idle, heap, scores, given)
     return given
 
 

@@ -56,7 +56,8 @@ def _sift(heap, scores, size, at):
 def hand_out(times, rooms, firsts, sequential_s, io_s, io_every, weight, idle, heap, scores, given):
     """Hand ``idle`` nodes out; ``given`` (zeros) becomes what each gets, ``heap`` and ``scores`` are working space.
 
-    The arrays are those of :class:`schedulers.controllers.sharing.Claims`. Nodes that slow down are not given.
+    The arrays are those of :class:`schedulers.controllers.sharing.Claims` and its tables. Nodes that slow down are not
+    given.
     """
     size = 0
     for place in range(len(rooms)):

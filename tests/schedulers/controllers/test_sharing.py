@@ -32,7 +32,7 @@ def by_io(candidates: list[Candidate], idle: int, weight: float = 1.0) -> list[i
 
 def share(expansion: Expansion, candidates: list[Candidate], idle: int, weight: float = 1.0) -> list[int]:
     """Shared by a rule."""
-    return list(SHARING[expansion](Claims.of(candidates, idle), idle, weight).tolist())
+    return list(SHARING[expansion](Claims.of(candidates), idle, weight).tolist())
 
 
 def test_fair_by_hand() -> None:
