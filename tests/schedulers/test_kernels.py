@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -42,3 +43,24 @@ def test_code_older_than_its_callees_is_dropped(tmp_path: Path) -> None:
     os.utime(source, (now_s - 20, now_s - 20))
     assert drop_older_than(tmp_path, str(source)) == [tmp_path / "old.f-1.py311.nbi"]
     assert sorted(path.name for path in tmp_path.glob("*.nb*")) == ["new.f-1.py311.nbi", "old.f-1.py311.1.nbc"]
+
+
+def test_kernels_of_sources_that_were_only_written_anew_are_announced_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A checkout makes sources look newer than what Numba keeps of them: after one warming they count as cached."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    version = f"py{sys.version_info.major}{sys.version_info.minor}"
+    for name in kernels.kernel_modules():
+        *_, package, module = name.split(".")
+        folder = tmp_path / f"{package}_0123"
+        folder.mkdir(exist_ok=True)
+        index = folder / f"{module}.kernel-1.{version}.nbi"
+        index.touch()
+        os.utime(index, (1.0, 1.0))
+    assert not kernels.is_cached()
+    lines: list[str] = []
+    kernels.warm_up(lines.append)
+    kernels.warm_up(lines.append)
+    assert len(lines) == 1
+    assert kernels.is_cached()
