@@ -19,6 +19,7 @@ from analysis.tables import Floats
 from experiments import folders, policies, sessions
 from experiments.cli import executor_of
 from experiments.inputs import Inputs
+from experiments.runner import Outcome
 from experiments.spec import Model, PlatformSpec, PolicySpec, RunSpec, WorkloadSpec
 from experiments.thesis import campaign
 from experiments.thesis.ceiling import CLAIRVOYANT, told
@@ -100,11 +101,14 @@ def run_beyond(options: argparse.Namespace, root: Path, console: Console) -> int
         specs = [TO_BEAT, *contenders]
         runs += campaign.cross(inputs, battle.workloads, [battle.platform], battle.model, specs, seeds)
     jobs = {run.workload.path: inputs.jobs(run.workload) for run in runs}
-    outcome = campaign.run(runs, jobs, root, executor_of(options), console)
+    outcome = Outcome()
+    if not options.report:
+        outcome = campaign.run(runs, jobs, root, executor_of(options), console)
     if options.ceiling:
         known = list(_clairvoyant(battles, inputs, Results(runs, root), seeds))
         jobs |= {run.workload.path: inputs.jobs(run.workload) for run in known}
-        outcome.failed.update(campaign.run(known, jobs, root, executor_of(options), console).failed)
+        if not options.report:
+            outcome.failed.update(campaign.run(known, jobs, root, executor_of(options), console).failed)
         contenders, runs = (*contenders, *CLAIRVOYANT), [*runs, *known]
     results = Results(runs, root)
     comparisons = [found for battle in battles for spec in contenders for found in compare(results, battle, spec.label)]

@@ -54,7 +54,9 @@ def _reproduce(options: argparse.Namespace, root: Path, console: Console) -> int
         seeds=tuple(range(options.seeds or (1 if options.quick else SEEDS))),
     )
     prepared = campaign.prepare(scope, root, options.data, console)
-    outcome = campaign.run(prepared.runs, prepared.jobs, root, executor_of(options), console)
+    outcome = Outcome()
+    if not options.report:
+        outcome = campaign.run(prepared.runs, prepared.jobs, root, executor_of(options), console)
     results = Results(prepared.runs, root)
     summary.write_tables(results.rows, root)
     published, measured = read_published(), read_published(MEASURED)
@@ -114,6 +116,7 @@ def _parser() -> argparse.ArgumentParser:
         "--seeds", type=positive, metavar="N", help=f"seeds of what is random ({SEEDS}; 1 with --quick or on full logs)"
     )
     add("--data", type=Path, metavar="FOLDER", help="folder of the published inputs")
+    add("--report", action="store_true", help="run nothing, report on what has finished")
     add_common(parser)
     beyond = parser.add_argument_group("better than published")
     add = beyond.add_argument

@@ -64,6 +64,15 @@ def test_seeds_and_costs_are_told(report: Path) -> None:
     assert "## What it cost" in text
 
 
+def test_what_has_finished_can_be_reported_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``--report`` runs nothing: what is missing is left out, here everything."""
+    monkeypatch.delenv(inputs.VARIABLE, raising=False)
+    monkeypatch.setattr(inputs, "LOG", "kth-like:jobs=240")
+    assert main([*ARGUMENTS, "--report", "--out", str(tmp_path)]) == 0
+    assert (tmp_path / "REPORT.md").read_text().startswith("# The thesis's evaluation, repeated\n\n0 runs")
+    assert not list(tmp_path.glob("part-*"))
+
+
 def test_page_is_one_file(report: Path) -> None:
     """All pictures are in the page."""
     page = (report / "report.html").read_text()
