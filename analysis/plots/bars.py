@@ -47,10 +47,13 @@ def bars(
         mean, low, high = interval.value / scale, interval.low / scale, interval.high / scale
         ax.barh(row, mean, height=0.66, color=palette[name])
         ax.errorbar(mean, row, xerr=[[mean - low], [high - mean]], color=INK, capsize=3, linewidth=1.1)
+        beside, points = high, 5
         if marks and name in marks:
-            ax.plot(marks[name] / scale, row, marker="D", markersize=5, color="white", markeredgecolor=INK, zorder=4)
+            mark = marks[name] / scale
+            ax.plot(mark, row, marker="D", markersize=5, color="white", markeredgecolor=INK, zorder=4)
+            beside, points = max(high, mark), 7  # the number stands clear of the diamond
         ax.annotate(
-            _three_digits(mean), (high, row), xytext=(5, 0), textcoords="offset points", va="center", fontsize=9
+            _three_digits(mean), (beside, row), xytext=(points, 0), textcoords="offset points", va="center", fontsize=9
         )
     ax.set_yticks(range(len(values)), list(values))
     ax.invert_yaxis()
