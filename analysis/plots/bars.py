@@ -11,6 +11,9 @@ from analysis.compare import bootstrap_mean
 from analysis.plots.style import INK, colours, new_axes, set_title, time_unit
 from analysis.tables import Floats
 
+NUMBER = 0.14
+"""About the width of a number beside a bar, as a share of the longest bar."""
+
 
 def bars(
     values: Mapping[str, Floats],
@@ -51,7 +54,8 @@ def bars(
         if marks and name in marks:
             mark = marks[name] / scale
             ax.plot(mark, row, marker="D", markersize=5, color="white", markeredgecolor=INK, zorder=4)
-            beside, points = max(high, mark), 7  # the number stands clear of the diamond
+            if high < mark < high + NUMBER * top / scale:  # the number would be upon the diamond
+                beside, points = mark, 7
         ax.annotate(
             _three_digits(mean), (beside, row), xytext=(points, 0), textcoords="offset points", va="center", fontsize=9
         )
