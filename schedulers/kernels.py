@@ -33,12 +33,13 @@ def warm_up(report: Callable[[str], None] | None = None) -> float:
     float
         Seconds that it took.
     """
-    if report is not None and not is_cached():
+    cached = is_cached()
+    if report is not None and not cached:
         report("compiling numerical kernels (once per installation, about ten seconds)")
     begin = time.perf_counter()
     for name in kernel_modules():
         importlib.import_module(name)
-    if not is_cached():
+    if not cached:
         _mark_cached()
     return time.perf_counter() - begin
 

@@ -132,7 +132,7 @@ def ratios(
 ) -> tuple[list[float], list[float]]:
     """Reproduced and published means of the parts, each divided by the baseline's on the same part."""
     ours, theirs = [], []
-    for part in _common(results, published, model, policy, metric, parts):
+    for part in common_parts(results, published, model, policy, metric, parts):
         base = results.value(model, part, BASELINE, metric)
         if base:
             value = results.value(model, part, policy, metric)
@@ -147,7 +147,7 @@ def ratios(
 def _means(results: Results, published: Published, model: str, parts: Sequence[str], original: bool) -> Iterator[Check]:
     for policy in SPLIT:
         for metric in METRICS:
-            common = _common(results, published, model, policy, metric, parts)
+            common = common_parts(results, published, model, policy, metric, parts)
             if not common:
                 continue
             ours = [results.value(model, part, policy, metric) or 0.0 for part in common]
@@ -225,7 +225,7 @@ def _relative(
     return Check(group, key, figure, published, reproduced, deviation, tolerance, absolute=False, judged=judged)
 
 
-def _common(
+def common_parts(
     results: Results, published: Published, model: str, policy: str, metric: str, parts: Iterable[str]
 ) -> list[str]:
     """Parts that have run and whose published value is sound."""

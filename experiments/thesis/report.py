@@ -11,12 +11,12 @@ from experiments import folders
 from experiments.spec import Model
 from experiments.thesis.cells import comparison_csv, listed, number, tally
 from experiments.thesis.chance import draws_of
-from experiments.thesis.checks import Check, Group, Verdict
+from experiments.thesis.checks import Check, Group, Verdict, common_parts
 from experiments.thesis.document import Block, Heading, Listing, Paragraph, Table, to_html, to_markdown
 from experiments.thesis.draw import Artist
 from experiments.thesis.figures import MINUTE_BOUND, MODEL_NAMES
 from experiments.thesis.inputs import FULL
-from experiments.thesis.published import METRICS, UNSOUND, Key, is_sound
+from experiments.thesis.published import METRICS, UNSOUND, Key
 from experiments.thesis.sections import SECTIONS, Material, section_blocks
 from experiments.thesis.variants import ALIASES, SPLIT, is_random
 
@@ -173,11 +173,10 @@ def _seeds(material: Material) -> Iterator[Block]:
     """How far the seeds of one schedule lie apart, and the published draw from them."""
     rows = []
     for model, policy, metric in itertools.product(material.scope.models, filter(is_random, SPLIT), CHANCE_METRICS):
-        keys = [Key(model.value, part, policy, metric) for part in material.part_names]
-        sound = [key for key in keys if key in material.published and is_sound(key.model, key.workload, key.policy)]
-        known = [key for key in sound if material.results.has(key.model, key.workload, key.policy)]
-        ours = [material.results.values(key.model, key.workload, key.policy, key.metric) for key in known]
-        draws = draws_of(ours, [material.published[key].value for key in known])
+        place = (model.value, policy, metric)
+        parts = common_parts(material.results, material.published, *place, material.part_names)
+        ours = [material.results.values(model.value, part, policy, metric) for part in parts]
+        draws = draws_of(ours, [material.published[Key(model.value, part, policy, metric)].value for part in parts])
         if draws is not None:
             cells = (number(draws.published), number(draws.mean), number(draws.deviation))
             means = "  ".join(number(mean) for mean in draws.means)

@@ -6,7 +6,7 @@ The plain forms, one conflict at a time, are in :mod:`schedulers.controllers.shi
 
 Layout
 ------
-``apps: float64[11, applications]``  a row per :data:`START` ... :data:`WILLING`
+``apps: float64[13, applications]``  a row per :data:`START` ... :data:`WILLING`
 ``ends: float64[applications]``      end of the next I/O phases, taken to last longer by the margins
 ``tables: float64[:]``               seconds of an iteration by size, for the applications that are marked
 ``firsts: int64[applications + 1]``  where the table of each begins

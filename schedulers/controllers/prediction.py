@@ -9,7 +9,7 @@ previous periods and durations are extrapolated from the last event.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -22,6 +22,15 @@ class Step(Struct, frozen=True, gc=False):
 
     iteration: int
     change: int
+
+
+def most_taken(steps: Iterable[Step]) -> int:
+    """Most nodes that these steps, one after another, take beyond the present size."""
+    total = most = 0
+    for step in steps:
+        total += step.change
+        most = max(most, total)
+    return most
 
 
 class Phase(Struct, frozen=True, gc=False):

@@ -112,7 +112,7 @@ class AppView:
         A decision asks all applications for them at once; whoever makes a view may work them out before.
         """
         application, steps, phase = self.application, self.steps, self.next_phase
-        giving = any(step.change < 0 for step in steps) if steps else False
+        giving = any(step.change < 0 for step in steps)
         lent = self.settled_nodes > self.base
         return (
             *((phase.start_s, phase.duration_s, phase.period_s, phase.error_s) if phase else _NEVER),

@@ -15,7 +15,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from schedulers.controllers.outlook import Outlook
-from schedulers.controllers.prediction import Step
+from schedulers.controllers.prediction import Step, most_taken
 from schedulers.controllers.running import AppView
 
 
@@ -74,11 +74,7 @@ class Resize(Struct, frozen=True, gc=False):
     @property
     def growth(self) -> int:
         """Nodes that it takes at most beyond what the application holds."""
-        total = most = 0
-        for step in self.steps:
-            total += step.change
-            most = max(most, total)
-        return most
+        return most_taken(self.steps)
 
 
 @dataclass(frozen=True)

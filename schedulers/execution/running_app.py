@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from schedulers.applications.application import Application
 from schedulers.controllers.observed import Observed
-from schedulers.controllers.prediction import Phase, Step
+from schedulers.controllers.prediction import Phase, Step, most_taken
 from schedulers.controllers.running import Activity, AppView
 from schedulers.execution import base
 from schedulers.execution.app_record import AppRecord, PhaseSeen
@@ -148,7 +148,7 @@ class RunningApp:
         if change < 0:
             self.leaving += self.order[change:]
             del self.order[change:]
-        needed = max(0, _most(later))
+        needed = most_taken(later)
         self.leaving += self.spare[needed:]
         del self.spare[needed:]
         if due:
@@ -172,12 +172,3 @@ class RunningApp:
         nodes = [*self.order, *self.spare, *self.leaving]
         assert len(nodes) == len(set(nodes)), f"{name}: a node is counted twice"
         assert self.application.minimum <= view.nodes <= self.application.maximum, f"{name}: no such size"
-
-
-def _most(steps: Sequence[Step]) -> int:
-    """Most nodes that later steps take beyond the present size."""
-    total = most = 0
-    for step in steps:
-        total += step.change
-        most = max(most, total)
-    return most
