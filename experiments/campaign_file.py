@@ -213,7 +213,7 @@ def _policies(table: dict[str, Any], where: str, literal: bool) -> list[PolicySp
         )
         try:
             policies.build_policy(spec)
-            sessions.complete(spec.session)
+            sessions.complete(spec)
         except Exception as error:
             raise SpecError(f"{where}: {error}") from None
         found.append(spec)

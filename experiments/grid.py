@@ -38,7 +38,7 @@ def expand(
     """
     labelled = with_labels(campaign.policies)
     resolved = [
-        (spec, policies.settings(spec) | sessions.complete(spec.session, literal=spec.literal)) for spec in labelled
+        (spec, policies.settings(spec) | sessions.complete(spec)) for spec in labelled
     ]
     runs: list[RunSpec] = []
     for model, seed in itertools.product(campaign.models, campaign.seeds):

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import Any
 
 from experiments.policies import build_policy
-from experiments.spec import Model, RunSpec
-from schedulers.assembly import LITERAL, Settings, assemble
+from experiments.spec import Model, PolicySpec, RunSpec
+from schedulers.assembly import Settings, assemble, make_settings
 from schedulers.errors import OptionError
 from schedulers.execution.app_record import AppRecord
 from schedulers.execution.operations import OperationRecord
 from schedulers.execution.phased import PhaseRecord
-from schedulers.options import OptionInfo, build, describe, show
+from schedulers.options import OptionInfo, describe, show
+from schedulers.policies import POLICIES
 from schedulers.session import Observer, Session
 from schedulers.timesharing.sharing import SharesNodes
 
@@ -21,15 +21,15 @@ SETTINGS: Mapping[str, OptionInfo] = {info.name: info for info in describe(Setti
 """Settings of the session by name, besides those that the model makes."""
 
 
-def complete(given: Mapping[str, str], *, literal: bool = False) -> dict[str, str]:
-    """Add the defaults of the settings that are not given; all as texts.
+def complete(spec: PolicySpec) -> dict[str, str]:
+    """Add the defaults of the settings that a policy's description leaves open; all as texts.
 
     Raises
     ------
     OptionError
         A setting or its value is unknown.
     """
-    return {name: show(value) for name, value in asdict(_settings(given, literal=literal)).items()}
+    return {name: show(value) for name, value in asdict(_settings(spec)).items()}
 
 
 def make_session(
@@ -76,13 +76,12 @@ def make_session(
 
 def settings_of(run: RunSpec) -> Settings:
     """Give the settings of a run's session."""
-    return _settings(run.policy.session, literal=run.policy.literal)
+    return _settings(run.policy)
 
 
 def shares_nodes(run: RunSpec) -> bool:
     """Whether the run's jobs run in slices or pay for blocks by their place, as dynamic jobs without an IO model."""
-    settings = _settings(run.policy.session, literal=run.policy.literal)
-    return settings.file_nodes or isinstance(build_policy(run.policy), SharesNodes)
+    return settings_of(run).file_nodes or isinstance(build_policy(run.policy), SharesNodes)
 
 
 def runs_operations(run: RunSpec) -> bool:
@@ -95,5 +94,5 @@ def runs_applications(run: RunSpec) -> bool:
     return settings_of(run).malleable
 
 
-def _settings(given: Mapping[str, Any], *, literal: bool) -> Settings:
-    return build(Settings, given, LITERAL if literal else {})
+def _settings(spec: PolicySpec) -> Settings:
+    return make_settings(spec.session, POLICIES[spec.policy].settings, literal=spec.literal)

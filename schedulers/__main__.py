@@ -95,7 +95,7 @@ def build_session(options: argparse.Namespace) -> Session:
     from schedulers import kernels
 
     kernels.warm_up(_say)
-    from schedulers.assembly import LITERAL, Settings, assemble
+    from schedulers.assembly import Settings, assemble, make_settings
     from schedulers.narrator import Narrator
     from schedulers.policies import POLICIES
     from schedulers.session import Cadence
@@ -109,9 +109,10 @@ def build_session(options: argparse.Namespace) -> Session:
     given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     if options.model == "stream":
         given["streams"] = "true"
+    entry = POLICIES[options.policy]
     return assemble(
-        POLICIES[options.policy].build(split_assignments(options.options), literal=literal),
-        build(Settings, given, LITERAL if literal else {}),
+        entry.build(split_assignments(options.options), literal=literal),
+        make_settings(given, entry.settings, literal=literal),
         phased=options.model == "io",
         literal=literal,
         cadence=Cadence(options.cadence) if options.cadence else None,

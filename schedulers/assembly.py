@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from schedulers.controllers.control import Control, make_controllers
 from schedulers.controllers.interference import Conflict
@@ -25,7 +26,7 @@ from schedulers.execution.rigid import Rigid
 from schedulers.execution.streamed import Streamed
 from schedulers.execution.timeshared import TimeShared
 from schedulers.machine import MachineDefaults
-from schedulers.options import option
+from schedulers.options import build, option
 from schedulers.placement import NodeOrder, Placement, StorageOrder
 from schedulers.session import Cadence, Observer, Session
 from schedulers.steering import Steering
@@ -100,6 +101,26 @@ class Settings(Control):
 
 LITERAL: Mapping[str, object] = {"early_release": True}
 """Settings that differ under ``--thesis-literal``."""
+
+
+def make_settings(given: Mapping[str, Any], preset: Mapping[str, Any], *, literal: bool = False) -> Settings:
+    """Build the settings of a session: what is given, else what goes with the policy, else the defaults.
+
+    Parameters
+    ----------
+    given
+        Texts or values by name.
+    preset
+        Values by name that go with the policy (:attr:`schedulers.policies.PolicyEntry.settings`).
+    literal
+        Follow the published experiment, which knew no such presets.
+
+    Raises
+    ------
+    OptionError
+        A setting or its value is unknown.
+    """
+    return build(Settings, given, LITERAL if literal else preset)
 
 
 def assemble(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 from rich.console import Console
 from rich.table import Table
@@ -25,6 +25,11 @@ class Entry(Protocol):
         """Paper and section."""
         ...
 
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Settings of the session that go with the policy."""
+        ...
+
     def options(self) -> list[OptionInfo]:
         """The options, with this entry's defaults."""
         ...
@@ -38,7 +43,8 @@ def print_policies(entries: Mapping[str, Entry], console: Console) -> None:
     """
     policies = Table("policy", "what it does", "source", title="Policies", title_justify="left")
     for name, entry in entries.items():
-        policies.add_row(Text(name, style="bold"), Text(entry.summary), Text(entry.reference))
+        brings = "".join(f"; --{key.replace('_', '-')} {show(value)}" for key, value in entry.settings.items())
+        policies.add_row(Text(name, style="bold"), Text(entry.summary + brings), Text(entry.reference))
     console.print(policies)
     for names in _families(entries).values():
         console.print(_options_table(names, entries))

@@ -50,6 +50,12 @@ class StorageOrder(enum.Enum):
     """Most room left after what this job took; ties: lowest index."""
     FULLEST = "fullest"
     """Least room left that still holds the request; ties: lowest index."""
+    FULLEST_AT_END = "fullest-at-end"
+    """Among those with room, least room left once the job has ended; ties: least room left, then lowest index.
+
+    So jobs that end late share storage nodes, and those of which jobs end soon become empty as a whole: room for jobs
+    that need a whole storage node per request.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,15 +184,18 @@ def choose_storages(
     room: Sequence[int],
     bb_bytes: int,
     order: StorageOrder = StorageOrder.NEAREST,
+    after: Sequence[int] = (),
 ) -> tuple[int, ...] | None:
     """Choose for each node in turn the storage node that holds its ``bb_bytes`` whole; ``None`` when they do not fit.
 
     Parameters
     ----------
     room
-        Bytes left per storage node.
+        Bytes left per storage node while the job runs.
     bb_bytes
         Bytes per node; 0 gives no storages.
+    after
+        Bytes left per storage node once the job has ended, without what it frees; empty: the same as ``room``.
     """
     if bb_bytes == 0:
         return ()
@@ -196,6 +205,8 @@ def choose_storages(
         fitting = [storage for storage in range(len(left)) if left[storage] >= bb_bytes]
         if not fitting:
             return None
+        if order is StorageOrder.FULLEST_AT_END:
+            fitting = _least(fitting, after or room)
         storage = _STORAGE_RULES[order](machine, node, fitting, left)
         left[storage] -= bb_bytes
         chosen.append(storage)
@@ -218,9 +229,15 @@ def _fullest(_machine: Machine, _node: int, fitting: list[int], left: list[int])
     return min(fitting, key=lambda storage: (left[storage], storage))
 
 
+def _least(fitting: list[int], after: Sequence[int]) -> list[int]:
+    least = min(after[storage] for storage in fitting)
+    return [storage for storage in fitting if after[storage] == least]
+
+
 _STORAGE_RULES: dict[StorageOrder, Callable[[Machine, int, list[int], list[int]], int]] = {
     StorageOrder.NEAREST: _nearest,
     StorageOrder.BY_ID: _by_id,
     StorageOrder.EMPTIEST: _emptiest,
     StorageOrder.FULLEST: _fullest,
+    StorageOrder.FULLEST_AT_END: _fullest,
 }

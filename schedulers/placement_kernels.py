@@ -21,6 +21,7 @@ from schedulers.timeline_layout import (
     FREE_BYTES,
     FREE_NODES,
     FULL,
+    FULLEST_AT_END,
     HEAD,
     INDICES,
     NEAREST,
@@ -170,9 +171,9 @@ def _nodes_by_link(window, demand, ask, spread, parents, groups):
             missing -= 1
 
 
-@njit(f"int64({ROW}, int64, int64, int64, int64, {TABLE}, int64)", **OPTIONS)
-def _storage_for(window, first, storages, node, bb_bytes, nearest, order):
-    """Storage with room for one more request, by the order; -1 for none."""
+@njit(f"int64({ROW}, {ROW}, int64, int64, int64, int64, {TABLE}, int64)", **OPTIONS)
+def _storage_for(window, after, first, storages, node, bb_bytes, nearest, order):
+    """Storage with room for one more request, by the order; -1 for none. ``after``: what is free once the job ends."""
     best = np.int64(-1)
     for rank in range(storages):
         storage = np.int64(nearest[node, rank]) if order == NEAREST else np.int64(rank)
@@ -181,17 +182,26 @@ def _storage_for(window, first, storages, node, bb_bytes, nearest, order):
             continue
         if order <= BY_ID:
             return storage
-        if best < 0 or (room > window[first + best] if order == EMPTIEST else room < window[first + best]):
+        if best >= 0 and order == FULLEST_AT_END and after[first + storage] != after[first + best]:
+            better = after[first + storage] < after[first + best]
+        elif best >= 0:
+            better = room > window[first + best] if order == EMPTIEST else room < window[first + best]
+        else:
+            better = True
+        if better:
             best = storage
     return best
 
 
 @njit(
-    f"void({ROW}, {ROW}, {ASK}, int64, int64, {TABLE}, {INDICES}, {INDICES}, {ROWS}, {TABLE})",
+    f"void({ROW}, {ROW}, {ROW}, {ASK}, int64, int64, {TABLE}, {INDICES}, {INDICES}, {ROWS}, {TABLE})",
     **OPTIONS,
 )
-def choose(window, demand, ask, node_order, storage_order, nearest, node_link, parents, groups, chosen):
-    """Choose nodes and storages in a window that holds them; fill ``demand`` and ``chosen``, spoil ``window``."""
+def choose(window, after, demand, ask, node_order, storage_order, nearest, node_link, parents, groups, chosen):
+    """Choose nodes and storages in a window that holds them; fill ``demand`` and ``chosen``, spoil ``window``.
+
+    ``after`` is the row of the segment in which the job will have ended.
+    """
     words, _, nodes, bb_bytes, io_rate, uses = ask
     first = HEAD + words
     for column in range(first, len(demand)):
@@ -208,7 +218,9 @@ def choose(window, demand, ask, node_order, storage_order, nearest, node_link, p
             word &= word - 1
             chosen[0, position] = node
             if bb_bytes > 0:
-                storage = _storage_for(window, first, nearest.shape[1], node, bb_bytes, nearest, storage_order)
+                storage = _storage_for(
+                    window, after, first, nearest.shape[1], node, bb_bytes, nearest, storage_order
+                )
                 window[first + storage] -= bb_bytes
                 chosen[1, position] = storage
             position += 1

@@ -206,7 +206,8 @@ def find_fit(
             start_s = times[first]
             if start_s > latest_s:
                 return np.inf
-    choose(work[window], demand, ask, node_order, storage_order, nearest, node_link, parents, groups, chosen)
+    after = segment_at(times, count, start_s + duration_s)
+    choose(work[window], rows[after], demand, ask, node_order, storage_order, nearest, node_link, parents, groups, chosen)
     return start_s
 
 

@@ -50,7 +50,7 @@ FULL, BELOW, FORWARD, WINDOW, SPARE, BACK = 0, 1, 2, 3, 4, 5
 FIRST_FIT, SPREAD, PACK = 0, 1, 2
 """Codes of :class:`schedulers.placement.NodeOrder`."""
 
-NEAREST, BY_ID, EMPTIEST, FULLEST = 0, 1, 2, 3
+NEAREST, BY_ID, EMPTIEST, FULLEST, FULLEST_AT_END = 0, 1, 2, 3, 4
 """Codes of :class:`schedulers.placement.StorageOrder`."""
 
 USE_NODES, USE_STORAGES, USE_LINKS = 1, 2, 4

@@ -159,7 +159,9 @@ class ReferenceTimeline:
         nodes = choose_nodes(self.machine, free, band, job.nodes, io_rate, self.placement.node_order)
         if nodes is None:
             return None
-        storages = choose_storages(self.machine, nodes, room, bb_bytes, self.placement.storage_order)
+        storages = choose_storages(
+            self.machine, nodes, room, bb_bytes, self.placement.storage_order, self.free_at(start_s + duration_s).room
+        )
         return None if storages is None else Allocation(nodes, storages, bb_bytes, io_rate)
 
 

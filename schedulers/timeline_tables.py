@@ -20,6 +20,7 @@ _STORAGE_ORDERS = {
     StorageOrder.BY_ID: layout.BY_ID,
     StorageOrder.EMPTIEST: layout.EMPTIEST,
     StorageOrder.FULLEST: layout.FULLEST,
+    StorageOrder.FULLEST_AT_END: layout.FULLEST_AT_END,
 }
 _LARGEST_SUM = 2**62
 _LARGEST_EXACT = 2**53

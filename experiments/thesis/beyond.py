@@ -143,8 +143,9 @@ def parse_contender(text: str) -> PolicySpec:
     plain = ",".join(piece for piece in pairs if piece not in ours)
     spec = policies.parse_policy(f"{name}:{plain}" if plain else name)
     session = dict(piece.replace("-", "_", 1).split("=", 1) for piece in ours)
-    sessions.complete(session)
-    return msgspec.structs.replace(spec, session=session, label=text)
+    spec = msgspec.structs.replace(spec, session=session, label=text)
+    sessions.complete(spec)
+    return spec
 
 
 def compare(results: Results, battle: Battle, policy: str) -> list[Comparison]:

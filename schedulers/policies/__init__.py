@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from schedulers.options import OptionInfo, build, describe
+from schedulers.placement import StorageOrder
 from schedulers.policies.backfill import Backfill
 from schedulers.policies.conservative import Conservative
 from schedulers.policies.gang import Gang
@@ -38,6 +39,9 @@ class PolicyEntry:
         Further changes under ``--thesis-literal``.
     source
         Paper and section; the class's own where empty.
+    settings
+        Settings of the session that go with the policy where the user chooses none (:mod:`schedulers.assembly`);
+        not under ``--thesis-literal``.
     """
 
     cls: type
@@ -45,6 +49,7 @@ class PolicyEntry:
     preset: Mapping[str, Any] = field(default_factory=dict)
     literal: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def reference(self) -> str:
@@ -133,8 +138,12 @@ POLICIES: dict[str, PolicyEntry] = {
         guard_power=4.0,
         steps=720,
     ),
-    "plan-mean": _plan(
-        "plan-based: sum of waiting times over the root of walltimes, for the means", alpha=1.0, beta=0.5
+    "plan-mean": PolicyEntry(
+        Plan,
+        "plan-based: sum of waiting times over the fourth root of walltimes, for the means",
+        {"alpha": 1.0, "beta": 0.25},
+        _LITERAL_PLAN,
+        settings={"storage_order": StorageOrder.FULLEST_AT_END},
     ),
     "plan-sum": _plan("plan-based: sum of waiting times", alpha=1.0),
     "plan-square": _plan("plan-based: sum of squared waiting times", alpha=2.0),

@@ -69,6 +69,7 @@ def test_node_orders(order: NodeOrder, nodes: tuple[int, ...]) -> None:
         (StorageOrder.BY_ID, (0, 0, 1)),
         (StorageOrder.EMPTIEST, (2, 1, 0)),
         (StorageOrder.FULLEST, (0, 0, 1)),
+        (StorageOrder.FULLEST_AT_END, (0, 0, 1)),
     ],
 )
 def test_storage_orders(order: StorageOrder, storages: tuple[int, ...]) -> None:
@@ -76,6 +77,13 @@ def test_storage_orders(order: StorageOrder, storages: tuple[int, ...]) -> None:
     machine = simple_machine(3, 3, 12)
     machine.nearest_storages[:] = np.array([1, 0, 2])
     assert choose_storages(machine, (0, 1, 2), [8, 9, 11], 4, order) == storages
+
+
+def test_fullest_at_end_looks_at_what_stays() -> None:
+    """Storage 2 stays fullest; when it has no room left, 0 and 1 tie and the fuller one while the job runs follows."""
+    machine = simple_machine(4, 3, 12)
+    chosen = choose_storages(machine, range(4), [8, 6, 9], 4, StorageOrder.FULLEST_AT_END, after=[12, 12, 10])
+    assert chosen == (2, 2, 1, 0)
 
 
 def test_no_burst_buffer_no_storage() -> None:

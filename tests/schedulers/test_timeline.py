@@ -155,6 +155,7 @@ def test_nodes_under_full_links_are_skipped() -> None:
         (StorageOrder.BY_ID, (0, 0, 1, 1)),
         (StorageOrder.EMPTIEST, (2, 1, 0, 2)),
         (StorageOrder.FULLEST, (0, 0, 1, 1)),
+        (StorageOrder.FULLEST_AT_END, (0, 0, 1, 1)),
     ],
 )
 def test_storage_orders(order: StorageOrder, storages: tuple[int, ...]) -> None:
@@ -169,6 +170,19 @@ def test_storage_orders(order: StorageOrder, storages: tuple[int, ...]) -> None:
     allocation = Timeline(machine, 0.0, Placement(storage_order=order)).fit_now(job(4, bb_bytes=2), 1.0)
     assert allocation is not None
     assert allocation.storages == storages
+
+
+def test_jobs_that_end_late_share_storage() -> None:
+    """Storage 0 is in use until 10 s, storage 1 until 100 s: a job goes where the others are still there at its end."""
+    timeline = Timeline(simple_machine(4, 3, 10), 0.0, Placement(storage_order=StorageOrder.FULLEST_AT_END))
+    timeline.reserve(0.0, 10.0, Allocation((0,), (0,), 5))
+    timeline.reserve(0.0, 100.0, Allocation((1,), (1,), 2))
+    chosen = {}
+    for duration_s in (5.0, 50.0, 500.0):
+        allocation = timeline.fit_now(job(1, bb_bytes=3), duration_s)
+        assert allocation is not None
+        chosen[duration_s] = allocation.storages
+    assert chosen == {5.0: (0,), 50.0: (1,), 500.0: (0,)}  # at 500 s all are empty: the fullest now
 
 
 def test_releasing_joins_segments() -> None:
