@@ -37,9 +37,7 @@ def expand(
         Two runs would be the same.
     """
     labelled = with_labels(campaign.policies)
-    resolved = [
-        (spec, policies.settings(spec) | sessions.complete(spec)) for spec in labelled
-    ]
+    resolved = [(spec, policies.settings(spec) | sessions.complete(spec)) for spec in labelled]
     runs: list[RunSpec] = []
     for model, seed in itertools.product(campaign.models, campaign.seeds):
         for (workload, platform), (spec, settings) in itertools.product(workloads[model, seed], resolved):

@@ -218,9 +218,7 @@ def choose(window, after, demand, ask, node_order, storage_order, nearest, node_
             word &= word - 1
             chosen[0, position] = node
             if bb_bytes > 0:
-                storage = _storage_for(
-                    window, after, first, nearest.shape[1], node, bb_bytes, nearest, storage_order
-                )
+                storage = _storage_for(window, after, first, nearest.shape[1], node, bb_bytes, nearest, storage_order)
                 window[first + storage] -= bb_bytes
                 chosen[1, position] = storage
             position += 1

@@ -207,7 +207,9 @@ def find_fit(
             if start_s > latest_s:
                 return np.inf
     after = segment_at(times, count, start_s + duration_s)
-    choose(work[window], rows[after], demand, ask, node_order, storage_order, nearest, node_link, parents, groups, chosen)
+    choose(
+        work[window], rows[after], demand, ask, node_order, storage_order, nearest, node_link, parents, groups, chosen
+    )
     return start_s
 
 

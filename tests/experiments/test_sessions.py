@@ -1,0 +1,35 @@
+"""Settings of a session: what is given, what a policy brings along, the defaults."""
+
+from __future__ import annotations
+
+import pytest
+
+from experiments.sessions import complete
+from experiments.spec import PolicySpec
+from schedulers.errors import OptionError
+
+
+@pytest.mark.parametrize(
+    ("spec", "order"),
+    [
+        (PolicySpec(policy="plan"), "nearest"),
+        (PolicySpec(policy="plan-mean"), "fullest-at-end"),
+        (PolicySpec(policy="plan-mean", session={"storage_order": "by-id"}), "by-id"),
+        (PolicySpec(policy="plan-mean", literal=True), "nearest"),
+    ],
+)
+def test_a_policy_brings_settings_unless_others_are_chosen(spec: PolicySpec, order: str) -> None:
+    """Under the published rules it brings none."""
+    assert complete(spec)["storage_order"] == order
+
+
+def test_the_published_rules_free_a_killed_job_early() -> None:
+    """A setting of ``--thesis-literal`` that no policy brings."""
+    assert complete(PolicySpec(policy="plan-mean", literal=True))["early_release"] == "true"
+    assert complete(PolicySpec(policy="plan-mean"))["early_release"] == "false"
+
+
+def test_unknown_setting() -> None:
+    """The message names the setting."""
+    with pytest.raises(OptionError, match="colour"):
+        complete(PolicySpec(policy="plan-mean", session={"colour": "blue"}))
