@@ -205,39 +205,36 @@ def choose_storages(
         fitting = [storage for storage in range(len(left)) if left[storage] >= bb_bytes]
         if not fitting:
             return None
-        if order is StorageOrder.FULLEST_AT_END:
-            fitting = _least(fitting, after or room)
-        storage = _STORAGE_RULES[order](machine, node, fitting, left)
+        storage = _STORAGE_RULES[order](machine, node, fitting, left, after or room)
         left[storage] -= bb_bytes
         chosen.append(storage)
     return tuple(chosen)
 
 
-def _nearest(machine: Machine, node: int, fitting: list[int], left: list[int]) -> int:
+def _nearest(machine: Machine, node: int, fitting: list[int], _left: list[int], _after: Sequence[int]) -> int:
     return next(int(storage) for storage in machine.nearest_storages[node] if storage in fitting)
 
 
-def _by_id(_machine: Machine, _node: int, fitting: list[int], _left: list[int]) -> int:
+def _by_id(_machine: Machine, _node: int, fitting: list[int], _left: list[int], _after: Sequence[int]) -> int:
     return fitting[0]
 
 
-def _emptiest(_machine: Machine, _node: int, fitting: list[int], left: list[int]) -> int:
+def _emptiest(_machine: Machine, _node: int, fitting: list[int], left: list[int], _after: Sequence[int]) -> int:
     return max(fitting, key=lambda storage: (left[storage], -storage))
 
 
-def _fullest(_machine: Machine, _node: int, fitting: list[int], left: list[int]) -> int:
+def _fullest(_machine: Machine, _node: int, fitting: list[int], left: list[int], _after: Sequence[int]) -> int:
     return min(fitting, key=lambda storage: (left[storage], storage))
 
 
-def _least(fitting: list[int], after: Sequence[int]) -> list[int]:
-    least = min(after[storage] for storage in fitting)
-    return [storage for storage in fitting if after[storage] == least]
+def _fullest_at_end(_machine: Machine, _node: int, fitting: list[int], left: list[int], after: Sequence[int]) -> int:
+    return min(fitting, key=lambda storage: (after[storage], left[storage], storage))
 
 
-_STORAGE_RULES: dict[StorageOrder, Callable[[Machine, int, list[int], list[int]], int]] = {
+_STORAGE_RULES: dict[StorageOrder, Callable[[Machine, int, list[int], list[int], Sequence[int]], int]] = {
     StorageOrder.NEAREST: _nearest,
     StorageOrder.BY_ID: _by_id,
     StorageOrder.EMPTIEST: _emptiest,
     StorageOrder.FULLEST: _fullest,
-    StorageOrder.FULLEST_AT_END: _fullest,
+    StorageOrder.FULLEST_AT_END: _fullest_at_end,
 }

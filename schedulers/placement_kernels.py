@@ -182,13 +182,12 @@ def _storage_for(window, after, first, storages, node, bb_bytes, nearest, order)
             continue
         if order <= BY_ID:
             return storage
-        if best >= 0 and order == FULLEST_AT_END and after[first + storage] != after[first + best]:
-            better = after[first + storage] < after[first + best]
-        elif best >= 0:
-            better = room > window[first + best] if order == EMPTIEST else room < window[first + best]
-        else:
-            better = True
-        if better:
+        if best < 0:
+            best = storage
+            continue
+        later = after[first + storage] - after[first + best] if order == FULLEST_AT_END else 0
+        now = room - window[first + best]
+        if later < 0 or (later == 0 and (now > 0 if order == EMPTIEST else now < 0)):
             best = storage
     return best
 
@@ -200,7 +199,7 @@ def _storage_for(window, after, first, storages, node, bb_bytes, nearest, order)
 def choose(window, after, demand, ask, node_order, storage_order, nearest, node_link, parents, groups, chosen):
     """Choose nodes and storages in a window that holds them; fill ``demand`` and ``chosen``, spoil ``window``.
 
-    ``after`` is the row of the segment in which the job will have ended.
+    ``after`` is the row of the segment in which the job will have ended; only ``FULLEST_AT_END`` looks at it.
     """
     words, _, nodes, bb_bytes, io_rate, uses = ask
     first = HEAD + words

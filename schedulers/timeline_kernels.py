@@ -23,6 +23,7 @@ from schedulers.timeline_layout import (
     FREE_BYTES,
     FREE_NODES,
     FULL,
+    FULLEST_AT_END,
     HEAD,
     INDICES,
     OPTIONS,
@@ -206,7 +207,7 @@ def find_fit(
             start_s = times[first]
             if start_s > latest_s:
                 return np.inf
-    after = segment_at(times, count, start_s + duration_s)
+    after = segment_at(times, count, start_s + duration_s) if storage_order == FULLEST_AT_END else first
     choose(
         work[window], rows[after], demand, ask, node_order, storage_order, nearest, node_link, parents, groups, chosen
     )

@@ -7,7 +7,7 @@ An entry is a policy class with presets; its options stay open (``-o key=value``
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from schedulers.options import OptionInfo, build, describe
@@ -138,11 +138,10 @@ POLICIES: dict[str, PolicyEntry] = {
         guard_power=4.0,
         steps=720,
     ),
-    "plan-mean": PolicyEntry(
-        Plan,
-        "plan-based: sum of waiting times over the fourth root of walltimes, for the means",
-        {"alpha": 1.0, "beta": 0.25},
-        _LITERAL_PLAN,
+    "plan-mean": replace(
+        _plan(
+            "plan-based: sum of waiting times over the fourth root of walltimes, for the means", alpha=1.0, beta=0.25
+        ),
         settings={"storage_order": StorageOrder.FULLEST_AT_END},
     ),
     "plan-sum": _plan("plan-based: sum of waiting times", alpha=1.0),
