@@ -51,10 +51,12 @@ class StorageOrder(enum.Enum):
     FULLEST = "fullest"
     """Least room left that still holds the request; ties: lowest index."""
     FULLEST_AT_END = "fullest-at-end"
-    """Among those with room, least room left once the job has ended; ties: least room left, then lowest index.
+    """Among those with room, least room left once the job has ended; ties: the one whose room became that much last
+    before, then least room left, then lowest index.
 
     So jobs that end late share storage nodes, and those of which jobs end soon become empty as a whole: room for jobs
-    that need a whole storage node per request.
+    that need a whole storage node per request. Where a job will be the last one in any case, it follows close behind
+    the others, so that storage nodes that are empty for longer stay so.
     """
 
 
@@ -178,13 +180,29 @@ _NODE_RULES: dict[NodeOrder, Callable[[Machine, list[int], list[int]], int]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class AtEnd:
+    """What other jobs will have left of the storage nodes once a job has ended.
+
+    Attributes
+    ----------
+    room
+        Bytes left per storage node.
+    since_s
+        Since when it is that much, without a change up to the job's end (s).
+    """
+
+    room: Sequence[int]
+    since_s: Sequence[float]
+
+
 def choose_storages(
     machine: Machine,
     nodes: Sequence[int],
     room: Sequence[int],
     bb_bytes: int,
     order: StorageOrder = StorageOrder.NEAREST,
-    after: Sequence[int] = (),
+    at_end: AtEnd | None = None,
 ) -> tuple[int, ...] | None:
     """Choose for each node in turn the storage node that holds its ``bb_bytes`` whole; ``None`` when they do not fit.
 
@@ -194,44 +212,45 @@ def choose_storages(
         Bytes left per storage node while the job runs.
     bb_bytes
         Bytes per node; 0 gives no storages.
-    after
-        Bytes left per storage node once the job has ended, without what it frees; empty: the same as ``room``.
+    at_end
+        What is left once the job has ended, without what it frees; ``None``: the same as ``room``, for as long.
     """
     if bb_bytes == 0:
         return ()
     left = list(room)
+    later = at_end or AtEnd(room, [0.0] * len(room))
     chosen: list[int] = []
     for node in nodes:
         fitting = [storage for storage in range(len(left)) if left[storage] >= bb_bytes]
         if not fitting:
             return None
-        storage = _STORAGE_RULES[order](machine, node, fitting, left, after or room)
+        storage = _STORAGE_RULES[order](machine, node, fitting, left, later)
         left[storage] -= bb_bytes
         chosen.append(storage)
     return tuple(chosen)
 
 
-def _nearest(machine: Machine, node: int, fitting: list[int], _left: list[int], _after: Sequence[int]) -> int:
+def _nearest(machine: Machine, node: int, fitting: list[int], _left: list[int], _later: AtEnd) -> int:
     return next(int(storage) for storage in machine.nearest_storages[node] if storage in fitting)
 
 
-def _by_id(_machine: Machine, _node: int, fitting: list[int], _left: list[int], _after: Sequence[int]) -> int:
+def _by_id(_machine: Machine, _node: int, fitting: list[int], _left: list[int], _later: AtEnd) -> int:
     return fitting[0]
 
 
-def _emptiest(_machine: Machine, _node: int, fitting: list[int], left: list[int], _after: Sequence[int]) -> int:
+def _emptiest(_machine: Machine, _node: int, fitting: list[int], left: list[int], _later: AtEnd) -> int:
     return max(fitting, key=lambda storage: (left[storage], -storage))
 
 
-def _fullest(_machine: Machine, _node: int, fitting: list[int], left: list[int], _after: Sequence[int]) -> int:
+def _fullest(_machine: Machine, _node: int, fitting: list[int], left: list[int], _later: AtEnd) -> int:
     return min(fitting, key=lambda storage: (left[storage], storage))
 
 
-def _fullest_at_end(_machine: Machine, _node: int, fitting: list[int], left: list[int], after: Sequence[int]) -> int:
-    return min(fitting, key=lambda storage: (after[storage], left[storage], storage))
+def _fullest_at_end(_machine: Machine, _node: int, fitting: list[int], left: list[int], later: AtEnd) -> int:
+    return min(fitting, key=lambda storage: (later.room[storage], -later.since_s[storage], left[storage], storage))
 
 
-_STORAGE_RULES: dict[StorageOrder, Callable[[Machine, int, list[int], list[int], Sequence[int]], int]] = {
+_STORAGE_RULES: dict[StorageOrder, Callable[[Machine, int, list[int], list[int], AtEnd], int]] = {
     StorageOrder.NEAREST: _nearest,
     StorageOrder.BY_ID: _by_id,
     StorageOrder.EMPTIEST: _emptiest,

@@ -171,9 +171,9 @@ def _nodes_by_link(window, demand, ask, spread, parents, groups):
             missing -= 1
 
 
-@njit(f"int64({ROW}, {ROW}, int64, int64, int64, int64, {TABLE}, int64)", **OPTIONS)
-def _storage_for(window, after, first, storages, node, bb_bytes, nearest, order):
-    """Storage with room for one more request, by the order; -1 for none. ``after``: what is free once the job ends."""
+@njit(f"int64({ROW}, {ROW}, {ROW}, int64, int64, int64, int64, {TABLE}, int64)", **OPTIONS)
+def _storage_for(window, after, since, first, storages, node, bb_bytes, nearest, order):
+    """Storage with room for one more request, by the order; -1 for none. See :func:`choose`."""
     best = np.int64(-1)
     for rank in range(storages):
         storage = np.int64(nearest[node, rank]) if order == NEAREST else np.int64(rank)
@@ -185,7 +185,11 @@ def _storage_for(window, after, first, storages, node, bb_bytes, nearest, order)
         if best < 0:
             best = storage
             continue
-        later = after[first + storage] - after[first + best] if order == FULLEST_AT_END else 0
+        later = np.int64(0)
+        if order == FULLEST_AT_END:
+            later = after[first + storage] - after[first + best]
+            if later == 0:
+                later = since[first + best] - since[first + storage]
         now = room - window[first + best]
         if later < 0 or (later == 0 and (now > 0 if order == EMPTIEST else now < 0)):
             best = storage
@@ -193,13 +197,14 @@ def _storage_for(window, after, first, storages, node, bb_bytes, nearest, order)
 
 
 @njit(
-    f"void({ROW}, {ROW}, {ROW}, {ASK}, int64, int64, {TABLE}, {INDICES}, {INDICES}, {ROWS}, {TABLE})",
+    f"void({ROW}, {ROW}, {ROW}, {ROW}, {ASK}, int64, int64, {TABLE}, {INDICES}, {INDICES}, {ROWS}, {TABLE})",
     **OPTIONS,
 )
-def choose(window, after, demand, ask, node_order, storage_order, nearest, node_link, parents, groups, chosen):
+def choose(window, after, since, demand, ask, node_order, storage_order, nearest, node_link, parents, groups, chosen):
     """Choose nodes and storages in a window that holds them; fill ``demand`` and ``chosen``, spoil ``window``.
 
-    ``after`` is the row of the segment in which the job will have ended; only ``FULLEST_AT_END`` looks at it.
+    Only ``FULLEST_AT_END`` looks at ``after``, the row of the segment in which the job will have ended, and at
+    ``since``: for each storage the first of the segments up to there in which as much is free as in that one.
     """
     words, _, nodes, bb_bytes, io_rate, uses = ask
     first = HEAD + words
@@ -217,7 +222,9 @@ def choose(window, after, demand, ask, node_order, storage_order, nearest, node_
             word &= word - 1
             chosen[0, position] = node
             if bb_bytes > 0:
-                storage = _storage_for(window, after, first, nearest.shape[1], node, bb_bytes, nearest, storage_order)
+                storage = _storage_for(
+                    window, after, since, first, nearest.shape[1], node, bb_bytes, nearest, storage_order
+                )
                 window[first + storage] -= bb_bytes
                 chosen[1, position] = storage
             position += 1

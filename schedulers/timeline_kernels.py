@@ -29,6 +29,7 @@ from schedulers.timeline_layout import (
     OPTIONS,
     ROW,
     ROWS,
+    SINCE,
     TABLE,
     TIMES,
     USE_LINKS,
@@ -139,6 +140,16 @@ def _grow_backwards(rows, count, work, lowest, last, ask, parents, groups):
     return first if first <= last else _next_with_enough(rows, count, first, ask)
 
 
+@njit(f"void({ROWS}, int64, {ROW}, int64, int64)", **OPTIONS)
+def _note_since(rows, last, since, first, storages):
+    """Note for each storage the first of the segments up to ``last`` from which on its room is that of ``last``."""
+    for column in range(first, first + storages):
+        segment = last
+        while segment > 0 and rows[segment - 1, column] == rows[last, column]:
+            segment -= 1
+        since[column] = segment
+
+
 @njit(_FIND_FIT, **BY_POINTER)
 def find_fit(
     times, count, rows, words, nodes, duration_s, bb_bytes, io_rate, uses, not_before_s, latest_s, node_order,
@@ -207,10 +218,14 @@ def find_fit(
             start_s = times[first]
             if start_s > latest_s:
                 return np.inf
-    after = segment_at(times, count, start_s + duration_s) if storage_order == FULLEST_AT_END else first
+    after = first
+    if storage_order == FULLEST_AT_END and bb_bytes > 0:
+        after = segment_at(times, count, start_s + duration_s)
+        _note_since(rows, after, work[SINCE], HEAD + words, nearest.shape[1])
     choose(
-        work[window], rows[after], demand, ask, node_order, storage_order, nearest, node_link, parents, groups, chosen
-    )
+        work[window], rows[after], work[SINCE], demand, ask, node_order, storage_order, nearest, node_link, parents,
+        groups, chosen,
+    )  # fmt: skip
     return start_s
 
 

@@ -44,8 +44,9 @@ from typing import Any
 FREE_NODES, FREE_BYTES, HEAD = 0, 1, 2
 """Columns of a row: totals, and where the rest begins."""
 
-FULL, BELOW, FORWARD, WINDOW, SPARE, BACK = 0, 1, 2, 3, 4, 5
-"""Rows of ``work``: the empty machine, nodes below links, windows, scratch, from ``BACK`` on one window per segment."""
+FULL, BELOW, FORWARD, WINDOW, SPARE, SINCE, BACK = 0, 1, 2, 3, 4, 5, 6
+"""Rows of ``work``: the empty machine, nodes below links, windows, scratch, since when rooms are as they will be, and
+from ``BACK`` on one window per segment."""
 
 FIRST_FIT, SPREAD, PACK = 0, 1, 2
 """Codes of :class:`schedulers.placement.NodeOrder`."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from schedulers.job import Allocation, Job
 from schedulers.machine import Machine
-from schedulers.placement import Placement, Resource, choose_nodes, choose_storages, links_above
+from schedulers.placement import AtEnd, Placement, Resource, choose_nodes, choose_storages, links_above
 from schedulers.timeline import Fit
 
 
@@ -160,9 +160,20 @@ class ReferenceTimeline:
         if nodes is None:
             return None
         storages = choose_storages(
-            self.machine, nodes, room, bb_bytes, self.placement.storage_order, self.free_at(start_s + duration_s).room
+            self.machine, nodes, room, bb_bytes, self.placement.storage_order, self._at_end(start_s + duration_s)
         )
         return None if storages is None else Allocation(nodes, storages, bb_bytes, io_rate)
+
+    def _at_end(self, end_s: float) -> AtEnd:
+        """What is left of the storage nodes at a time, and since when."""
+        room = self.free_at(end_s).room
+        since_s = [self.now_s] * len(room)
+        for time_s in [*self._instants(self.now_s, end_s), end_s]:
+            before = self.free_at(math.nextafter(time_s, -math.inf)).room
+            for storage, left in enumerate(self.free_at(time_s).room):
+                if left != before[storage]:
+                    since_s[storage] = time_s
+        return AtEnd(room, since_s)
 
 
 def _minima(rows: Iterable[list[int]]) -> list[int]:

@@ -140,7 +140,10 @@ POLICIES: dict[str, PolicyEntry] = {
     ),
     "plan-mean": replace(
         _plan(
-            "plan-based: sum of waiting times over the fourth root of walltimes, for the means", alpha=1.0, beta=0.25
+            "plan-based, for the means: waiting times weigh nearly alike, jobs are planned with 7/8 of their walltimes",
+            alpha=1.15,
+            beta=0.1,
+            expected=0.875,
         ),
         settings={"storage_order": StorageOrder.FULLEST_AT_END},
     ),

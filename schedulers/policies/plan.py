@@ -50,6 +50,9 @@ class Plan:
     exhaustive: int = option(5, unit="jobs", low=0, high=8, help="up to this many jobs all orders are tried")
     candidates: str = option("all", choices=tuple(CANDIDATES), help="starting orders")
     warm_start: bool = option(True, help="add the last pass's plan to the starting orders")
+    expected: float = option(
+        1.0, low=0.01, high=1.0, help="share of its estimated duration that a waiting job is planned with"
+    )
     steps: int = option(180, unit="evaluations", low=0, high=10_000_000, help="annealing moves per pass")
     chains: int = option(
         1, low=1, high=64, help="annealing runs side by side with all the moves each, on as many cores; the best counts"
@@ -90,7 +93,7 @@ class Plan:
         planner = Planner(
             view.timeline,
             jobs,
-            view.estimate_s,
+            lambda job: self._planned_s(view, job),
             Objective(self.alpha, self.beta, self.latest, self.guard, self.guard_power),
         )
         order = self._search(view, planner)
@@ -114,7 +117,7 @@ class Plan:
         Jobs planned for later are booked too: without them, those after them would get other nodes and storage nodes
         than in the plan, and the whole requests of a later one might not fit any more.
         """
-        duration_s = view.estimate_s(job)
+        duration_s = self._planned_s(view, job)
         binding = binding_now(view, job) if view.notes is not None else None
         fit = view.timeline.earliest_fit(job, duration_s)
         if fit is None:
@@ -125,6 +128,14 @@ class Plan:
             view.notes.write(job.id, Role.PLANNED, None if starts else binding, fit.start_s)
         if starts:
             yield Start(job, fit.allocation)
+
+    def _planned_s(self, view: View, job: Job) -> float:
+        """How long a waiting job is planned to run (s); running ones hold their place to the end of their estimate.
+
+        Most jobs end before their walltime. Plans of somewhat less let jobs into gaps that their walltimes would miss
+        by a little; the job that the gap was kept for is late only if they take all of it.
+        """
+        return view.estimate_s(job) * self.expected
 
     def _search(self, view: View, planner: Planner) -> Order:
         if len(planner.jobs) <= self.exhaustive:

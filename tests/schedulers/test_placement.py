@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from schedulers.machine import Link, Machine, simple_machine
 from schedulers.placement import (
+    AtEnd,
     NodeOrder,
     StorageOrder,
     carried_nodes,
@@ -82,8 +83,17 @@ def test_storage_orders(order: StorageOrder, storages: tuple[int, ...]) -> None:
 def test_fullest_at_end_looks_at_what_stays() -> None:
     """Storage 2 stays fullest; when it has no room left, 0 and 1 tie and the fuller one while the job runs follows."""
     machine = simple_machine(4, 3, 12)
-    chosen = choose_storages(machine, range(4), [8, 6, 9], 4, StorageOrder.FULLEST_AT_END, after=[12, 12, 10])
+    later = AtEnd([12, 12, 10], [5.0, 5.0, 0.0])
+    chosen = choose_storages(machine, range(4), [8, 6, 9], 4, StorageOrder.FULLEST_AT_END, later)
     assert chosen == (2, 2, 1, 0)
+
+
+def test_fullest_at_end_prefers_what_the_others_leave_last() -> None:
+    """All are empty once the job has ended: first where others leave last, and where nobody is now last."""
+    machine = simple_machine(3, 3, 4)
+    later = AtEnd([4, 4, 4], [0.0, 7.0, 9.0])
+    chosen = choose_storages(machine, range(3), [4, 4, 4], 4, StorageOrder.FULLEST_AT_END, later)
+    assert chosen == (2, 1, 0)
 
 
 def test_no_burst_buffer_no_storage() -> None:

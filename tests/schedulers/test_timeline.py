@@ -182,7 +182,7 @@ def test_jobs_that_end_late_share_storage() -> None:
         allocation = timeline.fit_now(job(1, bb_bytes=3), duration_s)
         assert allocation is not None
         chosen[duration_s] = allocation.storages
-    assert chosen == {5.0: (0,), 50.0: (1,), 500.0: (0,)}  # at 500 s all are empty: the fullest now
+    assert chosen == {5.0: (0,), 50.0: (1,), 500.0: (1,)}  # at 500 s all are empty: the one left last
 
 
 def test_releasing_joins_segments() -> None:

@@ -35,6 +35,14 @@ def test_waiting_long_beats_being_short_with_squares() -> None:
     assert numbers(started(Plan(alpha=2.0), view(MACHINE, queue, now_s=1000.0))) == [0]
 
 
+def test_a_job_expected_to_end_early_fits_into_a_gap() -> None:
+    """All nodes are kept for an old job from 100 s on: 110 s of walltime do not fit before it, 7/8 of them do."""
+    queue = [job(0, 10, 10.0, submit_s=0.0), job(1, 6, 110.0, submit_s=10_000.0)]
+    for expected, starts in ((1.0, []), (0.875, [1])):
+        seen = view(MACHINE, queue, now_s=10_000.0, busy=[job(9, 4, 100.0)])
+        assert numbers(started(Plan(alpha=2.0, expected=expected), seen)) == starts
+
+
 def test_depth_serves_only_the_first_jobs() -> None:
     """With depth 1 the first starts in order; the others are planned: the short one before the long one."""
     queue = [job(0, 2, 50.0), job(1, 8, 100.0), job(2, 8, 10.0)]
