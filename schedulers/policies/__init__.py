@@ -141,8 +141,8 @@ POLICIES: dict[str, PolicyEntry] = {
     "plan-mean": replace(
         _plan(
             "plan-based, for the means: waiting times weigh nearly alike, jobs are planned with 7/8 of their walltimes",
-            alpha=1.15,
-            beta=0.1,
+            alpha=1.25,
+            beta=0.2,
             expected=0.875,
         ),
         settings={"storage_order": StorageOrder.FULLEST_AT_END},
