@@ -27,10 +27,12 @@ FIELD = "requested_s"
 """Field of a job that the setting ``estimates=requested`` reads."""
 
 CLAIRVOYANT: tuple[PolicySpec, ...] = tuple(
-    PolicySpec(policy=name, session={"estimates": "requested"}, label=f"{name}, runtimes known")
+    PolicySpec(
+        policy=name, options={"expected": "1"}, session={"estimates": "requested"}, label=f"{name}, runtimes known"
+    )
     for name in ("plan", "plan-mean", "plan-sum")
 )
-"""What knows the runtimes."""
+"""What knows the runtimes, and therefore plans with the whole of them."""
 
 
 def told(battle: Battle, inputs: Inputs, results: Results, root: Path) -> tuple[WorkloadSpec, ...]:
