@@ -140,9 +140,9 @@ POLICIES: dict[str, PolicyEntry] = {
     ),
     "plan-mean": replace(
         _plan(
-            "plan-based, for the means: waiting times weigh nearly alike, jobs are planned with 7/8 of their walltimes",
-            alpha=1.25,
-            beta=0.2,
+            "plan-based, for the means: waits to the power 1.3, short jobs weighing more, 7/8 of walltimes planned",
+            alpha=1.3,
+            beta=0.3,
             expected=0.875,
         ),
         settings={"storage_order": StorageOrder.FULLEST_AT_END},
