@@ -166,11 +166,11 @@ class ReferenceTimeline:
 
     def _at_end(self, end_s: float) -> AtEnd:
         """What is left of the storage nodes at a time, and since when."""
-        room = self.free_at(end_s).room
+        room = self.free_at(self.now_s).room
         since_s = [self.now_s] * len(room)
         for time_s in [*self._instants(self.now_s, end_s), end_s]:
-            before = self.free_at(math.nextafter(time_s, -math.inf)).room
-            for storage, left in enumerate(self.free_at(time_s).room):
+            before, room = room, self.free_at(time_s).room
+            for storage, left in enumerate(room):
                 if left != before[storage]:
                     since_s[storage] = time_s
         return AtEnd(room, since_s)
