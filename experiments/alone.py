@@ -14,10 +14,10 @@ from experiments.sessions import settings_of
 from experiments.spec import RunSpec
 from platforms.xml_reader import load_platform
 from schedulers.assembly import assemble
-from schedulers.decisions import Decision, Start
-from schedulers.execution.phased import PhaseRecord
-from schedulers.job import Allocation
-from schedulers.view import View
+from schedulers.core.job import Allocation
+from schedulers.jobmodels.phased import PhaseRecord
+from schedulers.policykit.decisions import Decision, Start
+from schedulers.policykit.view import View
 from simulator.broker import Simulation
 from simulator.engines.fluid import FluidEngine
 from simulator.links import InProcessLink

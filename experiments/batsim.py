@@ -25,8 +25,8 @@ from experiments.sessions import runs_applications, runs_operations, shares_node
 from experiments.spec import Engine, Model, RunSpec, Transport
 from experiments.stopwatch import TimedSession
 from schedulers.errors import RemoteProtocolError
-from schedulers.protocol import batsim4
-from schedulers.server import serve
+from schedulers.wire.batsim4 import codec as batsim4
+from schedulers.wire.server import serve
 
 BATSIM_VARIABLE = "BATSIM"
 """Environment variable that says where Batsim is, if not on PATH."""

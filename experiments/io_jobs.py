@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.errors import RunFailed
-from schedulers.execution.phased import PhaseRecord, Stage
-from schedulers.protocol.messages import JobState
+from schedulers.jobmodels.phased import PhaseRecord, Stage
+from schedulers.wire.messages import JobState
 
 BATSIM_JOBS = "batsim_jobs.csv"
 """Batsim's own file, sub-jobs and all."""

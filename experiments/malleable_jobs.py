@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from experiments.operation_jobs import rewrite_rows
-from schedulers.execution.app_record import AppRecord
+from schedulers.jobmodels.app_record import AppRecord
 
 APPLICATION_COLUMNS = (
     "iterations", "resizes", "most_nodes", "node_seconds", "computing_s", "transferring_s", "io_wait_s", "resizing_s",

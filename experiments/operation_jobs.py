@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from experiments.io_jobs import BATSIM_JOBS, SEPARATOR
-from schedulers.execution.operations import OperationRecord
-from schedulers.job import Job
-from schedulers.protocol.messages import JobState
+from schedulers.core.job import Job
+from schedulers.jobmodels.operations import OperationRecord
+from schedulers.wire.messages import JobState
 
 OPERATION_COLUMNS = ("operations", "computing_s", "transferring_s", "io_wait_s")
 """After Batsim's: operations that are through, and where the time went; empty for jobs without operations."""

@@ -9,7 +9,7 @@ from experiments.errors import SpecError
 from experiments.spec import PolicySpec
 from schedulers.options import show, split_assignments
 from schedulers.policies import POLICIES, PolicyEntry
-from schedulers.view import Policy
+from schedulers.policykit.view import Policy
 
 FIVE = ("fcfs", "filler", "easy-no-bb", "easy", "sjf-easy")
 """The policies that are compared when none is named: the thesis's baselines."""

@@ -6,8 +6,8 @@ import csv
 from pathlib import Path
 
 from experiments.recorder import Recorder, open_table
-from schedulers.explain import Note, PassNotes
-from schedulers.job import Allocation, Job
+from schedulers.core.job import Allocation, Job
+from schedulers.policykit.explain import Note, PassNotes
 
 REASONS = "reasons.csv"
 REASON_COLUMNS = ("job_id", "workload_name", "time_s", "role", "binding", "estimate_s", "blocker")

@@ -8,12 +8,12 @@ from collections import Counter
 from pathlib import Path
 from typing import TextIO
 
-from schedulers.job import Allocation, Job
-from schedulers.machine import Machine
-from schedulers.protocol.intervals import format_intervals
-from schedulers.protocol.messages import JobState
-from schedulers.session import Observer
-from schedulers.view import Running
+from schedulers.core.job import Allocation, Job
+from schedulers.core.machine import Machine
+from schedulers.core.session import Observer
+from schedulers.policykit.view import Running
+from schedulers.wire.intervals import format_intervals
+from schedulers.wire.messages import JobState
 
 ALLOCATION_COLUMNS = (
     "job_id",

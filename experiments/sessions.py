@@ -8,13 +8,13 @@ from dataclasses import asdict
 from experiments.policies import build_policy
 from experiments.spec import Model, PolicySpec, RunSpec
 from schedulers.assembly import Settings, assemble, make_settings
+from schedulers.core.session import Observer, Session
 from schedulers.errors import OptionError
-from schedulers.execution.app_record import AppRecord
-from schedulers.execution.operations import OperationRecord
-from schedulers.execution.phased import PhaseRecord
+from schedulers.jobmodels.app_record import AppRecord
+from schedulers.jobmodels.operations import OperationRecord
+from schedulers.jobmodels.phased import PhaseRecord
 from schedulers.options import OptionInfo, describe, show
 from schedulers.policies import POLICIES
-from schedulers.session import Observer, Session
 from schedulers.timesharing.sharing import SharesNodes
 
 SETTINGS: Mapping[str, OptionInfo] = {info.name: info for info in describe(Settings)}

@@ -33,9 +33,9 @@ from experiments.recorder import Recorder, write_machine
 from experiments.sessions import make_session, runs_applications, runs_operations, shares_nodes
 from experiments.spec import Model, RunSpec
 from experiments.stopwatch import TimedSession
-from schedulers.execution.app_record import AppRecord
-from schedulers.execution.operations import OperationRecord
-from schedulers.execution.phased import PhaseRecord
+from schedulers.jobmodels.app_record import AppRecord
+from schedulers.jobmodels.operations import OperationRecord
+from schedulers.jobmodels.phased import PhaseRecord
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ import time
 from array import array
 from collections.abc import Callable
 
-from schedulers.machine import Machine
-from schedulers.protocol.messages import Message, Reply
-from schedulers.session import Session
+from schedulers.core.machine import Machine
+from schedulers.core.session import Session
+from schedulers.wire.messages import Message, Reply
 
 REPORT_EVERY_S = 0.25
 

@@ -12,7 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 from schedulers import kernels as scheduling
 from simulator import kernels as simulation
 
-FIRST = "schedulers.timeline_kernels"
+FIRST = "schedulers.timeline.fit_kernels"
 """Other kernels have this module's code in them: it must be there before they are compiled."""
 
 

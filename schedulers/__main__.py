@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NoReturn
 
 from schedulers.errors import OptionError, RemoteProtocolError, SpillwayError
 from schedulers.options import build, describe, show, split_assignments
-from schedulers.protocol.detect import AnyBatsim
+from schedulers.wire.detect import AnyBatsim
 
 if TYPE_CHECKING:
-    from schedulers.session import Session
+    from schedulers.core.session import Session
 
 WRONG_INPUT = 2
 """Exit code for wrong options, files, and messages of the simulator."""
@@ -46,8 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from schedulers.server import serve
-    from schedulers.transcript import Recorder
+    from schedulers.wire.server import serve
+    from schedulers.wire.transcript import Recorder
 
     if options.list:
         return _list()
@@ -66,7 +66,7 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _replay(options: argparse.Namespace) -> int:
-    from schedulers.transcript import replay
+    from schedulers.wire.transcript import replay
 
     difference = replay(options.file, build_session(options), _codec(options))
     if difference is not None:
@@ -96,9 +96,9 @@ def build_session(options: argparse.Namespace) -> Session:
 
     kernels.warm_up(_say)
     from schedulers.assembly import Settings, assemble, make_settings
+    from schedulers.core.session import Cadence
     from schedulers.narrator import Narrator
     from schedulers.policies import POLICIES
-    from schedulers.session import Cadence
 
     if options.policy is None:
         raise OptionError("expected the name of a policy (--list shows all)")
@@ -136,7 +136,7 @@ def _codec(options: argparse.Namespace) -> AnyBatsim:
 
 
 def _serve_parser() -> argparse.ArgumentParser:
-    from schedulers.server import DEFAULT_BIND
+    from schedulers.wire.server import DEFAULT_BIND
 
     parser = _Parser(
         prog="python -m schedulers",

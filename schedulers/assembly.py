@@ -13,29 +13,29 @@ from typing import Any
 
 from schedulers.controllers.control import Control, make_controllers
 from schedulers.controllers.interference import Conflict
+from schedulers.core.machine import MachineDefaults
+from schedulers.core.session import Cadence, Observer, Session
+from schedulers.core.steering import Steering
 from schedulers.errors import OptionError
-from schedulers.estimates import Correction, Estimator, Requested, UserHistory, Walltimes
-from schedulers.execution.app_record import AppRecord
-from schedulers.execution.base import Execution
-from schedulers.execution.gated import GatedPhased
-from schedulers.execution.gates import IoControl, IoOrder, make_gate
-from schedulers.execution.malleable import Malleable
-from schedulers.execution.operations import OperationRecord, Sequenced
-from schedulers.execution.phased import Phased, PhasedOptions, PhaseRecord
-from schedulers.execution.rigid import Rigid
-from schedulers.execution.streamed import Streamed
-from schedulers.execution.timeshared import TimeShared
-from schedulers.machine import MachineDefaults
+from schedulers.jobmodels.app_record import AppRecord
+from schedulers.jobmodels.base import Execution
+from schedulers.jobmodels.gated import GatedPhased
+from schedulers.jobmodels.gates import IoControl, IoOrder, make_gate
+from schedulers.jobmodels.malleable import Malleable
+from schedulers.jobmodels.operations import OperationRecord, Sequenced
+from schedulers.jobmodels.phased import Phased, PhasedOptions, PhaseRecord
+from schedulers.jobmodels.rigid import Rigid
+from schedulers.jobmodels.streamed import Streamed
+from schedulers.jobmodels.timeshared import TimeShared
 from schedulers.options import build, option
-from schedulers.placement import NodeOrder, Placement, StorageOrder
-from schedulers.session import Cadence, Observer, Session
-from schedulers.steering import Steering
+from schedulers.policykit.estimates import Correction, Estimator, Requested, UserHistory, Walltimes
+from schedulers.policykit.view import Policy
 from schedulers.timeline import Timeline
-from schedulers.timeline_published import PublishedTimeline
+from schedulers.timeline.placement import NodeOrder, Placement, StorageOrder
+from schedulers.timeline.published import PublishedTimeline
 from schedulers.timesharing.costs import Costs
 from schedulers.timesharing.sharing import SharesNodes, Sharing
 from schedulers.timesharing.slices import Slices
-from schedulers.view import Policy
 
 
 class Estimates(enum.Enum):
@@ -155,7 +155,7 @@ def assemble(
     cadence
         When the policy is called; default: what ``literal`` asks for.
     burst_buffer_bytes, location_shape
-        See :class:`schedulers.machine.MachineDefaults`.
+        See :class:`schedulers.core.machine.MachineDefaults`.
     on_record
         Gets the phases of every job that is through (only with ``phased``).
     on_operations

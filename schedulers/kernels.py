@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent
-_CALLED_BY_OTHERS = ("timeline_layout.py", "placement_kernels.py", "timeline_kernels.py")
+_CALLED_BY_OTHERS = ("layout.py", "placement_kernels.py", "fit_kernels.py")
 """Files whose change makes the whole folder's compiled code stale (see :mod:`schedulers.kernel_cache`)."""
 
 
@@ -63,10 +63,10 @@ def is_cached() -> bool:
 
     It errs on a machine whose processor differs from that which filled the cache: Numba compiles again there.
     """
-    shared_s = max((_PACKAGE / name).stat().st_mtime for name in _CALLED_BY_OTHERS)
+    shared_s = max((_PACKAGE / "timeline" / name).stat().st_mtime for name in _CALLED_BY_OTHERS)
     for source in _PACKAGE.rglob("*_kernels.py"):
         changed_s = source.stat().st_mtime
-        if source.parent == _PACKAGE:
+        if source.parent.name == "timeline":
             changed_s = max(changed_s, shared_s)
         if not any(index.stat().st_mtime >= changed_s for index in _index_files(source)):
             return False

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from schedulers.explain import Note, PassNotes
-from schedulers.job import Allocation, Job
-from schedulers.protocol.intervals import format_intervals
-from schedulers.protocol.messages import JobState
-from schedulers.session import Observer
-from schedulers.view import Running
+from schedulers.core.job import Allocation, Job
+from schedulers.core.session import Observer
+from schedulers.policykit.explain import Note, PassNotes
+from schedulers.policykit.view import Running
+from schedulers.wire.intervals import format_intervals
+from schedulers.wire.messages import JobState
 
 
 class Narrator(Observer):

@@ -26,8 +26,8 @@ from procset import ProcSet
 from schedulers.__main__ import build_session, session_parser
 from schedulers.errors import LocalProtocolError, OptionError, PeerLost, SpillwayError
 from schedulers.options import show
-from schedulers.protocol import batsim4
-from schedulers.protocol.messages import (
+from schedulers.wire.batsim4 import codec as batsim4
+from schedulers.wire.messages import (
     CallMeLater,
     ChangeJobState,
     Event,

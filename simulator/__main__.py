@@ -17,7 +17,7 @@ from platforms.errors import PlatformError
 from platforms.model import Platform
 from platforms.xml_reader import load_platform
 from schedulers.errors import SpillwayError
-from schedulers.protocol.messages import Message
+from schedulers.wire.messages import Message
 from simulator.broker import Simulation, SimulationResult
 from simulator.command_line import CommandLine, build_parser, information, read_command_line
 from simulator.engines.base import Engine

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schedulers.protocol.intervals import format_intervals
+from schedulers.wire.intervals import format_intervals
 from simulator.machines import Machines, Role
 
 MEMO_LIMIT = 20_000

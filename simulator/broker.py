@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from platforms.model import Platform
-from schedulers.protocol.messages import BatsimConfig, Event, JobState, SimulationBegins
+from schedulers.wire.messages import BatsimConfig, Event, JobState, SimulationBegins
 from simulator.conversation import Conversation
 from simulator.energy import EnergyMeter
 from simulator.engines.base import Engine

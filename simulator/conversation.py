@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import NoReturn
 
-from schedulers.protocol.messages import (
+from schedulers.wire.messages import (
     Event,
     Message,
     RegisterJob,

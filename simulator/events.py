@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from schedulers.protocol.intervals import parse_intervals
-from schedulers.protocol.messages import JsonObject, Notify, NotifyKind
+from schedulers.wire.intervals import parse_intervals
+from schedulers.wire.messages import JsonObject, Notify, NotifyKind
 from simulator.errors import SimulatorInputError
 from simulator.fields import Fields
 from simulator.machines import Machines, State

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from schedulers.protocol.messages import JobState, TaskProgress
+from schedulers.wire.messages import JobState, TaskProgress
 from simulator.allocation import Allocation
 from simulator.deadlines import Deadlines
 from simulator.energy import EnergyMeter

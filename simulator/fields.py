@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from schedulers.protocol.messages import JsonObject
+from schedulers.wire.messages import JsonObject
 
 INT32 = 2**31 - 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from schedulers.protocol.messages import AdditionalIoJob
+from schedulers.wire.messages import AdditionalIoJob
 from simulator.allocation import Allocations
 from simulator.engines.base import AllToAll, FloatArray, Matrix, NoComm, Pairs, TaskSpec
 from simulator.job import Job

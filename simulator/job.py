@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schedulers.protocol.messages import JobState, JsonObject
+from schedulers.wire.messages import JobState, JsonObject
 from simulator.profiles.base import Node, Placement, Profile, Program
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import Protocol
 import zmq
 
 from schedulers.errors import InputError, PeerLost
-from schedulers.protocol.batsim4 import decode_reply, encode_message
-from schedulers.protocol.messages import Message, Reply
+from schedulers.wire.batsim4.codec import decode_reply, encode_message
+from schedulers.wire.messages import Message, Reply
 
 
 class Link(Protocol):
@@ -29,7 +29,7 @@ class InProcessLink:
     Parameters
     ----------
     handle
-        Answers a message (:meth:`schedulers.session.Session.handle`).
+        Answers a message (:meth:`schedulers.core.session.Session.handle`).
     """
 
     def __init__(self, handle: Callable[[Message], Reply]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from platforms.model import Host, Platform
-from schedulers.protocol.messages import ResourceInfo
+from schedulers.wire.messages import ResourceInfo
 from simulator.errors import SimulatorInputError
 
 

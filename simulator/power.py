@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from platforms.model import Host, Platform
-from schedulers.protocol.messages import ResourceStateChanged
+from schedulers.wire.messages import ResourceStateChanged
 from simulator.energy import EnergyMeter
 from simulator.engines.base import Engine
 from simulator.errors import SimulatorInputError

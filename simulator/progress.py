@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schedulers.protocol.messages import TaskProgress
+from schedulers.wire.messages import TaskProgress
 from simulator.job import Job
 from simulator.profiles.base import DelayWork, Node, Profile
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from schedulers.protocol.messages import JsonObject
+from schedulers.wire.messages import JsonObject
 from simulator.fields import INT32, Fields
 from simulator.identifiers import resolve_id, split_id, with_full_id
 from simulator.job import NO_WALLTIME, Job

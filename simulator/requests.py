@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from schedulers.protocol.messages import (
+from schedulers.wire.messages import (
     AnswerEstimate,
     CallMeLater,
     ChangeJobState,

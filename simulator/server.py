@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from schedulers.protocol.messages import (
+from schedulers.wire.messages import (
     Event,
     FromJobMsg,
     JobCompleted,

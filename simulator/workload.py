@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from schedulers.protocol.messages import JsonObject
+from schedulers.wire.messages import JsonObject
 from simulator.errors import SimulatorInputError
 from simulator.fields import Fields
 from simulator.profiles import read_profile

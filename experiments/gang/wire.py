@@ -8,12 +8,12 @@ from typing import Any
 from experiments.gang.aggregate import Ran
 from platforms.catalogue import platform_from
 from schedulers.assembly import Settings, assemble
-from schedulers.decisions import Arrange
-from schedulers.job import Allocation, Job
-from schedulers.protocol.messages import JobState
-from schedulers.session import Observer
+from schedulers.core.job import Allocation, Job
+from schedulers.core.session import Observer
+from schedulers.policykit.decisions import Arrange
+from schedulers.policykit.view import Policy, Running
 from schedulers.timesharing.slices import to_us
-from schedulers.view import Policy, Running
+from schedulers.wire.messages import JobState
 from simulator.broker import Simulation
 from simulator.engines.fixed import FixedEngine
 from simulator.links import InProcessLink, Link

@@ -22,8 +22,8 @@ from experiments.herbein.pace import STEADY_GAP_S, Pace, pace_of
 from experiments.herbein.published import AWARE, IGNORANT, PROVISIONINGS
 from experiments.herbein.run import ENGINES, NODES, Point, file_of, read, run_to_file, summary
 from experiments.side_by_side import side_by_side
-from schedulers.placement import NodeOrder
 from schedulers.policies import POLICIES
+from schedulers.timeline.placement import NodeOrder
 from workloads.herbein import (
     CHANGES_PER_JOB,
     PAPER_JOBS,

@@ -9,11 +9,11 @@ import numpy as np
 from experiments.herbein.meter import Stopwatch
 from experiments.herbein.published import AWARE
 from experiments.herbein.rehearsal import play, tree_of
-from schedulers.estimates import Requested
-from schedulers.machine import MachineDefaults
+from schedulers.core.machine import MachineDefaults
+from schedulers.core.session import Session
 from schedulers.policies import POLICIES
-from schedulers.protocol.messages import Message
-from schedulers.session import Session
+from schedulers.policykit.estimates import Requested
+from schedulers.wire.messages import Message
 from workloads.herbein import HerbeinModel, HerbeinOptions, draw_herbein
 
 SIZES = (1_000, 4_000, 16_000, 64_000)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from platforms.model import Platform
-from schedulers.protocol.messages import Message, Reply
-from schedulers.session import Session
+from schedulers.core.session import Session
+from schedulers.wire.messages import Message, Reply
 from simulator.engines.base import Engine, TaskSpec
 
 

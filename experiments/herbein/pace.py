@@ -14,11 +14,11 @@ import msgspec
 
 from experiments.herbein.meter import Stopwatch
 from experiments.herbein.rehearsal import play, tree_of
-from schedulers.estimates import Requested
-from schedulers.machine import MachineDefaults
+from schedulers.core.machine import MachineDefaults
+from schedulers.core.session import Session
 from schedulers.policies import POLICIES
-from schedulers.protocol.messages import Message
-from schedulers.session import Session
+from schedulers.policykit.estimates import Requested
+from schedulers.wire.messages import Message
 from workloads.herbein import CHANGES_PER_JOB, PAPER_STATE_CHANGE_S, HerbeinModel, HerbeinOptions, draw_herbein
 
 TOLERANCE_S = 0.05

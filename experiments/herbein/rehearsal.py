@@ -6,7 +6,7 @@ import heapq
 import math
 
 from experiments.herbein.meter import Stopwatch
-from schedulers.protocol.messages import (
+from schedulers.wire.messages import (
     Event,
     ExecuteJob,
     JobCompleted,

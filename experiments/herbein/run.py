@@ -16,14 +16,14 @@ from experiments.herbein.meter import MeteredEngine, Stopwatch
 from experiments.herbein.published import AWARE
 from platforms.catalogue import platform_from
 from platforms.model import Platform
-from schedulers.estimates import Requested
-from schedulers.job import Allocation, Job
-from schedulers.machine import MachineDefaults
-from schedulers.placement import NodeOrder, Placement
+from schedulers.core.job import Allocation, Job
+from schedulers.core.machine import MachineDefaults
+from schedulers.core.session import Observer, Session
 from schedulers.policies import POLICIES
-from schedulers.protocol.messages import JobState
-from schedulers.session import Observer, Session
-from schedulers.view import Running
+from schedulers.policykit.estimates import Requested
+from schedulers.policykit.view import Running
+from schedulers.timeline.placement import NodeOrder, Placement
+from schedulers.wire.messages import JobState
 from simulator.broker import Simulation
 from simulator.engines.base import Engine
 from simulator.engines.fluid import FluidEngine

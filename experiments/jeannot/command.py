@@ -19,7 +19,7 @@ from experiments.jeannot.run import STRATEGIES, Point, Result, play_direct, play
 from experiments.jeannot.selector import OBJECTIVES, PACK, Selector, evaluate, example, learn, measure_workload
 from experiments.jeannot.variants import VARIANTS
 from experiments.side_by_side import side_by_side
-from schedulers.execution.gates import IoControl, IoOrder
+from schedulers.jobmodels.gates import IoControl, IoOrder
 from workloads.batsim_json import read_batsim
 from workloads.jeannot import FAMILIES, PROTOCOLS, SIZES, VOLUMES
 

@@ -3,7 +3,7 @@
 Over the protocol each operation is a dynamic job: two messages, three requests, a task of the engine. Here the session
 only hears of submissions and ends; what is in between happens in a calendar of this module: an operation of ``w``
 seconds takes ``w``, a transfer takes what the gate and the file system's bandwidth leave it. The gate is the one of
-the protocol's execution (:mod:`schedulers.execution.gates`); tests compare starts and ends of both ways.
+the protocol's execution (:mod:`schedulers.jobmodels.gates`); tests compare starts and ends of both ways.
 
 One I/O node only, no walltimes, no kills: what the experiment needs.
 """
@@ -17,12 +17,13 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from schedulers.execution.base import Ended, Step
-from schedulers.execution.gates import Account, Gate
-from schedulers.job import Allocation, Job
-from schedulers.machine import Machine
-from schedulers.operations import Operation, Operations, operations_of
-from schedulers.protocol.messages import (
+from schedulers.core.job import Allocation, Job
+from schedulers.core.machine import Machine
+from schedulers.core.operations import Operation, Operations, operations_of
+from schedulers.core.session import Session
+from schedulers.jobmodels.base import Ended, Step
+from schedulers.jobmodels.gates import Account, Gate
+from schedulers.wire.messages import (
     BatsimConfig,
     Event,
     ExecuteJob,
@@ -36,7 +37,6 @@ from schedulers.protocol.messages import (
     SimulationBegins,
     SimulationEnds,
 )
-from schedulers.session import Session
 from workloads.workload import Workload
 
 

@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from experiments.jeannot.direct import Traces
-from schedulers.job import Job
-from schedulers.operations import operations_of
+from schedulers.core.job import Job
+from schedulers.core.operations import operations_of
 
 Floats = npt.NDArray[np.float64]
 

@@ -14,14 +14,14 @@ from experiments.jeannot.direct import Direct, Traces, play
 from experiments.jeannot.measures import Outcome, measure
 from platforms.catalogue import platform_from
 from platforms.model import Platform
-from schedulers.estimates import Requested
-from schedulers.execution.gates import IoControl, IoOrder, make_gate
-from schedulers.execution.operations import OperationRecord, Sequenced
+from schedulers.core.session import Session
+from schedulers.jobmodels.gates import IoControl, IoOrder, make_gate
+from schedulers.jobmodels.operations import OperationRecord, Sequenced
 from schedulers.options import split_assignments
 from schedulers.policies import POLICIES
-from schedulers.protocol.messages import BatsimConfig, SimulationBegins
-from schedulers.session import Session
-from schedulers.view import Policy
+from schedulers.policykit.estimates import Requested
+from schedulers.policykit.view import Policy
+from schedulers.wire.messages import BatsimConfig, SimulationBegins
 from simulator.broker import Simulation
 from simulator.engines.fluid import FluidEngine
 from simulator.links import InProcessLink
@@ -60,7 +60,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     family, alpha, seed, jobs, volume, sizes, kinds, literal, mean_gap_s
         See :class:`workloads.jeannot.JeannotOptions`.
     io_control, io_order
-        See :mod:`schedulers.execution.gates`.
+        See :mod:`schedulers.jobmodels.gates`.
     list_options, pack_options
         Further options of the policies, as ``key=value``.
     """

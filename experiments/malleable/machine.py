@@ -10,7 +10,7 @@ from typing import Any
 
 from experiments.malleable.play import Played, play
 from platforms.catalogue import platform_from
-from schedulers.execution.app_record import AppRecord
+from schedulers.jobmodels.app_record import AppRecord
 from workloads.burst_buffer import THESIS_MODEL
 from workloads.convert import ConvertOptions, convert
 from workloads.load import load_log

@@ -15,13 +15,13 @@ from platforms.model import Platform
 from platforms.xml_reader import parse_platform
 from schedulers.assembly import Settings, assemble
 from schedulers.controllers.interference import Conflict
-from schedulers.execution.app_record import AppRecord
-from schedulers.job import Allocation, Job
+from schedulers.core.job import Allocation, Job
+from schedulers.core.session import Observer
+from schedulers.jobmodels.app_record import AppRecord
 from schedulers.options import build
 from schedulers.policies import POLICIES
-from schedulers.protocol.messages import JobState
-from schedulers.session import Observer
-from schedulers.view import Running
+from schedulers.policykit.view import Running
+from schedulers.wire.messages import JobState
 from simulator.broker import Simulation
 from simulator.engines.fluid import FluidEngine
 from simulator.links import InProcessLink

@@ -7,7 +7,7 @@ from typing import Any
 
 from experiments.malleable.jacobi import CASES, SLOTS, workload_of
 from experiments.malleable.play import Played, play, slots
-from schedulers.execution.app_record import AppRecord
+from schedulers.jobmodels.app_record import AppRecord
 
 SCENARIOS: Mapping[str, Mapping[str, str]] = {
     "watch": {"io_control": "shared", "interference": "watch"},

@@ -2,7 +2,7 @@
 
 The plain forms, one conflict at a time, are in :mod:`schedulers.controllers.shifting`,
 :mod:`schedulers.controllers.coupling` and :mod:`schedulers.controllers.overlaps`;
-:class:`schedulers.controllers.interference_reference.PlainInterference` puts them together.
+:class:`tests.reference.interference.PlainInterference` puts them together.
 
 Layout
 ------

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from schedulers.options import OptionInfo, build, describe
-from schedulers.placement import StorageOrder
 from schedulers.policies.backfill import Backfill
 from schedulers.policies.conservative import Conservative
 from schedulers.policies.gang import Gang
@@ -19,8 +18,9 @@ from schedulers.policies.maxutil import MaxUtil
 from schedulers.policies.pack import Pack
 from schedulers.policies.plan import Plan
 from schedulers.policies.window import Window
+from schedulers.policykit.view import Policy
+from schedulers.timeline.placement import StorageOrder
 from schedulers.timesharing.scheduling import Where
-from schedulers.view import Policy
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class PolicyEntry:
     Attributes
     ----------
     cls
-        A frozen dataclass, callable with a :class:`schedulers.view.View`.
+        A frozen dataclass, callable with a :class:`schedulers.policykit.view.View`.
     summary
         One line for lists and tables.
     preset

@@ -12,13 +12,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from schedulers.decisions import Decision
-from schedulers.job import Job
+from schedulers.core.job import Job
 from schedulers.options import option
-from schedulers.ordering import ORDERS, ordered
-from schedulers.passes import fill, reserve_first, start_in_order
+from schedulers.policykit.decisions import Decision
+from schedulers.policykit.ordering import ORDERS, ordered
+from schedulers.policykit.passes import fill, reserve_first, start_in_order
+from schedulers.policykit.view import View
 from schedulers.timeline import Resource
-from schedulers.view import View
 
 COVERED: dict[str, Resource] = {
     "nodes": Resource.NODES,

@@ -12,14 +12,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from schedulers.decisions import Decision, Start
-from schedulers.explain import Role
-from schedulers.job import Job
+from schedulers.core.job import Job
 from schedulers.options import option
-from schedulers.ordering import ORDERS, ordered
-from schedulers.passes import binding_now
+from schedulers.policykit.decisions import Decision, Start
+from schedulers.policykit.explain import Role
+from schedulers.policykit.ordering import ORDERS, ordered
+from schedulers.policykit.passes import binding_now
+from schedulers.policykit.view import View
 from schedulers.timeline import Fit, Timeline
-from schedulers.view import View
 
 PROMISES = "promises"
 

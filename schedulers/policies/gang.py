@@ -14,11 +14,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from schedulers.decisions import Arrange, Decision, Reject, Start
-from schedulers.explain import Binding, PassNotes, Role
-from schedulers.instant import free_until
-from schedulers.job import Allocation, Job
+from schedulers.core.job import Allocation, Job
 from schedulers.options import option
+from schedulers.policykit.decisions import Arrange, Decision, Reject, Start
+from schedulers.policykit.explain import Binding, PassNotes, Role
+from schedulers.policykit.instant import free_until
+from schedulers.policykit.view import View
 from schedulers.timesharing.columns import columns_of
 from schedulers.timesharing.costs import Costs
 from schedulers.timesharing.files import file_columns
@@ -28,7 +29,6 @@ from schedulers.timesharing.recomputing import Rules, recompute
 from schedulers.timesharing.scheduling import Where
 from schedulers.timesharing.sharing import Sharing
 from schedulers.timesharing.slices import Slices, to_us
-from schedulers.view import View
 
 _MATRIX, _SLICE, _MOVED = "matrix", "slice", "moved"
 

@@ -11,14 +11,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from schedulers.balance import nodes_first
-from schedulers.decisions import Decision
-from schedulers.filling import Filling, Order
 from schedulers.options import option
-from schedulers.ordering import THESIS_STARTS, key_column
-from schedulers.passes import fill, serve_first
+from schedulers.policykit.balance import nodes_first
+from schedulers.policykit.decisions import Decision
+from schedulers.policykit.filling import Filling, Order
+from schedulers.policykit.ordering import THESIS_STARTS, key_column
+from schedulers.policykit.passes import fill, serve_first
+from schedulers.policykit.view import View
 from schedulers.search.permutations import all_orders, sorted_by
-from schedulers.view import View
 
 
 @dataclass(frozen=True)

@@ -18,15 +18,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
-from schedulers.decisions import Decision, Start
-from schedulers.explain import Binding, Role
-from schedulers.job import Job
-from schedulers.machine import Machine
-from schedulers.operations import operations_of
+from schedulers.core.job import Job
+from schedulers.core.machine import Machine
+from schedulers.core.operations import operations_of
 from schedulers.options import option
-from schedulers.passes import start_on
+from schedulers.policykit.decisions import Decision, Start
+from schedulers.policykit.explain import Binding, Role
+from schedulers.policykit.passes import start_on
+from schedulers.policykit.view import View
 from schedulers.timeline import Resource
-from schedulers.view import View
 
 NOTEBOOK = "pack"
 SLACK = 1e-9

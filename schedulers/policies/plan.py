@@ -3,7 +3,7 @@
 References
 ----------
 Kopanski, master's thesis 2020, section 3.4, Algorithm 8; Zheng et al., CLUSTER 2016. Further starting orders: see
-:mod:`schedulers.ordering`.
+:mod:`schedulers.policykit.ordering`.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from schedulers.decisions import Decision, Start
-from schedulers.explain import Role
-from schedulers.job import Job
-from schedulers.objectives import Objective
+from schedulers.core.job import Job
 from schedulers.options import option
-from schedulers.ordering import THESIS_STARTS, positions
-from schedulers.passes import binding_now, fill, serve_first
-from schedulers.planning import Annealing, Order, Planner
-from schedulers.view import View
+from schedulers.policykit.decisions import Decision, Start
+from schedulers.policykit.explain import Role
+from schedulers.policykit.objectives import Objective
+from schedulers.policykit.ordering import THESIS_STARTS, positions
+from schedulers.policykit.passes import binding_now, fill, serve_first
+from schedulers.policykit.planning import Annealing, Order, Planner
+from schedulers.policykit.view import View
 
 LAST_PLAN = "last plan"
 KEYS = "keys"

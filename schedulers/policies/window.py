@@ -15,20 +15,20 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from schedulers.balance import nodes_first
-from schedulers.decisions import Decision, Start
+from schedulers.core.job import Allocation, Job
+from schedulers.core.machine import Machine
 from schedulers.errors import OptionError
-from schedulers.instant import Free, free_until
-from schedulers.job import Allocation, Job
-from schedulers.machine import Machine
 from schedulers.options import option
-from schedulers.ordering import ordered
-from schedulers.passes import fill, reserve_first, start_in_order, start_on, try_start
+from schedulers.policykit.balance import nodes_first
+from schedulers.policykit.decisions import Decision, Start
+from schedulers.policykit.instant import Free, free_until
+from schedulers.policykit.ordering import ordered
+from schedulers.policykit.passes import fill, reserve_first, start_in_order, start_on, try_start
+from schedulers.policykit.view import View
 from schedulers.search.packing import Packing, Verdict, pack
 from schedulers.search.subset import SubsetProblem, SubsetResult, largest_first
 from schedulers.search.subset_bb import Budget, branch_and_bound
 from schedulers.search.subset_z3 import Z3Packer, choose_z3
-from schedulers.view import View
 
 AGES = "window ages"
 """Key of the notebook: passes that each job of the window has waited there, by job id."""

@@ -38,7 +38,7 @@ def climb(order: Order, evaluate: Evaluate, budget: int) -> tuple[Order, Any, in
 
     Notes
     -----
-    This is the plain definition; :mod:`schedulers.filling_kernels` has it compiled for one kind of score.
+    This is the plain definition; :mod:`schedulers.timeline.filling_kernels` has it compiled for one kind of score.
     """
     best = order.copy()
     best_score, last = evaluate(best)

@@ -7,8 +7,8 @@ location, then by the number in the name), from 0.
 
 from __future__ import annotations
 
+from schedulers.core.job import Job
 from schedulers.errors import RemoteProtocolError
-from schedulers.job import Job
 from schedulers.timesharing.columns import mask_of
 
 BLOCKS_FIELD = "io_blocks"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schedulers.protocol.messages import JobState
+from schedulers.wire.messages import JobState
 from simulator.job import Job
 from simulator.outputs.files import OutputFile
 

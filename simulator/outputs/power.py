@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from schedulers.protocol.intervals import format_intervals
+from schedulers.wire.intervals import format_intervals
 from simulator.outputs.files import OutputFile
 
 TO_SLEEP = -2

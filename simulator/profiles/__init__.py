@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from schedulers.protocol.messages import JsonObject
+from schedulers.wire.messages import JsonObject
 from simulator.fields import Fields
 from simulator.numbers import rewritten
 from simulator.profiles import composed, delay, homogeneous, io_stream, messaging, parallel, storage, usage

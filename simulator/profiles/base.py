@@ -13,7 +13,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from schedulers.protocol.messages import JsonObject
+from schedulers.wire.messages import JsonObject
 from simulator.engines.base import TaskSpec
 from simulator.fields import Fields
 

@@ -1,7 +1,7 @@
 """``io_stream``: computation with a constant stream to a storage host beside it. Ours; Batsim has no such type.
 
 The real Batsim gets the same as a ``parallel_homogeneous`` job with an ``additional_io_job``
-(:mod:`schedulers.execution.streamed`), whose n x n matrices this type spares.
+(:mod:`schedulers.jobmodels.streamed`), whose n x n matrices this type spares.
 """
 
 from __future__ import annotations

@@ -20,11 +20,11 @@ from statistics import median
 
 import numpy as np
 
-from schedulers.job import Job
-from schedulers.machine import Machine, simple_machine
-from schedulers.objectives import Objective
-from schedulers.ordering import THESIS_STARTS, ordered
-from schedulers.planning import Annealing, Order, Planner
+from schedulers.core.job import Job
+from schedulers.core.machine import Machine, simple_machine
+from schedulers.policykit.objectives import Objective
+from schedulers.policykit.ordering import THESIS_STARTS, ordered
+from schedulers.policykit.planning import Annealing, Order, Planner
 from schedulers.timeline import Timeline
 from tests.benchmarks.window_load import CAPACITY, NODES, STORAGES, draw_job
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from schedulers.job import Job
-from schedulers.machine import Link, Machine, Node, Storage, nearest_first
-from schedulers.placement import Resource
+from schedulers.core.job import Job
+from schedulers.core.machine import Link, Machine, Node, Storage, nearest_first
 from schedulers.timeline import Timeline
-from schedulers.timeline_reference import Booking, ReferenceTimeline
+from schedulers.timeline.placement import Resource
+from tests.reference.timeline import Booking, ReferenceTimeline
 
 SIZES = (1, 1, 2, 3, 4, 4, 6, 8, 8, 12, 16, 16, 25, 32, 48, 64, 80)
 WALLTIMES_S = (60, 300, 600, 3600, 3600, 7200, 14400, 14400, 36000, 60000)

@@ -10,8 +10,8 @@ import pytest
 
 from experiments import campaign_file, reference
 from experiments.summary import METRICS, TIMINGS
+from schedulers.core.session import Session
 from schedulers.policies import POLICIES
-from schedulers.session import Session
 from tests.properties.mini import MiniJob, MiniMachine, Played, play
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -10,7 +10,7 @@ import numpy as np
 
 from platforms.model import Platform
 from simulator.engines.base import AllToAll, Comm, Engine, Matrix, NoComm, Pairs, TaskSpec
-from simulator.engines.fluid_reference import ReferenceEngine
+from tests.reference.fluid import ReferenceEngine
 
 HEADER = "<?xml version='1.0'?><!DOCTYPE platform SYSTEM 'https://simgrid.org/simgrid.dtd'><platform version='4.1'>"
 CLUSTER = "<cluster id='c' prefix='n' suffix='' speed='1Gf,500Mf' bw='125MBps' lat='50us' "

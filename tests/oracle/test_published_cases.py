@@ -14,7 +14,7 @@ import pytest
 from platforms import Platform, load_platform
 from simulator.engines.base import AllToAll, Pairs, TaskSpec
 from simulator.engines.fluid import FluidEngine
-from simulator.engines.fluid_reference import ReferenceEngine
+from tests.reference.fluid import ReferenceEngine
 
 pytestmark = pytest.mark.reference
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass, field
 
-from schedulers.explain import PassNotes
-from schedulers.job import Allocation, Job
+from schedulers.core.job import Allocation, Job
+from schedulers.core.session import Observer, Session
 from schedulers.policies import POLICIES
-from schedulers.protocol.messages import (
+from schedulers.policykit.explain import PassNotes
+from schedulers.timesharing.sharing import SharesNodes
+from schedulers.wire.messages import (
     CallMeLater,
     Event,
     ExecuteJob,
@@ -25,8 +27,6 @@ from schedulers.protocol.messages import (
     SimulationBegins,
     SimulationEnds,
 )
-from schedulers.session import Observer, Session
-from schedulers.timesharing.sharing import SharesNodes
 
 SPACE_SHARING = [name for name, entry in POLICIES.items() if not issubclass(entry.cls, SharesNodes)]
 """Policies under which a job has its nodes to itself; those that share them in time run as dynamic jobs."""

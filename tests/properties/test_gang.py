@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from schedulers.policies import POLICIES
 from schedulers.policies.gang import Gang
-from schedulers.protocol.messages import JobState
 from schedulers.timesharing.sharing import SharesNodes
-from tests.schedulers.execution.shared_machine import NODES, job, play
+from schedulers.wire.messages import JobState
+from tests.schedulers.jobmodels.shared_machine import NODES, job, play
 
 NAMES = [name for name, entry in POLICIES.items() if issubclass(entry.cls, SharesNodes)]
 OPTIONS = {"quantum": "7", "level": "3", "migration_cost": "2", "migration_limit": "3"}

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from schedulers.decisions import Decision, Kill, Reject
-from schedulers.job import Allocation, Job
-from schedulers.machine import Machine
-from schedulers.placement import NodeOrder, Placement
+from schedulers.core.job import Allocation, Job
+from schedulers.core.machine import Machine
+from schedulers.core.session import Session
 from schedulers.policies import POLICIES
-from schedulers.protocol.messages import JobState
-from schedulers.session import Session
-from schedulers.view import Policy, Running, View
+from schedulers.policykit.decisions import Decision, Kill, Reject
+from schedulers.policykit.view import Policy, Running, View
+from schedulers.timeline.placement import NodeOrder, Placement
+from schedulers.wire.messages import JobState
 from tests.properties.mini import SPACE_SHARING, MiniJob, MiniMachine, Played, play
 
 GB = 10**9

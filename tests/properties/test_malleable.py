@@ -21,15 +21,15 @@ from schedulers.controllers.interference import Strategy
 from schedulers.controllers.prediction import Step
 from schedulers.controllers.scene import Controller, Reason, Resize, Scene
 from schedulers.controllers.sharing import Expansion
-from schedulers.decisions import Decision, Kill
-from schedulers.execution.app_record import AppRecord
-from schedulers.execution.gates import IoControl, make_gate
-from schedulers.execution.malleable import Malleable
+from schedulers.core.session import Session
+from schedulers.core.steering import Steering
+from schedulers.jobmodels.app_record import AppRecord
+from schedulers.jobmodels.gates import IoControl, make_gate
+from schedulers.jobmodels.malleable import Malleable
 from schedulers.policies import POLICIES
-from schedulers.protocol.messages import JobState, Message, Reply
-from schedulers.session import Session
-from schedulers.steering import Steering
-from schedulers.view import View
+from schedulers.policykit.decisions import Decision, Kill
+from schedulers.policykit.view import View
+from schedulers.wire.messages import JobState, Message, Reply
 from simulator.broker import Simulation
 from simulator.engines.fluid import FluidEngine
 from simulator.links import InProcessLink

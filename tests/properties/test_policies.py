@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.explain import Role
-from schedulers.machine import Machine
+from schedulers.core.machine import Machine
+from schedulers.core.session import Cadence, Session
 from schedulers.policies import POLICIES
-from schedulers.session import Cadence, Session
+from schedulers.policykit.explain import Role
 from tests.properties.mini import SPACE_SHARING, MiniJob, MiniMachine, Played, play
 
 GB = 10**9

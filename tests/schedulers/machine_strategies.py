@@ -7,9 +7,9 @@ import math
 import numpy as np
 from hypothesis import strategies as st
 
-from schedulers.job import Job
-from schedulers.machine import Link, Machine, Node, Storage
-from schedulers.placement import NodeOrder, Placement, StorageOrder
+from schedulers.core.job import Job
+from schedulers.core.machine import Link, Machine, Node, Storage
+from schedulers.timeline.placement import NodeOrder, Placement, StorageOrder
 
 
 def job(nodes: int, bb_bytes: int = 0, io_rate: int = 0) -> Job:

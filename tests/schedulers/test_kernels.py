@@ -20,7 +20,7 @@ def test_every_kernel_module_is_warmed() -> None:
     assert kernels.is_cached()
     assert kernels.warm_up(lines.append) < 5.0
     assert lines == []
-    assert "schedulers.timeline_kernels" in kernels.kernel_modules()
+    assert "schedulers.timeline.fit_kernels" in kernels.kernel_modules()
 
 
 def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import zmq
 
 from schedulers.__main__ import main
 from schedulers.policies import POLICIES
-from schedulers.protocol import batsim4
+from schedulers.wire.batsim4 import codec as batsim4
 from tests.schedulers.scripted import BEGINS, CONVERSATION, SUBMITTED
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from schedulers.core.session import Session
 from schedulers.narrator import Narrator
 from schedulers.policies import POLICIES
-from schedulers.protocol.messages import (
+from schedulers.wire.messages import (
     JobCompleted,
     JobState,
     JobSubmitted,
@@ -12,7 +13,6 @@ from schedulers.protocol.messages import (
     ResourceInfo,
     SimulationBegins,
 )
-from schedulers.session import Session
 
 HOSTS = tuple(ResourceInfo(i, f"n{i}") for i in range(4))
 

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 import zmq
 
-from schedulers.protocol import batsim4
-from schedulers.protocol.messages import Message, Reply, SimulationEnds
+from schedulers.wire.batsim4 import codec as batsim4
+from schedulers.wire.messages import Message, Reply, SimulationEnds
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from schedulers.protocol.messages import Message, Reply
+from schedulers.wire.messages import Message, Reply
 from simulator.__main__ import main
 from simulator.command_line import build_parser, read_command_line, read_roles
 from simulator.errors import SimulatorInputError

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from schedulers.protocol.messages import (
+from schedulers.wire.messages import (
     ExecuteJob,
     JobCompleted,
     JobSubmitted,

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from schedulers.protocol import batsim4
-from schedulers.protocol.messages import JobCompleted, Message, Notify
+from schedulers.wire.batsim4 import codec as batsim4
+from schedulers.wire.messages import JobCompleted, Message, Notify
 from simulator.errors import SchedulerFault, SimulatorInputError
 from simulator.events import load_events
 from tests.simulator.worlds import LATENCY, execute, greedy, jobs, run, scripted

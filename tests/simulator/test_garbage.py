@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from platforms.model import Platform
 from schedulers.errors import SpillwayError
-from schedulers.protocol import batsim4
-from schedulers.protocol.messages import Message, Reply
+from schedulers.wire.batsim4 import codec as batsim4
+from schedulers.wire.messages import Message, Reply
 from simulator.__main__ import main
 from simulator.broker import Simulation
 from simulator.options import SimulationOptions

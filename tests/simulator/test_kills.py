@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from schedulers.protocol.messages import JobCompleted, JobKilled, JobState, JobSubmitted, Message, Reply, RequestedCall
+from schedulers.wire.messages import JobCompleted, JobKilled, JobState, JobSubmitted, Message, Reply, RequestedCall
 from simulator.errors import SchedulerFault
 from tests.simulator.worlds import Scheduler, call, execute, jobs, kill, run
 

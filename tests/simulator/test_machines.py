@@ -8,7 +8,7 @@ import pytest
 
 from platforms.errors import PlatformError
 from platforms.xml_reader import parse_platform
-from schedulers.protocol.messages import SimulationBegins
+from schedulers.wire.messages import SimulationBegins
 from simulator.errors import SimulatorInputError
 from simulator.machines import Machines, Role, State
 from tests.simulator.worlds import LATENCY, jobs, run, small_platform

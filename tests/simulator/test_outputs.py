@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from schedulers.protocol.messages import JobSubmitted, Message, RejectJob, SetJobMetadata
+from schedulers.wire.messages import JobSubmitted, Message, RejectJob, SetJobMetadata
 from simulator.broker import Simulation
 from simulator.errors import SchedulerFault, SimulatorInputError
 from simulator.options import SimulationOptions

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from platforms.model import Host
-from schedulers.protocol.messages import (
+from schedulers.wire.messages import (
     EnergyAnswer,
     Message,
     QueryEnergy,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from schedulers.protocol.messages import FromJobMsg, JobCompleted, JobState, JobSubmitted, Message, ToJobMsg
+from schedulers.wire.messages import FromJobMsg, JobCompleted, JobState, JobSubmitted, Message, ToJobMsg
 from simulator.errors import SchedulerFault
 from simulator.profiles import READERS, read_profile
 from simulator.profiles.base import Origin

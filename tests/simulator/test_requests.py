@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from schedulers.protocol.messages import (
+from schedulers.wire.messages import (
     AnswerEstimate,
     ChangeJobState,
     JobCompleted,

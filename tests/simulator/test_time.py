@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from schedulers.protocol.messages import (
+from schedulers.wire.messages import (
     CallMeLater,
     ExecuteJob,
     JobCompleted,

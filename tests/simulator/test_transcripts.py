@@ -20,8 +20,8 @@ import pytest
 from platforms.model import Platform
 from platforms.xml_reader import load_platform
 from schedulers.errors import RemoteProtocolError
-from schedulers.protocol import batsim4
-from schedulers.protocol.messages import Message, Reply
+from schedulers.wire.batsim4 import codec as batsim4
+from schedulers.wire.messages import Message, Reply
 from simulator.__main__ import make_engine
 from simulator.broker import Simulation, SimulationResult
 from simulator.command_line import build_parser, read_command_line

@@ -11,7 +11,7 @@ import numpy as np
 
 from platforms.model import Platform
 from platforms.xml_reader import parse_platform
-from schedulers.protocol.messages import (
+from schedulers.wire.messages import (
     CallMeLater,
     Event,
     ExecuteJob,

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from schedulers.__main__ import build_session, session_parser
-from schedulers.protocol import batsim4
-from schedulers.protocol.messages import ExecuteJob, RejectJob, Reply
-from schedulers.transcript import read_transcript, replay
+from schedulers.wire.batsim4 import codec as batsim4
+from schedulers.wire.messages import ExecuteJob, RejectJob, Reply
+from schedulers.wire.transcript import read_transcript, replay
 
 LITERAL = ["easy", "--burst-buffer-bytes", "40e9", "--location-shape", "3,3,4", "--thesis-literal"]
 

@@ -7,9 +7,9 @@ import pytest
 from experiments.herbein.meter import Stopwatch
 from experiments.herbein.pace import STEADY_GAP_S, STEPS, pace_of, search
 from experiments.herbein.rehearsal import play, tree_of
+from schedulers.core.session import Session
 from schedulers.policies import POLICIES
-from schedulers.protocol.messages import Message
-from schedulers.session import Session
+from schedulers.wire.messages import Message
 from workloads.herbein import HerbeinOptions, fit_herbein
 from workloads.swf import SwfHeader, SwfLog, SwfRecord
 from workloads.workload import Workload, WorkloadJob

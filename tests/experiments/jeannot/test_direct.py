@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from experiments.jeannot.direct import Channel, Direct, play
 from experiments.jeannot.run import STRATEGIES, Point, begins, play_direct, play_protocol
-from schedulers.estimates import Requested
-from schedulers.execution.gates import IoControl, make_gate
+from schedulers.core.session import Session
+from schedulers.jobmodels.gates import IoControl, make_gate
 from schedulers.policies import POLICIES
-from schedulers.session import Session
+from schedulers.policykit.estimates import Requested
 from schedulers.timesharing.sharing import SharesNodes
 from workloads.jeannot import PROTOCOLS, periodic_job
 from workloads.workload import Workload

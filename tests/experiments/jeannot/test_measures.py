@@ -15,8 +15,8 @@ from experiments.jeannot.published import STATED
 from experiments.jeannot.run import STRATEGIES, Point, Result, play_direct, run
 from experiments.jeannot.selector import evaluate, example, learn, measure_workload
 from experiments.jeannot.verdicts import CONTRARY, HOLDS, OPEN, judge, overall
-from schedulers.execution.gates import Account
-from schedulers.job import Job
+from schedulers.core.job import Job
+from schedulers.jobmodels.gates import Account
 from workloads.errors import WorkloadError
 from workloads.jeannot import FAMILIES, PROTOCOLS, periodic_job
 from workloads.workload import Workload

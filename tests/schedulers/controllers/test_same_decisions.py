@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from schedulers.controllers.expansion import Collected, Expand, collection
 from schedulers.controllers.interference import Conflict, Interference, Strategy
-from schedulers.controllers.interference_reference import NEVER, PlainInterference
 from schedulers.controllers.prediction import Step, io_duration_s
 from schedulers.controllers.running import AppView
 from schedulers.controllers.scene import Reason, Resize, Scene
 from schedulers.controllers.sharing import Candidate, Expansion, reference
+from tests.reference.interference import NEVER, PlainInterference
 from tests.schedulers.controllers.scenes import scenes
 
 

@@ -6,12 +6,12 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from schedulers.decisions import Decision, Start
-from schedulers.explain import PassNotes
-from schedulers.job import Allocation, Job
-from schedulers.machine import Machine
+from schedulers.core.job import Allocation, Job
+from schedulers.core.machine import Machine
+from schedulers.policykit.decisions import Decision, Start
+from schedulers.policykit.explain import PassNotes
+from schedulers.policykit.view import Running, View
 from schedulers.timeline import Timeline
-from schedulers.view import Running, View
 
 GB = 10**9
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.explain import PassNotes, Role
-from schedulers.filling import plain_score
-from schedulers.job import Job
-from schedulers.machine import simple_machine
+from schedulers.core.job import Job
+from schedulers.core.machine import simple_machine
 from schedulers.policies.maxutil import MaxUtil
+from schedulers.policykit.explain import PassNotes, Role
+from schedulers.policykit.filling import plain_score
 from schedulers.timeline import Timeline
 from tests.schedulers.policies.scenes import GB, job, numbers, started, view
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from schedulers.explain import Binding, PassNotes, Role
-from schedulers.job import Job
-from schedulers.machine import Link, Machine, simple_machine
+from schedulers.core.job import Job
+from schedulers.core.machine import Link, Machine, simple_machine
+from schedulers.core.session import Session
 from schedulers.policies import POLICIES
 from schedulers.policies.pack import Pack
-from schedulers.session import Session
+from schedulers.policykit.explain import Binding, PassNotes, Role
 from tests.properties.mini import MiniJob, MiniMachine, Played, play
 from tests.schedulers.policies.scenes import job, numbers, started, view
 

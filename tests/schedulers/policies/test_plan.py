@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from schedulers.explain import PassNotes, Role
-from schedulers.job import Job
-from schedulers.machine import simple_machine
-from schedulers.ordering import ordered
+from schedulers.core.job import Job
+from schedulers.core.machine import simple_machine
 from schedulers.policies import POLICIES
 from schedulers.policies.plan import CANDIDATES, Plan
+from schedulers.policykit.explain import PassNotes, Role
+from schedulers.policykit.ordering import ordered
 from tests.schedulers.policies.scenes import GB, job, numbers, started, view
 
 MACHINE = simple_machine(10, 2, 10 * GB)

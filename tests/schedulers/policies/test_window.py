@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.balance import nodes_first
+from schedulers.core.job import Job
+from schedulers.core.machine import Link, Machine, Node, simple_machine
 from schedulers.errors import OptionError
-from schedulers.explain import PassNotes, Role
-from schedulers.instant import free_until
-from schedulers.job import Job
-from schedulers.machine import Link, Machine, Node, simple_machine
 from schedulers.options import build, describe
 from schedulers.policies.window import AGES, CHOICES, Choices, Window, problem_of
+from schedulers.policykit.balance import nodes_first
+from schedulers.policykit.explain import PassNotes, Role
+from schedulers.policykit.instant import free_until
 from schedulers.search.packing import pack_plain
 from schedulers.search.subset import every_set
 from tests.schedulers.policies.scenes import GB, job, numbers, started, view

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from platforms import Platform, parse_platform
 from simulator.engines.base import AllToAll, Matrix, TaskSpec
 from simulator.engines.fluid import FluidEngine
-from simulator.engines.fluid_reference import ReferenceEngine
 from tests.oracle.tasks import platform_text, play, random_script, random_task
+from tests.reference.fluid import ReferenceEngine
 
 NAMES = ("dragonfly", "fat-tree", "torus")
 MACHINES = {name: parse_platform(platform_text(name)) for name in NAMES}

@@ -1,0 +1,78 @@
+"""Parts of allocations: put together, taken apart, and found beside what a job holds. Pure functions.
+
+References
+----------
+Singh & Carretero 2019 (DOI 10.1016/j.jss.2018.11.006), section 4.4: new processes are placed as near as possible to
+those that an application has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from schedulers.core.job import Allocation
+from schedulers.core.machine import Machine
+from schedulers.timeline.placement import choose_nodes, choose_storages
+
+
+def together(first: Allocation, second: Allocation) -> Allocation:
+    """Both as one; they must not share a node and must hold as much per node."""
+    if not first.storages and not second.storages:
+        return Allocation(tuple(sorted(first.nodes + second.nodes)), (), first.bb_bytes, first.io_rate)
+    pairs = sorted(zip(first.nodes + second.nodes, first.storages + second.storages, strict=True))
+    nodes, storages = tuple(node for node, _ in pairs), tuple(storage for _, storage in pairs)
+    return Allocation(nodes, storages, first.bb_bytes, first.io_rate)
+
+
+def only(allocation: Allocation, nodes: Collection[int]) -> Allocation:
+    """The part of an allocation on these nodes; those that it does not have are passed over."""
+    places = [place for place, node in enumerate(allocation.nodes) if node in nodes]
+    storages = tuple(allocation.storages[place] for place in places) if allocation.storages else ()
+    kept = tuple(allocation.nodes[place] for place in places)
+    return Allocation(kept, storages, allocation.bb_bytes, allocation.io_rate)
+
+
+def without(allocation: Allocation, nodes: Collection[int]) -> Allocation:
+    """An allocation but for these nodes."""
+    return only(allocation, set(allocation.nodes).difference(nodes))
+
+
+def find_growth(
+    machine: Machine,
+    held: Allocation,
+    count: int,
+    free: Sequence[int],
+    room: Sequence[int],
+    band: Sequence[int],
+) -> Allocation | None:
+    """Find ``count`` more nodes like those that a job holds, nearest first; ``None`` where there are none.
+
+    Parameters
+    ----------
+    held
+        What it holds: gives the burst buffer and the bandwidth that each further node needs, too.
+    free
+        Nodes that are free.
+    room, band
+        Bytes left per storage node, bytes per second left per link.
+    """
+    near = _nearest_first(machine, held.nodes, free)
+    nodes = choose_nodes(machine, near, band, count, held.io_rate)
+    if nodes is None:
+        return None
+    nodes = tuple(sorted(nodes))
+    storages = choose_storages(machine, nodes, room, held.bb_bytes if held.storages else 0)
+    return None if storages is None else Allocation(nodes, storages, held.bb_bytes, held.io_rate)
+
+
+def _nearest_first(machine: Machine, held: Sequence[int], free: Sequence[int]) -> list[int]:
+    """Free nodes by falling length of the longest place that they share with a held node, then by index."""
+    prefixes = {
+        machine.nodes[node].location[:depth] for node in held for depth in range(len(machine.nodes[node].location) + 1)
+    }
+
+    def shared(node: int) -> int:
+        place = machine.nodes[node].location
+        return max((depth for depth in range(len(place) + 1) if place[:depth] in prefixes), default=0)
+
+    return sorted(free, key=lambda node: (-shared(node), node))

@@ -1,0 +1,328 @@
+"""What is allocated now, and whether a job can ever run: books that refuse what does not add up, with the reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+
+import msgspec
+import numpy as np
+
+from schedulers.core.job import Allocation, Job
+from schedulers.core.machine import Machine
+from schedulers.timeline.placement import Resource, links_above, whole_requests
+
+
+class Limits:
+    """What the empty machine offers: tells the jobs that can never run from those that only have to wait."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._nodes = machine.width
+        self._room = [storage.capacity_bytes for storage in machine.storages]
+        self._largest = max(self._room, default=0)
+        self._links = machine.links
+        self._narrowest = min((link.capacity_bytes_per_s for link in machine.links), default=0)
+        below = np.bincount(machine.node_link + 1, minlength=len(machine.links) + 1).tolist() if machine.links else [0]
+        self._without_link: int = below[0]
+        self._directly_below: list[int] = below[1:]
+        self._below = list(self._directly_below)
+        for index in range(len(self._links) - 1, -1, -1):  # every link stands after its parent
+            if self._links[index].parent >= 0:
+                self._below[self._links[index].parent] += self._below[index]
+
+    def infeasible_reason(self, job: Job, covering: Resource = Resource.ALL) -> str | None:
+        """Return the inequality that cannot hold even in the empty machine; ``None`` for a job that can run.
+
+        Parameters
+        ----------
+        covering
+            The resources that the scheduler cares for; the others are not looked at.
+        """
+        if job.nodes > self._nodes:
+            return f"{job.nodes} nodes > {self._nodes}"
+        if job.nodes < 1:
+            return f"{job.nodes} nodes < 1"
+        reason = None
+        if job.bb_bytes and Resource.BURST_BUFFERS in covering:
+            reason = self._storage_reason(job.nodes, job.bb_bytes)
+        if reason is None and job.io_rate and self._links and Resource.BANDWIDTH in covering:
+            reason = self._bandwidth_reason(job.nodes, job.io_rate)
+        return reason
+
+    def _storage_reason(self, nodes: int, bb_bytes: int) -> str | None:
+        if not self._room:
+            return f"bb {_gb(bb_bytes)}: the machine has no burst buffers"
+        if bb_bytes > self._largest:
+            return f"bb {_gb(bb_bytes)} > {_gb(self._largest)} of the largest storage node"
+        fitting = whole_requests(self._room, bb_bytes)
+        if fitting < nodes:
+            return f"{nodes} nodes x {_gb(bb_bytes)}: only {fitting} whole requests fit"
+        return None
+
+    def _bandwidth_reason(self, nodes: int, io_rate: int) -> str | None:
+        if nodes * io_rate <= self._narrowest:
+            return None
+        carried, tightest = self._carry(io_rate)
+        if carried >= nodes:
+            return None
+        for index, below in enumerate(self._below):  # from the outside in: a level that is too small on its own?
+            if self._nodes - max(0, below - self._links[index].capacity_bytes_per_s // io_rate) < nodes:
+                tightest = index
+                break
+        link, below = self._links[tightest], self._below[tightest]
+        size, most = _gb(link.capacity_bytes_per_s), link.capacity_bytes_per_s // io_rate
+        where = f"{link.name} ({size}/s) carries {most} of its {below}"
+        return f"{nodes} nodes x {_gb(io_rate)}/s: the links carry only {carried}; {where}"
+
+    def _carry(self, io_rate: int) -> tuple[int, int]:
+        """How many nodes the empty tree carries, and the link that holds back most, the outermost of equals."""
+        total, below = self._without_link, list(self._directly_below)
+        most_lost, tightest = 0, 0
+        for index in range(len(self._links) - 1, -1, -1):
+            link, brought = self._links[index], below[index]
+            carried = min(link.capacity_bytes_per_s // io_rate, brought)
+            if brought - carried >= most_lost:
+                most_lost, tightest = brought - carried, index
+            if link.parent >= 0:
+                below[link.parent] += carried
+            else:
+                total += carried
+        return total, tightest
+
+
+def infeasible_reason(machine: Machine, job: Job, covering: Resource = Resource.ALL) -> str | None:
+    """Same as :meth:`Limits.infeasible_reason`, for a single question; keep a :class:`Limits` for many."""
+    return Limits(machine).infeasible_reason(job, covering)
+
+
+class Cluster:
+    """Nodes, storage bytes and link bandwidth held now, by job id.
+
+    Parameters
+    ----------
+    machine
+        The machine; everything is free and available at first.
+    """
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._limits = Limits(machine)
+        self._holder: list[str | None] = [None] * len(machine.nodes)
+        self._room = [storage.capacity_bytes for storage in machine.storages]
+        self._band = [link.capacity_bytes_per_s for link in machine.links]
+        self._innermost: list[int] = machine.node_link.tolist() if machine.links else []
+        self._held: dict[str, Allocation] = {}
+        self._held_nodes = 0
+        self._unavailable: set[int] = set()
+
+    # ------------------------------------------------------------------ questions
+
+    @property
+    def free_nodes(self) -> int:
+        """Number of nodes that no job holds and that are available."""
+        gone = sum(self._holder[node] is None for node in self._unavailable)
+        return len(self._holder) - self._held_nodes - gone
+
+    def free_node_indices(self) -> list[int]:
+        """Nodes that no job holds and that are available, ascending."""
+        return [node for node, holder in enumerate(self._holder) if holder is None and node not in self._unavailable]
+
+    @property
+    def free_storage(self) -> list[int]:
+        """Bytes free per storage node."""
+        return list(self._room)
+
+    @property
+    def free_bandwidth(self) -> list[int]:
+        """Bytes per second free per link."""
+        return list(self._band)
+
+    @property
+    def unavailable(self) -> frozenset[int]:
+        """Nodes that machine events took away."""
+        return frozenset(self._unavailable)
+
+    def held_by(self, job_id: str) -> Allocation | None:
+        """What a job holds; ``None`` for nothing."""
+        return self._held.get(job_id)
+
+    def is_free(self, nodes: Collection[int]) -> bool:
+        """Whether none of these nodes is held by a job or unavailable."""
+        return all(self._holder[node] is None for node in nodes) and self._unavailable.isdisjoint(nodes)
+
+    def infeasible_reason(self, job: Job, covering: Resource = Resource.ALL) -> str | None:
+        """See :meth:`Limits.infeasible_reason`."""
+        return self._limits.infeasible_reason(job, covering)
+
+    def why_not(self, job: Job, allocation: Allocation) -> str | None:
+        """Return the reason why a job cannot be given an allocation now; ``None`` when it can.
+
+        The allocation must have the job's number of nodes and its burst buffer. Its I/O rate may be the job's or 0: a
+        scheduler that ignores bandwidth books none.
+        """
+        if job.id in self._held:
+            return f"the job already holds {len(self._held[job.id].nodes)} nodes"
+        return (
+            self._nodes_reason(job, allocation.nodes)
+            or self._storage_reason(job, allocation)
+            or self._bandwidth_reason(job, allocation)
+        )
+
+    # ------------------------------------------------------------------ changes
+
+    def allocate(self, job: Job, allocation: Allocation) -> None:
+        """Give a job an allocation; ValueError with the reason of :meth:`why_not` where that forbids it."""
+        reason = self.why_not(job, allocation)
+        if reason is not None:
+            raise ValueError(f"job {job.id!r}: {reason}")
+        self._held[job.id] = allocation
+        self._held_nodes += len(allocation.nodes)
+        for node in allocation.nodes:
+            self._holder[node] = job.id
+        self._take(allocation, 1)
+
+    def free(self, job_id: str) -> Allocation:
+        """Take back and return what a job holds; ValueError when it holds nothing."""
+        allocation = self._held.pop(job_id, None)
+        if allocation is None:
+            raise ValueError(f"job {job_id!r} holds nothing that could be freed")
+        self._held_nodes -= len(allocation.nodes)
+        for node in allocation.nodes:
+            self._holder[node] = None
+        self._take(allocation, -1)
+        return allocation
+
+    def resize(self, job: Job, allocation: Allocation) -> None:
+        """Give a job another allocation in place of the one it holds; its number of nodes may differ from the job's.
+
+        Nodes that it keeps may have become unavailable; new ones must be free. ValueError with the reason where that is
+        not so, or where the job holds nothing; nothing is changed then.
+        """
+        before = self.free(job.id)
+        gone = self._unavailable.intersection(before.nodes)
+        self._unavailable -= gone
+        try:
+            self.allocate(msgspec.structs.replace(job, nodes=len(allocation.nodes)), allocation)
+        except ValueError:
+            self.allocate(msgspec.structs.replace(job, nodes=len(before.nodes)), before)
+            raise
+        finally:
+            self._unavailable |= gone
+
+    def mark_unavailable(self, nodes: Iterable[int]) -> None:
+        """Nodes are gone for new jobs; a job that runs on them goes on (Batsim's rule)."""
+        self._unavailable.update(self._known(nodes))
+
+    def mark_available(self, nodes: Iterable[int]) -> None:
+        """Nodes are back."""
+        self._unavailable.difference_update(self._known(nodes))
+
+    def check(self) -> None:
+        """Prove that holders, rooms and bandwidths follow from what the jobs hold."""
+        holder: list[str | None] = [None] * len(self._holder)
+        room = [storage.capacity_bytes for storage in self._machine.storages]
+        band = [link.capacity_bytes_per_s for link in self._machine.links]
+        for job_id, allocation in self._held.items():
+            for node in allocation.nodes:
+                assert holder[node] is None, f"node {node} is held by {holder[node]!r} and {job_id!r}"
+                holder[node] = job_id
+                for link in links_above(self._machine, node) if allocation.io_rate else ():
+                    band[link] -= allocation.io_rate
+            for storage in allocation.storages:
+                room[storage] -= allocation.bb_bytes
+        assert holder == self._holder, "holders do not follow from the allocations"
+        assert self._held_nodes == len(holder) - holder.count(None), "the number of held nodes is wrong"
+        assert room == self._room, f"room {self._room} should be {room}"
+        assert band == self._band, f"bandwidth {self._band} should be {band}"
+        assert min(room, default=0) >= 0, f"a storage node is over-committed: {room}"
+        assert min(band, default=0) >= 0, f"a link is over-committed: {band}"
+
+    # ------------------------------------------------------------------ steps
+
+    def _nodes_reason(self, job: Job, nodes: tuple[int, ...]) -> str | None:
+        if len(nodes) != job.nodes and (self._machine.rows == 1 or not nodes or len(nodes) % job.nodes):
+            return f"it asks for {job.nodes} nodes, the allocation has {len(nodes)}"
+        holder, last = self._holder, -1
+        for node in nodes:
+            if not last < node < len(holder):
+                return self._index_reason(nodes)
+            if holder[node] is not None:
+                return f"node {self._machine.nodes[node].name} is held by job {holder[node]!r}"
+            last = node
+        if self._unavailable:
+            gone = sorted(self._unavailable.intersection(nodes))
+            if gone:
+                return f"node {self._machine.nodes[gone[0]].name} is unavailable"
+        return None
+
+    def _index_reason(self, nodes: tuple[int, ...]) -> str:
+        unknown = [node for node in nodes if not 0 <= node < len(self._holder)]
+        if unknown:
+            return f"unknown node index {unknown[0]}: the machine has nodes 0 to {len(self._holder) - 1}"
+        twice = [node for node in nodes if nodes.count(node) > 1]
+        if twice:
+            return f"node {self._machine.nodes[twice[0]].name} is listed twice"
+        return "the allocation's nodes must ascend"
+
+    def _storage_reason(self, job: Job, allocation: Allocation) -> str | None:
+        bb_bytes, storages = allocation.bb_bytes, allocation.storages
+        if not bb_bytes and not storages and not job.bb_bytes:
+            return None
+        if bb_bytes != job.bb_bytes:
+            return f"it asks for {_gb(job.bb_bytes)} of burst buffer per node, the allocation has {_gb(bb_bytes)}"
+        wanted = job.nodes if job.bb_bytes else 0
+        if len(storages) != wanted:
+            return f"it needs {wanted} storages (one per node with a burst buffer), the allocation has {len(storages)}"
+        need: dict[int, int] = {}
+        for storage in storages:
+            if not 0 <= storage < len(self._room):
+                return f"unknown storage index {storage}: the machine has {len(self._room)} storage nodes"
+            need[storage] = need.get(storage, 0) + bb_bytes
+        for storage, size in need.items():
+            if size > self._room[storage]:
+                name = self._machine.storages[storage].name
+                return f"storage {name} has {_gb(self._room[storage])} left, the allocation takes {_gb(size)}"
+        return None
+
+    def _bandwidth_reason(self, job: Job, allocation: Allocation) -> str | None:
+        io_rate = allocation.io_rate
+        if not io_rate:
+            return None
+        if io_rate != job.io_rate:
+            return f"its I/O rate is {_gb(job.io_rate)}/s per node, the allocation books {_gb(io_rate)}/s"
+        if not self._innermost:
+            return None
+        for link, size in self._flow(allocation).items():
+            if size > self._band[link]:
+                name = self._machine.links[link].name
+                return f"link {name} has {_gb(self._band[link])}/s left, the allocation takes {_gb(size)}/s"
+        return None
+
+    def _flow(self, allocation: Allocation) -> dict[int, int]:
+        """Bytes per second that an allocation takes, per link."""
+        flow: dict[int, int] = {}
+        for link, nodes in Counter([self._innermost[node] for node in allocation.nodes]).items():
+            while link >= 0:
+                flow[link] = flow.get(link, 0) + nodes * allocation.io_rate
+                link = self._machine.links[link].parent
+        return flow
+
+    def _take(self, allocation: Allocation, sign: int) -> None:
+        size = sign * allocation.bb_bytes
+        for storage in allocation.storages:
+            self._room[storage] -= size
+        if allocation.io_rate and self._innermost:
+            for link, flow in self._flow(allocation).items():
+                self._band[link] -= sign * flow
+
+    def _known(self, nodes: Iterable[int]) -> list[int]:
+        known = list(nodes)
+        for node in known:
+            if not 0 <= node < len(self._holder):
+                raise ValueError(f"unknown node index {node}: the machine has nodes 0 to {len(self._holder) - 1}")
+        return known
+
+
+def _gb(size: int) -> str:
+    """A size in decimal gigabytes, exact enough to tell unequal sizes apart in a message."""
+    return f"{size / 1e9:.10g} GB"

@@ -1,0 +1,208 @@
+"""The guard: checks what a policy decided against the cluster, and what we send against Batsim's rules.
+
+Batsim answers an illegal request by aborting. The guard refuses it first, naming the job and the reason, so that a
+faulty policy is found where it errs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
+
+from schedulers.core.cluster import Cluster
+from schedulers.core.job import Allocation, Job
+from schedulers.core.machine import Machine
+from schedulers.errors import DecisionRefused
+from schedulers.wire.messages import (
+    AnswerEstimate,
+    BatsimConfig,
+    CallMeLater,
+    ChangeJobState,
+    ExecuteJob,
+    JobState,
+    KillJob,
+    NotifyRegistration,
+    QueryEnergy,
+    RegisterJob,
+    RegisterProfile,
+    RejectJob,
+    Request,
+    SetJobMetadata,
+    SetResourceState,
+    ToJobMsg,
+)
+
+SHORTEST_CALL_S = 1e-6
+"""Batsim's clock may lie this far past the rounded ``now`` that it prints: an earlier call may be in its past."""
+
+
+def check_start(cluster: Cluster, waiting: bool, job: Job, allocation: Allocation) -> None:
+    """Refuse to start a job that does not wait, or on an allocation that is not free, too small or too large."""
+    if not waiting:
+        raise DecisionRefused(job.id, "it is not waiting (unknown, already started, or rejected)")
+    reason = cluster.why_not(job, allocation)
+    if reason is not None:
+        raise DecisionRefused(job.id, reason)
+
+
+def check_rows(machine: Machine, job: Job, allocation: Allocation) -> None:
+    """Refuse an allocation on a stacked machine unless it has the same columns, one per task, in each of its rows."""
+    if machine.rows == 1:
+        return
+    rows: dict[int, list[int]] = {}
+    for node in allocation.nodes:
+        rows.setdefault(node // machine.width, []).append(node % machine.width)
+    if any(len(columns) != job.nodes for columns in rows.values()):
+        raise DecisionRefused(job.id, f"all its {job.nodes} tasks must be in one row (and in each row of a replica)")
+    if any(columns != rows[min(rows)] for columns in rows.values()):
+        raise DecisionRefused(job.id, "its replicas must have the same columns as its home row")
+
+
+def check_wake(time_s: float, now_s: float) -> None:
+    """Refuse a wake-up that Batsim would find in its past."""
+    if not now_s + SHORTEST_CALL_S <= time_s < float("inf"):
+        raise DecisionRefused(
+            "", f"wake-up at {time_s} s must be a finite time at least {SHORTEST_CALL_S} s after now ({now_s} s)"
+        )
+
+
+class WireGuard:
+    """Knows what lives in Batsim's books, and refuses each request that would make Batsim abort.
+
+    Parameters
+    ----------
+    config
+        What the simulator allows (dynamic jobs, profile reuse).
+    profiles
+        Names of the static profiles per workload.
+    """
+
+    def __init__(self, config: BatsimConfig, profiles: dict[str, dict[str, Any]]) -> None:
+        self._dynamic = config.dynamic_jobs_enabled
+        self._registration_open = config.dynamic_jobs_enabled
+        self._profiles: dict[str, set[str]] = {workload: set(names) for workload, names in profiles.items()}
+        self._submitted: set[str] = set()
+        self._running: set[str] = set()
+
+    def submitted(self, job_id: str) -> None:
+        """A job entered Batsim's queue."""
+        self._submitted.add(job_id)
+
+    def completed(self, job_id: str) -> None:
+        """Batsim reported a job's end and forgot it."""
+        self._running.discard(job_id)
+        self._submitted.discard(job_id)
+
+    @property
+    def registration_open(self) -> bool:
+        """Whether dynamic jobs are enabled and their registration has not been finished."""
+        return self._registration_open
+
+    def check(self, requests: Iterable[Request]) -> None:
+        """Check requests in order, and take each as done."""
+        for request in requests:
+            self._CHECKS[type(request)](self, request)
+
+    def _execute(self, request: ExecuteJob) -> None:
+        job_id = request.job_id
+        if job_id not in self._submitted:
+            raise DecisionRefused(job_id, "EXECUTE_JOB needs a submitted job that was not started or rejected yet")
+        if not request.alloc:
+            raise DecisionRefused(job_id, "EXECUTE_JOB needs at least one host")
+        options = (request.mapping, request.storage_mapping, request.additional_io_job)
+        if sum(value is not None for value in options) > 1:
+            raise DecisionRefused(
+                job_id, "EXECUTE_JOB takes at most one of mapping, storage_mapping, additional_io_job"
+            )
+        self._submitted.discard(job_id)
+        self._running.add(job_id)
+
+    def _reject(self, request: RejectJob) -> None:
+        if request.job_id not in self._submitted:
+            raise DecisionRefused(
+                request.job_id, "REJECT_JOB needs a submitted job that was not started or rejected yet"
+            )
+        self._submitted.discard(request.job_id)
+
+    def _kill(self, request: KillJob) -> None:
+        if not request.job_ids:
+            raise DecisionRefused("", "KILL_JOB needs at least one job")
+        for job_id in request.job_ids:
+            if job_id not in self._running:
+                raise DecisionRefused(job_id, "KILL_JOB needs a running job")
+
+    def _call(self, request: CallMeLater) -> None:
+        check_wake(request.at, request.timestamp)
+
+    def _register_profile(self, request: RegisterProfile) -> None:
+        self._need_registration("REGISTER_PROFILE", request.profile_name)
+        names = self._profiles.setdefault(request.workload_name, set())
+        if request.profile_name in names:
+            raise DecisionRefused("", f"profile {request.profile_name!r} of {request.workload_name!r} already exists")
+        if request.profile.get("type") in ("smpi", "usage_trace", "composed"):
+            raise DecisionRefused(
+                "",
+                f"profile {request.profile_name!r}: type {request.profile['type']!r} cannot be registered dynamically",
+            )
+        names.add(request.profile_name)
+
+    def _register_job(self, request: RegisterJob) -> None:
+        job_id = request.job_id
+        self._need_registration("REGISTER_JOB", job_id)
+        workload, _, name = job_id.partition("!")
+        if not name or "!" in name:
+            raise DecisionRefused(job_id, "a job id must have the form workload!name")
+        for field in ("id", "subtime", "res", "profile"):
+            if field not in request.job:
+                raise DecisionRefused(job_id, f"REGISTER_JOB needs the field {field!r}")
+        if request.job["profile"] not in self._profiles.get(workload, ()):
+            raise DecisionRefused(job_id, f"its profile {request.job['profile']!r} is not registered in {workload!r}")
+        walltime = request.job.get("walltime", -1)
+        if walltime <= 0 and walltime != -1:
+            raise DecisionRefused(job_id, f"its walltime must be positive, got {walltime}")
+        self._submitted.add(job_id)
+
+    def _need_registration(self, what: str, name: str) -> None:
+        if not self._registration_open:
+            why = "its registration is finished" if self._dynamic else "start Batsim with --enable-dynamic-jobs"
+            raise DecisionRefused(name, f"{what} needs dynamic jobs: {why}")
+
+    def _registration(self, request: NotifyRegistration) -> None:
+        if not self._dynamic:
+            raise DecisionRefused("", "NOTIFY registration needs a Batsim with --enable-dynamic-jobs")
+        self._registration_open = not request.finished
+
+    def _metadata(self, request: SetJobMetadata) -> None:
+        if request.job_id not in self._submitted and request.job_id not in self._running:
+            raise DecisionRefused(request.job_id, "SET_JOB_METADATA needs a live job")
+        if '"' in request.metadata:
+            raise DecisionRefused(request.job_id, f"metadata must not hold a double quote, got {request.metadata!r}")
+
+    def _change_state(self, request: ChangeJobState) -> None:
+        if request.job_id not in self._submitted or request.state is not JobState.RUNNING:
+            raise DecisionRefused(request.job_id, "CHANGE_JOB_STATE only works from SUBMITTED to RUNNING in Batsim 4")
+        self._submitted.discard(request.job_id)
+        self._running.add(request.job_id)
+
+    def _resource_state(self, request: SetResourceState) -> None:
+        if not request.resources:
+            raise DecisionRefused("", "SET_RESOURCE_STATE needs at least one host")
+
+    def _nothing(self, request: Request) -> None:
+        """Requests that Batsim accepts in every state."""
+
+    _CHECKS: ClassVar[dict[type, Callable[[WireGuard, Any], None]]] = {
+        ExecuteJob: _execute,
+        RejectJob: _reject,
+        KillJob: _kill,
+        CallMeLater: _call,
+        RegisterProfile: _register_profile,
+        RegisterJob: _register_job,
+        NotifyRegistration: _registration,
+        SetJobMetadata: _metadata,
+        ChangeJobState: _change_state,
+        SetResourceState: _resource_state,
+        QueryEnergy: _nothing,
+        AnswerEstimate: _nothing,
+        ToJobMsg: _nothing,
+    }

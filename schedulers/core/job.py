@@ -1,0 +1,129 @@
+"""A job as schedulers see it: what it asks for, and what it was given."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import msgspec
+
+from schedulers.errors import RemoteProtocolError
+
+BURST_BUFFER_FIELD = "bb"
+"""Field of the profile (or of the job) with the burst-buffer bytes per node."""
+
+IO_RATE_FIELD = "io_rate"
+"""Field of the job (or of its profile) with the average I/O rate per node, bytes per second."""
+
+
+class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
+    """One submitted job. Compared and hashed by identity; ordered by :attr:`number`.
+
+    Attributes
+    ----------
+    id
+        Full id on the wire (``w0!12``).
+    number
+        Rank of submission in this conversation, from 0: the tie breaker everywhere.
+    submit_time_s
+        Time of submission.
+    walltime_s
+        Requested time; ``math.inf`` where the job states none.
+    nodes
+        Whole nodes requested, at least 1.
+    bb_bytes
+        Burst-buffer bytes per node; each node's request is served whole by one storage node. 0 for none.
+    io_rate
+        Average I/O rate per node in bytes per second (0 where unknown).
+    profile_name, profile
+        The job's kind of work as Batsim describes it (``{}`` where it is unknown).
+    extras
+        Further user fields of the job object (``user``, malleability, I/O phases ...).
+    """
+
+    id: str
+    number: int
+    submit_time_s: float
+    walltime_s: float
+    nodes: int
+    bb_bytes: int = 0
+    io_rate: int = 0
+    profile_name: str = ""
+    profile: dict[str, Any] = {}
+    extras: dict[str, Any] = {}
+
+    @property
+    def name(self) -> str:
+        """Id within its workload (``12`` of ``w0!12``)."""
+        return self.id.rsplit("!", 1)[-1]
+
+    @property
+    def workload(self) -> str:
+        """Name of its workload (``w0`` of ``w0!12``)."""
+        return self.id.split("!", 1)[0]
+
+    @property
+    def area(self) -> float:
+        """Requested node-seconds."""
+        return self.nodes * self.walltime_s
+
+
+class Allocation(msgspec.Struct, frozen=True, gc=False):
+    """What a job holds.
+
+    Attributes
+    ----------
+    nodes
+        Indices into :attr:`schedulers.core.machine.Machine.nodes`, ascending.
+    storages
+        For each node in turn the index of the storage node that holds its burst buffer; empty when the job asks none.
+    bb_bytes
+        Burst-buffer bytes per node.
+    io_rate
+        Bytes per second per node booked on every link above the node.
+    """
+
+    nodes: tuple[int, ...]
+    storages: tuple[int, ...] = ()
+    bb_bytes: int = 0
+    io_rate: int = 0
+
+
+def job_from_wire(job_id: str, job: dict[str, Any], profile: dict[str, Any] | None, number: int, now: float) -> Job:
+    """Build a :class:`Job` from the object that JOB_SUBMITTED carries.
+
+    A ``walltime`` that is absent or -1 means none. Raises :class:`RemoteProtocolError` for fields of the wrong kind.
+    """
+    profile = profile or {}
+    nodes = job.get("res")
+    if not isinstance(nodes, int) or isinstance(nodes, bool) or nodes < 0:
+        raise RemoteProtocolError(f"job {job_id!r}: 'res' must be a whole number of nodes, got {nodes!r}", "$.job.res")
+    walltime = _number(job_id, job, "walltime", -1.0)
+    submit = _number(job_id, job, "subtime", now)
+    known = ("id", "res", "walltime", "subtime", "profile")
+    return Job(
+        id=job_id,
+        number=number,
+        submit_time_s=submit,
+        walltime_s=walltime if walltime > 0 else math.inf,
+        nodes=nodes,
+        bb_bytes=_size(job_id, job, profile, BURST_BUFFER_FIELD),
+        io_rate=_size(job_id, job, profile, IO_RATE_FIELD),
+        profile_name=str(job.get("profile", "")),
+        profile=profile,
+        extras={key: value for key, value in job.items() if key not in known},
+    )
+
+
+def _number(job_id: str, job: dict[str, Any], field: str, default: float) -> float:
+    value = job.get(field, default)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise RemoteProtocolError(f"job {job_id!r}: {field!r} must be a number, got {value!r}", f"$.job.{field}")
+    return float(value)
+
+
+def _size(job_id: str, job: dict[str, Any], profile: dict[str, Any], field: str) -> int:
+    value = job.get(field, profile.get(field, 0))
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+        raise RemoteProtocolError(f"job {job_id!r}: {field!r} must be a number >= 0, got {value!r}", f"$.job.{field}")
+    return math.ceil(value)

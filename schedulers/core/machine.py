@@ -1,0 +1,274 @@
+"""The machine as the scheduler knows it: read once from SIMULATION_BEGINS, never changed.
+
+Everything comes from host and zone properties of the platform description (the generator in ``platforms`` writes
+them, any hand-written platform may):
+
+========================  ==========================================================================================
+property                  meaning
+========================  ==========================================================================================
+``role``                  Batsim's own: ``""``/``compute_node``, ``storage``, ``master``
+``capacity_bytes``        on a storage host: burst-buffer bytes it offers; absent or 0: it is no burst buffer
+``storage_kind``          on a storage host: ``burst_buffer`` or ``pfs`` (default: ``pfs`` when its name starts with
+                          ``pfs``, else ``burst_buffer``)
+``location``              place in the topology, outermost first, separated by ``/`` (``group/chassis/router``); two
+                          places are the nearer the longer their common beginning
+``io_path``               bandwidth levels above a compute host, outermost first: ``name=bytes_per_s`` separated by
+                          ``/`` (``pfs=70000000000/pool=432000000000/su3-edge17=216000000000``)
+========================  ==========================================================================================
+
+A platform without such properties (the thesis's own file) can be described on the command line with
+:class:`MachineDefaults`; without any, there are no burst buffers and no bandwidth levels.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from schedulers.errors import OptionError, RemoteProtocolError
+from schedulers.wire.messages import ResourceInfo, SimulationBegins
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One compute node: Batsim's id, its name, its place."""
+
+    resource_id: int
+    name: str
+    location: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """One burst-buffer storage node and its capacity in bytes."""
+
+    resource_id: int
+    name: str
+    location: tuple[str, ...]
+    capacity_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One bandwidth level instance (an edge switch, the pool, the PFS); ``parent`` is an index or -1 at the root."""
+
+    name: str
+    capacity_bytes_per_s: int
+    parent: int
+
+
+@dataclass(frozen=True, slots=True)
+class MachineDefaults:
+    """What to assume where the platform states no property.
+
+    Attributes
+    ----------
+    burst_buffer_bytes
+        Capacity of each storage host without ``capacity_bytes`` (the PFS excepted).
+    location_shape
+        Sizes from the inside out used to derive a location from the number at the end of a host's name:
+        ``(3, 3, 4)`` means 3 nodes per router, 3 routers per chassis, 4 chassis per group. Empty: no location.
+    bandwidth
+        Whether the bandwidth levels that the platform states are scheduled; off, the scheduler is I/O-ignorant.
+    foreign_share
+        Share of the outermost level (the parallel file system) that is kept free for traffic of others, in [0, 1)
+        (Herbein et al. 2016, section 5.1).
+    """
+
+    burst_buffer_bytes: int = 0
+    location_shape: tuple[int, ...] = ()
+    bandwidth: bool = True
+    foreign_share: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.foreign_share < 1:
+            raise OptionError(f"the share of foreign traffic must be at least 0 and below 1, got {self.foreign_share}")
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The machine. Node and storage *indices* used everywhere else are positions in these tuples.
+
+    Attributes
+    ----------
+    nodes
+        Compute nodes in placement order: by location, then by the number in the name.
+    storages
+        Burst-buffer storage nodes, by location, then number.
+    links
+        Bandwidth levels; every link stands after its parent.
+    node_link
+        ``int32[nodes]``: index of the innermost link above each node, -1 for none.
+    nearest_storages
+        ``int32[nodes, storages]``: for each node the storage indices, nearest first (own chassis, own group, rest).
+    pfs_id
+        Batsim id of the parallel file system's host, or ``None``.
+    """
+
+    nodes: tuple[Node, ...]
+    storages: tuple[Storage, ...] = ()
+    links: tuple[Link, ...] = ()
+    node_link: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    nearest_storages: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 0), np.int32))
+    pfs_id: int | None = None
+    node_index: dict[int, int] = field(default_factory=dict)
+    """Position in :attr:`nodes` by Batsim resource id."""
+    rows: int = 1
+    """Time slices that share the nodes; more than 1 in a stacked machine (:meth:`stacked`)."""
+
+    @classmethod
+    def from_simulation_begins(cls, event: SimulationBegins, defaults: MachineDefaults | None = None) -> Machine:
+        """Read the machine from the first message; raise :class:`RemoteProtocolError` for malformed properties."""
+        defaults = defaults or MachineDefaults()
+        places = [(info, _location(info, defaults)) for info in event.compute_resources]
+        places.sort(key=lambda place: (_natural(place[1]), _natural((place[0].name,)), place[0].id))
+        nodes = tuple(Node(info.id, info.name, location) for info, location in places)
+        storages, pfs_id = _storages(event.storage_resources, defaults)
+        infos = [info for info, _ in places] if defaults.bandwidth else []
+        links, node_link = _links(infos, defaults.foreign_share) if infos else ((), np.full(len(places), -1, np.int32))
+        return cls(
+            nodes=nodes,
+            storages=storages,
+            links=links,
+            node_link=node_link,
+            nearest_storages=nearest_first(nodes, storages),
+            pfs_id=pfs_id,
+            node_index={node.resource_id: index for index, node in enumerate(nodes)},
+        )
+
+    @property
+    def width(self) -> int:
+        """Real nodes."""
+        return len(self.nodes) // self.rows
+
+    def stacked(self, rows: int) -> Machine:
+        """This machine with ``rows`` nodes in place of each: row ``r`` of node ``n`` is node ``r * width + n``.
+
+        So the books keep to one job per place where jobs take turns on a node. Storage and links are shared by all.
+        """
+        return replace(
+            self,
+            nodes=self.nodes * rows,
+            node_link=np.tile(self.node_link, rows),
+            nearest_storages=np.tile(self.nearest_storages, (rows, 1)),
+            rows=rows,
+        )
+
+    def alloc_ids(self, nodes: tuple[int, ...]) -> tuple[int, ...]:
+        """Batsim's resource ids of some node indices, ascending."""
+        return tuple(sorted([self.nodes[index].resource_id for index in nodes]))
+
+
+def simple_machine(
+    nodes: int, storages: int = 0, storage_bytes: int = 0, links: tuple[Link, ...] = (), node_link: tuple[int, ...] = ()
+) -> Machine:
+    """A machine without topology (tests, teaching): ``nodes`` equal nodes, all storages equally near."""
+    node_tuple = tuple(Node(i, f"n{i}", ()) for i in range(nodes))
+    storage_tuple = tuple(Storage(nodes + i, f"s{i}", (), storage_bytes) for i in range(storages))
+    return Machine(
+        nodes=node_tuple,
+        storages=storage_tuple,
+        links=links,
+        node_link=np.array(node_link or (-1,) * nodes, np.int32),
+        nearest_storages=nearest_first(node_tuple, storage_tuple),
+        node_index={i: i for i in range(nodes)},
+    )
+
+
+def nearest_first(nodes: tuple[Node, ...], storages: tuple[Storage, ...]) -> npt.NDArray[np.int32]:
+    """For each node the storage indices by falling length of the common location.
+
+    Equally near ones stand in storage order, but those with nothing in common with the node (another group) in order of
+    Batsim's id: the published scheduler's order, which decides how storage fragments.
+    """
+    table = np.zeros((len(nodes), len(storages)), np.int32)
+    for row, node in enumerate(nodes):
+        keys = []
+        for index, storage in enumerate(storages):
+            common = _common(node.location, storage.location)
+            keys.append((-common, index if common else storage.resource_id, index))
+        table[row] = [index for *_, index in sorted(keys)]
+    return table
+
+
+def _storages(infos: tuple[ResourceInfo, ...], defaults: MachineDefaults) -> tuple[tuple[Storage, ...], int | None]:
+    found: list[Storage] = []
+    pfs_id: int | None = None
+    for info in infos:
+        kind = info.properties.get("storage_kind") or ("pfs" if info.name.startswith("pfs") else "burst_buffer")
+        if kind == "pfs":
+            pfs_id = info.id if pfs_id is None else pfs_id
+            continue
+        text = info.properties.get("capacity_bytes", str(defaults.burst_buffer_bytes))
+        capacity = _whole(text, f"storage host {info.name!r}: property 'capacity_bytes'")
+        if capacity > 0:
+            found.append(Storage(info.id, info.name, _location(info, defaults), capacity))
+    found.sort(key=lambda s: (_natural(s.location), _natural((s.name,)), s.resource_id))
+    return tuple(found), pfs_id
+
+
+def _links(infos: list[ResourceInfo], foreign_share: float) -> tuple[tuple[Link, ...], npt.NDArray[np.int32]]:
+    links: list[Link] = []
+    index: dict[tuple[str, ...], int] = {}
+    above = np.full(len(infos), -1, np.int32)
+    for row, info in enumerate(infos):
+        text = info.properties.get("io_path", info.zone_properties.get("io_path", ""))
+        path: tuple[str, ...] = ()
+        parent = -1
+        for part in filter(None, text.split("/")):
+            name, _, value = part.partition("=")
+            path += (name,)
+            if path not in index:
+                capacity = _whole(value, f"host {info.name!r}: property 'io_path', level {name!r}")
+                index[path] = len(links)
+                if parent < 0:
+                    capacity -= math.ceil(capacity * foreign_share)
+                links.append(Link(name, capacity, parent))
+            parent = index[path]
+        above[row] = parent
+    return tuple(links), above
+
+
+def _location(info: ResourceInfo, defaults: MachineDefaults) -> tuple[str, ...]:
+    text = info.properties.get("location", info.zone_properties.get("location", ""))
+    if text:
+        return tuple(text.split("/"))
+    digits = re.search(r"(\d+)$", info.name)
+    if not defaults.location_shape or digits is None:
+        return ()
+    number, parts = int(digits.group(1)), []
+    for size in defaults.location_shape:
+        number //= size
+        parts.append(str(number))
+    return tuple(reversed(parts))
+
+
+def _whole(text: str, what: str) -> int:
+    try:
+        value = float(text)
+    except ValueError:
+        raise RemoteProtocolError(f"{what} must be a number of bytes, got {text!r}", "$.events[0].data") from None
+    if not 0 <= value < 2**62:
+        raise RemoteProtocolError(f"{what} must lie between 0 and 2^62, got {text!r}", "$.events[0].data")
+    return int(value)
+
+
+def _common(first: tuple[str, ...], second: tuple[str, ...]) -> int:
+    count = 0
+    for one, other in zip(first, second, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count
+
+
+def _natural(parts: tuple[str, ...]) -> tuple[tuple[tuple[int, int, str], ...], ...]:
+    """Sort key that compares digits as numbers (``node_9`` before ``node_10``)."""
+    return tuple(
+        tuple((0, int(piece), "") if piece.isdigit() else (1, 0, piece) for piece in re.findall(r"\d+|\D+", part))
+        for part in parts
+    )

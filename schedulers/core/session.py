@@ -1,0 +1,440 @@
+"""One simulation's conversation, without a socket: message in, reply out. Deterministic and total.
+
+Every event changes the books (queue, cluster, timeline); then the policy sees a view and yields decisions; the guard
+checks them; the execution model turns them into requests. Time only comes from messages, randomness only from the seed.
+"""
+
+from __future__ import annotations
+
+import enum
+import random
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from schedulers.core.allocation import find_growth
+from schedulers.core.cluster import Cluster
+from schedulers.core.guard import WireGuard, check_rows, check_start, check_wake
+from schedulers.core.job import Allocation, Job, job_from_wire
+from schedulers.core.ledger import Books
+from schedulers.core.machine import Machine, MachineDefaults
+from schedulers.core.steering import Steering
+from schedulers.errors import DecisionRefused, RemoteProtocolError
+from schedulers.jobmodels.base import Ended, Execution, Released, Step, TimeSharing
+from schedulers.jobmodels.rigid import Rigid
+from schedulers.policykit.decisions import Arrange, Kill, Reject, SetPowerState, Start, WakeAt
+from schedulers.policykit.estimates import Estimator, Walltimes
+from schedulers.policykit.explain import PassNotes
+from schedulers.policykit.view import Policy, Running, View
+from schedulers.timeline import Timeline
+from schedulers.timeline.placement import Placement
+from schedulers.wire.messages import (
+    AnswerEstimate,
+    CallMeLater,
+    EnergyAnswer,
+    EstimateQuery,
+    Event,
+    FromJobMsg,
+    JobCompleted,
+    JobKilled,
+    JobState,
+    JobSubmitted,
+    Message,
+    Notify,
+    NotifyKind,
+    NotifyRegistration,
+    RejectJob,
+    Reply,
+    Request,
+    RequestedCall,
+    ResourceStateChanged,
+    SetResourceState,
+    SimulationBegins,
+    SimulationEnds,
+)
+
+
+class Cadence(enum.Enum):
+    """When the policy is called: once per message, or (the published experiment) after every single event."""
+
+    MESSAGE = "message"
+    EVENT = "event"
+
+
+class Observer:
+    """What may watch a session without changing it; every method may be overridden."""
+
+    def submitted(self, job: Job, now_s: float) -> None:
+        """A job entered the queue."""
+
+    def rejected(self, job: Job, reason: str, now_s: float) -> None:
+        """A job was refused for good."""
+
+    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        """A job started."""
+
+    def ended(self, running: Running, state: JobState, now_s: float) -> None:
+        """A job ended and gave everything back."""
+
+    def resized(self, running: Running, now_s: float) -> None:
+        """A running job was given nodes, or left some: ``running.allocation`` is what it holds now."""
+
+    def notes(self, now_s: float, notes: PassNotes) -> None:
+        """A pass wrote these notes (only called when the session explains)."""
+
+
+class Session:
+    """The conversation with one simulation.
+
+    Parameters
+    ----------
+    policy
+        Decides; called once per message (or event).
+    seed
+        Seed of the generator that policies may use.
+    cadence
+        When the policy is called.
+    execution
+        How started jobs run on the wire; default: rigid.
+    defaults
+        What to assume where the platform states no properties.
+    placement
+        Which nodes and storage nodes serve a request.
+    timeline
+        Kind of timeline; :class:`schedulers.timeline.published.PublishedTimeline` reproduces published numbers.
+    explain
+        Whether passes note why jobs wait.
+    observer
+        Watches submissions, starts and ends.
+    estimator
+        Expected durations of jobs; default: their walltimes.
+    steering
+        Controllers that resize running jobs; ``execution`` must be one that can.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        *,
+        seed: int = 0,
+        cadence: Cadence = Cadence.MESSAGE,
+        execution: Execution | None = None,
+        defaults: MachineDefaults | None = None,
+        placement: Placement | None = None,
+        timeline: type[Timeline] = Timeline,
+        explain: bool = False,
+        observer: Observer | None = None,
+        estimator: Estimator | None = None,
+        steering: Steering | None = None,
+    ) -> None:
+        self._policy = policy
+        self._rng = random.Random(seed)
+        self._cadence = cadence
+        self._execution: Execution = execution if execution is not None else Rigid()
+        self._sharing = execution if isinstance(execution, TimeSharing) else None
+        self._defaults = defaults
+        self._placement = placement or Placement()
+        self._timeline_class = timeline
+        self._explain = explain
+        self._observer = observer or Observer()
+        self._estimator: Estimator = estimator if estimator is not None else Walltimes()
+        self._steering = steering
+        self._notebook: dict[str, Any] = {}
+        self._queue: dict[str, Job] = {}
+        self._profiles: dict[str, dict[str, dict[str, Any]]] = {}
+        self._numbers = 0
+        self._static_done = False
+        self._machine: Machine | None = None
+        self._books: Books
+        self._wire: WireGuard
+        self._now_s = 0.0
+        self._dirty = False
+        self._requests: list[Request] = []
+        self.finished = False
+
+    # ------------------------------------------------------------------ public
+
+    @property
+    def machine(self) -> Machine:
+        """The machine; only known after the first message."""
+        assert self._machine is not None
+        return self._machine
+
+    @property
+    def cluster(self) -> Cluster:
+        """What is allocated now."""
+        return self._books.cluster
+
+    @property
+    def books(self) -> Books:
+        """What runs, on what, until when."""
+        return self._books
+
+    @property
+    def waiting(self) -> int:
+        """Number of jobs in the queue."""
+        return len(self._queue)
+
+    def handle(self, message: Message) -> Reply:
+        """Digest one message and answer it.
+
+        Raises
+        ------
+        RemoteProtocolError
+            The message is illegal in this state (names the event and the state).
+        DecisionRefused
+            The policy decided something impossible (names the job and the reason).
+        """
+        if self.finished:
+            raise RemoteProtocolError("nothing may follow SIMULATION_ENDS")
+        self._now_s = message.now
+        self._requests = []
+        for index, event in enumerate(message.events):
+            handler = self._HANDLERS.get(type(event))
+            if handler is None:
+                raise RemoteProtocolError(f"unexpected event {type(event).__name__}", f"$.events[{index}]")
+            if self._machine is None and type(event) is not SimulationBegins:
+                raise RemoteProtocolError(f"{type(event).__name__} before SIMULATION_BEGINS", f"$.events[{index}]")
+            try:
+                handler(self, event)
+            except RemoteProtocolError as error:
+                if error.path.startswith("$.events"):
+                    raise
+                raise RemoteProtocolError(str(error), f"$.events[{index}]") from error
+            if self._dirty and self._cadence is Cadence.EVENT:
+                self._run_pass()
+        if self._dirty and not self.finished:
+            self._run_pass()
+        if self._steering is not None and self._machine is not None and not self.finished:
+            self._steer(self._steering)
+        if self._sharing is not None and not self.finished:
+            self._send(self._sharing.settle(self._now_s))
+        self._finish_registration()
+        return Reply(message.now, tuple(self._requests))
+
+    def check(self) -> None:
+        """Prove that the books agree with each other."""
+        self._books.check()
+        assert self._queue.keys().isdisjoint(self._books.running), "a job waits and runs at once"
+
+    # ------------------------------------------------------------------ events
+
+    def _begin(self, event: SimulationBegins) -> None:
+        if self._machine is not None:
+            raise RemoteProtocolError("a second SIMULATION_BEGINS")
+        machine = Machine.from_simulation_begins(event, self._defaults)
+        self._machine = machine if self._sharing is None else machine.stacked(self._sharing.rows)
+        timeline = self._timeline_class(self._machine, self._now_s, self._placement)
+        self._books = Books(self._machine, timeline, self._estimator)
+        self._wire = WireGuard(event.config, event.profiles)
+        self._profiles = event.profiles
+        self._execution.begin(machine, event.config)
+
+    def _end(self, event: SimulationEnds) -> None:
+        self.finished = True
+
+    def _submitted(self, event: JobSubmitted) -> None:
+        if event.job_id in self._queue or event.job_id in self._books.running:
+            raise RemoteProtocolError(f"job {event.job_id!r} was submitted before")
+        step = self._execution.handle(event, self._now_s)
+        if step is not None:
+            self._enact(step)
+            return
+        profile = event.profile
+        if profile is None:
+            workload = event.job_id.split("!", 1)[0]
+            profile = self._profiles.get(workload, {}).get(str(event.job.get("profile")))
+        job = job_from_wire(event.job_id, event.job, profile, self._numbers, event.timestamp)
+        self._numbers += 1
+        self._wire.submitted(job.id)
+        self._observer.submitted(job, self._now_s)
+        reason = self.cluster.infeasible_reason(job)
+        if reason is not None:
+            self._reject(job, reason)
+            return
+        self._queue[job.id] = job
+        self._dirty = True
+
+    def _completed(self, event: JobCompleted) -> None:
+        self._wire.completed(event.job_id)
+        step = self._execution.handle(event, self._now_s)
+        if step is None:
+            raise RemoteProtocolError(f"JOB_COMPLETED of {event.job_id!r}, which does not run")
+        self._enact(step)
+
+    def _to_execution(self, event: Event) -> None:
+        step = self._execution.handle(event, self._now_s)
+        if step is not None:
+            self._enact(step)
+
+    def _called(self, event: RequestedCall) -> None:
+        step = self._execution.handle(event, self._now_s)
+        if step is not None:
+            self._enact(step)  # the execution model had asked for it: no event for the policy
+        else:
+            self._dirty = True
+
+    def _notified(self, event: Notify) -> None:
+        if event.kind == NotifyKind.NO_MORE_STATIC_JOB_TO_SUBMIT.value:
+            self._static_done = True
+        elif event.kind in (NotifyKind.MACHINE_UNAVAILABLE.value, NotifyKind.MACHINE_AVAILABLE.value):
+            available = event.kind == NotifyKind.MACHINE_AVAILABLE.value
+            index = self.machine.node_index
+            known = [index[resource] for resource in event.resources if resource in index]
+            nodes = tuple(row * self.machine.width + node for row in range(self.machine.rows) for node in known)
+            self._books.set_available(nodes, available, self._now_s)
+            self._dirty = True
+
+    def _asked(self, event: EstimateQuery) -> None:
+        self._requests.append(AnswerEstimate(self._now_s, event.job_id, 0.0))
+
+    def _ignored(self, event: EnergyAnswer | FromJobMsg) -> None:
+        """Nothing in the session depends on these; an execution model may."""
+        self._to_execution(event)
+
+    _HANDLERS: ClassVar[dict[type, Callable[[Session, Any], None]]] = {
+        SimulationBegins: _begin,
+        SimulationEnds: _end,
+        JobSubmitted: _submitted,
+        JobCompleted: _completed,
+        JobKilled: _to_execution,
+        RequestedCall: _called,
+        Notify: _notified,
+        ResourceStateChanged: _to_execution,
+        EnergyAnswer: _ignored,
+        EstimateQuery: _asked,
+        FromJobMsg: _ignored,
+    }
+
+    # ------------------------------------------------------------------ the policy's pass
+
+    def _run_pass(self) -> None:
+        self._dirty = False
+        if not self._queue and not self._books.running:
+            return
+        self._books.advance(self._now_s)
+        notes = PassNotes() if self._explain else None
+        view = View(
+            self._now_s,
+            self.machine,
+            tuple(self._queue.values()),
+            self._books.jobs(),
+            self._books.timeline.copy,
+            self._rng,
+            self._notebook,
+            notes,
+            self._estimator.estimate_s,
+        )
+        for decision in self._policy(view):
+            enact = self._ENACT.get(type(decision))
+            if enact is None:
+                raise DecisionRefused("", f"a policy must yield decisions, got {decision!r}")
+            enact(self, decision)
+        if notes is not None:
+            self._observer.notes(self._now_s, notes)
+
+    def _start(self, decision: Start) -> None:
+        job, allocation = decision.job, decision.allocation
+        check_start(self.cluster, job.id in self._queue, job, allocation)
+        check_rows(self.machine, job, allocation)
+        del self._queue[job.id]
+        self._books.start(job, allocation, self._now_s)
+        self._observer.started(job, allocation, self._now_s)
+        self._send(self._execution.start(job, allocation, self._now_s))
+
+    def _arrange(self, decision: Arrange) -> None:
+        if self._sharing is None:
+            raise DecisionRefused("", "jobs can only be moved where they share nodes in time (gang scheduling)")
+        for job, _ in decision.places:
+            if job.id not in self._books.running:
+                raise DecisionRefused(job.id, "only a running job can be moved")
+            self._books.lift(job.id, self._now_s)
+        for job, allocation in decision.places:
+            check_start(self.cluster, True, job, allocation)
+            check_rows(self.machine, job, allocation)
+            self._books.place(job, allocation, self._now_s)
+            self._sharing.move(job, allocation, self._now_s)
+
+    def _reject_waiting(self, decision: Reject) -> None:
+        if decision.job.id not in self._queue:
+            raise DecisionRefused(decision.job.id, "only a waiting job can be rejected")
+        del self._queue[decision.job.id]
+        self._reject(decision.job, decision.reason)
+
+    def _kill(self, decision: Kill) -> None:
+        if decision.job.id not in self._books.running:
+            raise DecisionRefused(decision.job.id, "only a running job can be killed")
+        self._enact(self._execution.kill(decision.job, self._now_s))
+
+    def _wake(self, decision: WakeAt) -> None:
+        check_wake(decision.time_s, self._now_s)
+        self._send((CallMeLater(self._now_s, decision.time_s),))
+
+    def _power(self, decision: SetPowerState) -> None:
+        busy = [index for index in decision.nodes if not self.cluster.is_free((index,))]
+        if busy:
+            raise DecisionRefused("", f"node {self.machine.nodes[busy[0]].name} is busy: its power state must stay")
+        resources = self.machine.alloc_ids(decision.nodes)
+        self._send((SetResourceState(self._now_s, resources, decision.pstate),))
+
+    _ENACT: ClassVar[dict[type, Callable[[Session, Any], None]]] = {
+        Start: _start,
+        Reject: _reject_waiting,
+        Kill: _kill,
+        WakeAt: _wake,
+        SetPowerState: _power,
+        Arrange: _arrange,
+    }
+
+    # ------------------------------------------------------------------ the controllers' turn
+
+    def _steer(self, steering: Steering) -> None:
+        """Let controllers resize running jobs with what the policy left free; nodes are booked before they are used."""
+        cluster = self.cluster
+        for resize in steering.decide(self._now_s, cluster.free_nodes, self._queue.values()):
+            gained: Allocation | None = None
+            if resize.growth:
+                held = self._books.running[resize.id].allocation
+                free, room, band = cluster.free_node_indices(), cluster.free_storage, cluster.free_bandwidth
+                gained = find_growth(self.machine, held, resize.growth, free, room, band)
+                if gained is None:
+                    steering.drop(resize)
+                    continue
+                changed = self._books.lend(resize.id, gained, self._now_s, resize.until_s)
+                self._observer.resized(changed, self._now_s)
+            steering.enact(resize, gained, self._now_s)
+
+    def _left(self, released: Released) -> None:
+        """A running job has left nodes: they are free for the policy's next pass."""
+        changed = self._books.leave(released.job_id, released.nodes, self._now_s)
+        self._observer.resized(changed, self._now_s)
+        self._dirty = True
+
+    # ------------------------------------------------------------------ what follows from it
+
+    def _send(self, requests: Any) -> None:
+        self._wire.check(requests)
+        self._requests.extend(requests)
+
+    def _enact(self, step: Step) -> None:
+        if step.requests:
+            self._send(step.requests)
+        for released in step.released:
+            self._left(released)
+        for ended in step.ended:
+            self._job_ended(ended)
+
+    def _job_ended(self, ended: Ended) -> None:
+        if ended.job_id not in self._books.running:
+            raise RemoteProtocolError(f"the end of {ended.job_id!r}, which does not run")
+        running = self._books.end(ended.job_id, self._now_s)
+        self._observer.ended(running, ended.state, self._now_s)
+        self._dirty = True
+
+    def _reject(self, job: Job, reason: str) -> None:
+        self._observer.rejected(job, reason, self._now_s)
+        self._send((RejectJob(self._now_s, job.id),))
+
+    def _finish_registration(self) -> None:
+        done = self._static_done and not self._queue and not self._books.running
+        if done and not self.finished and self._wire.registration_open:
+            self._send((NotifyRegistration(self._now_s, finished=True),))

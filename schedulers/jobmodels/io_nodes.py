@@ -1,0 +1,40 @@
+"""Which I/O node serves a compute node: one for the machine, or one per place in the topology (a rack, say).
+
+References
+----------
+Jeannot, Pallez, Vidal, IJHPCA 2023 (DOI 10.1177/10943420231175854), section "Machine Model".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from schedulers.core.job import Allocation
+from schedulers.core.machine import Machine
+
+
+class IoNodes:
+    """I/O nodes of a machine.
+
+    Parameters
+    ----------
+    machine
+        The machine.
+    depth
+        How many leading parts of a compute node's location name its I/O node, at least 0; 0: one for the whole machine.
+        Nodes without a location share one.
+    """
+
+    def __init__(self, machine: Machine, depth: int = 0) -> None:
+        numbers: dict[tuple[str, ...], int] = {}
+        self._of = [numbers.setdefault(node.location[:depth], len(numbers)) for node in machine.nodes]
+        self.count = len(numbers)
+
+    def groups(self, allocation: Allocation) -> Mapping[int, tuple[int, ...]]:
+        """Node indices of an allocation by I/O node, both ascending."""
+        if self.count == 1:
+            return {0: allocation.nodes}
+        found: dict[int, list[int]] = {}
+        for node in allocation.nodes:
+            found.setdefault(self._of[node], []).append(node)
+        return {number: tuple(found[number]) for number in sorted(found)}

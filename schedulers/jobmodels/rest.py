@@ -1,0 +1,135 @@
+"""What is left of a job that runs in slices: how the next slice is described, and what an ended one has done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from schedulers.core.job import Job
+from schedulers.errors import DecisionRefused
+from schedulers.timesharing.costs import Costs
+from schedulers.timesharing.files import block_count
+from schedulers.timesharing.slices import MICRO, to_us
+from schedulers.wire.messages import JsonObject
+
+READ_BACK = 0.5e-6
+"""Batsim writes progress with six decimals: this share of a slice's work is as much as it cannot tell."""
+
+
+class Rest(Protocol):
+    """What is left of a job."""
+
+    def profile(self) -> JsonObject:
+        """Profile of all that is left."""
+        ...
+
+    def serve(self, elapsed_us: int, progress: float) -> None:
+        """A slice has ended: so long did it last, that share of its profile was done."""
+        ...
+
+    def go_home(self) -> None:
+        """The job goes on at its file's nodes; restarting it takes its time first."""
+        ...
+
+    @property
+    def lag_us(self) -> int:
+        """What is left of a restart, in microseconds; it is no time of the job's own."""
+        ...
+
+
+class TimedRest:
+    """A job whose work is a time (``delay``): computing and blocks, the price of which depends on its place.
+
+    A slice's share that was read back has six decimals. Where the time that the slice lasted agrees with it to the
+    last of them, that time is the more exact; else (a slower machine) the share counts.
+
+    Parameters
+    ----------
+    job
+        With a profile of type ``delay``: its computing time.
+    costs
+        Of blocks and migration.
+    local
+        Whether it starts on its file's nodes.
+    """
+
+    def __init__(self, job: Job, costs: Costs, *, local: bool) -> None:
+        self._cpu_us = max(to_us(float(job.profile["delay"])), 1)
+        self._blocks = block_count(job)
+        self._costs = costs
+        self._left_us = costs.length_us(self._cpu_us, self._blocks, local=local)
+        self._lag_us = 0
+
+    @property
+    def lag_us(self) -> int:
+        """See :class:`Rest`."""
+        return self._lag_us
+
+    def profile(self) -> JsonObject:
+        """See :class:`Rest`."""
+        return {"type": "delay", "delay": (self._lag_us + self._left_us) / MICRO, "ret": 0}
+
+    def serve(self, elapsed_us: int, progress: float) -> None:
+        """See :class:`Rest`; at least a microsecond is left, for the job has not ended."""
+        length_us = self._lag_us + self._left_us
+        done_us = progress * length_us
+        served_us = elapsed_us if abs(done_us - elapsed_us) <= READ_BACK * length_us + 2 else round(done_us)
+        paid_us = min(self._lag_us, served_us)
+        self._lag_us -= paid_us
+        self._left_us = max(self._left_us - (served_us - paid_us), 1)
+
+    def go_home(self) -> None:
+        """See :class:`Rest`."""
+        self._left_us = self._costs.at_home_us(self._left_us, self._cpu_us, self._blocks)
+        self._lag_us = self._costs.migration_us
+
+
+class ScaledRest:
+    """A job whose work is computation and communication: what is left is a share of both.
+
+    Raises
+    ------
+    DecisionRefused
+        A profile that cannot be scaled, or one with blocks: their time can only be added to a ``delay``.
+    """
+
+    lag_us = 0
+
+    def __init__(self, job: Job, costs: Costs, *, local: bool) -> None:
+        self._kind = job.profile.get("type", "")
+        if self._kind not in _SCALED:
+            known = ", ".join(("delay", *_SCALED))
+            raise DecisionRefused(
+                job.id, f"a profile of type {self._kind!r} cannot be run in slices; expected one of: {known}"
+            )
+        if block_count(job):
+            raise DecisionRefused(job.id, f"a job with io_blocks needs a profile of type 'delay', got {self._kind!r}")
+        self._whole = job.profile
+        self._share = 1.0
+
+    def profile(self) -> JsonObject:
+        """See :class:`Rest`."""
+        scaled = {key: _SCALED[self._kind](self._whole[key], self._share) for key in ("cpu", "com")}
+        return {"type": self._kind, **scaled, "ret": 0}
+
+    def serve(self, elapsed_us: int, progress: float) -> None:
+        """See :class:`Rest`."""
+        self._share = max(self._share * (1.0 - progress), READ_BACK)
+
+    def go_home(self) -> None:
+        """Such a job has no file."""
+
+
+def _scale(value: Any, share: float) -> Any:
+    return [entry * share for entry in value] if isinstance(value, list) else value * share
+
+
+_SCALED: dict[str, Callable[[Any, float], Any]] = dict.fromkeys(
+    ("parallel", "parallel_homogeneous", "parallel_homogeneous_total"), _scale
+)
+
+
+def rest_of(job: Job, costs: Costs, *, local: bool) -> Rest:
+    """What is left of a job that has not begun."""
+    kind = TimedRest if job.profile.get("type") == "delay" else ScaledRest
+    return kind(job, costs, local=local)

@@ -1,0 +1,174 @@
+"""A running malleable application: which nodes it holds for what, what was agreed, what has been seen of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from schedulers.applications.application import Application
+from schedulers.controllers.observed import Observed
+from schedulers.controllers.prediction import Phase, Step, most_taken
+from schedulers.controllers.running import Activity, AppView
+from schedulers.core.job import Job
+from schedulers.jobmodels import base
+from schedulers.jobmodels.app_record import AppRecord, PhaseSeen
+from schedulers.jobmodels.base import Ended, Released
+from schedulers.jobmodels.sub_jobs import SubJobs
+from schedulers.wire.messages import JobState, Request
+
+
+@dataclass(slots=True)
+class Answer:
+    """What one event leads to, collected."""
+
+    requests: list[Request] = field(default_factory=list)
+    ended: list[Ended] = field(default_factory=list)
+    released: list[Released] = field(default_factory=list)
+
+    def step(self) -> base.Step:
+        """Everything together."""
+        return base.Step(self.requests, self.ended, self.released)
+
+
+@dataclass(slots=True)
+class RunningApp:
+    """A running application.
+
+    Attributes
+    ----------
+    job, application, subs, record
+        The job, what it describes, the names of its sub-jobs, what becomes of it.
+    order
+        Nodes in use, those that came last at the end.
+    view
+        What controllers see; :meth:`look` replaces it.
+    spare, leaving
+        Nodes held for later, and nodes that it is about to give back.
+    live
+        The sub-job that runs; "" for none.
+    begin_s, asked_s
+        When that began, and when it asked for its turn at the file system (s).
+    counted_s
+        Until when its nodes are counted.
+    predicted
+        Its next I/O phase, as it was predicted last.
+    outcome
+        How it ends, once that is clear.
+    """
+
+    job: Job
+    application: Application
+    subs: SubJobs
+    record: AppRecord
+    order: list[int]
+    view: AppView
+    spare: list[int] = field(default_factory=list)
+    leaving: list[int] = field(default_factory=list)
+    live: str = ""
+    begin_s: float = 0.0
+    asked_s: float = 0.0
+    counted_s: float = 0.0
+    predicted: Phase | None = None
+    outcome: tuple[JobState, int] | None = None
+
+    @classmethod
+    def start(cls, job: Job, application: Application, subs: SubJobs, nodes: Sequence[int], now_s: float) -> RunningApp:
+        """Begin on these nodes; nothing has been seen of it yet."""
+        view = AppView(job.id, application, Observed(), Activity.COMPUTE, 0, now_s, job.nodes, job.nodes, len(nodes))
+        record = AppRecord(job, now_s, sizes=[(now_s, job.nodes)])
+        return cls(
+            job, application, subs, record, list(nodes), view, counted_s=now_s, predicted=view.next_phase
+        )  # fmt: skip
+
+    @property
+    def held(self) -> int:
+        """Nodes that it holds."""
+        return len(self.order) + len(self.spare) + len(self.leaving)
+
+    @property
+    def writes(self) -> bool:
+        """Whether an I/O phase does anything."""
+        return self.application.io_bytes > 0 or self.application.model.at(self.view.nodes).io_s > 0
+
+    def look(self, **changes: object) -> None:
+        """Show the controllers a new view."""
+        self.view = replace(self.view, held=self.held, **changes)  # type: ignore[arg-type]
+
+    def settle(self) -> None:
+        """Work out what decisions will need of the view: they then only have to collect it."""
+        _ = self.view.facts
+
+    def count_nodes(self, now_s: float) -> None:
+        """Add up what it has held since the last time; call it before that changes."""
+        self.record.node_seconds += self.held * (now_s - self.counted_s)
+        self.counted_s = now_s
+
+    def agree(self, steps: Sequence[Step], gained: Sequence[int], now_s: float) -> None:
+        """Agree on further changes of size; ``gained`` are nodes that it holds from now on, for them."""
+        if gained:
+            self.count_nodes(now_s)
+            self.spare += gained
+        merged = sorted((*self.view.steps, *steps), key=lambda step: step.iteration)
+        self.look(steps=tuple(merged))
+        self.predicted = self.view.next_phase
+
+    def passed(self, now_s: float) -> None:
+        """An interval has ended: count it, and remember how long it took."""
+        view, seconds = self.view, now_s - self.begin_s
+        end = view.next_control
+        self.record.compute_s += seconds
+        self.record.iterations = end
+        self.record.intervals += 1
+        observed = view.observed.interval(view.nodes, end - view.iteration, seconds)
+        self.look(iteration=end, observed=observed, since_s=now_s)
+
+    def written(self, now_s: float) -> None:
+        """An I/O phase has ended: remember how long it took, and what had been predicted."""
+        self.record.phases.append(PhaseSeen(self.asked_s, self.begin_s, now_s, self.view.nodes, self.predicted))
+        self.look(observed=self.view.observed.io_phase(now_s - self.begin_s), since_s=now_s)
+
+    def change_size(self) -> tuple[int, tuple[int, ...]]:
+        """Make the changes that are due at the control point it has reached.
+
+        Returns
+        -------
+        int
+            Nodes more than before.
+        tuple of int
+            Those that were in use before or are now, ascending: what a reconfiguration runs on.
+        """
+        view = self.view
+        due = [step for step in view.steps if step.iteration <= view.iteration]
+        later = view.steps[len(due) :]
+        change = sum(step.change for step in due)
+        if change > 0:
+            self.order += self.spare[:change]
+            del self.spare[:change]
+        nodes = tuple(sorted(self.order))
+        if change < 0:
+            self.leaving += self.order[change:]
+            del self.order[change:]
+        needed = most_taken(later)
+        self.leaving += self.spare[needed:]
+        del self.spare[needed:]
+        if due:
+            self.look(steps=later, nodes=len(self.order))
+        return change, nodes
+
+    def leave(self, now_s: float) -> tuple[int, ...]:
+        """Give up the nodes that it is about to give back; returns them, ascending."""
+        left = tuple(sorted(self.leaving))
+        if left:
+            self.count_nodes(now_s)
+            self.leaving = []
+        self.look()
+        return left
+
+    def check(self) -> None:
+        """Prove that nodes, steps and view agree; for tests."""
+        view, name = self.view, self.job.id
+        assert view.held == self.held, f"{name}: holds {self.held} nodes, shown are {view.held}"
+        assert len(self.order) == view.nodes, f"{name}: uses {len(self.order)} nodes, shown are {view.nodes}"
+        nodes = [*self.order, *self.spare, *self.leaving]
+        assert len(nodes) == len(set(nodes)), f"{name}: a node is counted twice"
+        assert self.application.minimum <= view.nodes <= self.application.maximum, f"{name}: no such size"

@@ -1,0 +1,229 @@
+"""Time-shared execution: a job runs in the slices of its rows, each stretch of them as one dynamic job.
+
+Policies see a machine with a row of nodes per slice of the cycle (:meth:`schedulers.core.machine.Machine.stacked`);
+here the rows take turns on the real nodes. A real job is rejected in Batsim's books; its stretches live in a workload
+of their own (``w0%15!0`` ... for ``w0!15``). At the end of a slice whoever does not run in the next is killed, its
+progress is read back, and what is left is registered anew when its row's turn comes. A job that runs in several rows
+one after the other is left alone. Everything is settled once per message: first kills, then, when they are confirmed,
+the starts on the nodes that they have freed.
+
+Walltimes count what a job has received; the restart after a move does not count.
+
+References
+----------
+Zhang et al., JSSPP 2003, sections 2 and 3.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from schedulers.core.job import Allocation, Job
+from schedulers.core.machine import Machine
+from schedulers.errors import RemoteProtocolError
+from schedulers.jobmodels.base import NOTHING, Ended, Step
+from schedulers.jobmodels.rest import Rest, rest_of
+from schedulers.jobmodels.sub_jobs import SubJobs
+from schedulers.timesharing.columns import columns_of, mask_of
+from schedulers.timesharing.costs import Costs
+from schedulers.timesharing.files import file_columns
+from schedulers.timesharing.slices import MICRO, Slices, to_us
+from schedulers.wire.messages import (
+    BatsimConfig,
+    CallMeLater,
+    Event,
+    JobCompleted,
+    JobKilled,
+    JobState,
+    JobSubmitted,
+    KillJob,
+    RejectJob,
+    Request,
+    RequestedCall,
+)
+
+
+@dataclass(slots=True)
+class _Shared:
+    """A job in the matrix.
+
+    ``columns`` is where its work was last described for, ``target`` where it is to run; ``live`` the stretch that runs
+    now, begun at ``since_us`` on ``held`` columns, ``dying`` when its end was asked for.
+    """
+
+    job: Job
+    files: int
+    rows: int
+    target: int
+    columns: int
+    rest: Rest
+    sub_jobs: SubJobs
+    budget_s: float
+    live: str = ""
+    since_us: int = 0
+    held: int = 0
+    dying: bool = False
+    doomed: bool = False
+
+
+class TimeShared:
+    """Runs jobs in slices.
+
+    Parameters
+    ----------
+    slices
+        Rows and quantum. With one row nobody ever waits for a turn: space sharing, where blocks cost by their place.
+    costs
+        Of blocks and of migration.
+    """
+
+    def __init__(self, slices: Slices, costs: Costs) -> None:
+        self._slices = slices
+        self._costs = costs
+        self._jobs: dict[str, _Shared] = {}
+        self._live: dict[str, _Shared] = {}
+        self._held = 0
+        self._asked_us = -1
+        self._machine: Machine
+
+    @property
+    def rows(self) -> int:
+        """Rows of the machine that policies see."""
+        return self._slices.level
+
+    def begin(self, machine: Machine, config: BatsimConfig) -> None:
+        """Learn the real machine; refuse a simulator without dynamic jobs."""
+        if not config.dynamic_jobs_enabled:
+            raise RemoteProtocolError(
+                "time sharing needs dynamic jobs: start Batsim with --enable-dynamic-jobs",
+                "$.events[0].data.config.dynamic-jobs-enabled",
+            )
+        self._machine = machine
+
+    # ------------------------------------------------------------------ what the session asks for
+
+    def start(self, job: Job, allocation: Allocation, now_s: float) -> Sequence[Request]:
+        """Take a job in; its first slice comes with :meth:`settle`."""
+        rows, columns = self._place(allocation)
+        files = file_columns(job, len(self._machine.nodes))
+        rest = rest_of(job, self._costs, local=not files or files == columns)
+        sub_jobs = SubJobs.of(job.id, reuse=False, deadline_s=math.inf)
+        self._jobs[job.id] = _Shared(job, files, rows, columns, columns, rest, sub_jobs, job.walltime_s)
+        return (RejectJob(now_s, job.id),)
+
+    def move(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        """Give a job other rows or columns; what runs of it goes on if it is in the right place."""
+        shared = self._jobs[job.id]
+        shared.rows, shared.target = self._place(allocation)
+
+    def kill(self, job: Job, now_s: float) -> Step:
+        """End a job: at once if it has no turn, else when its stretch is dead."""
+        shared = self._jobs[job.id]
+        if not shared.live:
+            return self._end(shared, JobState.COMPLETED_KILLED, -2)
+        shared.doomed = True
+        if shared.dying:
+            return NOTHING
+        shared.dying = True
+        return Step((KillJob(now_s, (shared.live,)),))
+
+    def handle(self, event: Event, now_s: float) -> Step | None:
+        """Digest what concerns stretches and the ends of slices."""
+        handler = self._HANDLERS.get(type(event))
+        return None if handler is None else handler(self, event, now_s)
+
+    def settle(self, now_s: float) -> Sequence[Request]:
+        """What is to be said at the end of a message: who stops, who runs, when the next slice begins."""
+        now_us = to_us(now_s)
+        bit = 1 << self._slices.row(now_us)
+        requests: list[Request] = []
+        stops = [s for s in self._live.values() if not s.dying and not (s.rows & bit and s.target == s.held)]
+        for shared in stops:
+            shared.dying = True
+        if stops:
+            requests.append(KillJob(now_s, tuple(shared.live for shared in stops)))
+        for shared in self._jobs.values():
+            if shared.rows & bit and not shared.live and not self._held & shared.target:
+                self._run(shared, now_s, requests)
+        if self._jobs and self.rows > 1:
+            boundary_us = self._slices.boundary_us(now_us)
+            if boundary_us > self._asked_us:
+                self._asked_us = boundary_us
+                requests.append(CallMeLater(now_s, boundary_us / MICRO))
+        return requests
+
+    # ------------------------------------------------------------------ events
+
+    def _completed(self, event: JobCompleted, now_s: float) -> Step | None:
+        shared = self._live.get(event.job_id)
+        if shared is None:
+            return None
+        if event.state is JobState.COMPLETED_KILLED and shared.dying:
+            return NOTHING  # the confirmation with its progress follows in the same message
+        self._release(shared)
+        return self._end(shared, event.state, event.return_code)
+
+    def _killed(self, event: JobKilled, now_s: float) -> Step:
+        ended: list[Ended] = []
+        for sub_id in event.job_ids:
+            shared = self._live.get(sub_id)
+            if shared is None:
+                continue  # it ended by itself
+            elapsed_us = to_us(now_s) - shared.since_us
+            self._release(shared)
+            progress = event.progress.get(sub_id)
+            share = progress.progress if progress is not None and progress.progress is not None else 0.0
+            own_us = max(elapsed_us - shared.rest.lag_us, 0)
+            shared.rest.serve(elapsed_us, share)
+            shared.budget_s -= own_us / MICRO
+            if shared.doomed:
+                ended += self._end(shared, JobState.COMPLETED_KILLED, -2).ended
+            elif shared.budget_s <= 0:
+                ended += self._end(shared, JobState.COMPLETED_WALLTIME_REACHED, -1).ended
+        return Step((), ended)
+
+    def _submitted(self, event: JobSubmitted, now_s: float) -> Step | None:
+        return NOTHING if "%" in event.job_id and event.job_id in self._live else None
+
+    def _called(self, event: RequestedCall, now_s: float) -> Step | None:
+        """The beginning of a slice is no event for the policy; other calls are its own."""
+        mine = self._asked_us >= 0 and to_us(now_s) >= self._asked_us
+        return NOTHING if mine else None
+
+    _HANDLERS: ClassVar[dict[type, Callable[[TimeShared, Any, float], Step | None]]] = {
+        JobCompleted: _completed,
+        JobKilled: _killed,
+        JobSubmitted: _submitted,
+        RequestedCall: _called,
+    }
+
+    # ------------------------------------------------------------------ steps
+
+    def _place(self, allocation: Allocation) -> tuple[int, int]:
+        """Rows and columns of an allocation on the stacked machine, as masks."""
+        width = len(self._machine.nodes)
+        return mask_of(node // width for node in allocation.nodes), mask_of(node % width for node in allocation.nodes)
+
+    def _run(self, shared: _Shared, now_s: float, requests: list[Request]) -> None:
+        """Begin a stretch."""
+        if shared.columns != shared.target:
+            shared.columns = shared.target
+            shared.rest.go_home()
+        hosts = self._machine.alloc_ids(columns_of(shared.columns))
+        shared.sub_jobs.deadline_s = now_s + shared.budget_s + shared.rest.lag_us / MICRO
+        shared.live = shared.sub_jobs.run("slice", shared.rest.profile(), hosts, None, now_s, requests)
+        shared.since_us, shared.held = to_us(now_s), shared.columns
+        self._live[shared.live] = shared
+        self._held |= shared.held
+
+    def _release(self, shared: _Shared) -> None:
+        del self._live[shared.live]
+        self._held &= ~shared.held
+        shared.live, shared.held, shared.dying = "", 0, False
+
+    def _end(self, shared: _Shared, state: JobState, return_code: int) -> Step:
+        del self._jobs[shared.job.id]
+        return Step((), (Ended(shared.job.id, state, return_code),))

@@ -1,0 +1,112 @@
+"""How long a job is expected to run: its walltime, or a prediction from what its user's jobs took before.
+
+References
+----------
+Tsafrir, Etsion, Feitelson, *Backfilling using system-generated predictions rather than user runtime estimates*, IEEE
+TPDS 18(6), 2007: the mean of the user's last two runtimes, and gradual correction of predictions that were exceeded.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections import deque
+from typing import Protocol
+
+from schedulers.core.job import Job
+from schedulers.errors import OptionError
+
+CORRECTIONS_S = (60.0, 300.0, 900.0, 1800.0, 3600.0, 7200.0, 18000.0, 36000.0, 72000.0, 180000.0, 360000.0)
+"""Steps by which an exceeded prediction grows, one after another (Tsafrir et al. 2007, section 5.3)."""
+
+
+class Estimator(Protocol):
+    """What the session asks about durations."""
+
+    def estimate_s(self, job: Job) -> float:
+        """Expected duration of a job that has not started, in seconds; at most its walltime."""
+        ...
+
+    def correct_s(self, job: Job, elapsed_s: float) -> float:
+        """New expected duration of a running job that has outlived its estimate."""
+        ...
+
+    def observe(self, job: Job, runtime_s: float) -> None:
+        """Learn from a job that ended."""
+        ...
+
+
+class Walltimes:
+    """The user's word: every job is expected to take its walltime."""
+
+    def estimate_s(self, job: Job) -> float:
+        """The walltime."""
+        return job.walltime_s
+
+    def correct_s(self, job: Job, elapsed_s: float) -> float:
+        """A job at its walltime ends now; the session adds its own margin."""
+        return elapsed_s
+
+    def observe(self, job: Job, runtime_s: float) -> None:
+        """Learn nothing."""
+
+
+class Correction(enum.Enum):
+    """What to expect of a job that has outlived its prediction."""
+
+    GRADUAL = "gradual"
+    WALLTIME = "walltime"
+
+
+class Requested(Walltimes):
+    """The user's word where the simulator does not enforce it: the job's field ``requested_s``, else its walltime."""
+
+    def estimate_s(self, job: Job) -> float:
+        """What the job requested."""
+        value = job.extras.get("requested_s")
+        return float(value) if isinstance(value, int | float) and value > 0 else job.walltime_s
+
+
+class UserHistory:
+    """Mean runtime of the user's last jobs, never above the walltime; the walltime while the user has no history.
+
+    Parameters
+    ----------
+    last
+        How many of the user's last runtimes are averaged, at least 1.
+    correction
+        Growth of an exceeded prediction: in steps, or to the walltime at once.
+    field
+        Field of the job object that names the user.
+    """
+
+    def __init__(self, last: int = 2, correction: Correction = Correction.GRADUAL, field: str = "user") -> None:
+        if last < 1:
+            raise OptionError(f"a prediction averages at least 1 runtime, got {last}")
+        self._last = last
+        self._correction = correction
+        self._field = field
+        self._history: dict[object, deque[float]] = {}
+        self._predicted: dict[str, float] = {}
+
+    def estimate_s(self, job: Job) -> float:
+        """Mean of the user's last runtimes, at least one second."""
+        history = self._history.get(job.extras.get(self._field))
+        if not history:
+            return job.walltime_s
+        return min(max(math.fsum(history) / len(history), 1.0), job.walltime_s)
+
+    def correct_s(self, job: Job, elapsed_s: float) -> float:
+        """Next step above what has elapsed, or the walltime."""
+        if self._correction is Correction.WALLTIME:
+            return job.walltime_s
+        predicted_s = self._predicted.setdefault(job.id, elapsed_s)
+        grown_s = next((predicted_s + step for step in CORRECTIONS_S if predicted_s + step > elapsed_s), job.walltime_s)
+        return min(grown_s, job.walltime_s)
+
+    def observe(self, job: Job, runtime_s: float) -> None:
+        """Add a runtime to the user's history."""
+        self._predicted.pop(job.id, None)
+        user = job.extras.get(self._field)
+        if user is not None:
+            self._history.setdefault(user, deque(maxlen=self._last)).append(runtime_s)

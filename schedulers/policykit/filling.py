@@ -1,0 +1,143 @@
+"""Orders of waiting jobs, scored by what a greedy filling of this instant starts in that order.
+
+Between now and the end of a job that starts now, resources come back when running jobs end, and go away where
+reservations begin. Whatever starts now is held from now on, so only the *narrow points* of the timeline count: the
+present, and the later segments that offer less of something than all segments before. There are as many as there are
+reservations, at most, so that filling is cheap, and yet it is exact: by identity of nodes, room of each storage node
+and bandwidth of each link, with the timeline's own rules of placement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from schedulers.core.job import Job
+from schedulers.policykit.instant import narrow_points
+from schedulers.timeline import Timeline, filling_kernels, fit_kernels
+from schedulers.timeline.placement import Resource
+from schedulers.timeline.tables import Tables
+
+Order = npt.NDArray[np.int64]
+"""An order: positions in the list of jobs."""
+
+
+class Score(NamedTuple):
+    """What a filling starts; larger is better, compared from the left.
+
+    Attributes
+    ----------
+    first, second
+        Nodes and burst-buffer bytes of the started jobs; bytes first where the objective says so.
+    mean_wait_s
+        Mean time that the started jobs have waited (s), 0 when none starts.
+    """
+
+    first: float
+    second: float
+    mean_wait_s: float
+
+
+class Filling:
+    """Scores orders of some jobs; the timeline stays as it is.
+
+    Parameters
+    ----------
+    timeline
+        What is free, booked with running jobs and reservations.
+    jobs
+        The jobs to order.
+    estimate_s
+        Expected duration of a job in seconds.
+    nodes_first
+        Whether nodes or burst-buffer bytes come first in the score.
+
+    Attributes
+    ----------
+    evaluations
+        Orders scored so far.
+    """
+
+    def __init__(
+        self, timeline: Timeline, jobs: Sequence[Job], estimate_s: Callable[[Job], float], nodes_first: bool
+    ) -> None:
+        self.jobs = jobs
+        self.evaluations = 0
+        times, rows, tables = timeline.arrays
+        points = narrow_points(rows, tables.words)
+        now_s, number = timeline.now_s, len(jobs)
+        asks = np.array([_asks(job, tables) for job in jobs], np.int64).reshape(number, 4)
+        spans = np.array([(estimate_s(job), now_s - job.submit_time_s) for job in jobs], np.float64).reshape(number, 2)
+        self._hopeless = np.zeros(number, np.bool_)
+        self._picture = (
+            asks, spans, times[points], rows[points], tables.word_count, nodes_first, self._hopeless,
+            (*tables.for_find, tables.work, tables.demand, tables.chosen),
+        )  # fmt: skip
+        self._left, self._scratch = np.empty((len(points), rows.shape[1]), np.int64), np.empty(3)
+        free, score = timeline.free_nodes_now(), np.empty(3)
+        for index, job in enumerate(jobs):
+            impossible = job.nodes > free or job.bb_bytes > tables.largest_room
+            self._hopeless[index] = impossible or self._climb(np.array([index]), 0, score)[1] < 0
+
+    @property
+    def anything_starts(self) -> bool:
+        """Whether any of the jobs fits now."""
+        return not self._hopeless.all()
+
+    def score(self, order: Order) -> tuple[Score, int]:
+        """Score of an order, and the position of the last job that starts (-1: none)."""
+        self.evaluations += 1
+        score = np.empty(3)
+        last = self._climb(order, 0, score)[1]
+        return Score(*score.tolist()), last
+
+    def best_of(self, orders: Iterable[Order]) -> tuple[Order, Score]:
+        """Best order and its score; the first of equals wins. Raises ValueError when there is none."""
+        found = [(order, self.score(order)[0]) for order in orders]
+        if not found:
+            raise ValueError("there must be at least one order")
+        return max(found, key=lambda entry: entry[1])
+
+    def climb(self, order: Order, budget: int) -> tuple[Order, Score]:
+        """Improve an order by hill climbing; at most ``budget`` swaps are tried.
+
+        The compiled form of :func:`schedulers.search.hill_climbing.climb`.
+        """
+        best, score = order.copy(), np.empty(3)
+        self.evaluations += self._climb(best, budget, score)[0]
+        return best, Score(*score.tolist())
+
+    def _climb(self, order: Order, budget: int, score: npt.NDArray[np.float64]) -> tuple[int, int]:
+        steps, last = filling_kernels.climb(order, budget, *self._picture, self._left, score, self._scratch)
+        return int(steps), int(last)
+
+
+def plain_score(
+    timeline: Timeline, jobs: Sequence[Job], order: Iterable[int], estimate_s: Callable[[Job], float], nodes_first: bool
+) -> tuple[Score, int]:
+    """Score of an order and the last position that starts, by the timeline's own methods: the definition."""
+    timeline = timeline.copy()
+    now_s = timeline.now_s
+    nodes, size, waits, last = 0, 0, [], -1
+    for position, index in enumerate(order):
+        job = jobs[index]
+        allocation = timeline.fit_now(job, estimate_s(job))
+        if allocation is not None:
+            timeline.reserve(now_s, now_s + estimate_s(job), allocation)
+            nodes, size, last = nodes + job.nodes, size + job.nodes * job.bb_bytes, position
+            waits.append(now_s - job.submit_time_s)
+    parts = (nodes, size) if nodes_first else (size, nodes)
+    return Score(*parts, sum(waits) / len(waits) if waits else 0.0), last
+
+
+def _asks(job: Job, tables: Tables) -> tuple[int, int, int, int]:
+    """What a job asks, and which resources count, as the kernels read it."""
+    io_rate = min(job.io_rate, tables.widest_band + 1) if tables.link_count else 0
+    bb_bytes = min(job.bb_bytes, tables.largest_room + 1)  # as impossible, but small enough to be multiplied
+    uses = Resource.NODES.value
+    uses |= fit_kernels.USE_STORAGES if bb_bytes else 0
+    uses |= fit_kernels.USE_LINKS if io_rate else 0
+    return job.nodes, bb_bytes, io_rate, uses

@@ -1,0 +1,66 @@
+"""Scores of a plan: one weight and one power per job, smaller is better.
+
+Every objective but ``latest`` is a sum over the plan's jobs of ``weight x (start - submission) ** alpha``; that one is
+the latest planned start. A weighted sum is what plan scoring can compute job by job.
+
+References
+----------
+Kopanski, master's thesis 2020, section 3.4: sum of waiting times to the power alpha, latest start.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from schedulers.core.job import Job
+
+SHORT_JOB_S = 600.0
+"""Walltimes below this weigh alike (s): the field's usual threshold of the bounded slowdown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """How a plan is scored.
+
+    Attributes
+    ----------
+    alpha
+        Power of each job's planned waiting time (s), above 0.
+    beta
+        Power of ``max(walltime, 600 s)`` by which a job's term is divided: 0 for waiting times alone, 0.5 between
+        waiting time and slowdown, 1 for bounded slowdowns.
+    guard_s, guard_power
+        Every term is multiplied by ``1 + (wait / guard_s) ** guard_power``: nothing changes for waits well below the
+        guard, and those beyond it weigh as if the power were ``alpha + guard_power``.
+    latest
+        Score the latest planned start instead of the sum (the thesis's text; its code summed the starts).
+    """
+
+    alpha: float = 2.0
+    beta: float = 0.0
+    latest: bool = False
+    guard_s: float = math.inf
+    guard_power: float = 1.5
+
+    def weights(self, walltimes_s: Sequence[float]) -> npt.NDArray[np.float64]:
+        """Weight of each job."""
+        walls = np.minimum(np.asarray(walltimes_s, np.float64), 1e9)
+        return np.asarray(np.maximum(walls, SHORT_JOB_S) ** -self.beta, np.float64)
+
+    def score(self, jobs: Sequence[Job], starts_s: Sequence[float]) -> float:
+        """Score of a plan: the plain definition that the compiled scoring is tested against."""
+        if self.latest:
+            return max(starts_s, default=0.0)
+        weights = self.weights([job.walltime_s for job in jobs])
+        waits_s = [start_s - job.submit_time_s for job, start_s in zip(jobs, starts_s, strict=True)]
+        return float(
+            sum(
+                weight * wait_s**self.alpha * (1.0 + (wait_s / self.guard_s) ** self.guard_power)
+                for weight, wait_s in zip(weights, waits_s, strict=True)
+            )
+        )

@@ -1,0 +1,204 @@
+"""Queue orders: one small key function each. Smaller keys come first; ties are broken by submission number.
+
+References
+----------
+WFP3 and UNICEF: Tang, Lan, Desai, Buettner, *Fault-aware, utility-based job scheduling on Blue Gene/P systems*,
+CLUSTER 2009. F1-F4: Carastan-Santos, de Camargo, *Obtaining dynamic scheduling policies with simulation and machine
+learning*, SC 2017, Table 3.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from schedulers.core.job import Job
+
+Key = Callable[[Job, float], float]
+"""Key of a job at a time (s)."""
+
+LONGEST_S = 1e9
+"""What a job without a walltime counts as in keys that need one, in seconds (about 32 years)."""
+
+
+def _walltime(job: Job) -> float:
+    return min(job.walltime_s, LONGEST_S)
+
+
+def _wait(job: Job, now_s: float) -> float:
+    return max(0.0, now_s - job.submit_time_s)
+
+
+def submission(job: Job, now_s: float) -> float:
+    """First come, first served."""
+    return job.number
+
+
+def shortest(job: Job, now_s: float) -> float:
+    """Shortest walltime first (SJF)."""
+    return _walltime(job)
+
+
+def longest(job: Job, now_s: float) -> float:
+    """Longest walltime first."""
+    return -_walltime(job)
+
+
+def fewest_nodes(job: Job, now_s: float) -> float:
+    """Narrowest job first."""
+    return job.nodes
+
+
+def most_nodes(job: Job, now_s: float) -> float:
+    """Widest job first."""
+    return -job.nodes
+
+
+def smallest_area(job: Job, now_s: float) -> float:
+    """Fewest requested node-seconds first."""
+    return job.nodes * _walltime(job)
+
+
+def smallest_burst_buffer(job: Job, now_s: float) -> float:
+    """Smallest burst buffer in total first."""
+    return job.bb_bytes * job.nodes
+
+
+def largest_burst_buffer(job: Job, now_s: float) -> float:
+    """Largest burst buffer in total first."""
+    return -job.bb_bytes * job.nodes
+
+
+def smallest_node_burst_buffer(job: Job, now_s: float) -> float:
+    """Smallest burst buffer per node first."""
+    return job.bb_bytes
+
+
+def largest_node_burst_buffer(job: Job, now_s: float) -> float:
+    """Largest burst buffer per node first."""
+    return -job.bb_bytes
+
+
+def lowest_ratio(job: Job, now_s: float) -> float:
+    """Smallest burst buffer per node, divided by the number of nodes, first: the thesis's ratio."""
+    return job.bb_bytes / job.nodes
+
+
+def highest_ratio(job: Job, now_s: float) -> float:
+    """Largest burst buffer per node, divided by the number of nodes, first: the thesis's ratio."""
+    return -job.bb_bytes / job.nodes
+
+
+def expansion_factor(job: Job, now_s: float) -> float:
+    """Longest wait in relation to the walltime first: largest (wait + walltime) / walltime."""
+    return -(_wait(job, now_s) + _walltime(job)) / _walltime(job)
+
+
+def wfp3(job: Job, now_s: float) -> float:
+    """WFP3: largest (wait / walltime)^3 x nodes first."""
+    return -((_wait(job, now_s) / _walltime(job)) ** 3) * job.nodes
+
+
+def unicef(job: Job, now_s: float) -> float:
+    """UNICEF: largest wait / (log2(nodes) x walltime) first."""
+    return -_wait(job, now_s) / (max(math.log2(max(job.nodes, 1)), 1.0) * _walltime(job))
+
+
+def f1(job: Job, now_s: float) -> float:
+    """F1: log10(walltime) x nodes + 870 x log10(submission time)."""
+    return math.log10(max(_walltime(job), 1.0)) * job.nodes + 870.0 * math.log10(max(job.submit_time_s, 1.0))
+
+
+def f2(job: Job, now_s: float) -> float:
+    """F2: sqrt(walltime) x nodes + 25600 x log10(submission time)."""
+    return math.sqrt(_walltime(job)) * job.nodes + 25600.0 * math.log10(max(job.submit_time_s, 1.0))
+
+
+def f3(job: Job, now_s: float) -> float:
+    """F3: walltime x nodes + 6860000 x log10(submission time)."""
+    return _walltime(job) * job.nodes + 6860000.0 * math.log10(max(job.submit_time_s, 1.0))
+
+
+def f4(job: Job, now_s: float) -> float:
+    """F4: walltime x sqrt(nodes) + 530000 x log10(submission time)."""
+    return _walltime(job) * math.sqrt(job.nodes) + 530000.0 * math.log10(max(job.submit_time_s, 1.0))
+
+
+ORDERS: dict[str, Key] = {
+    "fcfs": submission,
+    "sjf": shortest,
+    "longest": longest,
+    "narrow": fewest_nodes,
+    "wide": most_nodes,
+    "area": smallest_area,
+    "small-bb": smallest_burst_buffer,
+    "large-bb": largest_burst_buffer,
+    "small-node-bb": smallest_node_burst_buffer,
+    "large-node-bb": largest_node_burst_buffer,
+    "low-ratio": lowest_ratio,
+    "high-ratio": highest_ratio,
+    "expansion": expansion_factor,
+    "wfp3": wfp3,
+    "unicef": unicef,
+    "f1": f1,
+    "f2": f2,
+    "f3": f3,
+    "f4": f4,
+}
+"""Queue orders by their name on the command line."""
+
+CHANGING = frozenset({"expansion", "wfp3", "unicef"})
+"""Orders whose keys change with time; a job's keys in all others stay what they are."""
+
+THESIS_STARTS = (
+    "fcfs", "wide", "large-node-bb", "high-ratio", "low-ratio", "narrow", "small-node-bb", "sjf", "longest",
+)  # fmt: skip
+"""Nine orders to start a search from (end of section 3.2), in its code's order: the first of equals wins."""
+
+
+def key_column(jobs: Iterable[Job], order: str, now_s: float) -> list[float]:
+    """Keys of jobs for a queue order (a name of :data:`ORDERS`)."""
+    key = ORDERS[order]
+    return [key(job, now_s) for job in jobs]
+
+
+def ordered(jobs: Iterable[Job], order: str, now_s: float) -> list[Job]:
+    """Jobs in a queue order (a name of :data:`ORDERS`); the input must be in order of submission for ``fcfs``."""
+    if order == "fcfs":
+        return list(jobs)
+    key = ORDERS[order]
+    return sorted(jobs, key=lambda job: (key(job, now_s), job.number))
+
+
+def positions(
+    jobs: Sequence[Job], orders: Sequence[str], now_s: float, known: dict[str, tuple[float, ...]]
+) -> Iterator[npt.NDArray[np.int32]]:
+    """Yield the positions of jobs in each of several queue orders: those of :func:`ordered`, at less cost.
+
+    Parameters
+    ----------
+    jobs
+        The jobs, in order of submission.
+    orders
+        Names of :data:`ORDERS`.
+    now_s
+        Current time (s).
+    known
+        Keys that do not change, by job: the caller's memory between calls, with the same orders every time.
+    """
+    lasting = [name for name in orders if name not in CHANGING]
+    for job in jobs:
+        if job.id not in known:
+            known[job.id] = tuple(ORDERS[name](job, now_s) for name in lasting)
+    if len(known) > 2 * len(jobs) + 1000:
+        keep = {job.id: known[job.id] for job in jobs}
+        known.clear()
+        known.update(keep)
+    numbers = np.array([job.number for job in jobs], np.int64)
+    columns = dict(zip(lasting, np.array([known[job.id] for job in jobs], np.float64).T, strict=True))
+    for name in orders:
+        keys = columns[name] if name in columns else np.array(key_column(jobs, name, now_s), np.float64)
+        yield np.lexsort((numbers, keys)).astype(np.int32)

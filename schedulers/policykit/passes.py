@@ -1,0 +1,111 @@
+"""The steps that scheduling passes are made of: start in order, reserve, fill. Pure but for the private timeline.
+
+Every step books what it starts or reserves in ``view.timeline``, so that the next step sees it, and writes a note on
+each job if notes are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+
+from schedulers.core.job import Allocation, Job
+from schedulers.policykit.decisions import Start
+from schedulers.policykit.explain import Binding, Role
+from schedulers.policykit.view import View
+from schedulers.timeline import Fit, Resource
+
+
+def try_start(view: View, job: Job, role: Role = Role.STARTED) -> Start | None:
+    """Book and return the start of one job if it fits now for its whole estimated duration, else ``None``."""
+    allocation = view.timeline.fit_now(job, view.estimate_s(job))
+    return None if allocation is None else start_on(view, job, allocation, role)
+
+
+def start_in_order(view: View, jobs: Sequence[Job], started: list[Job]) -> Iterator[Start]:
+    """First come, first served: start jobs in this order up to the first misfit; append them to ``started``."""
+    for job in jobs:
+        start = try_start(view, job)
+        if start is None:
+            if view.notes is not None:
+                view.notes.write(job.id, Role.PASSED_OVER, binding_now(view, job))
+            return
+        started.append(job)
+        yield start
+
+
+def fill(view: View, jobs: Iterable[Job], blocker: str = "") -> Iterator[Start]:
+    """Greedy filling: start every job that fits now, in this order (thesis, Algorithm 2)."""
+    timeline = view.timeline
+    free = timeline.free_nodes_now()
+    for job in jobs:
+        start = try_start(view, job, Role.BACKFILLED) if job.nodes <= free else None
+        if start is not None:
+            free -= job.nodes
+            yield start
+        elif view.notes is not None:
+            binding = binding_now(view, job)
+            view.notes.write(
+                job.id, Role.PASSED_OVER, binding, blocker=blocker if binding is Binding.RESERVATION else ""
+            )
+        elif free == 0:
+            return
+
+
+def reserve(view: View, job: Job, covering: Resource) -> Fit | None:
+    """Reserve the earliest interval for one job and note it; ``None`` when it can never fit."""
+    timeline = view.timeline
+    duration_s = view.estimate_s(job)
+    fit = timeline.earliest_fit(job, duration_s, covering=covering)
+    if fit is None:
+        return None
+    if view.notes is not None:
+        view.notes.write(job.id, Role.RESERVED, binding_now(view, job), fit.start_s)
+    timeline.reserve(fit.start_s, fit.start_s + duration_s, fit.allocation, covering)
+    return fit
+
+
+def reserve_first(
+    view: View, jobs: Iterable[Job], covering: Resource = Resource.ALL, literal_depth: bool = False
+) -> Generator[Start, None, list[Job]]:
+    """Reserve for jobs in order, or start them where the reservation would begin now; return those that wait.
+
+    ``literal_depth`` is the thesis's code for more than one job: a job never starts in the pass that reserves for it.
+    """
+    waiting = []
+    for job in jobs:
+        start = None if literal_depth else try_start(view, job)
+        if start is not None:
+            yield start
+        else:
+            reserve(view, job, covering)
+            waiting.append(job)
+    return waiting
+
+
+def serve_first(view: View, jobs: Sequence[Job], literal_depth: bool = False) -> Generator[Start, None, list[Job]]:
+    """Start jobs in order up to the first misfit, reserve for the others; return those that wait (Algorithms 6, 8)."""
+    started: list[Job] = []
+    yield from start_in_order(view, jobs, started)
+    return (yield from reserve_first(view, jobs[len(started) :], literal_depth=literal_depth))
+
+
+def start_on(view: View, job: Job, allocation: Allocation, role: Role = Role.STARTED) -> Start:
+    """Book and return the start of a job on an allocation that is free; raise ValueError if it is not."""
+    view.timeline.reserve(view.now_s, view.now_s + view.estimate_s(job), allocation)
+    if view.notes is not None:
+        view.notes.write(job.id, role, estimate_s=view.now_s)
+    return Start(job, allocation)
+
+
+def binding_now(view: View, job: Job) -> Binding:
+    """Which resource keeps a job from starting now: tested one by one against this instant, reservations last."""
+    instant = view.timeline
+    shortest = 1e-9
+    for resource, binding in (
+        (Resource.NODES, Binding.NODES),
+        (Resource.BURST_BUFFERS, Binding.BURST_BUFFERS),
+        (Resource.BANDWIDTH, Binding.BANDWIDTH),
+    ):
+        if instant.fit_now(job, shortest, covering=Resource.NODES | resource) is None:
+            return binding
+    return Binding.RESERVATION if instant.fit_now(job, view.estimate_s(job)) is None else Binding.ORDER

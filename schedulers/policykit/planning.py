@@ -1,0 +1,238 @@
+"""Plans: place every job of an order at its earliest start, score the result, search for a better order.
+
+References
+----------
+Kopanski, master's thesis 2020, section 3.4 and Algorithm 8; Zheng et al., *Exploring plan-based scheduling for
+large-scale computing systems*, CLUSTER 2016.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+import numpy.typing as npt
+
+from schedulers.core.job import Job
+from schedulers.policykit.objectives import Objective
+from schedulers.timeline import Timeline, fit_kernels, plan_kernels
+from schedulers.timeline.placement import Resource
+
+Order = npt.NDArray[np.int32]
+"""An order: positions in the planner's list of jobs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Annealing:
+    """How an order is annealed.
+
+    Attributes
+    ----------
+    steps
+        Moves tried (evaluations), at least 0.
+    temperature
+        Temperature of the first move, in units of the score.
+    cooling
+        Factor of the temperature after every ``period`` moves, above 0, at most 1.
+    period
+        Moves at one temperature.
+    coolest
+        The temperature never falls below this.
+    swaps_only
+        Exchange two positions; else half of the moves insert a job elsewhere.
+    delayed_only
+        Only move jobs that start later than they would with nobody before them.
+    """
+
+    steps: int
+    temperature: float
+    cooling: float = 0.9
+    period: int = 6
+    coolest: float = 1.0
+    swaps_only: bool = True
+    delayed_only: bool = False
+
+
+_WORKING_MEMORY = (
+    "_times", "_rows", "_slot_times", "_slot_rows", "_slot_count", "_slot_score", "_which", "starts_s", "_placed",
+)  # fmt: skip
+"""Arrays of a planner that annealing writes to."""
+
+
+class Planner:
+    """Scores orders of some jobs on a timeline, which stays as it is.
+
+    Parameters
+    ----------
+    timeline
+        What is free; booked with running jobs and reservations.
+    jobs
+        The jobs to plan.
+    estimate_s
+        Expected duration of a job in seconds.
+    objective
+        What a plan's score is.
+    stride
+        Positions between two checkpoints of the timeline, at least 1; ``None``: by the number of jobs.
+    """
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        jobs: Sequence[Job],
+        estimate_s: Callable[[Job], float],
+        objective: Objective,
+        stride: int | None = None,
+    ) -> None:
+        self.jobs = jobs
+        self.objective = objective
+        self.evaluations = 0
+        self._shape = (float(objective.alpha), float(objective.guard_s), float(objective.guard_power))
+        times, rows, tables = timeline.arrays
+        count, width, number = len(times), rows.shape[1], len(jobs)
+        self._words = tables.word_count
+        self._stride = stride or max(4, number // 8)
+        levels = max(1, -(-number // self._stride))
+        self._held = timeline.holds_nodes_longer
+        capacity = count + (4 if self._held else 2) * number + 4
+        tables.make_room(capacity)
+        self._machine = (*tables.for_find, tables.work, tables.demand, tables.chosen)
+        self._times = np.empty(capacity)
+        self._rows = np.empty((capacity, width), np.int64)
+        self._slot_times = np.empty((2 * levels, capacity))
+        self._slot_rows = np.empty((2 * levels, capacity, width), np.int64)
+        self._slot_count = np.zeros(2 * levels, np.int64)
+        self._slot_score = np.zeros((2 * levels, 2))
+        self._which = np.array([range(levels), range(levels, 2 * levels)], np.int64)
+        self._slot_times[0, :count] = times
+        self._slot_rows[0, :count] = rows
+        self._slot_count[0] = count
+        self._asks = np.array([_asks(job, bool(tables.link_count)) for job in jobs], np.int64).reshape(number, 4)
+        weights = objective.weights([job.walltime_s for job in jobs])
+        spans = [
+            (estimate_s(job), job.submit_time_s, weight, timeline.now_s)
+            for job, weight in zip(jobs, weights.tolist(), strict=True)
+        ]
+        self._spans = np.array(spans, np.float64).reshape(number, 4)
+        self.starts_s = np.zeros(number)
+        self._placed = np.zeros((5, number), np.int64)
+        self._least = np.zeros(number)
+        self._least = self._alone()
+
+    @property
+    def least(self) -> float:
+        """A score that no plan can be below: every job planned as if it were alone in the queue."""
+        if self.objective.latest:
+            return float(self._spans[:, 3].max(initial=0.0))
+        return float(self._least.sum())
+
+    def score(self, order: Order) -> float:
+        """Plan an order; its planned starts are in :attr:`starts_s` afterwards (by job)."""
+        self.evaluations += 1
+        return float(
+            plan_kernels.plan_from(
+                order, 0, self._stride, math.inf, self._shape, self.objective.latest, self._held,
+                self._times, self._rows, self._words, self._asks, self._spans, self._least, self._slot_times,
+                self._slot_rows, self._slot_count, self._slot_score, self._which, self.starts_s, self._placed,
+                self._machine,
+            )
+        )  # fmt: skip
+
+    def best_of(self, orders: Iterable[Order]) -> tuple[Order, float, float]:
+        """Best order, its score, and the worst score; the first of equals wins."""
+        best: Order | None = None
+        best_score, worst_score = math.inf, -math.inf
+        for order in orders:
+            score = self.score(order)
+            worst_score = max(worst_score, score)
+            if best is None or score < best_score:
+                best, best_score = order, score
+        if best is None:
+            raise ValueError("there must be at least one order")
+        return best, best_score, worst_score
+
+    def exhaust(self) -> tuple[Order, float]:
+        """Best of all orders; for a handful of jobs."""
+        every = (np.array(order, np.int32) for order in permutations(range(len(self.jobs))))
+        best, score, _ = self.best_of(every)
+        return best, score
+
+    def anneal(self, order: Order, score: float, how: Annealing, seed: int) -> tuple[Order, float]:
+        """Improve an order by simulated annealing; the same seed gives the same result."""
+        number = len(self.jobs)
+        best = order.copy()
+        scratch = np.zeros(number), np.zeros(number, np.int32), np.zeros(number, np.int32)
+        best_score, taken = plan_kernels.anneal(
+            best, score, self._stride, how.steps, self._shape, self.objective.latest, self._held, how.temperature,
+            how.cooling, how.period, how.coolest, how.swaps_only, how.delayed_only, np.array([seed], np.uint64),
+            self._times, self._rows, self._words, self._asks, self._spans, self._least, self._slot_times,
+            self._slot_rows, self._slot_count, self._slot_score, self._which, self.starts_s, self._placed,
+            *scratch, self._machine,
+        )  # fmt: skip
+        self.evaluations += taken
+        return best, float(best_score)
+
+    def anneal_side_by_side(
+        self, order: Order, score: float, how: Annealing, seeds: Sequence[int]
+    ) -> tuple[Order, float]:
+        """Anneal once per seed from the same order, on as many cores as there are; the first of the best wins.
+
+        The result does not depend on the number of cores: every run has its own seed and its own working memory.
+        """
+        if len(seeds) == 1:
+            return self.anneal(order, score, how, seeds[0])
+        planners = [self, *(self._twin() for _ in seeds[1:])]
+        before = self.evaluations
+        with ThreadPoolExecutor(min(len(seeds), os.cpu_count() or 1)) as pool:  # the kernels release Python's lock
+            runs = [
+                pool.submit(planner.anneal, order, score, how, seed)
+                for planner, seed in zip(planners, seeds, strict=True)
+            ]
+            found = [run.result() for run in runs]
+        self.evaluations += sum(planner.evaluations - before for planner in planners[1:])
+        return min(found, key=lambda result: result[1])
+
+    def _twin(self) -> Planner:
+        """A planner of the same jobs whose working memory is its own."""
+        twin = copy.copy(self)
+        for name in _WORKING_MEMORY:
+            setattr(twin, name, getattr(self, name).copy())
+        work, demand, chosen = self._machine[-3:]
+        twin._machine = (*self._machine[:-3], work.copy(), demand.copy(), chosen.copy())
+        return twin
+
+    def _alone(self) -> npt.NDArray[np.float64]:
+        """Least term of each job; notes the start of each alone as the earliest that there is."""
+        alone_s = np.zeros(len(self.jobs))
+        for index in range(len(self.jobs)):
+            plan_kernels.plan_from(
+                np.array([index], np.int32), 0, self._stride, math.inf, self._shape, False, self._held,
+                self._times, self._rows, self._words, self._asks, self._spans, self._least, self._slot_times,
+                self._slot_rows, self._slot_count, self._slot_score, self._which, alone_s, self._placed, self._machine,
+            )  # fmt: skip
+        self._spans[:, 3] = alone_s
+        if self.objective.latest:
+            return np.zeros(len(self.jobs))
+        waits = alone_s - self._spans[:, 1]
+        terms = [
+            plan_kernels.term(wait, weight, self._shape) if wait < math.inf else 0.0
+            for wait, weight in zip(waits.tolist(), self._spans[:, 2].tolist(), strict=True)
+        ]
+        return np.array(terms, np.float64)
+
+
+def _asks(job: Job, links: bool) -> tuple[int, int, int, int]:
+    """What a job asks, and which resources count, as the kernels read it."""
+    uses = Resource.NODES.value
+    if job.bb_bytes:
+        uses |= fit_kernels.USE_STORAGES
+    io_rate = job.io_rate if links else 0
+    if io_rate:
+        uses |= fit_kernels.USE_LINKS
+    return job.nodes, job.bb_bytes, io_rate, uses

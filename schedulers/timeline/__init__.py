@@ -1,0 +1,5 @@
+"""What is free later: the timeline (this package's public face), its kernels, and the rules of placement."""
+
+from schedulers.timeline.timeline import Fit, NodeOrder, Placement, Resource, Snapshot, StorageOrder, Timeline
+
+__all__ = ["Fit", "NodeOrder", "Placement", "Resource", "Snapshot", "StorageOrder", "Timeline"]

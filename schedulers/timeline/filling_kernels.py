@@ -1,0 +1,106 @@
+"""Greedy filling of this instant in some order, and hill climbing over orders, compiled, on the timeline's own arrays.
+
+Layout (beyond that of :mod:`schedulers.timeline.fit_kernels`)
+------
+``times, rows``
+    The *narrow points*: the timeline's first segment and the later ones that offer less of something than all before
+    them (see :class:`schedulers.policykit.filling.Filling`). A job that starts now fits if it fits there until
+    it ends.
+``asks: int64[jobs, 4]``     nodes, burst-buffer bytes and I/O rate per node, and which resources count
+``spans: float64[jobs, 2]``  estimated duration (s), waiting time so far (s)
+``hopeless: boolean[jobs]``  whether a job does not fit even if it comes first
+``order: int64[jobs]``       jobs by position
+``score: float64[3]``        compared lexicographically, larger is better: nodes and bytes started (in the order that
+                             ``nodes_first`` says) and the mean waiting time of the started jobs
+``machine``                  the last arguments of ``find_fit``, as a tuple
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from schedulers.timeline.fit_kernels import FREE_BYTES, FREE_NODES, find_fit
+
+_ROW, _ROWS, _TIMES, _INDICES, _TABLE = "int64[::1]", "int64[:, ::1]", "float64[::1]", "int32[::1]", "int32[:, ::1]"
+_MACHINE = f"Tuple((int64, int64, {_TABLE}, {_INDICES}, {_INDICES}, {_ROWS}, {_ROWS}, {_ROW}, {_TABLE}))"
+_PICTURE = f"{_ROWS}, float64[:, ::1], {_TIMES}, {_ROWS}, int64, boolean, boolean[::1], {_MACHINE}"
+_OPTIONS = {"cache": True, "error_model": "numpy"}
+
+
+@njit(inline="always")  # compiled once, as part of its only caller
+def _fill(order, asks, spans, times, rows, words, nodes_first, hopeless, machine, left, score):
+    """Start in this order whatever fits now; return the position of the last job started, -1 for none."""
+    for k in range(len(times)):
+        for column in range(rows.shape[1]):
+            left[k, column] = rows[k, column]
+    demand = machine[7]
+    nodes, total_bytes, wait_s, started, last = 0, 0, 0.0, 0, -1
+    for position in range(len(order)):
+        if left[0, FREE_NODES] == 0:
+            break
+        job = order[position]
+        wanted, bb_bytes = asks[job, 0], asks[job, 1]
+        if hopeless[job] or wanted > left[0, FREE_NODES] or wanted * bb_bytes > left[0, FREE_BYTES]:
+            continue
+        start_s = find_fit(
+            times, len(times), left, words, wanted, spans[job, 0], bb_bytes, asks[job, 2], asks[job, 3], times[0],
+            times[0], *machine,
+        )  # fmt: skip
+        if start_s == np.inf:
+            continue
+        end_s = times[0] + spans[job, 0]
+        for k in range(len(times)):
+            if k == 0 or times[k] < end_s:
+                for column in range(len(demand)):
+                    left[k, column] -= demand[column]
+        nodes += wanted
+        total_bytes += wanted * bb_bytes
+        wait_s += spans[job, 1]
+        started += 1
+        last = position
+    score[0] = nodes if nodes_first else total_bytes
+    score[1] = total_bytes if nodes_first else nodes
+    score[2] = wait_s / started if started > 0 else 0.0
+    return last
+
+
+@njit(inline="always")
+def _take_if_better(score, best_score):
+    """Compare two scores from the left; take over the new one if it is greater."""
+    for k in range(len(score)):
+        if score[k] != best_score[k]:
+            if score[k] < best_score[k]:
+                return False
+            for one in range(len(score)):
+                best_score[one] = score[one]
+            return True
+    return False
+
+
+@njit(f"UniTuple(int64, 2)({_ROW}, int64, {_PICTURE}, {_ROWS}, {_TIMES}, {_TIMES})", **_OPTIONS)
+def climb(order, budget, asks, spans, times, rows, words, nodes_first, hopeless, machine, left, best_score, score):
+    """Improve ``order`` by swaps, as :func:`schedulers.search.hill_climbing.climb` does.
+
+    Returns the number of swaps evaluated (with a budget of 0 the order is only scored), and the position of the last
+    job that starts in the final order, -1 for none. ``best_score`` gets its score.
+    """
+    for k in range(len(best_score)):
+        best_score[k] = -1.0
+    number, steps, last, distance, index = len(order), 0, -1, 0, 0
+    while True:
+        reached = _fill(order, asks, spans, times, rows, words, nodes_first, hopeless, machine, left, score)
+        if _take_if_better(score, best_score):
+            last, distance, index = reached, 1, -1
+        else:
+            order[index], order[index + distance] = order[index + distance], order[index]
+        while True:
+            index += 1
+            if index >= min(last + 1, number - distance):
+                distance, index = distance + 1, 0
+            if last < 0 or distance >= number or steps == budget:
+                return steps, last
+            steps += 1
+            if not (hopeless[order[index]] and hopeless[order[index + distance]]):
+                break  # else neither starts wherever it stands: the score stays
+        order[index], order[index + distance] = order[index + distance], order[index]

@@ -1,0 +1,362 @@
+"""The timeline's inner loops, compiled: find the earliest window of a job, book it.
+
+The arrays are described in :mod:`schedulers.timeline.layout`, so that other kernels (plan scoring) can call
+:func:`find_fit` and :func:`book` directly; see :data:`FIND_FIT` for how.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from schedulers.kernel_cache import drop_older_than
+from schedulers.timeline import layout as timeline_layout
+from schedulers.timeline import placement_kernels
+from schedulers.timeline.layout import (
+    ASK,
+    BACK,
+    BAD_COUNT,
+    BAD_NODE,
+    BAD_STORAGE,
+    BY_POINTER,
+    FORWARD,
+    FREE_BYTES,
+    FREE_NODES,
+    FULL,
+    FULLEST_AT_END,
+    HEAD,
+    INDICES,
+    OPTIONS,
+    ROW,
+    ROWS,
+    SINCE,
+    TABLE,
+    TIMES,
+    USE_LINKS,
+    USE_NODES,
+    USE_STORAGES,
+    WINDOW,
+)
+from schedulers.timeline.placement_kernels import choose, holds, popcount
+
+__all__ = [
+    "BOOK", "FIND_FIT", "FREE_BYTES", "FREE_NODES", "HEAD", "USE_LINKS", "USE_NODES", "USE_STORAGES",
+    "book", "book_checked", "conflict", "find_fit", "measure", "segment_at",
+]  # fmt: skip
+
+_FIND_FIT = (
+    f"float64({TIMES}, int64, {ROWS}, int64, int64, float64, int64, int64, int64, float64, float64, int64, int64, "
+    f"{TABLE}, {INDICES}, {INDICES}, {ROWS}, {ROWS}, {ROW}, {TABLE})"
+)
+_BOOK = f"int64({TIMES}, int64, {ROWS}, float64, float64, {ROW}, int64)"
+
+FIND_FIT, BOOK = f"FunctionType({_FIND_FIT})", f"FunctionType({_BOOK})"
+"""Signatures of :func:`find_fit` and :func:`book` as arguments of other kernels.
+
+A kernel that calls them by name contains them: it is compiled a second longer, and anew when they change. One that is
+given them as arguments (``kernel(find_fit, book, ...)``) calls them through pointers, hardly slower; but a call of such
+a kernel from Python takes some 30 us longer per function, so that it must have much to do.
+"""
+
+drop_older_than(choose.stats.cache_path, __file__, str(placement_kernels.__file__), str(timeline_layout.__file__))
+
+
+@njit(f"int64({TIMES}, int64, float64)", **OPTIONS)
+def segment_at(times, count, time_s):
+    """Index of the segment that contains ``time_s`` (at or after ``times[0]``)."""
+    low, high = 0, count
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if times[middle] <= time_s:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@njit(f"boolean({ROWS}, int64, int64, {ROWS}, int64, {ASK})", forceinline=True, **OPTIONS)
+def _narrow(work, window, wider, rows, segment, ask):
+    """Set a window to what is free both in a wider one and in ``rows[segment]``, in the columns in use.
+
+    Returns whether the job may still fit: False when nodes or bytes are too few in total (then the columns may not all
+    be set), else it is for :func:`schedulers.timeline.placement_kernels.holds` to say.
+    """
+    words, storages, nodes, bb_bytes, _, uses = ask
+    to, wide, at = np.uint64(window), np.uint64(wider), np.uint64(segment)  # unsigned: see holds
+    first, last = np.uint64(HEAD + words), np.uint64(HEAD + words + storages)
+    if uses & USE_NODES:
+        free = 0
+        for column in range(np.uint64(HEAD), first):
+            word = work[wide, column] & rows[at, column]
+            work[to, column] = word
+            free += popcount(word)
+        work[to, FREE_NODES] = free
+        if free < nodes:
+            return False
+    else:
+        for column in range(np.uint64(HEAD), first):
+            work[to, column] = work[wide, column]
+        work[to, FREE_NODES] = work[wide, FREE_NODES]
+    if uses & USE_STORAGES:
+        total = 0
+        for column in range(first, last):
+            room = min(work[wide, column], rows[at, column])
+            work[to, column] = room
+            total += room
+        work[to, FREE_BYTES] = total
+        if total < nodes * bb_bytes:
+            return False
+    if uses & USE_LINKS:
+        for column in range(last, np.uint64(rows.shape[1])):
+            work[to, column] = min(work[wide, column], rows[at, column])
+    return True
+
+
+@njit(f"int64({ROWS}, int64, int64, {ASK})", **OPTIONS)
+def _next_with_enough(rows, count, first, ask):
+    """First segment from ``first`` on with enough nodes and bytes in total, ``count`` for none."""
+    _, _, nodes, bb_bytes, _, uses = ask
+    while first < count and (
+        (uses & USE_NODES and rows[first, FREE_NODES] < nodes) or rows[first, FREE_BYTES] < nodes * bb_bytes
+    ):
+        first += 1
+    return first
+
+
+@njit(f"int64({ROWS}, int64, {ROWS}, int64, int64, {ASK}, {INDICES}, {ROWS})", **OPTIONS)
+def _grow_backwards(rows, count, work, lowest, last, ask, parents, groups):
+    """First segment, not before ``lowest``, from which the job fits up to and including ``last``.
+
+    ``work[BACK + k]`` is the window from segment ``k`` to ``last``. Where ``last`` alone is too full: the first later
+    segment with enough nodes and bytes, ``count`` for none.
+    """
+    wider, first = FULL, last + 1
+    while (
+        first > lowest
+        and _narrow(work, BACK + first - 1, wider, rows, first - 1, ask)
+        and holds(work, BACK + first - 1, ask, parents, groups)
+    ):
+        first -= 1
+        wider = BACK + first
+    return first if first <= last else _next_with_enough(rows, count, first, ask)
+
+
+@njit(f"void({ROWS}, int64, {ROW}, int64, int64)", **OPTIONS)
+def _note_since(rows, last, since, first, storages):
+    """Note for each storage the first of the segments up to ``last`` from which on its room is that of ``last``."""
+    for column in range(first, first + storages):
+        segment = last
+        while segment > 0 and rows[segment - 1, column] == rows[last, column]:
+            segment -= 1
+        since[column] = segment
+
+
+@njit(_FIND_FIT, **BY_POINTER)
+def find_fit(
+    times, count, rows, words, nodes, duration_s, bb_bytes, io_rate, uses, not_before_s, latest_s, node_order,
+    storage_order, nearest, node_link, parents, groups, work, demand, chosen,
+):  # fmt: skip
+    """Find the earliest start of a job, and what it gets there.
+
+    Candidates are ``not_before_s`` and the later breakpoints up to ``latest_s``.
+
+    Parameters
+    ----------
+    words
+        Columns of the bitset.
+    nodes
+        Nodes wanted, from 1 to those of the machine.
+    bb_bytes, io_rate
+        Per node; 0 where the job asks none. All ``nodes`` times ``bb_bytes`` are at most what all storages have.
+    uses
+        ``USE_NODES`` unless nodes are to be ignored; ``USE_STORAGES`` if and only if ``bb_bytes > 0``; ``USE_LINKS`` if
+        and only if ``io_rate > 0`` and there are links.
+    not_before_s
+        At or after ``times[0]``.
+    latest_s
+        Last start of interest; the same as ``not_before_s`` asks for this one start.
+
+    Returns
+    -------
+    float
+        The start, with ``demand`` and ``chosen`` filled; infinity when there is none.
+
+    Notes
+    -----
+    A sliding window over the segments ``first`` to ``following - 1``, kept as two parts so that it can shrink at the
+    front: ``work[BACK + k]`` is what is free from ``k`` up to (not including) ``middle``, and ``work[FORWARD]`` what is
+    free from ``middle`` on. When a segment breaks the window, the front moves until it fits again; when the front has
+    reached ``middle``, the window is grown backwards from the segment that broke it. Every segment is thus looked at
+    three times at most, however long the window.
+    """
+    ask = (words, nearest.shape[1], nodes, bb_bytes, io_rate, uses)
+    first = segment_at(times, count, not_before_s)
+    middle, following, start_s, window = first, first, not_before_s, FORWARD
+    while following < count and (following == first or times[following] < start_s + duration_s):
+        moved_from = first
+        enough = _narrow(work, FORWARD, FULL if following == middle else FORWARD, rows, following, ask)
+        window = WINDOW
+        while enough and first < middle:
+            if _narrow(work, WINDOW, FORWARD, work, BACK + first, ask) and holds(work, WINDOW, ask, parents, groups):
+                break
+            first += 1
+        if first == middle or not enough:
+            window = FORWARD
+            if not enough or not holds(work, FORWARD, ask, parents, groups):
+                if middle + 1 >= count or times[middle + 1] > latest_s:
+                    return np.inf
+                if following == middle:  # no window but this segment, which is too full even alone
+                    first = _next_with_enough(rows, count, following + 1, ask)
+                else:
+                    first = _grow_backwards(rows, count, work, middle + 1, following, ask, parents, groups)
+                if first >= count:
+                    return np.inf
+                window = BACK + first
+                middle = max(first, following + 1)
+                following = middle - 1
+        following += 1
+        if first != moved_from:
+            start_s = times[first]
+            if start_s > latest_s:
+                return np.inf
+    after = first
+    if storage_order == FULLEST_AT_END and bb_bytes > 0:
+        after = segment_at(times, count, start_s + duration_s)
+        _note_since(rows, after, work[SINCE], HEAD + words, nearest.shape[1])
+    choose(
+        work[window], rows[after], work[SINCE], demand, ask, node_order, storage_order, nearest, node_link, parents,
+        groups, chosen,
+    )  # fmt: skip
+    return start_s
+
+
+@njit(f"boolean({ROWS}, int64, int64)", **OPTIONS)
+def _equal(rows, one, two):
+    for column in range(rows.shape[1]):  # noqa: SIM110 (no generators here)
+        if rows[one, column] != rows[two, column]:
+            return False
+    return True
+
+
+@njit(f"void({TIMES}, {ROWS}, int64, int64, int64)", **OPTIONS)
+def _move(times, rows, begin, end, by):
+    """Move segments ``begin`` to ``end - 1`` by some places."""
+    for step in range(end - begin):
+        source = np.uint64(end - 1 - step if by > 0 else begin + step)
+        target = np.uint64(np.int64(source) + by)
+        times[target] = times[source]
+        for column in range(np.uint64(rows.shape[1])):
+            rows[target, column] = rows[source, column]
+
+
+@njit(_BOOK, **BY_POINTER)
+def book(times, count, rows, start_s, end_s, demand, sign):
+    """Take (``sign`` 1) or give back (-1) a demand over ``[start_s, end_s)``; return the new number of segments.
+
+    Nothing is checked. ``times[0] <= start_s < end_s``; two rows beyond ``count`` must be there.
+    """
+    begin = segment_at(times, count, start_s)
+    last = begin
+    while last + 1 < count and times[last + 1] < end_s:
+        last += 1
+    cut_start = 1 if times[begin] < start_s else 0
+    cut_end = 1 if end_s < np.inf and (last + 1 == count or times[last + 1] > end_s) else 0
+    if cut_start + cut_end > 0:
+        _move(times, rows, last + 1, count, cut_start + cut_end)
+    if cut_end:
+        _move(times, rows, last, last + 1, cut_start + 1)
+        times[last + cut_start + 1] = end_s
+    if cut_start:
+        _move(times, rows, begin, last + 1, 1)  # what was at ``begin`` stays there, too
+        times[begin + 1] = start_s
+    begin, last, count = begin + cut_start, last + cut_start, count + cut_start + cut_end
+    for segment in range(begin, last + 1):
+        at = np.uint64(segment)
+        for column in range(np.uint64(rows.shape[1])):
+            rows[at, column] -= sign * demand[column]
+    if last + 1 < count and _equal(rows, last, last + 1):
+        _move(times, rows, last + 2, count, -1)
+        count -= 1
+    if begin > 0 and _equal(rows, begin - 1, begin):
+        _move(times, rows, begin + 1, count, -1)
+        count -= 1
+    return count
+
+
+@njit(f"int64({TIMES}, int64, {ROWS}, float64, float64, {ROW}, int64, int64, {ROW})", **OPTIONS)
+def conflict(times, count, rows, start_s, end_s, demand, sign, words, capacity):
+    """First segment of ``[start_s, end_s)`` in which a booking does not fit, or -1.
+
+    Taking must find the nodes free and rooms and bandwidths large enough; giving back must find the nodes taken and
+    must not lead above ``capacity``.
+    """
+    segment = segment_at(times, count, start_s)
+    while segment < count and times[segment] < end_s:
+        for column in range(HEAD, HEAD + words):
+            word = rows[segment, column]
+            if demand[column] & (~word if sign > 0 else word):
+                return segment
+        for column in range(HEAD + words, rows.shape[1]):
+            left = rows[segment, column] - sign * demand[column]
+            if left < 0 or left > capacity[column]:
+                return segment
+        segment += 1
+    return -1
+
+
+@njit(
+    f"int64({INDICES}, {INDICES}, int64, int64, int64, {INDICES}, {INDICES}, int64, int64, {ROW})",
+    **OPTIONS,
+)
+def measure(nodes, storages, bb_bytes, io_rate, uses, node_link, parents, words, storage_count, demand):
+    """Write the demand of an allocation; return 0, or the code of what is wrong with it (the demand is then spoilt)."""
+    first = HEAD + words
+    for column in range(len(demand)):
+        demand[column] = 0
+    for node in nodes:
+        if node < 0 or node >= len(node_link):
+            return BAD_NODE
+        bit = np.int64(1) << (node & 63)
+        if demand[HEAD + (node >> 6)] & bit:
+            return BAD_NODE
+        demand[HEAD + (node >> 6)] |= bit
+        link = node_link[node] if uses & USE_LINKS else -1
+        while link >= 0:
+            demand[first + storage_count + link] += io_rate
+            link = parents[link]
+    if uses & USE_NODES:
+        demand[FREE_NODES] = len(nodes)
+    else:
+        for column in range(HEAD, first):
+            demand[column] = 0
+    if uses & USE_STORAGES:
+        if len(storages) != len(nodes) and len(storages) > 0:
+            return BAD_COUNT
+        for storage in storages:
+            if storage < 0 or storage >= storage_count:
+                return BAD_STORAGE
+            demand[first + storage] += bb_bytes
+        demand[FREE_BYTES] = len(storages) * bb_bytes
+    return 0
+
+
+@njit(
+    f"int64({TIMES}, int64, {ROWS}, float64, float64, int64, {INDICES}, {INDICES}, int64, int64, int64, {INDICES}, "
+    f"{INDICES}, {ROW}, int64, int64, {ROW})",
+    **OPTIONS,
+)
+def book_checked(
+    times, count, rows, start_s, end_s, sign, nodes, storages, bb_bytes, io_rate, uses, node_link, parents, capacity,
+    words, storage_count, demand,
+):  # fmt: skip
+    """:func:`measure` an allocation, look for a :func:`conflict`, :func:`book`.
+
+    Returns the new number of segments; ``-1 - segment`` for a conflict or a ``BAD_`` code, with nothing changed.
+    """
+    wrong = measure(nodes, storages, bb_bytes, io_rate, uses, node_link, parents, words, storage_count, demand)
+    if wrong != 0:
+        return wrong
+    segment = conflict(times, count, rows, start_s, end_s, demand, sign, words, capacity)
+    if segment >= 0:
+        return -1 - segment
+    return book(times, count, rows, start_s, end_s, demand, sign)

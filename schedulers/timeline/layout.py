@@ -1,0 +1,74 @@
+"""The arrays of a timeline, as all kernels read them: columns, codes, signatures. No code.
+
+``times: float64[capacity]``
+    ``times[k]`` is the start of segment ``k``; the first ``count`` are used and ascend strictly. Segment ``k`` is
+    ``[times[k], times[k + 1])``, the last one is endless.
+``rows: int64[capacity, width]``
+    ``rows[k]`` is what is free in segment ``k``; ``width = HEAD + words + storages + links``::
+
+        rows[k, FREE_NODES]      number of free nodes       (the number of bits set in the words)
+        rows[k, FREE_BYTES]      bytes free on all storages (the sum of the rooms)
+        rows[k, HEAD:]           ``words`` columns, the free nodes: node i is bit i % 64 of word i // 64
+                                 ``storages`` columns, bytes free per storage node
+                                 ``links`` columns, bytes per second left per link
+
+``demand: int64[width]``
+    What a job holds, in the same columns. Clearing the bit of a node that was free is a subtraction: booking is
+    ``rows[k] -= demand`` and giving back ``rows[k] += demand``, in all columns alike.
+``capacity: int64[width]``
+    The row of the empty machine.
+``nearest: int32[nodes, storages]``, ``node_link: int32[nodes]``
+    As in :class:`schedulers.core.machine.Machine`.
+``parents: int32[links]``
+    The link above each link, -1 at a root. Every link stands after its parent.
+``groups: int64[entries, 3]``
+    ``(link, word, bits)``, ascending: the nodes of one bitset word that hang directly on one link. Nodes without link
+    have the link number ``links``.
+``work: int64[BACK + count or more, width]``
+    Scratch memory. ``work[FULL]`` is ``capacity``; ``work[BELOW]`` has in its link columns the number of nodes below
+    each link; both stay. The rest means nothing between calls.
+``chosen: int32[2, nodes]``
+    Output: ``chosen[0, :r]`` the nodes, ascending, and ``chosen[1, :r]`` the storage of each (if any).
+
+Neighbouring segments always differ: equal ones are joined. A timeline therefore depends only on what is booked, not on
+the order of bookings, and every breakpoint is a real change.
+
+Sizes are so small that no sum leaves 64 bits and storage sizes are exact in a double:
+:class:`schedulers.timeline.tables.Tables` sees to it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+FREE_NODES, FREE_BYTES, HEAD = 0, 1, 2
+"""Columns of a row: totals, and where the rest begins."""
+
+FULL, BELOW, FORWARD, WINDOW, SPARE, SINCE, BACK = 0, 1, 2, 3, 4, 5, 6
+"""Rows of ``work``: the empty machine, nodes below links, windows, scratch, since when rooms are as they will be, and
+from ``BACK`` on one window per segment."""
+
+FIRST_FIT, SPREAD, PACK = 0, 1, 2
+"""Codes of :class:`schedulers.timeline.placement.NodeOrder`."""
+
+NEAREST, BY_ID, EMPTIEST, FULLEST, FULLEST_AT_END = 0, 1, 2, 3, 4
+"""Codes of :class:`schedulers.timeline.placement.StorageOrder`."""
+
+USE_NODES, USE_STORAGES, USE_LINKS = 1, 2, 4
+"""Resources that a question or a booking is about; the values of :class:`schedulers.timeline.placement.Resource`."""
+
+BAD_NODE, BAD_STORAGE, BAD_COUNT = -1_000_000_001, -1_000_000_002, -1_000_000_003
+"""What is wrong with an allocation: unknown or repeated node, unknown storage, not one storage per node."""
+
+ROW, ROWS, TIMES = "int64[::1]", "int64[:, ::1]", "float64[::1]"
+INDICES, TABLE = "int32[::1]", "int32[:, ::1]"
+ASK = "UniTuple(int64, 6)"
+"""Signature of a request among kernels: ``(words, storages, nodes, bb_bytes, io_rate, uses)``."""
+
+OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+"""Options of the kernels. They allocate nothing; without ``_nrt=False`` each call would count references to its array
+arguments with atomic instructions, which took two thirds of the time. Nobody calls them through pointers, except those
+with :data:`BY_POINTER`; compiling the entry point for it takes time."""
+
+BY_POINTER: dict[str, Any] = {**OPTIONS, "no_cfunc_wrapper": False}
+"""Options of kernels that others may call through pointers."""

@@ -1,0 +1,66 @@
+"""The published scheduler's timeline: nodes are held one rounding step longer than burst buffers.
+
+Its intervals of nodes end at the next floating-point number after the job's estimated end, its intervals of burst
+buffers at that end itself. This is no curiosity: at a job's end the buffers are free and the nodes not yet, so that a
+reservation which waits for buffers takes other, idle nodes and fences them off; and a job that would end exactly when a
+reservation begins does not get its nodes. Published numbers can only be met with it (on the thesis's part-4 EASY with
+burst-buffer reservations waits 16,813 s on average; without this rule 14,552 s).
+"""
+
+from __future__ import annotations
+
+import math
+
+from schedulers.core.job import Allocation, Job
+from schedulers.timeline import Timeline
+from schedulers.timeline.placement import Resource
+
+_OTHERS = Resource.BURST_BUFFERS | Resource.BANDWIDTH
+
+
+class PublishedTimeline(Timeline):
+    """A :class:`~schedulers.timeline.Timeline` that reproduces the rule; slower, for reproducing numbers only."""
+
+    __slots__ = ()
+
+    holds_nodes_longer = True
+
+    def fit_now(self, job: Job, duration_s: float, covering: Resource = Resource.ALL) -> Allocation | None:
+        """As for the timeline, but nodes must stay free one rounding step longer than the job runs."""
+        now_s = self.now_s
+        longer_s = duration_s
+        if duration_s < math.inf:
+            longer_s = max(_after(now_s + duration_s) - now_s, _after(duration_s))
+        nodes = super().fit_now(job, longer_s, Resource.NODES)
+        if nodes is None or not job.bb_bytes or Resource.BURST_BUFFERS not in covering:
+            return nodes
+        storages = self._nearest_with_room(job, nodes.nodes, duration_s)
+        return None if storages is None else Allocation(nodes.nodes, storages, job.bb_bytes)
+
+    def _nearest_with_room(self, job: Job, nodes: tuple[int, ...], duration_s: float) -> tuple[int, ...] | None:
+        """For each node in turn the nearest storage node that holds its request over the whole duration."""
+        times, rows, tables = self.arrays
+        segments = max(1, int(times.searchsorted(self.now_s + duration_s)))
+        room = rows[:segments, tables.rooms].min(axis=0).tolist()
+        nearest = tables.machine.nearest_storages
+        found = []
+        for node in nodes:
+            storage = next((s for s in nearest[node].tolist() if room[s] >= job.bb_bytes), None)
+            if storage is None:
+                return None
+            room[storage] -= job.bb_bytes
+            found.append(storage)
+        return tuple(found)
+
+    def _book(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource, sign: int) -> None:
+        if Resource.NODES in covering:
+            try:
+                super()._book(start_s, _after(end_s), allocation, Resource.NODES, sign)
+            except ValueError:  # a reservation begins right there: it comes first
+                super()._book(start_s, end_s, allocation, Resource.NODES, sign)
+        if covering & _OTHERS:
+            super()._book(start_s, end_s, allocation, covering & _OTHERS, sign)
+
+
+def _after(time_s: float) -> float:
+    return math.nextafter(time_s, math.inf)

@@ -1,0 +1,181 @@
+"""A machine as the arrays that the timeline's kernels read, their scratch memory, and their codes in words."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from schedulers.core.job import Allocation
+from schedulers.core.machine import Machine
+from schedulers.timeline import layout
+from schedulers.timeline.placement import NodeOrder, Placement, StorageOrder
+
+_NODE_ORDERS = {
+    NodeOrder.FIRST_FIT: layout.FIRST_FIT,
+    NodeOrder.SPREAD: layout.SPREAD,
+    NodeOrder.PACK: layout.PACK,
+}
+_STORAGE_ORDERS = {
+    StorageOrder.NEAREST: layout.NEAREST,
+    StorageOrder.BY_ID: layout.BY_ID,
+    StorageOrder.EMPTIEST: layout.EMPTIEST,
+    StorageOrder.FULLEST: layout.FULLEST,
+    StorageOrder.FULLEST_AT_END: layout.FULLEST_AT_END,
+}
+_LARGEST_SUM = 2**62
+_LARGEST_EXACT = 2**53
+"""Whole numbers below this are exact in a double; the kernels divide storage sizes as doubles."""
+
+
+class Tables:
+    """What does not change while a timeline does; shared by all copies of a timeline.
+
+    Parameters
+    ----------
+    machine
+        The machine.
+    placement
+        Rules for nodes and storages.
+
+    Attributes
+    ----------
+    capacity
+        ``int64[width]``: the row of the empty machine (layout: :mod:`schedulers.timeline.layout`).
+    words, rooms, bands
+        Slices of a row.
+    for_find, work, demand, chosen
+        Last arguments of :func:`schedulers.timeline.fit_kernels.find_fit`; ``work`` changes in :meth:`make_room`.
+    for_book
+        Last arguments of :func:`schedulers.timeline.fit_kernels.book_checked`.
+
+    Raises
+    ------
+    ValueError
+        For a storage node of 2^53 bytes or more, and when sums of capacities would leave 64 bits.
+    """
+
+    def __init__(self, machine: Machine, placement: Placement) -> None:
+        self.machine = machine
+        self.placement = placement
+        self.node_count = len(machine.nodes)
+        self.link_count = len(machine.links)
+        self.word_count = (self.node_count + 63) // 64
+        room = [storage.capacity_bytes for storage in machine.storages]
+        band = [link.capacity_bytes_per_s for link in machine.links]
+        self.total_room = sum(room)
+        self.largest_room = max(room, default=0)
+        self.widest_band = max(band, default=0)
+        self._check_sizes(len(room))
+        first = layout.HEAD + self.word_count
+        self.words = slice(layout.HEAD, first)
+        self.rooms = slice(first, first + len(room))
+        self.bands = slice(first + len(room), first + len(room) + len(band))
+        self.capacity = np.array([self.node_count, self.total_room, *[0] * self.word_count, *room, *band], np.int64)
+        self.capacity[self.words] = bitset(range(self.node_count), self.word_count)
+        node_link = np.full(self.node_count, -1, np.int32)
+        if machine.links:
+            node_link[:] = machine.node_link
+        parents = np.array([link.parent for link in machine.links], np.int32)
+        nearest = np.ascontiguousarray(machine.nearest_storages, np.int32).reshape(self.node_count, len(room))
+        self.demand = np.zeros(len(self.capacity), np.int64)
+        self.chosen = np.zeros((2, self.node_count), np.int32)
+        self.for_find = (
+            _NODE_ORDERS[placement.node_order],
+            _STORAGE_ORDERS[placement.storage_order],
+            nearest,
+            node_link,
+            parents,
+            _groups(node_link, self.link_count),
+        )
+        self._below = _nodes_below(node_link, parents)
+        self.work = np.zeros((0, len(self.capacity)), np.int64)
+        self.make_room(28)
+        self.for_book = (node_link, parents, self.capacity, self.word_count, len(room), self.demand)
+
+    def make_room(self, segments: int) -> None:
+        """Have scratch memory for timelines of at least so many segments; makes a new :attr:`work` where needed."""
+        if layout.BACK + segments <= len(self.work):
+            return
+        self.work = np.zeros((layout.BACK + 2 * segments, len(self.capacity)), np.int64)
+        self.work[layout.FULL] = self.capacity
+        self.work[layout.BELOW, self.bands] = self._below
+
+    def explain(
+        self,
+        code: int,
+        start_s: float,
+        times: npt.NDArray[np.float64],
+        rows: npt.NDArray[np.int64],
+        allocation: Allocation,
+        sign: int,
+    ) -> str:
+        """Say what is wrong with a booking, from the code of :func:`schedulers.timeline.fit_kernels.book_checked`."""
+        if code in _BAD:
+            what = _BAD[code].format(nodes=self.node_count, storages=self.rooms.stop - self.rooms.start)
+            return f"{what}; got {allocation}"
+        segment = -1 - code
+        row = rows[segment]
+        verb = "reserve" if sign > 0 else "release"
+        return f"cannot {verb} at {max(times.item(segment), start_s)} s: {self._conflict(row, sign)}"
+
+    def _conflict(self, row: npt.NDArray[np.int64], sign: int) -> str:
+        """Name the first resource of a row that the demand in the scratch memory does not go together with."""
+        words, taken = row[self.words], self.demand[self.words]
+        wrong = taken & (~words if sign > 0 else words)
+        if wrong.any():
+            node = next(i for i in range(self.node_count) if int(wrong[i // 64]) >> (i % 64) & 1)
+            return f"node {self.machine.nodes[node].name} is {'not free' if sign > 0 else 'free already'}"
+        names = [f"storage {storage.name}" for storage in self.machine.storages]
+        names += [f"link {link.name}" for link in self.machine.links]
+        first = self.rooms.start
+        for name, free, size, most in zip(names, row[first:], self.demand[first:], self.capacity[first:], strict=True):
+            if sign > 0 and size > free:
+                return f"{name} has {free} free of {most}, {size} wanted"
+            if sign < 0 and free + size > most:
+                return f"{name} has {free} free of {most}, {size} more is too much"
+        raise AssertionError("a conflict without a cause")
+
+    def _check_sizes(self, storages: int) -> None:
+        for what, number, largest in (
+            ("storage capacity x number of storages", storages, self.largest_room),
+            ("link capacity x number of nodes", self.node_count, self.widest_band + 1),
+        ):
+            if number * largest >= _LARGEST_SUM:
+                raise ValueError(f"{what} must stay below 2^62, got {number} x {largest}")
+        if self.largest_room >= _LARGEST_EXACT:
+            raise ValueError(f"a storage node must offer less than 2^53 bytes (9 PB), got {self.largest_room}")
+
+
+_BAD = {
+    layout.BAD_NODE: "node indices must lie between 0 and {nodes} - 1 and occur once",
+    layout.BAD_STORAGE: "storage indices must lie between 0 and {storages} - 1",
+    layout.BAD_COUNT: "there must be one storage per node, or none",
+}
+
+
+def bitset(nodes: range | list[int], words: int) -> npt.NDArray[np.int64]:
+    """Node indices as a bitset of 64-bit words: node ``i`` is bit ``i % 64`` of word ``i // 64``."""
+    bits = np.zeros(words * 64, np.uint8)
+    bits[list(nodes)] = 1
+    return np.packbits(bits, bitorder="little").view(np.int64)
+
+
+def _nodes_below(node_link: npt.NDArray[np.int32], parents: npt.NDArray[np.int32]) -> list[int]:
+    """Number of nodes below each link, directly or not."""
+    below: list[int] = np.bincount(node_link + 1, minlength=len(parents) + 1)[1:].tolist()
+    for link in range(len(parents) - 1, -1, -1):  # every link stands after its parent
+        if parents[link] >= 0:
+            below[parents[link]] += below[link]
+    return below
+
+
+def _groups(node_link: npt.NDArray[np.int32], links: int) -> npt.NDArray[np.int64]:
+    """Rows ``(link, word, bits)`` of the nodes directly under each link; nodes without link come under ``links``."""
+    if not links:
+        return np.zeros((0, 3), np.int64)
+    members: dict[tuple[int, int], int] = {}
+    for node, link in enumerate(node_link.tolist()):
+        key = (link if link >= 0 else links, node // 64)
+        members[key] = members.get(key, 0) | 1 << (node % 64)
+    rows = [(link, word, bits) for (link, word), bits in sorted(members.items())]
+    return np.array(rows, np.uint64).view(np.int64)

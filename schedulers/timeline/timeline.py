@@ -1,0 +1,331 @@
+"""What is free later: a step function over time of the whole resource vector."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from schedulers.core.job import Allocation, Job
+from schedulers.core.machine import Machine
+from schedulers.timeline import fit_kernels as kernels
+from schedulers.timeline import layout
+from schedulers.timeline.placement import NodeOrder, Placement, Resource, StorageOrder
+from schedulers.timeline.tables import Tables
+
+__all__ = ["Fit", "NodeOrder", "Placement", "Resource", "Snapshot", "StorageOrder", "Timeline"]
+
+_SPARE = 2
+"""Rows that one booking may need beyond those in use."""
+
+
+class Fit(NamedTuple):
+    """The earliest start of a job and what it gets there.
+
+    Attributes
+    ----------
+    start_s
+        Start in seconds.
+    allocation
+        Nodes, storages and bandwidth, of the covered resources only.
+    """
+
+    start_s: float
+    allocation: Allocation
+
+
+class Snapshot(NamedTuple):
+    """A state of a timeline, to return to with :meth:`Timeline.restore`; its content is not for reading."""
+
+    times: npt.NDArray[np.float64]
+    rows: npt.NDArray[np.int64]
+
+
+class Timeline:
+    """Step function over time of free nodes (by identity), bytes per storage node and bandwidth per link.
+
+    Segments are half-open, ``[times[k], times[k + 1])``; the last one is endless. Neighbours always differ, so that the
+    timeline depends only on what is booked and every breakpoint is a real change.
+
+    A timeline and its copies share scratch memory: use them from one thread.
+
+    Parameters
+    ----------
+    machine
+        The machine; everything is free at first.
+    now_s
+        Start of the timeline in seconds.
+    placement
+        Which nodes and storages a fit chooses; the thesis's rules by default. It never changes whether a job fits.
+
+    Raises
+    ------
+    ValueError
+        When the machine is so large that sums of its capacities leave 64 bits.
+
+    References
+    ----------
+    Herbein et al., HPDC 2016, section 3.4, for the bandwidth levels (DOI 10.1145/2907294.2907316); Kopanski's thesis
+    (Euro-Par version DOI 10.1007/978-3-030-85665-6_8) for burst buffers as whole requests on storage nodes.
+    """
+
+    __slots__ = ("_count", "_rows", "_tables", "_times")
+
+    holds_nodes_longer: ClassVar[bool] = False
+    """Whether nodes are held one rounding step longer than the rest (:mod:`schedulers.timeline.published`)."""
+
+    def __init__(self, machine: Machine, now_s: float = 0.0, placement: Placement | None = None) -> None:
+        self._tables = Tables(machine, placement or Placement())
+        self._count = 1
+        self._times = np.empty(32)
+        self._rows = np.empty((32, len(self._tables.capacity)), np.int64)
+        self._times[0] = now_s
+        self._rows[0] = self._tables.capacity
+
+    # ------------------------------------------------------------------ questions
+
+    @property
+    def machine(self) -> Machine:
+        """The machine."""
+        return self._tables.machine
+
+    @property
+    def placement(self) -> Placement:
+        """The rules by which fits choose nodes and storages."""
+        return self._tables.placement
+
+    @property
+    def now_s(self) -> float:
+        """Start of the first segment."""
+        return self._times.item(0)
+
+    def __len__(self) -> int:
+        """Return the number of segments."""
+        return self._count
+
+    def breakpoints(self) -> list[float]:
+        """Start of every segment: ``now_s`` and the later times at which what is free changes."""
+        times: list[float] = self._times[: self._count].tolist()
+        return times
+
+    def free_nodes_now(self) -> int:
+        """Return the number of nodes free at ``now_s``."""
+        return self._rows.item(layout.FREE_NODES)
+
+    def free_storage_now(self) -> list[int]:
+        """Bytes free at ``now_s`` per storage node."""
+        room: list[int] = self._rows[0, self._tables.rooms].tolist()
+        return room
+
+    def free_bandwidth_now(self) -> list[int]:
+        """Bytes per second free at ``now_s`` per link."""
+        band: list[int] = self._rows[0, self._tables.bands].tolist()
+        return band
+
+    def fit_now(self, job: Job, duration_s: float, covering: Resource = Resource.ALL) -> Allocation | None:
+        """Return what the job gets if it starts now and runs for ``duration_s``, or ``None`` if it cannot.
+
+        See :meth:`earliest_fit`.
+        """
+        if covering._value_ & layout.USE_NODES and job.nodes > self._rows.item(layout.FREE_NODES):
+            return None
+        now_s = self._times.item(0)
+        start_s = self._find(job, duration_s, now_s, now_s, covering)
+        return self._chosen(job, covering) if start_s < math.inf else None
+
+    def earliest_fit(
+        self,
+        job: Job,
+        duration_s: float,
+        not_before_s: float | None = None,
+        covering: Resource = Resource.ALL,
+        latest_s: float = math.inf,
+    ) -> Fit | None:
+        """Find the earliest start of a job.
+
+        Candidates are ``not_before_s`` and the later breakpoints. At a start, the nodes qualify that are free over the
+        whole of ``[start, start + duration_s)``; the room of a storage node and the bandwidth of a link are their
+        minima over it. A duration too short to be added to the start looks at the start itself.
+
+        Parameters
+        ----------
+        duration_s
+            Seconds >= 0, infinity allowed.
+        not_before_s
+            Earliest start wanted; ``None`` or an earlier time than now: now.
+        covering
+            Resources looked at and put into the allocation; the others are ignored.
+        latest_s
+            Last start of interest; a search that ends there is cheaper than one without end.
+
+        Returns
+        -------
+        Fit or None
+            ``None`` when the job does not fit at any of these times.
+
+        Raises
+        ------
+        ValueError
+            For a negative duration or one that is not a number.
+        """
+        now_s = self._times.item(0)
+        first_s = now_s if not_before_s is None or not_before_s < now_s else not_before_s
+        start_s = self._find(job, duration_s, first_s, latest_s, covering) if first_s <= latest_s else math.inf
+        return Fit(start_s, self._chosen(job, covering)) if start_s < math.inf else None
+
+    # ------------------------------------------------------------------ changes
+
+    def reserve(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource = Resource.ALL) -> None:
+        """Book an allocation over ``[start_s, end_s)``; an empty interval books nothing.
+
+        Parameters
+        ----------
+        start_s, end_s
+            Seconds; ``now_s <= start_s <= end_s``, and ``end_s`` may be infinite.
+        covering
+            Resources that are booked.
+
+        Raises
+        ------
+        ValueError
+            When it would over-commit (names the resource and the time), for an unknown index, a node named twice, or an
+            interval that begins before now. Nothing is changed then.
+        """
+        self._book(start_s, end_s, allocation, covering, 1)
+
+    def release(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource = Resource.ALL) -> None:
+        """Give an allocation back over ``[start_s, end_s)``, the reverse of :meth:`reserve`.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`reserve`, and when more would be free than the machine has. Nothing is changed then.
+        """
+        self._book(start_s, end_s, allocation, covering, -1)
+
+    def advance(self, now_s: float) -> None:
+        """Forget what lies before ``now_s``; ValueError when that is earlier than :attr:`now_s`."""
+        if not self.now_s <= now_s < math.inf:
+            raise ValueError(f"cannot advance to {now_s} s: the timeline already begins at {self.now_s} s")
+        first = int(np.searchsorted(self._times[: self._count], now_s, side="right")) - 1
+        if first:
+            self._times[: self._count - first] = self._times[first : self._count]
+            self._rows[: self._count - first] = self._rows[first : self._count]
+            self._count -= first
+        self._times[0] = now_s
+
+    def copy(self) -> Timeline:
+        """Return an independent timeline of the same state; costs two array copies."""
+        other = object.__new__(type(self))
+        other._tables = self._tables
+        other._count = self._count
+        room = self._count + max(16, self._count >> 2)
+        other._times = np.empty(room)
+        other._rows = np.empty((room, self._rows.shape[1]), np.int64)
+        other._times[: self._count] = self._times[: self._count]
+        other._rows[: self._count] = self._rows[: self._count]
+        return other
+
+    def snapshot(self) -> Snapshot:
+        """Keep the present state for :meth:`restore`, any number of times, here or in a copy."""
+        return Snapshot(self._times[: self._count].copy(), self._rows[: self._count].copy())
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Return to the state of a snapshot of this timeline or of a copy of it."""
+        count = len(snapshot.times)
+        self._make_room(count)
+        self._times[:count] = snapshot.times
+        self._rows[:count] = snapshot.rows
+        self._count = count
+
+    def check(self) -> None:
+        """Prove the invariants: ascending times, totals that add up, nothing over-committed, neighbours that differ."""
+        times, rows, tables = self._times[: self._count], self._rows[: self._count], self._tables
+        assert self._count >= 1, "no segment"
+        assert (np.diff(times) > 0).all(), f"times do not ascend: {times}"
+        assert (rows[1:] != rows[:-1]).any(axis=1).all(), "equal neighbours"
+        words = rows[:, tables.words]
+        assert not (words & ~tables.capacity[tables.words]).any(), "a node is free that does not exist"
+        free = np.bitwise_count(words.view(np.uint64)).sum(axis=1)
+        assert (free == rows[:, layout.FREE_NODES]).all(), "free nodes do not add up"
+        assert (rows[:, tables.rooms].sum(axis=1) == rows[:, layout.FREE_BYTES]).all(), "free bytes do not add up"
+        sizes = rows[:, layout.HEAD + tables.word_count :]
+        assert (sizes >= 0).all(), "a storage node or a link is over-committed"
+        assert (sizes <= tables.capacity[layout.HEAD + tables.word_count :]).all(), "more is free than there is"
+
+    @property
+    def arrays(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], Tables]:
+        """Segment starts, rows and tables for other kernels (:mod:`schedulers.timeline.layout`); to be read only.
+
+        The tables' scratch memory is shared with this timeline and serves ``tables.make_room(segments)`` segments.
+        """
+        return self._times[: self._count], self._rows[: self._count], self._tables
+
+    # ------------------------------------------------------------------ steps
+
+    def _find(self, job: Job, duration_s: float, first_s: float, latest_s: float, covering: Resource) -> float:
+        """Start of the job, infinity for none; the kernel leaves what it chose in the shared scratch memory."""
+        if not duration_s >= 0:
+            raise ValueError(f"job {job.id!r}: duration must be >= 0 s, got {duration_s}")
+        tables, uses = self._tables, covering._value_
+        bb_bytes, io_rate = job.bb_bytes, job.io_rate
+        if not bb_bytes or not uses & layout.USE_STORAGES:
+            uses &= ~layout.USE_STORAGES
+            bb_bytes = 0
+        elif bb_bytes > tables.largest_room or job.nodes * bb_bytes > tables.total_room:
+            return math.inf
+        if not io_rate or not tables.link_count or not uses & layout.USE_LINKS:
+            uses &= ~layout.USE_LINKS
+            io_rate = 0
+        elif io_rate > tables.widest_band:
+            io_rate = tables.widest_band + 1  # as impossible, but small enough to be multiplied
+        if not 0 < job.nodes <= tables.node_count:
+            return math.inf
+        tables.make_room(self._count)
+        start_s: float = kernels.find_fit(
+            self._times, self._count, self._rows, tables.word_count, job.nodes, duration_s, bb_bytes, io_rate, uses,
+            first_s, latest_s, *tables.for_find, tables.work, tables.demand, tables.chosen,
+        )  # fmt: skip
+        return start_s
+
+    def _chosen(self, job: Job, covering: Resource) -> Allocation:
+        chosen, uses = self._tables.chosen, covering._value_
+        bb_bytes = job.bb_bytes if uses & layout.USE_STORAGES else 0
+        return Allocation(
+            tuple(chosen[0, : job.nodes].tolist()),
+            tuple(chosen[1, : job.nodes].tolist()) if bb_bytes else (),
+            bb_bytes,
+            job.io_rate if uses & layout.USE_LINKS else 0,
+        )
+
+    def _book(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource, sign: int) -> None:
+        if not self._times.item(0) <= start_s <= end_s:
+            raise ValueError(f"interval [{start_s}, {end_s}) must begin at {self.now_s} s or later, and not end before")
+        if start_s == end_s:
+            return
+        tables, uses = self._tables, covering._value_
+        bb_bytes = allocation.bb_bytes if allocation.storages and uses & layout.USE_STORAGES else 0
+        io_rate = allocation.io_rate if uses & layout.USE_LINKS else 0
+        if not 0 <= bb_bytes * len(allocation.storages) <= tables.total_room or io_rate < 0:
+            raise ValueError(f"sizes must be >= 0, and fit all storage ({tables.total_room} bytes): {allocation}")
+        self._make_room(self._count)
+        count = kernels.book_checked(
+            self._times, self._count, self._rows, start_s, end_s, sign,
+            np.array(allocation.nodes, np.int32), np.array(allocation.storages, np.int32),
+            bb_bytes, min(io_rate, tables.widest_band + 1), uses, *tables.for_book,
+        )  # fmt: skip
+        if count < 0:
+            raise ValueError(self._tables.explain(count, start_s, self._times, self._rows, allocation, sign))
+        self._count = count
+
+    def _make_room(self, count: int) -> None:
+        """Have at least ``count`` rows and some spare ones; the rows in use stay."""
+        if count + _SPARE <= len(self._times):
+            return
+        times = np.empty(2 * count + 16)
+        rows = np.empty((2 * count + 16, self._rows.shape[1]), np.int64)
+        times[: self._count] = self._times[: self._count]
+        rows[: self._count] = self._rows[: self._count]
+        self._times, self._rows = times, rows

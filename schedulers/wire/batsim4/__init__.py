@@ -1,0 +1,1 @@
+"""Batsim 4 on the wire."""

@@ -1,0 +1,1 @@
+"""Batsim 5 on the wire."""

@@ -1,0 +1,1 @@
+"""Plain twins of compiled code: what only tests run."""

@@ -1,0 +1,193 @@
+"""The timeline in plain Python: a list of bookings, asked instant by instant. The model that the kernels must equal.
+
+Slow on purpose (every question walks all bookings) and short enough to be seen to be right. Tests compare
+:class:`schedulers.timeline.Timeline` with it; benchmarks measure against it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from schedulers.core.job import Allocation, Job
+from schedulers.core.machine import Machine
+from schedulers.timeline import Fit
+from schedulers.timeline.placement import AtEnd, Placement, Resource, choose_nodes, choose_storages, links_above
+
+
+class Free(NamedTuple):
+    """What is free at one instant: per node 1 or 0, bytes per storage node, bytes per second per link."""
+
+    nodes: list[int]
+    room: list[int]
+    band: list[int]
+
+
+class Booking(NamedTuple):
+    """``sign`` times an allocation over ``[start_s, end_s)``: 1 takes, -1 gives back."""
+
+    start_s: float
+    end_s: float
+    allocation: Allocation
+    covering: Resource
+    sign: int
+
+
+class ReferenceTimeline:
+    """Same methods and results as :class:`schedulers.timeline.Timeline`."""
+
+    def __init__(self, machine: Machine, now_s: float = 0.0, placement: Placement | None = None) -> None:
+        self.machine = machine
+        self.placement = placement or Placement()
+        self.now_s = now_s
+        self.bookings: list[Booking] = []
+
+    def copy(self) -> ReferenceTimeline:
+        """An independent copy."""
+        other = ReferenceTimeline(self.machine, self.now_s, self.placement)
+        other.bookings = list(self.bookings)
+        return other
+
+    def snapshot(self) -> tuple[float, list[Booking]]:
+        """What :meth:`restore` needs."""
+        return self.now_s, list(self.bookings)
+
+    def restore(self, snapshot: tuple[float, list[Booking]]) -> None:
+        """Return to an earlier state."""
+        self.now_s, self.bookings = snapshot[0], list(snapshot[1])
+
+    def advance(self, now_s: float) -> None:
+        """Forget what lies before ``now_s``."""
+        if not self.now_s <= now_s < math.inf:
+            raise ValueError(f"time {now_s} lies before {self.now_s}")
+        self.now_s = now_s
+
+    def free_at(self, time_s: float) -> Free:
+        """What is free at an instant."""
+        nodes = [1] * len(self.machine.nodes)
+        room = [storage.capacity_bytes for storage in self.machine.storages]
+        band = [link.capacity_bytes_per_s for link in self.machine.links]
+        for booking in self.bookings:
+            if booking.start_s <= time_s < booking.end_s:
+                _take(self.machine, Free(nodes, room, band), booking)
+        return Free(nodes, room, band)
+
+    def free_nodes_now(self) -> int:
+        """Number of nodes free at ``now_s``."""
+        return sum(self.free_at(self.now_s).nodes)
+
+    def free_storage_now(self) -> list[int]:
+        """Bytes free at ``now_s`` per storage node."""
+        return self.free_at(self.now_s).room
+
+    def free_bandwidth_now(self) -> list[int]:
+        """Bytes per second free at ``now_s`` per link."""
+        return self.free_at(self.now_s).band
+
+    def breakpoints(self) -> list[float]:
+        """Start of every segment: ``now_s`` and the later times at which what is free changes."""
+        times = [self.now_s]
+        last = self.free_at(self.now_s)
+        for time_s in self._instants(self.now_s, math.inf):
+            here = self.free_at(time_s)
+            if here != last:
+                times.append(time_s)
+            last = here
+        return times
+
+    def fit_now(self, job: Job, duration_s: float, covering: Resource = Resource.ALL) -> Allocation | None:
+        """What the job gets if it starts now, or ``None``."""
+        return self._fit_at(job, self.now_s, duration_s, covering)
+
+    def earliest_fit(
+        self,
+        job: Job,
+        duration_s: float,
+        not_before_s: float | None = None,
+        covering: Resource = Resource.ALL,
+        latest_s: float = math.inf,
+    ) -> Fit | None:
+        """Earliest start among ``not_before_s`` and the later breakpoints, and what the job gets there."""
+        first = self.now_s if not_before_s is None else max(not_before_s, self.now_s)
+        for start_s in [first, *(time_s for time_s in self.breakpoints() if time_s > first)]:
+            if start_s > latest_s:
+                break
+            allocation = self._fit_at(job, start_s, duration_s, covering)
+            if allocation is not None:
+                return Fit(start_s, allocation)
+        return None
+
+    def reserve(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource = Resource.ALL) -> None:
+        """Take an allocation over ``[start_s, end_s)``; ValueError when it is not free there."""
+        self._book(Booking(start_s, end_s, allocation, covering, 1))
+
+    def release(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource = Resource.ALL) -> None:
+        """Give an allocation back over ``[start_s, end_s)``; ValueError when that gives more than the machine has."""
+        self._book(Booking(start_s, end_s, allocation, covering, -1))
+
+    def _book(self, booking: Booking) -> None:
+        if not self.now_s <= booking.start_s <= booking.end_s:
+            raise ValueError(f"interval [{booking.start_s}, {booking.end_s}) must begin at {self.now_s} or later")
+        self.bookings.append(booking)
+        for time_s in [booking.start_s, *self._instants(booking.start_s, booking.end_s)]:
+            if not self._possible(self.free_at(time_s)):
+                self.bookings.pop()
+                raise ValueError(f"too much at {time_s}")
+
+    def _possible(self, free: Free) -> bool:
+        return (
+            all(0 <= node <= 1 for node in free.nodes)
+            and all(0 <= left <= s.capacity_bytes for left, s in zip(free.room, self.machine.storages, strict=True))
+            and all(0 <= left <= k.capacity_bytes_per_s for left, k in zip(free.band, self.machine.links, strict=True))
+        )
+
+    def _instants(self, after_s: float, before_s: float) -> list[float]:
+        """Times at which some booking starts or ends, strictly between the two."""
+        times = {time_s for booking in self.bookings for time_s in (booking.start_s, booking.end_s)}
+        return sorted(time_s for time_s in times if after_s < time_s < before_s)
+
+    def _fit_at(self, job: Job, start_s: float, duration_s: float, covering: Resource) -> Allocation | None:
+        window = [self.free_at(time_s) for time_s in [start_s, *self._instants(start_s, start_s + duration_s)]]
+        free = list(range(len(self.machine.nodes)))
+        if Resource.NODES in covering:
+            free = [node for node in free if all(instant.nodes[node] for instant in window)]
+        bb_bytes = job.bb_bytes if Resource.BURST_BUFFERS in covering else 0
+        io_rate = job.io_rate if Resource.BANDWIDTH in covering else 0
+        band = _minima(instant.band for instant in window)
+        room = _minima(instant.room for instant in window)
+        nodes = choose_nodes(self.machine, free, band, job.nodes, io_rate, self.placement.node_order)
+        if nodes is None:
+            return None
+        storages = choose_storages(
+            self.machine, nodes, room, bb_bytes, self.placement.storage_order, self._at_end(start_s + duration_s)
+        )
+        return None if storages is None else Allocation(nodes, storages, bb_bytes, io_rate)
+
+    def _at_end(self, end_s: float) -> AtEnd:
+        """What is left of the storage nodes at a time, and since when."""
+        room = self.free_at(self.now_s).room
+        since_s = [self.now_s] * len(room)
+        for time_s in [*self._instants(self.now_s, end_s), end_s]:
+            before, room = room, self.free_at(time_s).room
+            for storage, left in enumerate(room):
+                if left != before[storage]:
+                    since_s[storage] = time_s
+        return AtEnd(room, since_s)
+
+
+def _minima(rows: Iterable[list[int]]) -> list[int]:
+    return [min(column) for column in zip(*rows, strict=True)]
+
+
+def _take(machine: Machine, free: Free, booking: Booking) -> None:
+    allocation, covering, sign = booking.allocation, booking.covering, booking.sign
+    for node in allocation.nodes:
+        if Resource.NODES in covering:
+            free.nodes[node] -= sign
+        if Resource.BANDWIDTH in covering:
+            for link in links_above(machine, node):
+                free.band[link] -= sign * allocation.io_rate
+    if Resource.BURST_BUFFERS in covering:
+        for storage in allocation.storages:
+            free.room[storage] -= sign * allocation.bb_bytes

@@ -1,0 +1,208 @@
+"""The cluster: exact reasons for refusals, books that add up, jobs that can never run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schedulers.core.cluster import Cluster, Limits, infeasible_reason
+from schedulers.core.job import Allocation, Job
+from schedulers.core.machine import Link, Machine, simple_machine
+from schedulers.timeline import Timeline
+from schedulers.timeline.placement import Resource
+from tests.schedulers.machine_strategies import job, jobs, machines
+
+GB = 10**9
+
+
+def named(name: str, nodes: int, bb_bytes: int = 0, io_rate: int = 0) -> Job:
+    """A job with an id."""
+    return Job(f"w!{name}", 0, 0.0, 60.0, nodes, bb_bytes, io_rate)
+
+
+def small_machine() -> Machine:
+    """Four nodes, two storages of 10 GB, nodes 0 and 1 under one switch of 5 GB/s below a file system of 8 GB/s."""
+    links = (Link("pfs", 8 * GB, -1), Link("left", 5 * GB, 0), Link("right", 5 * GB, 0))
+    return simple_machine(4, 2, 10 * GB, links, (1, 1, 2, 2))
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    """A cluster in which job w!a holds node 1, 6 GB on s0 and 2 GB/s; its books must add up after each test."""
+    cluster = Cluster(small_machine())
+    cluster.allocate(named("a", 1, 6 * GB, 2 * GB), Allocation((1,), (0,), 6 * GB, 2 * GB))
+    yield cluster
+    cluster.check()
+
+
+def test_what_is_free(cluster: Cluster) -> None:
+    """Allocating takes, freeing gives back."""
+    assert cluster.free_nodes == 3
+    assert cluster.free_storage == [4 * GB, 10 * GB]
+    assert cluster.free_bandwidth == [6 * GB, 3 * GB, 5 * GB]
+    assert not cluster.is_free((0, 1))
+    assert cluster.is_free((0, 2, 3))
+    assert cluster.free("w!a") == Allocation((1,), (0,), 6 * GB, 2 * GB)
+    assert cluster.held_by("w!a") is None
+    assert cluster.free_nodes == 4
+    assert cluster.free_storage == [10 * GB, 10 * GB]
+    assert cluster.free_bandwidth == [8 * GB, 5 * GB, 5 * GB]
+
+
+@pytest.mark.parametrize(
+    ("asked", "allocation", "reason"),
+    [
+        (named("b", 2), Allocation((0, 1)), "node n1 is held by job 'w!a'"),
+        (named("b", 2), Allocation((0,)), "it asks for 2 nodes, the allocation has 1"),
+        (named("b", 2), Allocation((0, 0)), "node n0 is listed twice"),
+        (named("b", 2), Allocation((2, 0)), "the allocation's nodes must ascend"),
+        (named("b", 2), Allocation((0, 4)), "unknown node index 4: the machine has nodes 0 to 3"),
+        (named("b", 2), Allocation((-1, 0)), "unknown node index -1: the machine has nodes 0 to 3"),
+        (
+            named("b", 1, GB),
+            Allocation((0,)),
+            "it asks for 1 GB of burst buffer per node, the allocation has 0 GB",
+        ),
+        (
+            named("b", 2, GB),
+            Allocation((0, 2), (0,), GB),
+            "it needs 2 storages (one per node with a burst buffer), the allocation has 1",
+        ),
+        (named("b", 1), Allocation((0,), (0,)), "it needs 0 storages (one per node with a burst buffer), "),
+        (named("b", 1, GB), Allocation((0,), (2,), GB), "unknown storage index 2: the machine has 2 storage nodes"),
+        (
+            named("b", 2, 3 * GB),
+            Allocation((0, 2), (0, 0), 3 * GB),
+            "storage s0 has 4 GB left, the allocation takes 6 GB",
+        ),
+        (
+            named("b", 1, 0, 4 * GB),
+            Allocation((0,), (), 0, 4 * GB),
+            "link left has 3 GB/s left, the allocation takes 4 GB/s",
+        ),
+        (
+            named("b", 1, 0, GB),
+            Allocation((0,), (), 0, 2 * GB),
+            "its I/O rate is 1 GB/s per node, the allocation books 2 GB/s",
+        ),
+        (named("a", 1), Allocation((0,)), "the job already holds 1 nodes"),
+    ],
+)
+def test_refusals_say_why(cluster: Cluster, asked: Job, allocation: Allocation, reason: str) -> None:
+    """Every refusal names its cause, and allocating raises it and changes nothing."""
+    said = cluster.why_not(asked, allocation)
+    assert said is not None
+    assert said.startswith(reason)
+    with pytest.raises(ValueError, match=r"^job 'w!"):
+        cluster.allocate(asked, allocation)
+    assert cluster.free_nodes == 3
+
+
+def test_a_scheduler_may_ignore_bandwidth(cluster: Cluster) -> None:
+    """An allocation that books no bandwidth is accepted, however large the job's rate."""
+    asked = named("b", 1, 0, 4 * GB)
+    assert cluster.why_not(asked, Allocation((0,))) is None
+
+
+def test_unavailable_nodes(cluster: Cluster) -> None:
+    """Nodes that are gone take no new job; the job that runs there goes on and can be freed."""
+    cluster.mark_unavailable((1, 2))
+    assert cluster.unavailable == {1, 2}
+    assert cluster.free_nodes == 2
+    assert not cluster.is_free((2,))
+    assert cluster.why_not(named("b", 2), Allocation((0, 2))) == "node n2 is unavailable"
+    cluster.free("w!a")
+    assert cluster.free_nodes == 2
+    cluster.mark_available((1, 2))
+    assert cluster.why_not(named("b", 2), Allocation((1, 2))) is None
+    with pytest.raises(ValueError, match="unknown node index 7"):
+        cluster.mark_unavailable((7,))
+
+
+def test_freeing_twice_is_refused(cluster: Cluster) -> None:
+    """Somebody lost count."""
+    cluster.free("w!a")
+    with pytest.raises(ValueError, match="'w!a' holds nothing"):
+        cluster.free("w!a")
+
+
+def test_check_finds_what_does_not_add_up() -> None:
+    """The invariants are worth something."""
+    cluster = Cluster(small_machine())
+    cluster.allocate(named("a", 1), Allocation((1,)))
+    cluster._room[0] -= 1
+    with pytest.raises(AssertionError, match="room"):
+        cluster.check()
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        (job(97), "97 nodes > 96"),
+        (job(0), "0 nodes < 1"),
+        (job(1, 50 * GB), "bb 50 GB > 40 GB of the largest storage node"),
+        (job(20, 30 * GB), "20 nodes x 30 GB: only 12 whole requests fit"),
+        (job(12, 30 * GB), None),
+        (job(70, 0, GB), "70 nodes x 1 GB/s: the links carry only 64; pfs (64 GB/s) carries 64 of its 96"),
+        (job(50, 0, 2 * GB), "50 nodes x 2 GB/s: the links carry only 32; pfs (64 GB/s) carries 32 of its 96"),
+        (job(13, 0, 5 * GB), "13 nodes x 5 GB/s: the links carry only 12; pfs (64 GB/s) carries 12 of its 96"),
+        (job(5, 0, 12 * GB), "5 nodes x 12 GB/s: the links carry only 4; edge0 (20 GB/s) carries 1 of its 24"),
+        (job(64, 0, GB), None),
+        (job(96), None),
+    ],
+)
+def test_jobs_that_can_never_run(asked: Job, reason: str | None) -> None:
+    """The inequality that cannot hold even in the empty machine, with the level that is too small."""
+    links = (Link("pfs", 64 * GB, -1), *(Link(f"edge{i}", 20 * GB, 0) for i in range(4)))
+    machine = simple_machine(96, 12, 40 * GB, links, tuple(1 + i // 24 for i in range(96)))
+    assert infeasible_reason(machine, asked) == reason
+
+
+def test_what_is_not_covered_cannot_be_infeasible() -> None:
+    """A scheduler that ignores bandwidth rejects nobody for it; without burst buffers the reason says so."""
+    assert infeasible_reason(small_machine(), job(1, 0, 9 * GB), Resource.NODES) is None
+    assert infeasible_reason(simple_machine(1), job(1, GB)) == "bb 1 GB: the machine has no burst buffers"
+    assert infeasible_reason(simple_machine(1), job(1, 0, GB)) is None
+
+
+@settings(max_examples=150)
+@given(data=st.data(), machine=machines())
+def test_infeasible_means_that_it_does_not_fit_the_empty_machine(data: Any, machine: Machine) -> None:
+    """The limits and the timeline draw the same line."""
+    limits, empty = Limits(machine), Timeline(machine)
+    for _ in range(5):
+        asked = data.draw(jobs(machine))
+        assert (limits.infeasible_reason(asked) is None) == (empty.fit_now(asked, 1.0) is not None)
+
+
+@settings(max_examples=80)
+@given(data=st.data(), machine=machines())
+def test_cluster_and_timeline_agree(data: Any, machine: Machine) -> None:
+    """In any history of starts and ends: what the timeline offers is accepted, what it refuses is refused."""
+    cluster, timeline = Cluster(machine), Timeline(machine)
+    held: dict[str, Allocation] = {}
+    for number in range(data.draw(st.integers(1, 12))):
+        if held and data.draw(st.booleans()):
+            job_id = data.draw(st.sampled_from(sorted(held)))
+            timeline.release(0.0, 10.0, held.pop(job_id))
+            cluster.free(job_id)
+        asked = data.draw(jobs(machine))
+        asked = Job(f"w!{number}", number, 0.0, 10.0, asked.nodes, asked.bb_bytes, asked.io_rate)
+        allocation = timeline.fit_now(asked, 10.0)
+        if allocation is None:  # try somewhere, the cluster must refuse wherever the timeline does
+            nodes = tuple(range(min(asked.nodes, len(machine.nodes))))
+            storages = (0,) * len(nodes) if asked.bb_bytes and machine.storages else ()
+            allocation = Allocation(nodes, storages, asked.bb_bytes if storages else 0, asked.io_rate)
+            assert cluster.why_not(asked, allocation) is not None
+            continue
+        cluster.allocate(asked, allocation)
+        timeline.reserve(0.0, 10.0, allocation)
+        held[asked.id] = allocation
+        cluster.check()
+        assert cluster.free_nodes == timeline.free_nodes_now()
+        assert cluster.free_storage == timeline.free_storage_now()
+        assert cluster.free_bandwidth == timeline.free_bandwidth_now()

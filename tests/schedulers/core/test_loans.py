@@ -1,0 +1,89 @@
+"""Loans in the timeline: booked until they are expected back, on while they are late, free when they are back."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schedulers.core.availability import Availability
+from schedulers.core.job import Allocation
+from schedulers.core.loans import Loans
+from schedulers.core.machine import simple_machine
+from schedulers.timeline import Timeline
+
+
+def books() -> tuple[Timeline, Availability, Loans]:
+    """Six nodes at time 0."""
+    timeline = Timeline(simple_machine(6))
+    availability = Availability(timeline)
+    return timeline, availability, Loans(timeline, availability)
+
+
+def free(timeline: Timeline) -> list[tuple[float, int]]:
+    """Free nodes from each breakpoint on."""
+    times, rows, _ = timeline.arrays
+    return [(float(time), int(row[0])) for time, row in zip(times, rows, strict=True)]
+
+
+def test_a_loan_ends_when_it_is_expected_back() -> None:
+    """Two nodes for 10 s; late, they are booked for another 10 s; back, they are free at once."""
+    timeline, _, loans = books()
+    loans.lend("a", Allocation((1, 2)), 0.0, 10.0)
+    assert timeline.breakpoints() == [0.0, 10.0]
+    timeline.advance(10.0)
+    loans.advance(10.0, "")
+    assert timeline.breakpoints() == [10.0, 20.0]
+    assert timeline.free_nodes_now() == 4
+    timeline.advance(12.0)
+    loans.give_back("a", (1,), 12.0)
+    assert timeline.free_nodes_now() == 5
+    assert loans.nodes_of("a") == {2}
+    loans.end("a", 12.0)
+    assert timeline.free_nodes_now() == 6
+    assert timeline.breakpoints() == [12.0]
+
+
+def test_own_nodes_are_those_not_lent() -> None:
+    """Of five nodes two were lent; nodes that were not lent are passed over when some are given back."""
+    _, _, loans = books()
+    loans.lend("a", Allocation((3, 4)), 0.0, 5.0)
+    assert loans.own("a", Allocation((0, 1, 3, 4))) == Allocation((0, 1))
+    assert loans.own("b", Allocation((5,))) == Allocation((5,))
+    loans.give_back("a", (0, 4), 1.0)
+    assert loans.own("a", Allocation((1, 3))) == Allocation((1,))
+    loans.check({"a": Allocation((1, 3))})
+
+
+def test_a_lent_node_that_becomes_unavailable_is_not_free_afterwards() -> None:
+    """It goes on being used; given back, it stays away until the machine has it again."""
+    timeline, availability, loans = books()
+    loans.lend("a", Allocation((3,)), 0.0, 10.0)
+    availability.block(3, loans.booked_until()[3])
+    timeline.advance(10.0)
+    loans.advance(10.0, "")
+    loans.give_back("a", (3,), 10.0)
+    assert timeline.free_nodes_now() == 5
+    availability.unblock(3, 10.0)
+    assert timeline.free_nodes_now() == 6
+
+
+@given(steps=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5), st.integers(1, 9)), max_size=30))
+def test_the_timeline_always_says_what_is_lent(steps: list[tuple[int, int, int]]) -> None:
+    """Whatever is lent, given back and late in whatever order: free now are the nodes that nobody was lent."""
+    timeline, _, loans = books()
+    now_s, lent = 0.0, dict[int, str]()
+    for kind, node, length in steps:
+        if kind == 0 and node not in lent:
+            lent[node] = f"job{node % 2}"
+            loans.lend(lent[node], Allocation((node,)), now_s, now_s + length)
+        elif kind == 1 and node in lent:
+            loans.give_back(lent.pop(node), (node,), now_s)
+        elif kind == 2:
+            loans.end(f"job{node % 2}", now_s)
+            lent = {one: job for one, job in lent.items() if job != f"job{node % 2}"}
+        else:
+            now_s += length
+            timeline.advance(now_s)
+            loans.advance(now_s, "")
+        timeline.check()
+        assert timeline.free_nodes_now() == 6 - len(lent)

@@ -1,0 +1,228 @@
+"""The session's conversation: legal order, rejections, availability, cadence, dynamic registration, refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from schedulers.core.job import Allocation, Job
+from schedulers.core.session import Cadence, Session
+from schedulers.errors import DecisionRefused, RemoteProtocolError
+from schedulers.policies import POLICIES
+from schedulers.policykit.decisions import Decision, Kill, Reject, SetPowerState, Start, WakeAt
+from schedulers.policykit.estimates import Correction, UserHistory
+from schedulers.policykit.view import View
+from schedulers.wire.messages import (
+    BatsimConfig,
+    CallMeLater,
+    Event,
+    ExecuteJob,
+    JobCompleted,
+    JobState,
+    JobSubmitted,
+    KillJob,
+    Message,
+    Notify,
+    NotifyRegistration,
+    RejectJob,
+    Reply,
+    RequestedCall,
+    ResourceInfo,
+    SetResourceState,
+    SimulationBegins,
+    SimulationEnds,
+)
+
+
+def begins(nodes: int = 4, config: BatsimConfig | None = None) -> SimulationBegins:
+    """A machine of equal nodes."""
+    return SimulationBegins(0.0, tuple(ResourceInfo(i, f"n{i}") for i in range(nodes)), (), config or BatsimConfig())
+
+
+def submitted(number: int, nodes: int, at: float = 0.0, walltime: float = 10.0) -> JobSubmitted:
+    """A job of the first workload."""
+    job_id = f"w0!{number}"
+    return JobSubmitted(at, job_id, {"id": job_id, "subtime": at, "res": nodes, "walltime": walltime, "profile": "p"})
+
+
+def completed(number: int, at: float) -> JobCompleted:
+    """A success."""
+    return JobCompleted(at, f"w0!{number}", JobState.COMPLETED_SUCCESSFULLY, 0, ())
+
+
+def started(reply: Reply) -> list[str]:
+    """Ids of executed jobs."""
+    return [request.job_id for request in reply.events if isinstance(request, ExecuteJob)]
+
+
+def opened(policy: str = "fcfs", nodes: int = 4, **options: object) -> Session:
+    """A session that has seen its first message."""
+    session = Session(POLICIES[policy].build({}), **options)  # type: ignore[arg-type]
+    session.handle(Message(0.0, (begins(nodes),)))
+    return session
+
+
+def test_executes_what_fits_and_keeps_the_rest_waiting() -> None:
+    """Three jobs of two nodes on four nodes: two start, the third when one ends."""
+    session = opened()
+    reply = session.handle(Message(0.0, tuple(submitted(i, 2) for i in range(3))))
+    assert started(reply) == ["w0!0", "w0!1"]
+    assert session.waiting == 1
+    assert started(session.handle(Message(5.0, (completed(0, 5.0),)))) == ["w0!2"]
+    session.check()
+
+
+def test_infeasible_jobs_are_rejected_at_submission() -> None:
+    """More nodes than there are: REJECT_JOB in the same reply."""
+    reply = opened().handle(Message(0.0, (submitted(0, 5),)))
+    assert [type(request) for request in reply.events] == [RejectJob]
+
+
+@pytest.mark.parametrize(
+    ("events", "words"),
+    [
+        ((begins(),), "second SIMULATION_BEGINS"),
+        ((completed(9, 0.0),), "does not run"),
+        ((submitted(0, 1), submitted(0, 1)), "submitted before"),
+        ((JobSubmitted(0.0, "w0!1", {"id": "w0!1", "res": "x"}),), "'res' must be a whole number"),
+    ],
+)
+def test_illegal_events_are_named(events: tuple[Event, ...], words: str) -> None:
+    """The error names the event's place in the message."""
+    with pytest.raises(RemoteProtocolError, match=words) as caught:
+        opened().handle(Message(0.0, events))
+    assert "$.events[" in str(caught.value)
+
+
+def test_nothing_before_the_beginning_nor_after_the_end() -> None:
+    """A conversation starts with SIMULATION_BEGINS and ends with SIMULATION_ENDS."""
+    with pytest.raises(RemoteProtocolError, match="before SIMULATION_BEGINS"):
+        Session(POLICIES["fcfs"].build({})).handle(Message(0.0, (submitted(0, 1),)))
+    session = opened()
+    assert session.handle(Message(1.0, (SimulationEnds(1.0),))).events == ()
+    assert session.finished
+    with pytest.raises(RemoteProtocolError, match="nothing may follow"):
+        session.handle(Message(2.0, ()))
+
+
+def test_registration_is_finished_once_when_dynamic_jobs_are_enabled() -> None:
+    """NOTIFY registration_finished comes with the last end after the last submission, and only then."""
+    session = Session(POLICIES["fcfs"].build({}))
+    session.handle(Message(0.0, (begins(config=BatsimConfig(dynamic_jobs_enabled=True)),)))
+    session.handle(Message(0.0, (submitted(0, 1),)))
+    assert session.handle(Message(0.0, (Notify(0.0, "no_more_static_job_to_submit"),))).events == ()
+    reply = session.handle(Message(5.0, (completed(0, 5.0),)))
+    assert [type(request) for request in reply.events] == [NotifyRegistration]
+
+
+class Scripted:
+    """A policy that yields prepared decisions on its first pass with jobs."""
+
+    def __init__(self, *decisions: object) -> None:
+        self.decisions = decisions
+
+    def __call__(self, view: View) -> Iterator[Decision]:
+        """Yield what was prepared, jobs given by their rank in the queue."""
+        for decision in self.decisions:
+            yield decision(view) if callable(decision) else decision  # type: ignore[misc]
+        self.decisions = ()
+
+
+@pytest.mark.parametrize(
+    ("decision", "words"),
+    [
+        (lambda v: Start(v.queue[0], Allocation((0,))), "node"),
+        (lambda v: Start(v.queue[0], Allocation((0, 9))), "9"),
+        (lambda v: Start(v.queue[0], Allocation((1, 1))), "twice|duplicate"),
+        (lambda v: Start(Job("w0!77", 0, 0, 1, 1), Allocation((0,))), "not waiting"),
+        (lambda v: Reject(Job("w0!77", 0, 0, 1, 1), "x"), "only a waiting job"),
+        (lambda v: Kill(v.queue[0], "x"), "only a running job"),
+        (lambda v: WakeAt(0.0), "wake-up at 0.0 s"),
+        (lambda v: "start please", "must yield decisions"),
+    ],
+)
+def test_guard_refuses_and_names_the_reason(decision: object, words: str) -> None:
+    """A faulty decision never reaches the wire."""
+    session = Session(Scripted(decision))
+    session.handle(Message(0.0, (begins(),)))
+    with pytest.raises(DecisionRefused, match=words):
+        session.handle(Message(0.0, (submitted(0, 2),)))
+
+
+def test_wake_kill_and_power_state_reach_the_wire() -> None:
+    """Accepted decisions become their requests."""
+    session = Session(
+        Scripted(
+            lambda v: Start(v.queue[0], Allocation((0, 1))),
+            lambda v: Kill(v.queue[0], "enough"),
+            WakeAt(30.0),
+            SetPowerState((3,), 1),
+        )
+    )
+    session.handle(Message(0.0, (begins(),)))
+    reply = session.handle(Message(0.0, (submitted(0, 2),)))
+    assert [type(r) for r in reply.events] == [ExecuteJob, KillJob, CallMeLater, SetResourceState]
+    assert session.handle(Message(30.0, (RequestedCall(30.0),))).events == ()
+
+
+def test_power_state_of_a_busy_node_is_refused() -> None:
+    """A node with a job keeps its power state."""
+    session = Session(Scripted(lambda v: Start(v.queue[0], Allocation((0,))), SetPowerState((0,), 1)))
+    session.handle(Message(0.0, (begins(),)))
+    with pytest.raises(DecisionRefused, match="n0 is busy"):
+        session.handle(Message(0.0, (submitted(0, 1),)))
+
+
+def test_unavailable_nodes_get_no_jobs_until_they_return() -> None:
+    """A node that leaves while busy keeps its job, then stays empty; the reservation of others respects it."""
+    session = opened("easy")
+    assert started(session.handle(Message(0.0, (submitted(0, 3),)))) == ["w0!0"]
+    session.handle(Message(1.0, (Notify(1.0, "event_machine_unavailable", (0, 3)),)))
+    assert started(session.handle(Message(2.0, (submitted(1, 2, 2.0), submitted(2, 3, 2.0))))) == []
+    assert started(session.handle(Message(5.0, (completed(0, 5.0),)))) == ["w0!1"], "nodes 1 and 2 are left"
+    session.check()
+    assert started(session.handle(Message(6.0, (completed(1, 6.0),)))) == []
+    assert started(session.handle(Message(7.0, (Notify(7.0, "event_machine_available", (0,)),)))) == ["w0!2"]
+    session.check()
+
+
+def test_job_past_its_walltime_still_holds_its_nodes() -> None:
+    """The kill is reported one latency after the walltime: until then nothing starts there, and books agree."""
+    session = opened("easy", 2)
+    session.handle(Message(0.0, (submitted(0, 2, walltime=10.0),)))
+    assert started(session.handle(Message(10.00005, (submitted(1, 1, 10.0),)))) == []
+    assert started(session.handle(Message(10.0001, (completed(0, 10.0001),)))) == ["w0!1"]
+    session.check()
+
+
+def test_cadence_per_event_sees_half_of_simultaneous_ends() -> None:
+    """One pass per event: a wide job behind a narrow one loses when two ends come together."""
+    events = (completed(0, 5.0), completed(1, 5.0))
+    first, winners = (submitted(0, 2), submitted(1, 2)), {}
+    for cadence in Cadence:
+        session = opened("filler", 4, cadence=cadence)
+        session.handle(Message(0.0, first))
+        session.handle(Message(1.0, (submitted(2, 4, 1.0), submitted(3, 2, 1.0))))
+        winners[cadence] = started(session.handle(Message(5.0, events)))
+    assert winners == {Cadence.MESSAGE: ["w0!2"], Cadence.EVENT: ["w0!3"]}
+
+
+def test_prediction_is_corrected_when_exceeded() -> None:
+    """A user's history shortens estimates; a job that outlives its own is booked on, in steps."""
+    history = UserHistory()
+    session = opened("easy", 2, estimator=history)
+
+    def of_user(number: int, at: float) -> JobSubmitted:
+        event = submitted(number, 2, at, 1000.0)
+        return JobSubmitted(at, event.job_id, event.job | {"user": 7})
+
+    session.handle(Message(0.0, (of_user(0, 0.0),)))
+    session.handle(Message(20.0, (completed(0, 20.0),)))
+    probe = Job("w0!9", 9, 0.0, 1000.0, 1, extras={"user": 7})
+    assert history.estimate_s(probe) == 20.0
+    session.handle(Message(20.0, (of_user(1, 20.0),)))
+    session.handle(Message(50.0, (submitted(2, 1, 50.0),)))
+    session.check()
+    assert history.correct_s(probe, 30.0) == 90.0
+    assert UserHistory(correction=Correction.WALLTIME).correct_s(probe, 30.0) == 1000.0

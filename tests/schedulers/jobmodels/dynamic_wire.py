@@ -1,0 +1,169 @@
+"""A scripted simulator of dynamic sub-jobs for execution models: durations from profiles, kills, walltimes, calls."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+from typing import Any
+
+from schedulers.core.guard import WireGuard
+from schedulers.core.job import Allocation, Job
+from schedulers.core.machine import Machine
+from schedulers.jobmodels.base import Ended, Execution
+from schedulers.wire.messages import (
+    BatsimConfig,
+    CallMeLater,
+    Event,
+    ExecuteJob,
+    JobCompleted,
+    JobState,
+    KillJob,
+    RegisterJob,
+    RegisterProfile,
+    Request,
+    RequestedCall,
+    ResourceInfo,
+    SimulationBegins,
+)
+
+DYNAMIC = BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)
+BANDWIDTH = 10.0
+"""Bytes per second of every transfer to the file system."""
+
+
+def machine(nodes: int = 4, racks: int = 1) -> Machine:
+    """Nodes in racks, two storage nodes, a file system (the last id)."""
+    return Machine.from_simulation_begins(
+        SimulationBegins(
+            0.0,
+            tuple(ResourceInfo(i, f"n{i}", properties={"location": f"r{i * racks // nodes}"}) for i in range(nodes)),
+            (
+                ResourceInfo(nodes, "s0", properties={"capacity_bytes": "1000"}),
+                ResourceInfo(nodes + 1, "s1", properties={"capacity_bytes": "1000"}),
+                ResourceInfo(nodes + 2, "pfs"),
+            ),
+        )
+    )
+
+
+class Wire:
+    """Plays an execution model's requests.
+
+    Attributes
+    ----------
+    transfers
+        ``(start, end, job, hosts)`` of every transfer to or from the file system that has ended.
+    ends
+        ``(time, end)`` of every job.
+    """
+
+    def __init__(self, execution: Execution, shape: Machine, config: BatsimConfig = DYNAMIC) -> None:
+        self.execution = execution
+        execution.begin(shape, config)
+        self.pfs = shape.pfs_id
+        self.guard = WireGuard(config, {})
+        self.now_s = 0.0
+        self.log: list[Request] = []
+        self.ends: dict[str, tuple[float, Ended]] = {}
+        self.transfers: list[tuple[float, float, str, tuple[int, ...]]] = []
+        self._profiles: dict[tuple[str, str], dict[str, Any]] = {}
+        self._jobs: dict[str, dict[str, Any]] = {}
+        self._running: dict[str, tuple[float, tuple[int, ...], dict[str, Any]]] = {}
+        self._calendar: list[tuple[float, int, str]] = []
+        self._count = 0
+
+    def start(self, job: Job, allocation: Allocation) -> None:
+        """Start a job now."""
+        self.guard.submitted(job.id)
+        self._apply(self.execution.start(job, allocation, self.now_s))
+
+    def kill(self, job: Job) -> None:
+        """Kill a job now, unless it has ended."""
+        if job.id not in self.ends:
+            step = self.execution.kill(job, self.now_s)
+            self._apply(step.requests)
+            self._note(step.ended)
+
+    def run(self, until_s: float = float("inf")) -> None:
+        """Let time pass."""
+        while self._calendar and self._calendar[0][0] <= until_s:
+            self.now_s, _, what = heapq.heappop(self._calendar)
+            if not what:
+                self._tell(RequestedCall(self.now_s))
+            elif what in self._running:
+                start_s, _, profile = self._running[what]
+                full = self.now_s >= start_s + seconds(profile) - 1e-9
+                self._end(what, JobState.COMPLETED_SUCCESSFULLY if full else JobState.COMPLETED_WALLTIME_REACHED)
+        if until_s < float("inf"):
+            self.now_s = until_s
+
+    def busy(self) -> list[tuple[str, tuple[int, ...]]]:
+        """Transfers with the file system that run now: job and hosts."""
+        return [(_owner(sub), hosts) for sub, (_, hosts, profile) in self._running.items() if profile["pfs"]]
+
+    # ------------------------------------------------------------------ steps
+
+    def _apply(self, requests: Iterable[Request]) -> None:
+        requests = list(requests)
+        self.guard.check(requests)
+        self.log += requests
+        for request in requests:
+            if isinstance(request, RegisterProfile):
+                self._profiles[request.workload_name, request.profile_name] = dict(request.profile)
+            elif isinstance(request, RegisterJob):
+                self._jobs[request.job_id] = dict(request.job)
+            elif isinstance(request, ExecuteJob):
+                self._execute(request)
+            elif isinstance(request, CallMeLater):
+                self._at(request.at, "")
+            elif isinstance(request, KillJob):
+                for sub in request.job_ids:
+                    if sub in self._running:
+                        self._end(sub, JobState.COMPLETED_KILLED)
+
+    def _execute(self, request: ExecuteJob) -> None:
+        job = self._jobs[request.job_id]
+        profile = self._profiles[request.job_id.split("!")[0], job["profile"]]
+        mapping = request.storage_mapping or {}
+        profile = {**profile, "pfs": self.pfs in mapping.values()}
+        self._running[request.job_id] = (self.now_s, request.alloc, profile)
+        duration = seconds(profile)
+        if job["walltime"] > 0:
+            duration = min(duration, job["walltime"])
+        self._at(self.now_s + duration, request.job_id)
+
+    def _end(self, sub: str, state: JobState) -> None:
+        start_s, hosts, profile = self._running.pop(sub)
+        if profile["pfs"]:
+            self.transfers.append((start_s, self.now_s, _owner(sub), hosts))
+        code = 0 if state is JobState.COMPLETED_SUCCESSFULLY else -1
+        self.guard.completed(sub)
+        self._tell(JobCompleted(self.now_s, sub, state, code, hosts))
+
+    def _tell(self, event: Event) -> None:
+        step = self.execution.handle(event, self.now_s)
+        if step is not None:
+            self._note(step.ended)
+            self._apply(step.requests)
+
+    def _note(self, ended: Iterable[Ended]) -> None:
+        for end in ended:
+            assert end.job_id not in self.ends, "a job ended twice"
+            self.ends[end.job_id] = (self.now_s, end)
+
+    def _at(self, time_s: float, what: str) -> None:
+        self._count += 1
+        heapq.heappush(self._calendar, (time_s, self._count, what))
+
+
+def seconds(profile: dict[str, Any]) -> float:
+    """Duration of a sub-job."""
+    if profile["type"] == "delay":
+        return float(profile["delay"])
+    if profile["type"] == "parallel_homogeneous":
+        return float(profile["cpu"])
+    return float(profile.get("nb_bytes", profile.get("bytes_to_write", 0))) / BANDWIDTH
+
+
+def _owner(sub: str) -> str:
+    return sub.split("!")[0].replace("%", "!")

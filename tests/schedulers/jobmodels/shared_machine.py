@@ -1,0 +1,78 @@
+"""Plays a few jobs under a policy that shares four nodes in time, through the embedded simulator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from platforms.catalogue import platform_from
+from schedulers.assembly import Settings, assemble
+from schedulers.core.job import Allocation, Job
+from schedulers.core.session import Observer, Session
+from schedulers.policykit.view import Policy, Running
+from schedulers.wire.messages import JobState, Message, Reply, Request
+from simulator.broker import Simulation
+from simulator.engines.fixed import FixedEngine
+from simulator.links import InProcessLink
+from simulator.options import SimulationOptions
+from simulator.workload import workload_from_object
+
+NODES = 4
+
+
+@dataclass
+class Shown(Observer):
+    """What happened, by the jobs' names."""
+
+    starts: dict[str, float] = field(default_factory=dict)
+    ends: dict[str, tuple[float, JobState]] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    requests: list[Request] = field(default_factory=list)
+
+    def rejected(self, job: Job, reason: str, now_s: float) -> None:
+        """Note a refusal."""
+        self.refused[job.name] = reason
+
+    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        """Note a start."""
+        self.starts[job.name] = now_s
+
+    def ended(self, running: Running, state: JobState, now_s: float) -> None:
+        """Note an end."""
+        self.ends[running.job.name] = (now_s, state)
+
+    def count(self, kind: type) -> int:
+        """Requests of a kind that were sent."""
+        return sum(isinstance(request, kind) for request in self.requests)
+
+
+def job(name: str, nodes: int, seconds: float, submit_s: float = 0.0, **extras: Any) -> dict[str, Any]:
+    """A job with a delay profile; ``walltime``, ``io_blocks``, ``file_nodes`` and others as extras."""
+    profile = extras.pop("profile", {"type": "delay", "delay": seconds})
+    return {"id": name, "subtime": submit_s, "res": nodes, "profile": name, "#profile": profile, **extras}
+
+
+def play(
+    policy: Policy, jobs: list[dict[str, Any]], settings: Settings | None = None, *, dynamic: bool = True
+) -> Shown:
+    """Run to the end; the books are checked after every message."""
+    shown = Shown()
+    session = assemble(policy, settings or Settings(), observer=shown)
+    data = {
+        "nb_res": NODES,
+        "jobs": [{key: value for key, value in entry.items() if key != "#profile"} for entry in jobs],
+        "profiles": {entry["profile"]: entry["#profile"] for entry in jobs},
+    }
+    machine = platform_from("serverless")
+    with FixedEngine(machine) as engine:
+        options = SimulationOptions(dynamic_jobs=dynamic, fail_on_deadlock=True, machine_limit=NODES)
+        link = InProcessLink(lambda message: _handle(session, message, shown))
+        Simulation(machine, [workload_from_object(data)], engine, link, options).run()
+    return shown
+
+
+def _handle(session: Session, message: Message, shown: Shown) -> Reply:
+    reply = session.handle(message)
+    session.check()
+    shown.requests.extend(reply.events)
+    return reply

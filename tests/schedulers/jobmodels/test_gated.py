@@ -1,0 +1,94 @@
+"""The IO-Aware model through an exclusive gate: stages take turns, drains survive kills, nobody is lost."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schedulers.core.job import Allocation, Job
+from schedulers.jobmodels.gated import GatedPhased
+from schedulers.jobmodels.gates import Exclusive, IoOrder, Shared
+from schedulers.jobmodels.phased import Phased, PhasedOptions, PhaseRecord, Stage
+from schedulers.wire.messages import JobState
+from tests.schedulers.jobmodels.dynamic_wire import Wire, machine
+
+OPTIONS = PhasedOptions(phase_target_flops=2.0)
+
+
+def job(number: int, cpu: float = 4.0, size: int = 20, walltime_s: float = math.inf) -> Job:
+    """One node that computes ``cpu`` s in phases of 2 s, with a burst buffer."""
+    profile = {"type": "parallel_homogeneous", "cpu": cpu, "com": 0}
+    return Job(f"w0!{number}", number, 0.0, walltime_s, 1, size, 0, "p", profile)
+
+
+def place(number: int) -> Allocation:
+    """Node and storage of a job."""
+    return Allocation((number,), (number % 2,), 20)
+
+
+def test_two_jobs_take_turns() -> None:
+    """Stage-in 2 s each: job 1 begins at 2 s; 2 x 2.5 and 2 x 2 s of computing, checkpoint and drain of 1 s each."""
+    records: list[PhaseRecord] = []
+    wire = Wire(GatedPhased(Exclusive(), 0, OPTIONS, records.append), machine())
+    for number in range(2):
+        wire.start(job(number, 5.0 - number), place(number))
+    wire.run()
+    assert [(a, b, owner[-1]) for a, b, owner, _ in wire.transfers] == [
+        (0, 2, "0"), (2, 4, "1"),  # in
+        (5.5, 6.5, "0"), (7, 8, "1"),  # drains: after a phase of computing and the checkpoint
+        (8, 10, "0"), (10, 12, "1"),  # out: job 1 asks at 9 s
+    ]  # fmt: skip
+    assert [record.waited_s for record in records] == [0.0, 3.0]
+    assert [record.seconds[Stage.STAGE_IN] for record in records] == [2.0, 4.0]
+
+
+def test_a_shared_gate_changes_nothing() -> None:
+    """Through a gate that lets everybody in, the same requests go out as without one."""
+    plain, gated = Wire(Phased(OPTIONS), machine()), Wire(GatedPhased(Shared(), 0, OPTIONS), machine())
+    for wire in (plain, gated):
+        for number in range(3):
+            wire.start(job(number, 6.0), place(number))
+        wire.run()
+    assert plain.log == gated.log
+    assert plain.ends == gated.ends
+
+
+@settings(max_examples=100)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([1.0, 4.0, 7.0]), st.sampled_from([math.inf, 9.0, 30.0])), min_size=1, max_size=4
+    ),
+    st.dictionaries(st.integers(0, 3), st.integers(0, 25)),
+    st.sampled_from(list(IoOrder)),
+    st.booleans(),
+)
+def test_exclusive_whatever_is_killed(jobs: Any, kills: dict[int, int], order: IoOrder, early: bool) -> None:
+    """Never two transfers with the file system at once; every job ends; drains reach the file system all the same."""
+    options = PhasedOptions(phase_target_flops=2.0, early_release=early)
+    records: dict[str, PhaseRecord] = {}
+    gate = Exclusive(order)
+    wire = Wire(GatedPhased(gate, 0, options, lambda r: records.update({r.job.id: r})), machine())
+    made = [job(i, cpu, 20, wall) for i, (cpu, wall) in enumerate(jobs)]
+    for index, one in enumerate(made):
+        wire.start(one, place(index))
+    for number, time_s in sorted(kills.items(), key=lambda item: item[1]):
+        wire.run(float(time_s))
+        if number < len(made):
+            wire.kill(made[number])
+        gate.check()
+    wire.run()
+    spans = sorted((a, b) for a, b, _, _ in wire.transfers)
+    assert all(first[1] <= second[0] + 1e-9 for first, second in itertools.pairwise(spans))
+    assert wire.ends.keys() == {one.id for one in made}
+    assert not wire.busy()
+    assert gate.holder(0) is None
+    for one in made:
+        checkpoints = records[one.id].moved_bytes[Stage.CHECKPOINT]
+        if wire.ends[one.id][1].state is JobState.COMPLETED_SUCCESSFULLY:
+            assert checkpoints == records[one.id].moved_bytes[Stage.DRAIN]
+        else:
+            assert one.walltime_s < math.inf or int(one.id[3:]) in kills

@@ -1,0 +1,313 @@
+"""Malleable execution on the wire: intervals, I/O through the gate, reconfigurations, kills in every state."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from platforms.catalogue import describe
+from platforms.generate import generate
+from schedulers.controllers.prediction import Step
+from schedulers.controllers.running import Activity
+from schedulers.core.guard import WireGuard
+from schedulers.core.job import Allocation, Job
+from schedulers.core.machine import Machine
+from schedulers.core.session import Session
+from schedulers.errors import DecisionRefused, RemoteProtocolError
+from schedulers.jobmodels.app_record import AppRecord
+from schedulers.jobmodels.base import Ended, Released
+from schedulers.jobmodels.gates import Exclusive
+from schedulers.jobmodels.malleable import Malleable
+from schedulers.policies import POLICIES
+from schedulers.wire.messages import (
+    BatsimConfig,
+    CallMeLater,
+    ExecuteJob,
+    JobCompleted,
+    JobState,
+    KillJob,
+    Message,
+    RegisterJob,
+    RegisterProfile,
+    RejectJob,
+    Reply,
+    Request,
+    RequestedCall,
+    ResourceInfo,
+    SimulationBegins,
+)
+from simulator.__main__ import main
+from tests.simulator.peers import decoded, listening
+
+DYNAMIC = BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)
+
+
+def machine() -> Machine:
+    """Eight nodes and a file system (id 8)."""
+    nodes = tuple(ResourceInfo(i, f"n{i}") for i in range(8))
+    return Machine.from_simulation_begins(SimulationBegins(0.0, nodes, (ResourceInfo(8, "pfs"),)))
+
+
+def job(name: str = "1", walltime_s: float = 1000.0, nodes: int = 2, **changes: Any) -> Job:
+    """Eight iterations of 60/n s, I/O after every four, control points after every two, 2 to 6 nodes."""
+    description = {
+        "iterations": 8, "io_every": 4, "control_every": 2, "minimum": 1, "maximum": 6, "overhead": 3.0,
+        "io_bytes": 10e9, "model": {"work": 60.0},
+    } | changes  # fmt: skip
+    return Job(f"w0!{name}", 0, 0.0, walltime_s, nodes, profile={"type": "delay", "delay": 9, "malleable": description})
+
+
+class Wire:
+    """A scripted Batsim; every request is checked by the guard."""
+
+    def __init__(self, *jobs: Job, config: BatsimConfig = DYNAMIC) -> None:
+        self.records: list[AppRecord] = []
+        self.gate = Exclusive()
+        self.execution = Malleable(gate=self.gate, on_record=self.records.append)
+        self.execution.begin(machine(), config)
+        self.guard = WireGuard(config, {"w0": {}})
+        self.running: list[str] = []
+        self.log: list[Request] = []
+        self.ended: list[Ended] = []
+        self.released: list[Released] = []
+        first = 0
+        for one in jobs:
+            self.guard.submitted(one.id)
+            self.apply(self.execution.start(one, Allocation(tuple(range(first, first + one.nodes))), 0.0))
+            first += one.nodes
+
+    def apply(self, requests: Any) -> None:
+        """Take requests."""
+        batch = list(requests)
+        self.guard.check(batch)
+        self.log += batch
+        self.running += [request.job_id for request in batch if isinstance(request, ExecuteJob)]
+
+    def take(self, step: Any) -> None:
+        """Take what follows from an event."""
+        assert step is not None
+        self.apply(step.requests)
+        self.ended += step.ended
+        self.released += step.released
+        self.execution.check()
+
+    def complete(self, sub_id: str, now_s: float, state: JobState = JobState.COMPLETED_SUCCESSFULLY) -> None:
+        """A sub-job ends."""
+        self.running.remove(sub_id)
+        self.guard.completed(sub_id)
+        code = 0 if state is JobState.COMPLETED_SUCCESSFULLY else -2
+        self.take(self.execution.handle(JobCompleted(now_s, sub_id, state, code, ()), now_s))
+
+    def last(self, kind: type) -> Any:
+        """The last request of a kind."""
+        return [request for request in self.log if isinstance(request, kind)][-1]
+
+
+def test_first_interval_on_the_wire() -> None:
+    """A profile, a registration with the whole walltime, an execution on the job's nodes, the static job rejected."""
+    wire = Wire(job())
+    profile, register, execute, reject = wire.log
+    assert isinstance(profile, RegisterProfile)
+    assert (profile.workload_name, profile.profile["type"], profile.profile["delay"]) == ("w0%1", "delay", 60.0)
+    assert isinstance(register, RegisterJob)
+    assert (register.job["walltime"], register.job["res"]) == (1000.0, 2)
+    assert isinstance(execute, ExecuteJob)
+    assert execute.alloc == (0, 1)
+    assert isinstance(reject, RejectJob)
+
+
+def test_a_whole_life() -> None:
+    """Two intervals, I/O from both nodes, two intervals, I/O, the end; times as they were seen."""
+    wire = Wire(job())
+    wire.complete("w0%1!0", 60.0)
+    wire.complete("w0%1!1", 120.0)
+    execute, profile = wire.last(ExecuteJob), wire.last(RegisterProfile).profile
+    assert (execute.alloc, execute.storage_mapping) == ((0, 1), {"pfs": 8})
+    assert (profile["type"], profile["bytes_to_write"]) == ("parallel_homogeneous_pfs", 5e9)
+    wire.complete("w0%1!2", 130.0)
+    for number, now_s in ((3, 190.0), (4, 250.0), (5, 261.0)):
+        wire.complete(f"w0%1!{number}", now_s)
+    assert wire.ended == [Ended("w0!1", JobState.COMPLETED_SUCCESSFULLY, 0)]
+    record = wire.records[0]
+    assert (record.iterations, record.intervals, record.compute_s, record.node_seconds) == (8, 4, 240.0, 522.0)
+    assert [(phase.asked_s, phase.end_s) for phase in record.phases] == [(120.0, 130.0), (250.0, 261.0)]
+    second = record.phases[1].predicted
+    assert second is not None
+    assert (second.start_s, second.duration_s) == (250.0, 10.0)
+
+
+def test_decisions_find_everything_worked_out() -> None:
+    """Once somebody has looked, each report and each agreement leaves a view that a decision only has to collect."""
+    wire = Wire(job())
+    assert "facts" not in vars(wire.execution.views()[0]), "nobody had looked"
+    for number, now_s in enumerate((60.0, 120.0, 130.0, 190.0)):
+        wire.complete(f"w0%1!{number}", now_s)
+        assert "facts" in vars(wire.execution.views()[0])
+    wire.execution.agree("w0!1", (Step(8, 0),), None, 200.0)
+    assert "facts" in vars(wire.execution.views()[0])
+
+
+def test_growing_and_shrinking_at_control_points() -> None:
+    """Given at 10 s, used from the control point at 60 s on after 3 s on all five nodes; the last come leave first."""
+    wire = Wire(job())
+    wire.execution.agree("w0!1", (Step(2, 3), Step(6, -2)), Allocation((2, 5, 7)), 10.0)
+    wire.execution.check()
+    view = wire.execution.views()[0]
+    assert (view.nodes, view.held, view.settled_nodes) == (2, 5, 3)
+    wire.complete("w0%1!0", 60.0)
+    assert wire.execution.views()[0].activity is Activity.RESIZE
+    assert wire.last(ExecuteJob).alloc == (0, 1, 2, 5, 7)
+    wire.complete("w0%1!1", 63.0)
+    assert wire.last(ExecuteJob).alloc == (0, 1, 2, 5, 7)
+    assert wire.last(RegisterProfile).profile["delay"] == 24.0
+    for number, now_s in ((2, 87.0), (3, 92.0), (4, 116.0)):
+        wire.complete(f"w0%1!{number}", now_s)
+    assert wire.last(ExecuteJob).alloc == (0, 1, 2, 5, 7), "those that leave take part in the reconfiguration"
+    assert wire.released == []
+    wire.complete("w0%1!5", 119.0)
+    assert wire.released == [Released("w0!1", (5, 7))]
+    assert wire.last(ExecuteJob).alloc == (0, 1, 2)
+    wire.complete("w0%1!6", 159.0)
+    wire.complete("w0%1!7", 162.0)
+    assert wire.ended
+    assert wire.records[0].sizes == [(0.0, 2), (63.0, 5), (119.0, 3)]
+    assert wire.records[0].node_seconds == 2 * 10 + 5 * 109 + 3 * 43
+
+
+def test_given_and_taken_back_before_it_was_used() -> None:
+    """No reconfiguration; the nodes are back at the control point."""
+    wire = Wire(job())
+    wire.execution.agree("w0!1", (Step(2, 3),), Allocation((2, 5, 7)), 10.0)
+    wire.execution.agree("w0!1", (Step(2, -3),), None, 20.0)
+    wire.complete("w0%1!0", 60.0)
+    assert wire.released == [Released("w0!1", (2, 5, 7))]
+    assert wire.last(ExecuteJob).alloc == (0, 1)
+    assert wire.records == []
+
+
+def test_without_overhead_the_size_changes_at_once() -> None:
+    """The next interval runs on the new nodes; a part is given back together with what is left over."""
+    wire = Wire(job(overhead=0.0))
+    wire.execution.agree("w0!1", (Step(2, 3),), Allocation((2, 5, 7)), 10.0)
+    wire.execution.agree("w0!1", (Step(2, -2),), None, 20.0)
+    wire.complete("w0%1!0", 60.0)
+    assert wire.released == [Released("w0!1", (5, 7))]
+    assert wire.last(ExecuteJob).alloc == (0, 1, 2)
+
+
+def test_exclusive_io_waits_for_its_turn() -> None:
+    """The second one writes when the first one has written; its delay is known, and it was asked to wake us."""
+    wire = Wire(job("1"), job("2"))
+    for sub_id in ("w0%1!0", "w0%2!0"):
+        wire.complete(sub_id, 60.0)
+    for sub_id in ("w0%1!1", "w0%2!1"):
+        wire.complete(sub_id, 120.0)
+    assert wire.running == ["w0%1!2"]
+    assert wire.last(CallMeLater).at == 1000.0
+    wire.complete("w0%1!2", 130.0)
+    assert wire.running == ["w0%1!3", "w0%2!2"]
+    wire.complete("w0%2!2", 140.0)
+    ended = wire.execution.take_ended_phases()
+    assert [(one.id, one.asked_s, one.begin_s, one.end_s) for one in ended] == [
+        ("w0!1", 120.0, 120.0, 130.0), ("w0!2", 120.0, 130.0, 140.0)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("ends", ["killed", "walltime"])
+def test_an_end_while_waiting_gives_the_turn_up(ends: str) -> None:
+    """Killed, or its walltime over, while it waits: it ends at once, and the gate has forgotten it."""
+    wire = Wire(job("1"), job("2", walltime_s=125.0))
+    for number, now_s in ((0, 60.0), (1, 120.0)):
+        for name in "12":
+            wire.complete(f"w0%{name}!{number}", now_s)
+    if ends == "killed":
+        wire.take(wire.execution.kill(job("2"), 125.0))
+    else:
+        wire.take(wire.execution.handle(RequestedCall(125.0), 125.0))
+    state = {"killed": JobState.COMPLETED_KILLED, "walltime": JobState.COMPLETED_WALLTIME_REACHED}[ends]
+    assert [(end.job_id, end.state) for end in wire.ended] == [("w0!2", state)]
+    wire.complete("w0%1!2", 130.0)
+    wire.gate.check()
+    assert wire.running == ["w0%1!3"]
+
+
+@pytest.mark.parametrize("stage", [Activity.COMPUTE, Activity.IO, Activity.RESIZE])
+def test_a_kill_ends_what_runs_and_nothing_is_kept(stage: Activity) -> None:
+    """In an interval, while writing, in the middle of a reconfiguration."""
+    wire = Wire(job())
+    if stage is Activity.IO:
+        wire.complete("w0%1!0", 60.0)
+        wire.complete("w0%1!1", 120.0)
+    elif stage is Activity.RESIZE:
+        wire.execution.agree("w0!1", (Step(2, 3),), Allocation((2, 5, 7)), 10.0)
+        wire.complete("w0%1!0", 60.0)
+    assert wire.execution.views()[0].activity is stage
+    wire.take(wire.execution.kill(job(), 121.0))
+    live = wire.last(KillJob).job_ids[0]
+    wire.complete(live, 121.0, JobState.COMPLETED_KILLED)
+    assert wire.ended == [Ended("w0!1", JobState.COMPLETED_KILLED, -2)]
+    assert wire.running == []
+    wire.gate.check()
+
+
+def test_the_walltime_ends_an_application() -> None:
+    """An interval that reaches it is the last; and no sub-job is registered without time left."""
+    wire = Wire(job(walltime_s=90.0))
+    wire.complete("w0%1!0", 60.0)
+    assert wire.last(RegisterJob).job["walltime"] == 30.0
+    wire.complete("w0%1!1", 90.0, JobState.COMPLETED_WALLTIME_REACHED)
+    assert [end.state for end in wire.ended] == [JobState.COMPLETED_WALLTIME_REACHED]
+    wire = Wire(job(walltime_s=60.0))
+    wire.complete("w0%1!0", 60.0)
+    assert [end.state for end in wire.ended] == [JobState.COMPLETED_WALLTIME_REACHED]
+
+
+def test_rigid_jobs_run_as_they_are() -> None:
+    """A job without description is one Batsim job."""
+    rigid = Job("w0!1", 0, 0.0, 10.0, 2, profile={"type": "delay", "delay": 5})
+    wire = Wire(rigid)
+    assert [type(request) for request in wire.log] == [ExecuteJob]
+    wire.complete("w0!1", 5.0)
+    assert wire.ended == [Ended("w0!1", JobState.COMPLETED_SUCCESSFULLY, 0)]
+
+
+def test_what_it_needs() -> None:
+    """Dynamic jobs, and a description without faults."""
+    with pytest.raises(RemoteProtocolError, match="--enable-dynamic-jobs"):
+        Wire(job(), config=BatsimConfig())
+    with pytest.raises(DecisionRefused, match="control_every: 3 does not divide"):
+        Wire(job(control_every=3))
+
+
+def test_the_same_over_zeromq_and_without_profile_reuse(tmp_path: Path) -> None:
+    """The embedded simulator as a Batsim of its own: text messages, its options, its file of jobs."""
+    platform, workload = tmp_path / "p.xml", tmp_path / "w.json"
+    platform.write_text(generate(describe("tiny")), encoding="utf-8")
+    jobs = [{"id": name, "subtime": 0, "res": 2, "profile": name} for name in "12"]
+    jobs.append({"id": "3", "subtime": 1, "res": 2, "walltime": 50, "profile": "rigid"})
+    profiles: dict[str, Any] = {name: job(name, io_bytes=2e9).profile for name in "12"}
+    profiles["rigid"] = {"type": "delay", "delay": 20}
+    workload.write_text(json.dumps({"nb_res": 8, "jobs": jobs, "profiles": profiles}), encoding="utf-8")
+    ends = []
+    for flags in (["--enable-profile-reuse"], []):
+        records: list[AppRecord] = []
+        session = Session(POLICIES["easy"].build(), execution=Malleable(gate=Exclusive(), on_record=records.append))
+
+        def handle(message: Message, session: Session = session) -> Reply:
+            reply = session.handle(message)
+            session.check()
+            return reply
+
+        with listening(decoded(handle)) as endpoint:
+            code = main(
+                ["-s", endpoint, "-p", str(platform), "-w", str(workload), "-e", str(tmp_path / "out"),
+                 "--enable-dynamic-jobs", *flags]
+            )  # fmt: skip
+        assert code == 0
+        assert [record.state for record in records] == [JobState.COMPLETED_SUCCESSFULLY] * 2
+        assert records[0].phases[0].begin_s < records[1].phases[0].begin_s, "one writes after the other"
+        ends.append([record.end_s for record in records])
+    assert ends[0] == pytest.approx(ends[1])

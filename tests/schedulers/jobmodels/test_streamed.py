@@ -1,0 +1,91 @@
+"""Streams on the real Batsim's protocol, against the embedded simulator: the same as our own profile type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from platforms import platform_from
+from schedulers.core.machine import MachineDefaults, simple_machine
+from schedulers.core.session import Session
+from schedulers.errors import RemoteProtocolError
+from schedulers.jobmodels.base import Execution
+from schedulers.jobmodels.rigid import Rigid
+from schedulers.jobmodels.streamed import Streamed, stream_profile
+from schedulers.policies import POLICIES
+from schedulers.wire.batsim4.codec import decode_reply, encode_reply
+from schedulers.wire.messages import BatsimConfig, ExecuteJob, Message, Reply
+from simulator.broker import Simulation
+from simulator.engines.fluid import FluidEngine
+from simulator.engines.waterfill import WaterfillEngine
+from simulator.links import InProcessLink
+from simulator.options import SimulationOptions
+from simulator.workload import workload_from_object
+
+MB = 1_000_000
+JOBS = ((1, 0.0, 1, 64, 9), (2, 0.0, 3, 128, 10), (3, 5.0, 2, 100, 4), (4, 30.0, 4, 128, 6))
+"""(number, submission, nodes, MB/s per node, seconds); 1 and 2 over-allocate the network switch."""
+
+
+def workload(portable: bool) -> dict[str, Any]:
+    """The jobs in either form."""
+    jobs, profiles = [], {}
+    for number, submit, nodes, rate, seconds in JOBS:
+        job = {"id": str(number), "subtime": submit, "res": nodes, "profile": f"p{number}", "io_rate": rate * MB}
+        cpu, amount = seconds * 1e9, rate * MB * seconds
+        jobs.append(job | ({"io_bytes": amount} if portable else {}))
+        profiles[f"p{number}"] = (
+            {"type": "parallel_homogeneous", "cpu": cpu, "com": 0}
+            if portable
+            else {"type": "io_stream", "cpu": cpu, "io_bytes": amount}
+        )
+    return {"nb_res": 4, "jobs": jobs, "profiles": profiles}
+
+
+def play(engine_class: type, portable: bool) -> tuple[dict[str, float], list[ExecuteJob]]:
+    """Ends of the jobs, and the requests that started them."""
+    platform = platform_from("herbein-small")
+    execution: Execution = Streamed() if portable else Rigid()
+    session = Session(POLICIES["fcfs"].build(), execution=execution, defaults=MachineDefaults(bandwidth=False))
+    ends: dict[str, float] = {}
+    sent: list[ExecuteJob] = []
+
+    def handle(message: Message) -> Reply:
+        for event in message.events:
+            if hasattr(event, "return_code"):
+                ends[event.job_id] = message.now
+        reply = session.handle(message)
+        sent.extend(event for event in reply.events if isinstance(event, ExecuteJob))
+        return reply
+
+    with engine_class(platform) as engine:
+        options = SimulationOptions(fail_on_deadlock=True)
+        Simulation(platform, [workload_from_object(workload(portable))], engine, InProcessLink(handle), options).run()
+    return ends, sent
+
+
+@pytest.mark.parametrize("engine", [FluidEngine, WaterfillEngine])
+def test_both_expressions_of_a_stream_run_alike(engine: type) -> None:
+    """``io_stream`` and ``parallel_homogeneous`` with an ``additional_io_job`` end at the same instants."""
+    own, _ = play(engine, portable=False)
+    portable, sent = play(engine, portable=True)
+    assert own.keys() == {f"w0!{number}" for number, *_ in JOBS}
+    assert portable == pytest.approx(own, abs=2e-6)
+    assert own["w0!2"] > 11.0  # blocked on I/O for a while
+    assert all(request.additional_io_job is not None for request in sent)
+
+
+def test_what_goes_over_the_wire() -> None:
+    """One matrix row per host, everything into the column of the file system, and a legal Batsim 4 message."""
+    assert stream_profile(2, 5, 1)["com"] == [0, 5, 0, 0, 0, 0, 0, 5, 0]
+    _, sent = play(FluidEngine, portable=True)
+    data = encode_reply(Reply(0.0, (sent[0],)))
+    assert b'"additional_io_job"' in data
+    assert decode_reply(data).events == (sent[0],)
+
+
+def test_a_machine_without_file_system_is_refused() -> None:
+    """The message says what the platform lacks."""
+    with pytest.raises(RemoteProtocolError, match="parallel file system"):
+        Streamed().begin(simple_machine(2), BatsimConfig())

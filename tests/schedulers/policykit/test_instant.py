@@ -1,0 +1,41 @@
+"""What is free from now on."""
+
+from __future__ import annotations
+
+from schedulers.core.job import Allocation
+from schedulers.core.machine import Link, simple_machine
+from schedulers.policykit.instant import free_until, narrow_points
+from schedulers.timeline import Timeline
+
+MACHINE = simple_machine(70, 2, 100, (Link("pfs", 50, -1),), (0,) * 70)
+
+
+def booked() -> Timeline:
+    """Nodes 0-64 busy until 10 with room 40 of the first storage; node 69 and half a link reserved from 20 to 30."""
+    timeline = Timeline(MACHINE, 0.0)
+    timeline.reserve(0.0, 10.0, Allocation(tuple(range(65)), (0,) * 65, 1))
+    timeline.reserve(20.0, 30.0, Allocation((69,), (1,), 30, 25))
+    return timeline
+
+
+def test_free_until() -> None:
+    """A reservation counts only for what reaches into it; running jobs count although they end."""
+    assert free_until(booked(), 20.0) == ((65, 66, 67, 68, 69), [35, 100], [50])
+    assert free_until(booked(), 20.5) == ((65, 66, 67, 68), [35, 70], [25])
+    assert free_until(booked(), 0.0) == ((65, 66, 67, 68, 69), [35, 100], [50])
+
+
+def test_narrow_points() -> None:
+    """The present and the beginning of the reservation; not the ends of anything."""
+    times, rows, tables = booked().arrays
+    assert times.tolist() == [0.0, 10.0, 20.0, 30.0]
+    assert narrow_points(rows, tables.words) == [0, 2]
+
+
+def test_wider_later_is_no_narrow_point() -> None:
+    """A reservation of what is not free before it anyway changes nothing."""
+    timeline = Timeline(MACHINE, 0.0)
+    timeline.reserve(0.0, 10.0, Allocation((3,)))
+    timeline.reserve(10.0, 20.0, Allocation((3,)))
+    _, rows, tables = timeline.arrays
+    assert narrow_points(rows, tables.words) == [0]

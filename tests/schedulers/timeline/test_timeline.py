@@ -1,0 +1,295 @@
+"""The timeline, by hand: what fits when, on which nodes and storages, and what is refused."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from schedulers.core.job import Allocation
+from schedulers.core.machine import Link, Machine, Node, Storage, nearest_first, simple_machine
+from schedulers.timeline import Fit, Timeline
+from schedulers.timeline.placement import NodeOrder, Placement, Resource, StorageOrder, carried_nodes
+from tests.schedulers.machine_strategies import job
+
+
+def state(timeline: Timeline) -> tuple[bytes, bytes]:
+    """A timeline's state, byte for byte."""
+    snapshot = timeline.snapshot()
+    return snapshot.times.tobytes(), snapshot.rows.tobytes()
+
+
+def test_an_empty_machine_gives_the_first_nodes_now() -> None:
+    """Nodes by index, storages nearest first, at the start of the timeline."""
+    timeline = Timeline(simple_machine(4, storages=2, storage_bytes=10), now_s=5.0)
+    assert timeline.earliest_fit(job(3, bb_bytes=5), 60.0) == Fit(5.0, Allocation((0, 1, 2), (0, 0, 1), 5))
+
+
+def test_intervals_are_half_open() -> None:
+    """A job may start at the very moment another ends, and end at the very moment another starts."""
+    timeline = Timeline(simple_machine(1))
+    timeline.reserve(10.0, 20.0, Allocation((0,)))
+    assert timeline.earliest_fit(job(1), 10.0) == Fit(0.0, Allocation((0,)))
+    assert timeline.earliest_fit(job(1), 10.5) == Fit(20.0, Allocation((0,)))
+
+
+def test_nodes_must_be_the_same_over_the_whole_window() -> None:
+    """One of two nodes is free at all times, yet no node is for twenty seconds before 10."""
+    timeline = Timeline(simple_machine(2))
+    timeline.reserve(0.0, 10.0, Allocation((0,)))
+    timeline.reserve(10.0, 20.0, Allocation((1,)))
+    assert timeline.earliest_fit(job(1), 10.0) == Fit(0.0, Allocation((1,)))
+    assert timeline.earliest_fit(job(1), 20.0) == Fit(10.0, Allocation((0,)))
+
+
+def test_requests_are_not_split_over_storages() -> None:
+    """12 bytes are free on two storages, but only two requests of 4 fit whole."""
+    timeline = Timeline(simple_machine(4, storages=2, storage_bytes=10))
+    timeline.reserve(0.0, 30.0, Allocation((3,), (1,), 8))
+    assert timeline.earliest_fit(job(3, bb_bytes=4), 5.0) == Fit(30.0, Allocation((0, 1, 2), (0, 0, 1), 4))
+    assert timeline.fit_now(job(2, bb_bytes=4), 5.0) == Allocation((0, 1), (0, 0), 4)
+    full_of_crumbs = Timeline(simple_machine(4, storages=2, storage_bytes=7))
+    assert full_of_crumbs.fit_now(job(3, bb_bytes=4), 5.0) is None
+    assert full_of_crumbs.fit_now(job(2, bb_bytes=4), 5.0) == Allocation((0, 1), (0, 1), 4)
+
+
+def test_the_room_of_a_storage_is_its_least_over_the_window() -> None:
+    """A reservation later in the window counts."""
+    timeline = Timeline(simple_machine(2, storages=1, storage_bytes=10))
+    timeline.reserve(50.0, 60.0, Allocation((1,), (0,), 7))
+    assert timeline.fit_now(job(1, bb_bytes=4), 50.0) is not None
+    assert timeline.fit_now(job(1, bb_bytes=4), 51.0) is None
+
+
+def test_what_is_not_covered_is_neither_looked_at_nor_booked() -> None:
+    """The thesis's EASY without burst-buffer reservations fences nodes off and leaves the bytes to others."""
+    timeline = Timeline(simple_machine(2, storages=1, storage_bytes=10))
+    timeline.reserve(0.0, 100.0, Allocation((0,), (0,), 10))
+    asked = job(1, bb_bytes=10)
+    fit = timeline.earliest_fit(asked, 10.0, covering=Resource.NODES)
+    assert fit == Fit(0.0, Allocation((1,)))
+    timeline.reserve(0.0, 10.0, Allocation((1,), (0,), 10), Resource.NODES)
+    assert timeline.free_storage_now() == [0]
+    assert timeline.free_nodes_now() == 0
+    timeline.release(0.0, 10.0, Allocation((1,), (0,), 10), Resource.NODES)
+    assert timeline.earliest_fit(asked, 10.0) == Fit(100.0, Allocation((0,), (0,), 10))
+
+
+def test_a_job_without_walltime_is_booked_for_ever() -> None:
+    """Infinite durations fit only where nothing follows, and what comes after them never fits."""
+    timeline = Timeline(simple_machine(2))
+    timeline.reserve(10.0, 20.0, Allocation((0,)))
+    fit = timeline.earliest_fit(job(2), math.inf)
+    assert fit == Fit(20.0, Allocation((0, 1)))
+    timeline.reserve(20.0, math.inf, Allocation((0, 1)))
+    assert timeline.earliest_fit(job(1), 5.0, 12.0) == Fit(12.0, Allocation((1,)))
+    assert timeline.earliest_fit(job(1), 5.0, 16.0) is None
+    timeline.release(30.0, math.inf, Allocation((0, 1)))
+    assert timeline.earliest_fit(job(1), 5.0, 16.0) == Fit(30.0, Allocation((0,)))
+
+
+def test_a_duration_too_short_for_the_clock_looks_at_its_instant() -> None:
+    """At 1e9 s a nanosecond is nothing; a busy node is still busy."""
+    timeline = Timeline(simple_machine(1), now_s=1e9)
+    timeline.reserve(1e9, 2e9, Allocation((0,)))
+    assert timeline.fit_now(job(1), 1e-9) is None
+    assert timeline.earliest_fit(job(1), 1e-9) == Fit(2e9, Allocation((0,)))
+
+
+def test_thesis_storages_are_those_of_chassis_group_rest() -> None:
+    """Nodes fill the storage of their own chassis, then those of their group by number, then the others."""
+    places = [("0", "0"), ("0", "1"), ("1", "0")]
+    storages = tuple(Storage(10 + i, f"s{i}", place, 2) for i, place in enumerate(places))
+    nodes = tuple(Node(i, f"n{i}", ("0", "1", str(i))) for i in range(5))
+    machine = Machine(
+        nodes=nodes,
+        storages=storages,
+        node_link=np.full(5, -1, np.int32),
+        nearest_storages=nearest_first(nodes, storages),
+    )
+    allocation = Timeline(machine).fit_now(job(5, bb_bytes=1), 1.0)
+    assert allocation is not None
+    assert allocation.storages == (1, 1, 0, 0, 2)
+
+
+def test_bandwidth_example_of_herbein() -> None:
+    """Section 3.4: the second job gets nodes 2 and 3 but no fourth, so it waits for the end of the first."""
+    mb = 10**6
+    links = (
+        Link("pfs", 512 * mb, -1),
+        Link("network switch 1", 384 * mb, 0),
+        Link("network switch 2", 384 * mb, 0),
+        *(Link(f"low switch {i}", 256 * mb, 2) for i in (1, 2)),
+        *(Link(f"low switch {i}", 256 * mb, 1) for i in (3, 4)),
+    )
+    machine = simple_machine(4, links=links, node_link=(3, 3, 4, 4))
+    timeline = Timeline(machine)
+    first, second = job(1, io_rate=64 * mb), job(3, io_rate=128 * mb)
+    assert timeline.fit_now(first, 100.0) == Allocation((0,), (), 0, 64 * mb)
+    timeline.reserve(0.0, 100.0, Allocation((0,), (), 0, 64 * mb))
+    left = timeline.free_bandwidth_now()
+    assert left == [448 * mb, 384 * mb, 320 * mb, 192 * mb, 256 * mb, 256 * mb, 256 * mb]
+    assert carried_nodes(machine, [1, 2, 3], left, 128 * mb) == 2
+    assert timeline.earliest_fit(second, 10.0) == Fit(100.0, Allocation((0, 1, 2), (), 0, 128 * mb))
+    assert timeline.fit_now(second, 10.0, Resource.NODES) == Allocation((1, 2, 3))
+
+
+def test_nodes_under_full_links_are_skipped() -> None:
+    """First fit, spread and pack choose different nodes, and all respect the links."""
+    links = (Link("root", 100, -1), Link("left", 30, 0), Link("right", 20, 0))
+    machine = simple_machine(6, links=links, node_link=(1, 1, 1, 2, 2, 2))
+    chosen = {}
+    for order in NodeOrder:
+        allocation = Timeline(machine, 0.0, Placement(order)).fit_now(job(3, io_rate=10), 1.0)
+        assert allocation is not None
+        chosen[order] = allocation.nodes
+    assert chosen == {NodeOrder.FIRST_FIT: (0, 1, 2), NodeOrder.SPREAD: (0, 1, 3), NodeOrder.PACK: (0, 3, 4)}
+    assert Timeline(machine).fit_now(job(4, io_rate=20), 1.0) is None
+
+
+@pytest.mark.parametrize(
+    ("order", "storages"),
+    [
+        (StorageOrder.NEAREST, (2, 2, 2, 0)),
+        (StorageOrder.BY_ID, (0, 0, 1, 1)),
+        (StorageOrder.EMPTIEST, (2, 1, 0, 2)),
+        (StorageOrder.FULLEST, (0, 0, 1, 1)),
+        (StorageOrder.FULLEST_AT_END, (0, 0, 1, 1)),
+    ],
+)
+def test_storage_orders(order: StorageOrder, storages: tuple[int, ...]) -> None:
+    """Rooms 4, 5, 6; every node has storage 2 nearest."""
+    nodes = tuple(Node(i, f"n{i}", ()) for i in range(4))
+    machine = Machine(
+        nodes=nodes,
+        storages=tuple(Storage(4 + i, f"s{i}", (), 4 + i) for i in range(3)),
+        node_link=np.full(4, -1, np.int32),
+        nearest_storages=np.array([[2, 0, 1]] * 4, np.int32),
+    )
+    allocation = Timeline(machine, 0.0, Placement(storage_order=order)).fit_now(job(4, bb_bytes=2), 1.0)
+    assert allocation is not None
+    assert allocation.storages == storages
+
+
+def test_jobs_that_end_late_share_storage() -> None:
+    """Storage 0 is in use until 10 s, storage 1 until 100 s: a job goes where the others are still there at its end."""
+    timeline = Timeline(simple_machine(4, 3, 10), 0.0, Placement(storage_order=StorageOrder.FULLEST_AT_END))
+    timeline.reserve(0.0, 10.0, Allocation((0,), (0,), 5))
+    timeline.reserve(0.0, 100.0, Allocation((1,), (1,), 2))
+    chosen = {}
+    for duration_s in (5.0, 50.0, 500.0):
+        allocation = timeline.fit_now(job(1, bb_bytes=3), duration_s)
+        assert allocation is not None
+        chosen[duration_s] = allocation.storages
+    assert chosen == {5.0: (0,), 50.0: (1,), 500.0: (1,)}  # at 500 s all are empty: the one left last
+
+
+def test_releasing_joins_segments() -> None:
+    """A timeline depends on what is booked, not on its history."""
+    timeline = Timeline(simple_machine(3))
+    empty = state(timeline)
+    timeline.reserve(0.0, 20.0, Allocation((0,)))
+    timeline.reserve(10.0, 30.0, Allocation((1,)))
+    assert timeline.breakpoints() == [0.0, 10.0, 20.0, 30.0]
+    timeline.reserve(20.0, 40.0, Allocation((0,)))
+    assert timeline.breakpoints() == [0.0, 10.0, 30.0, 40.0]
+    timeline.release(0.0, 40.0, Allocation((0,)))
+    timeline.release(10.0, 30.0, Allocation((1,)))
+    assert state(timeline) == empty
+
+
+def test_many_bookings_grow_the_arrays() -> None:
+    """A thousand breakpoints, booked and taken back in another order."""
+    timeline = Timeline(simple_machine(7, storages=1, storage_bytes=7))
+    for start in range(1000):
+        timeline.reserve(float(start), start + 5.5, Allocation((start % 7,), (0,), 1))
+    timeline.check()
+    assert len(timeline) == 2000
+    for start in reversed(range(1000)):
+        timeline.release(float(start), start + 5.5, Allocation((start % 7,), (0,), 1))
+    assert timeline.breakpoints() == [0.0]
+
+
+# ---------------------------------------------------------------------------------------------- refusals
+
+
+def busy_timeline() -> Timeline:
+    """Two nodes, one storage, one link; node 1, 6 of 10 bytes and 7 of 10 bytes per second taken over [5, 9)."""
+    timeline = Timeline(simple_machine(2, 1, 10, (Link("switch", 10, -1),), (0, 0)))
+    timeline.reserve(5.0, 9.0, Allocation((1,), (0,), 6, 7))
+    return timeline
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "allocation", "message"),
+    [
+        (0.0, 6.0, Allocation((0, 1)), "cannot reserve at 5.0 s: node n1 is not free"),
+        (7.0, 99.0, Allocation((0,), (0,), 5), "cannot reserve at 7.0 s: storage s0 has 4 free of 10, 5 wanted"),
+        (0.0, 6.0, Allocation((0,), (), 0, 4), "cannot reserve at 5.0 s: link switch has 3 free of 10, 4 wanted"),
+        (0.0, 1.0, Allocation((0, 2)), "node indices must lie between 0 and 2 - 1"),
+        (0.0, 1.0, Allocation((0, 0)), "occur once"),
+        (0.0, 1.0, Allocation((0,), (1,), 1), "storage indices must lie between 0 and 1 - 1"),
+        (0.0, 1.0, Allocation((0, 1), (0,), 1), "one storage per node"),
+        (-1.0, 1.0, Allocation((0,)), "must begin at 0.0 s or later"),
+        (3.0, 2.0, Allocation((0,)), "not end before"),
+        (0.0, 1.0, Allocation((0, 1), (0, 0), 2**62), r"sizes must be >= 0, and fit all storage \(10 bytes\)"),
+        (0.0, 1.0, Allocation((0,), (0,), -1), "sizes must be >= 0"),
+        (0.0, 1.0, Allocation((0,), (), 0, -1), "sizes must be >= 0"),
+        (0.0, 1.0, Allocation((0, 1), (), 0, 2**62), "link switch has 10 free of 10, 22 wanted"),
+        (math.nan, 2.0, Allocation((0,)), "must begin"),
+    ],
+)
+def test_refused_reservations(start: float, end: float, allocation: Allocation, message: str) -> None:
+    """The error names what and when; nothing is changed."""
+    timeline = busy_timeline()
+    before = state(timeline)
+    with pytest.raises(ValueError, match=message):
+        timeline.reserve(start, end, allocation)
+    assert state(timeline) == before
+
+
+@pytest.mark.parametrize(
+    ("end", "allocation", "message"),
+    [
+        (10.0, Allocation((1,)), "cannot release at 9.0 s: node n1 is free already"),
+        (9.0, Allocation((1,), (0,), 7), "cannot release at 5.0 s: storage s0 has 4 free of 10, 7 more is too much"),
+        (9.0, Allocation((1,), (), 0, 8), "cannot release at 5.0 s: link switch has 3 free of 10, 8 more is too much"),
+    ],
+)
+def test_refused_releases(end: float, allocation: Allocation, message: str) -> None:
+    """Nobody can give back what nobody took."""
+    timeline = busy_timeline()
+    before = state(timeline)
+    with pytest.raises(ValueError, match=message):
+        timeline.release(5.0, end, allocation)
+    assert state(timeline) == before
+
+
+def test_refused_questions() -> None:
+    """Time does not run backwards, durations are not negative; impossible jobs never fit."""
+    timeline = busy_timeline()
+    timeline.advance(6.0)
+    with pytest.raises(ValueError, match=r"already begins at 6\.0 s"):
+        timeline.advance(5.0)
+    with pytest.raises(ValueError, match="duration must be >= 0"):
+        timeline.earliest_fit(job(1), -1.0)
+    with pytest.raises(ValueError, match="duration must be >= 0"):
+        timeline.fit_now(job(1), math.nan)
+    too_much = (job(1, bb_bytes=11), job(2, bb_bytes=6), job(2, io_rate=6), job(1, io_rate=2**62))
+    for impossible in (job(0), job(3), *too_much):
+        assert timeline.earliest_fit(impossible, 1.0) is None
+    assert timeline.earliest_fit(job(1), 1.0, math.inf) is None
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [
+        simple_machine(1, 1, 2**53),
+        simple_machine(4, 0, 0, (Link("wide", 2**61, -1),), (0, 0, 0, 0)),
+    ],
+)
+def test_sizes_beyond_64_bits_are_refused(machine: Machine) -> None:
+    """Sums over such a machine would not be exact."""
+    with pytest.raises(ValueError, match=r"2\^"):
+        Timeline(machine)
