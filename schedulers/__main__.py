@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from schedulers.errors import OptionError, RemoteProtocolError, SpillwayError
-from schedulers.options import build, describe, show, split_assignments
+from schedulers.options import describe, show, split_assignments
 from schedulers.wire.detect import AnyBatsim
 
 if TYPE_CHECKING:
+    from schedulers.assembly import SessionSpec
     from schedulers.core.session import Session
 
 WRONG_INPUT = 2
@@ -92,44 +93,61 @@ def _list() -> int:
 
 def build_session(options: argparse.Namespace) -> Session:
     """Assemble the session that the options describe; raise :class:`OptionError` for what they get wrong."""
+    from schedulers.narrator import Narrator
+
+    return spec_of(options).session(Narrator(_say) if options.verbose else None, explain=options.verbose > 1)
+
+
+def spec_of(options: argparse.Namespace) -> SessionSpec:
+    """What the options of the command line ask for."""
     from schedulers import kernels
 
     kernels.warm_up(_say)
-    from schedulers.assembly import Settings, assemble, make_settings
+    from schedulers.assembly import SessionSpec, Settings
     from schedulers.core.session import Cadence
-    from schedulers.narrator import Narrator
-    from schedulers.policies import POLICIES
+    from schedulers.plugins import split_spec
 
     if options.policy is None:
         raise OptionError("expected the name of a policy (--list shows all)")
-    if options.policy not in POLICIES:
-        raise OptionError(f"unknown policy {options.policy!r}; known policies: {', '.join(POLICIES)}")
-    literal = options.thesis_literal
+    policy, own = split_spec(options.policy)
+    model, model_options = split_spec(options.model) if options.model else ("", {})
     names = [info.name for info in describe(Settings)]
-    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
-    if options.model == "stream":
-        given["streams"] = "true"
-    entry = POLICIES[options.policy]
-    return assemble(
-        entry.build(split_assignments(options.options), literal=literal),
-        make_settings(given, entry.settings, literal=literal),
-        phased=options.model == "io",
-        literal=literal,
-        cadence=Cadence(options.cadence) if options.cadence else None,
-        seed=options.seed,
-        burst_buffer_bytes=options.burst_buffer_bytes,
-        location_shape=options.location_shape,
-        observer=Narrator(_say) if options.verbose else None,
-        explain=options.verbose > 1,
+    return SessionSpec(
+        policy,
+        own | split_assignments(options.options),
+        model,
+        model_options,
+        {name: getattr(options, name) for name in names if getattr(options, name) is not None},
+        options.thesis_literal,
+        Cadence(options.cadence) if options.cadence else None,
+        options.seed,
+        options.burst_buffer_bytes,
+        options.location_shape,
     )
 
 
 def _codec(options: argparse.Namespace) -> AnyBatsim:
-    from schedulers.assembly import Settings
+    return AnyBatsim(dynamic_jobs=spec_of(options).make_model().needs.dynamic_jobs)
 
-    names = ("operations", "malleable")
-    settings = build(Settings, {name: getattr(options, name) for name in names if getattr(options, name) is not None})
-    return AnyBatsim(dynamic_jobs=options.model == "io" or settings.operations or settings.malleable)
+
+class Former(argparse.Action):
+    """An option of earlier versions: its use is an error that names the new spelling."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: object, values: object, option: str | None = None
+    ) -> None:
+        """Raise :class:`OptionError`."""
+        from schedulers.assembly import refuse_former
+
+        refuse_former((option or "").lstrip("-").replace("-", "_"))
+
+
+def add_former(parser: argparse.ArgumentParser) -> None:
+    """Add the options of earlier versions to a parser, hidden."""
+    from schedulers.assembly import FORMER_SETTINGS
+
+    for name in FORMER_SETTINGS:
+        parser.add_argument(f"--{name.replace('_', '-')}", action=Former, nargs="?", help=argparse.SUPPRESS)
 
 
 # --------------------------------------------------------------------------- arguments
@@ -145,7 +163,7 @@ def _serve_parser() -> argparse.ArgumentParser:
         epilog="Exit codes: 0 the simulation ended; 1 a decision was refused; 2 wrong input, also from the simulator; "
         "3 the simulator went silent; 128 + n stopped by signal n.",
     )
-    parser.add_argument("policy", nargs="?", metavar="POLICY", help="name of a policy (see --list)")
+    parser.add_argument("policy", nargs="?", metavar="POLICY", help="name of a policy (see --list), or FILE.py:CLASS")
     parser.add_argument("--list", action="store_true", help="show every policy with its options, and exit")
     parser.add_argument(
         "--bind", default=DEFAULT_BIND, metavar="ENDPOINT", help="ZeroMQ endpoint; port * for a free one (%(default)s)"
@@ -179,6 +197,7 @@ def session_parser() -> argparse.ArgumentParser:
 
 def _add_session_arguments(parser: argparse.ArgumentParser) -> None:
     from schedulers.assembly import Settings
+    from schedulers.jobmodels import MODELS
 
     add = parser.add_argument
     add("-o", dest="options", action="append", default=[], metavar="KEY=VALUE", help="an option of the policy")
@@ -186,10 +205,9 @@ def _add_session_arguments(parser: argparse.ArgumentParser) -> None:
     add("--cadence", choices=("message", "event"), help="call the policy once per message (default) or per event")
     add(
         "--model",
-        choices=("alloc", "io", "stream"),
-        default="alloc",
-        help="how jobs run: whole (alloc, default), as staging, phases and drains made of dynamic jobs (io), or with a "
-        "constant stream of their io_bytes to the file system beside them (stream)",
+        metavar="NAME|FILE.py:CLASS[:KEY=VALUE,...]",
+        help=f"what started jobs do: {', '.join(MODELS)}, or a class of one's own, with its options (io:max_phases=5); "
+        "default: timeshared under gang policies, else rigid",
     )
     add("--thesis-literal", action="store_true", help="the published experiment's rules, where ours are better")
     add(
@@ -210,6 +228,7 @@ def _add_session_arguments(parser: argparse.ArgumentParser) -> None:
     for info in describe(Settings):
         words = f"{info.help}: {info.expected} (default: {show(info.default)})".replace("%", "%%")
         add(f"--{info.name.replace('_', '-')}", default=None, metavar="VALUE", help=words)
+    add_former(parser)
     add("-v", "--verbose", action="count", default=0, help="tell what happens to each job; -vv also why jobs wait")
 
 

@@ -1,40 +1,40 @@
-"""A session from a policy and settings: the one place that puts the scheduler together.
+"""A session from a policy, a job model and settings: the one place that puts the scheduler together.
 
-The settings are what every policy can be combined with. The service's command line, the experiments and the tests all
-assemble through here.
+The service's command line, pybatsim, the experiments and the tests all assemble through here, so what cannot be
+combined is refused at every door in the same words.
 """
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from schedulers.controllers.control import Control, make_controllers
+from schedulers.controllers.control import make_controllers
 from schedulers.controllers.interference import Conflict
+from schedulers.core.execution import Runtime
 from schedulers.core.machine import MachineDefaults
 from schedulers.core.session import Cadence, Observer, Session
 from schedulers.core.steering import Steering
 from schedulers.errors import OptionError
-from schedulers.jobmodels.app_record import AppRecord
-from schedulers.jobmodels.base import Execution
-from schedulers.jobmodels.gated import GatedPhased
+from schedulers.jobmodels import MODELS, make_model, name_of, unplayable
+from schedulers.jobmodels.base import JobModel
 from schedulers.jobmodels.gates import IoControl, IoOrder, make_gate
 from schedulers.jobmodels.malleable import Malleable
-from schedulers.jobmodels.operations import OperationRecord, Sequenced
-from schedulers.jobmodels.phased import Phased, PhasedOptions, PhaseRecord
-from schedulers.jobmodels.rigid import Rigid
-from schedulers.jobmodels.streamed import Streamed
+from schedulers.jobmodels.record import JobRecord
+from schedulers.jobmodels.runtime import ProgramRuntime
+from schedulers.jobmodels.steerable import Applications
+from schedulers.jobmodels.time_sharing import TimeSharing
 from schedulers.jobmodels.timeshared import TimeShared
 from schedulers.options import build, option
+from schedulers.policies import find_policy
 from schedulers.policykit.estimates import Correction, Estimator, Requested, UserHistory, Walltimes
 from schedulers.policykit.view import Policy
-from schedulers.timeline import Timeline
-from schedulers.timeline.placement import NodeOrder, Placement, StorageOrder
+from schedulers.timeline import NodeOrder, Placement, StorageOrder, Timeline
 from schedulers.timeline.published import PublishedTimeline
 from schedulers.timesharing.costs import Costs
-from schedulers.timesharing.sharing import SharesNodes, Sharing
+from schedulers.timesharing.sharing import Sharing
 from schedulers.timesharing.slices import Slices
 
 
@@ -47,8 +47,8 @@ class Estimates(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Settings(Control):
-    """What every policy can be combined with."""
+class Settings:
+    """What every policy and every job model can be combined with."""
 
     estimates: Estimates = option(
         Estimates.WALLTIME,
@@ -66,41 +66,34 @@ class Settings(Control):
     foreign: float = option(
         0.0, low=0.0, high=0.99, help="share of the file system's bandwidth kept free for traffic of others"
     )
-    streams: bool = option(
-        False, help="whether jobs with the field io_bytes write it beside their computation (additional_io_job)"
-    )
-    file_nodes: bool = option(
-        False,
-        help="whether jobs pay for blocks (fields io_blocks, file_nodes) by their place, as under gang policies",
-    )
-    phase_target: float = option(
-        3.6e12, unit="flop per node", low=1.0, high=1e24, help="work that a compute phase of the IO-Aware model aims at"
-    )
-    max_phases: int = option(10, low=1, high=1_000_000, help="most compute phases of a job of the IO-Aware model")
-    checkpoint_fraction: float = option(
-        0.5, low=0.0, high=1.0, help="share of the burst buffer that a checkpoint of the IO-Aware model writes"
-    )
-    early_release: bool = option(
-        False, help="a killed job gives its resources back while its drains still run, as in the published code"
-    )
-    operations: bool = option(
-        False, help="whether jobs whose profile states operations run as sequences of computing and I/O"
-    )
     io_control: IoControl = option(
         IoControl.SHARED,
-        help="who may use the file system at a time: everybody, or one application per I/O node (operations, IO-Aware)",
+        help="who may use the file system at a time: every job, or one job per I/O node (models with transfers)",
     )
     io_order: IoOrder = option(IoOrder.FIFO, help="whose turn is next under exclusive I/O")
-    malleable: bool = option(
-        False, help="whether jobs whose profile describes a malleable application run as one (field malleable)"
-    )
     io_node_depth: int = option(
         0, low=0, high=9, help="parts of a node's location that name its I/O node; 0: one I/O node for the machine"
     )
 
 
-LITERAL: Mapping[str, object] = {"early_release": True}
-"""Settings that differ under ``--thesis-literal``."""
+FORMER_SETTINGS: Mapping[str, str] = {
+    "operations": "operations",
+    "malleable": "malleable",
+    "streams": "stream",
+    "file_nodes": "timeshared",
+} | {
+    name: f"{model}:{name}=VALUE"
+    for model in ("io", "malleable")
+    for name in MODELS[model].__dataclass_fields__  # type: ignore[attr-defined]  # every model is a dataclass
+}
+"""What once were settings, and how ``--model`` says it now."""
+
+
+def refuse_former(name: str) -> None:
+    """Raise :class:`OptionError` with the new spelling for what once was a setting."""
+    if name in FORMER_SETTINGS:
+        flag = name.replace("_", "-")
+        raise OptionError(f"--{flag} belongs to a job model now: say --model {FORMER_SETTINGS[name]}")
 
 
 def make_settings(given: Mapping[str, Any], preset: Mapping[str, Any], *, literal: bool = False) -> Settings:
@@ -120,25 +113,54 @@ def make_settings(given: Mapping[str, Any], preset: Mapping[str, Any], *, litera
     OptionError
         A setting or its value is unknown.
     """
-    return build(Settings, given, LITERAL if literal else preset)
+    for name in given:
+        refuse_former(name)
+    return build(Settings, given, {} if literal else preset)
+
+
+def default_model(policy: Policy, *, literal: bool = False) -> JobModel:
+    """The job model that goes with a policy where none is named: time-shared for gang policies, else rigid."""
+    return make_model("timeshared" if _shares_nodes(policy) else "rigid", literal=literal)
+
+
+def check_combination(policy: Policy, settings: Settings, model: JobModel) -> None:
+    """Refuse what cannot be combined; :class:`OptionError` names both parts and the reason."""
+    name = name_of(model)
+    if _shares_nodes(policy) and not isinstance(model, TimeSharing):
+        raise OptionError(
+            f"policy {type(policy).__name__.lower()!r} and --model {name} cannot be combined: jobs that share nodes in "
+            "time are played by --model timeshared only"
+        )
+    if model.needs.gate:
+        return
+    with_gate = ", ".join(name for name, cls in MODELS.items() if cls.needs.gate)
+    for setting, given in (
+        ("io_control=exclusive", settings.io_control is IoControl.EXCLUSIVE),
+        (f"io_order={settings.io_order.value}", settings.io_order is not IoOrder.FIFO),
+        (f"io_node_depth={settings.io_node_depth}", settings.io_node_depth > 0),
+    ):
+        if given:
+            raise OptionError(
+                f"setting {setting} and --model {name} cannot be combined: its jobs make no transfers that take turns; "
+                f"models that do: {with_gate}"
+            )
 
 
 def assemble(
     policy: Policy,
     settings: Settings,
+    model: JobModel | None = None,
     *,
-    phased: bool = False,
     literal: bool = False,
     cadence: Cadence | None = None,
     seed: int = 0,
     burst_buffer_bytes: int = 0,
     location_shape: tuple[int, ...] = (),
     observer: Observer | None = None,
-    on_record: Callable[[PhaseRecord], None] | None = None,
-    on_operations: Callable[[OperationRecord], None] | None = None,
-    on_application: Callable[[AppRecord], None] | None = None,
+    on_record: Callable[[JobRecord], None] | None = None,
     on_conflict: Callable[[Conflict], None] | None = None,
     explain: bool = False,
+    direct: bool = False,
 ) -> Session:
     """Put a session together.
 
@@ -148,8 +170,8 @@ def assemble(
         Decides.
     settings
         See :class:`Settings`.
-    phased
-        Run jobs in phases (the IO-Aware model); else rigid.
+    model
+        What started jobs do; default: what goes with the policy (:func:`default_model`).
     literal
         Follow the published experiment: one pass per event, its timeline.
     cadence
@@ -157,26 +179,26 @@ def assemble(
     burst_buffer_bytes, location_shape
         See :class:`schedulers.core.machine.MachineDefaults`.
     on_record
-        Gets the phases of every job that is through (only with ``phased``).
-    on_operations
-        Gets the operations of every job that is through (only with the setting ``operations``).
-    on_application, on_conflict
-        Get what became of every malleable application, and every predicted collision of I/O phases (only with the
-        setting ``malleable``).
+        Gets the record of every job that is through.
+    on_conflict
+        Gets every predicted collision of I/O phases (model ``malleable``).
+    direct
+        Whether the simulator runs in this process and takes a job's operations without messages for each.
+
+    Raises
+    ------
+    OptionError
+        Parts cannot be combined.
     """
-    execution = _shared(policy, settings, phased=phased) or _execution(
-        settings, on_record, on_operations, phased=phased
-    )
-    steering: Steering | None = None
-    if settings.malleable:
-        execution = Malleable(execution, make_gate(settings.io_control, settings.io_order), on_application)
-        if settings.active:
-            steering = Steering(make_controllers(settings, on_conflict), execution)
+    model = model if model is not None else default_model(policy, literal=literal)
+    check_combination(policy, settings, model)
+    runtime, steering = _RUNTIMES.get(type(model), _programs)(policy, settings, model, on_record, on_conflict, direct)
     return Session(
         policy,
+        runtime,
+        unplayable=unplayable(model, runtime.refuses),
         seed=seed,
         cadence=cadence or (Cadence.EVENT if literal else Cadence.MESSAGE),
-        execution=execution,
         defaults=MachineDefaults(burst_buffer_bytes, location_shape, settings.bandwidth == "aware", settings.foreign),
         placement=Placement(settings.node_order, settings.storage_order),
         timeline=PublishedTimeline if literal else Timeline,
@@ -187,23 +209,108 @@ def assemble(
     )
 
 
-_WHOLE_MACHINE = Sharing(Slices(level=1, quantum_us=1_000_000), Costs())
-"""Nobody takes turns."""
+@dataclass(frozen=True)
+class SessionSpec:
+    """What a user asks for, as every door reads it (command line, pybatsim, campaigns): names, and texts or values.
 
+    Attributes
+    ----------
+    policy, policy_options
+        Name of a policy or ``FILE.py:CLASS``, and its options.
+    model, model_options
+        Name of a job model or ``FILE.py:CLASS`` ("": what goes with the policy), and its options.
+    settings
+        Settings by name.
+    literal, cadence, seed, burst_buffer_bytes, location_shape
+        See :func:`assemble`.
+    """
 
-def _shared(policy: Policy, settings: Settings, *, phased: bool) -> TimeShared | None:
-    """The execution model of policies that share nodes in time, and of jobs that pay for blocks by their place."""
-    if isinstance(policy, SharesNodes):
-        sharing = policy.sharing()
-    elif settings.file_nodes:
-        sharing = _WHOLE_MACHINE
-    else:
-        return None
-    if phased or settings.operations or settings.streams or settings.malleable:
-        raise OptionError(
-            "gang policies and the setting 'file_nodes' run jobs their own way: leave out other job models"
+    policy: str
+    policy_options: Mapping[str, Any] = field(default_factory=dict)
+    model: str = ""
+    model_options: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    literal: bool = False
+    cadence: Cadence | None = None
+    seed: int = 0
+    burst_buffer_bytes: int = 0
+    location_shape: tuple[int, ...] = ()
+
+    def make_policy(self) -> Policy:
+        """The policy; :class:`OptionError` for an unknown one or wrong options."""
+        return find_policy(self.policy).build(self.policy_options, literal=self.literal)
+
+    def make_model(self) -> JobModel:
+        """The job model; :class:`OptionError` for an unknown one or wrong options."""
+        if not self.model:
+            return default_model(self.make_policy(), literal=self.literal)
+        return make_model(self.model, self.model_options, literal=self.literal)
+
+    def make_settings(self) -> Settings:
+        """The settings; :class:`OptionError` for an unknown one or a wrong value."""
+        return make_settings(self.settings, find_policy(self.policy).settings, literal=self.literal)
+
+    def session(self, observer: Observer | None = None, *, explain: bool = False) -> Session:
+        """The session; :class:`OptionError` for what is wrong or cannot be combined."""
+        return assemble(
+            self.make_policy(),
+            self.make_settings(),
+            self.make_model(),
+            literal=self.literal,
+            cadence=self.cadence,
+            seed=self.seed,
+            burst_buffer_bytes=self.burst_buffer_bytes,
+            location_shape=self.location_shape,
+            observer=observer,
+            explain=explain,
         )
-    return TimeShared(*sharing)
+
+
+OnRecord = Callable[[JobRecord], None] | None
+OnConflict = Callable[[Conflict], None] | None
+Played = tuple[Runtime, Steering | None]
+
+
+def _programs(
+    policy: Policy, settings: Settings, model: JobModel, on_record: OnRecord, on_conflict: OnConflict, direct: bool
+) -> Played:
+    """The runtime of models with programs."""
+    gate = make_gate(settings.io_control, settings.io_order)
+    return ProgramRuntime(model, gate, settings.io_node_depth, on_record, direct=direct), None
+
+
+def _malleable(
+    policy: Policy, settings: Settings, model: JobModel, on_record: OnRecord, on_conflict: OnConflict, direct: bool
+) -> Played:
+    """The same, with controllers that resize running jobs."""
+    assert isinstance(model, Malleable)
+    gate = make_gate(settings.io_control, settings.io_order)
+    runtime = ProgramRuntime(model, gate, settings.io_node_depth, on_record, direct=direct)
+    if not model.active:
+        return runtime, None
+    return runtime, Steering(make_controllers(model, on_conflict), Applications(runtime))
+
+
+def _time_sharing(
+    policy: Policy, settings: Settings, model: JobModel, on_record: OnRecord, on_conflict: OnConflict, direct: bool
+) -> Played:
+    """The runtime of jobs that take turns on nodes."""
+    sharing: Callable[[], Sharing] = getattr(policy, "sharing", _whole_machine)
+    return TimeShared(*sharing()), None
+
+
+_RUNTIMES: Mapping[type, Callable[..., Played]] = {TimeSharing: _time_sharing, Malleable: _malleable}
+"""Models that are not played by their programs alone."""
+
+
+def _shares_nodes(policy: Policy) -> bool:
+    """Whether jobs take turns on nodes under a policy (:class:`schedulers.timesharing.sharing.SharesNodes`)."""
+    return hasattr(policy, "sharing")
+
+
+def _whole_machine() -> Sharing:
+    """One row: jobs take no turns."""
+    return Sharing(Slices(level=1, quantum_us=1_000_000), Costs())
 
 
 _ESTIMATORS: Mapping[Estimates, Callable[[Settings], Estimator]] = {
@@ -211,23 +318,3 @@ _ESTIMATORS: Mapping[Estimates, Callable[[Settings], Estimator]] = {
     Estimates.HISTORY: lambda settings: UserHistory(settings.history, settings.correction),
     Estimates.REQUESTED: lambda _: Requested(),
 }
-
-
-def _execution(
-    settings: Settings,
-    on_record: Callable[[PhaseRecord], None] | None,
-    on_operations: Callable[[OperationRecord], None] | None,
-    *,
-    phased: bool,
-) -> Execution:
-    gate, depth = make_gate(settings.io_control, settings.io_order), settings.io_node_depth
-    if phased:
-        options = PhasedOptions(
-            settings.phase_target, settings.max_phases, settings.checkpoint_fraction, settings.early_release
-        )
-        if settings.io_control is IoControl.SHARED:
-            return Phased(options, on_record)
-        return GatedPhased(gate, depth, options, on_record)
-    if settings.operations:
-        return Sequenced(gate, depth, on_operations)
-    return Streamed() if settings.streams else Rigid()

@@ -3,7 +3,8 @@
 The launcher wants the path of a file and a class named like it. Its options are those of ``python -m schedulers``, as a
 JSON object: ``policy``, ``options`` (the policy's own, an object), and the others by their long names::
 
-    {"policy": "easy", "options": {"depth": 2}, "seed": 1, "model": "io", "location_shape": [3, 3, 4]}
+    {"policy": "easy", "options": {"depth": 2}, "seed": 1, "model": {"name": "io", "max_phases": 5},
+     "location_shape": [3, 3, 4]}
 
 pybatsim 3.2.1 pins an old pyzmq that current Pythons have no wheel for, and it brings a top-level package that is
 called ``schedulers`` too. Both are harmless when it is installed into a folder of its own::
@@ -23,9 +24,11 @@ from batsim.batsim import BatsimScheduler
 from batsim.batsim import Job as BatsimJob
 from procset import ProcSet
 
-from schedulers.__main__ import build_session, session_parser
+from schedulers.assembly import SessionSpec, Settings, refuse_former
+from schedulers.core.session import Cadence
 from schedulers.errors import LocalProtocolError, OptionError, PeerLost, SpillwayError
-from schedulers.options import show
+from schedulers.options import describe
+from schedulers.plugins import split_spec
 from schedulers.wire.batsim4 import codec as batsim4
 from schedulers.wire.messages import (
     CallMeLater,
@@ -59,7 +62,7 @@ class Pybatsim(BatsimScheduler):  # type: ignore[misc]  # pybatsim has no types
         super().__init__(options)
         self._events: list[Event] = []
         with _OneLineErrors():
-            self._session = build_session(session_parser().parse_args(list(arguments(options))))
+            self._session = spec_from(options).session()
 
     # ------------------------------------------------------------------ what pybatsim tells
 
@@ -246,20 +249,47 @@ class _OneLineErrors:
             raise SystemExit(error.exit_code) from None
 
 
-def arguments(options: Mapping[str, Any]) -> Iterable[str]:
-    """Command line arguments of ``python -m schedulers`` for the launcher's options."""
-    if "policy" not in options:
+def spec_from(options: Mapping[str, Any]) -> SessionSpec:
+    """What the launcher's options ask for, with JSON's own types.
+
+    Raises
+    ------
+    OptionError
+        An option is missing or unknown, or of the wrong type.
+    """
+    if not isinstance(options.get("policy"), str):
         raise OptionError('expected the name of a policy: -o \'{"policy": "easy"}\'')
-    yield str(options["policy"])
-    for key, value in options.items():
-        if key == "policy" or value is False:
-            continue
-        if key == "options":
-            for name, setting in value.items():
-                yield from ("-o", f"{name}={show(setting)}")
-            continue
-        yield f"--{key.replace('_', '-')}"
-        if isinstance(value, list):
-            yield ",".join(show(item) for item in value)
-        elif value is not True:
-            yield show(value)
+    policy, own = split_spec(options["policy"])
+    model = options.get("model", "")
+    name, model_options = (
+        (str(model.get("name", "")), {key: value for key, value in model.items() if key != "name"})
+        if isinstance(model, dict)
+        else split_spec(model)
+        if model
+        else ("", {})
+    )
+    known = {info.name for info in describe(Settings)}
+    plain = {
+        key.replace("-", "_"): value for key, value in options.items() if key not in ("policy", "options", "model")
+    }
+    for key in plain.keys() - known - _SESSION:
+        refuse_former(key)
+        raise OptionError(
+            f"unknown option {key!r}; known: policy, options, model, {', '.join(sorted(_SESSION | known))}"
+        )
+    return SessionSpec(
+        policy,
+        own | dict(options.get("options", {})),
+        name,
+        model_options,
+        {key: plain[key] for key in known & plain.keys()},
+        plain.get("thesis_literal", False),
+        Cadence(plain["cadence"]) if "cadence" in plain else None,
+        plain.get("seed", 0),
+        plain.get("burst_buffer_bytes", 0),
+        tuple(plain.get("location_shape", ())),
+    )
+
+
+_SESSION = {"thesis_literal", "cadence", "seed", "burst_buffer_bytes", "location_shape"}
+"""Options of the session that are no settings."""

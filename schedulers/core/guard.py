@@ -27,6 +27,7 @@ from schedulers.wire.messages import (
     RegisterProfile,
     RejectJob,
     Request,
+    RunSubJobs,
     SetJobMetadata,
     SetResourceState,
     ToJobMsg,
@@ -162,6 +163,10 @@ class WireGuard:
             raise DecisionRefused(job_id, f"its walltime must be positive, got {walltime}")
         self._submitted.add(job_id)
 
+    def _run_sub_jobs(self, request: RunSubJobs) -> None:
+        self._need_registration("RunSubJobs", request.workload_name)
+        self._running.update(sub_id for sub_id, _, _ in request.sub_jobs)
+
     def _need_registration(self, what: str, name: str) -> None:
         if not self._registration_open:
             why = "its registration is finished" if self._dynamic else "start Batsim with --enable-dynamic-jobs"
@@ -205,4 +210,5 @@ class WireGuard:
         QueryEnergy: _nothing,
         AnswerEstimate: _nothing,
         ToJobMsg: _nothing,
+        RunSubJobs: _run_sub_jobs,
     }

@@ -150,6 +150,8 @@ class Machine:
 
         So the books keep to one job per place where jobs take turns on a node. Storage and links are shared by all.
         """
+        if rows == 1:
+            return self
         return replace(
             self,
             nodes=self.nodes * rows,

@@ -1,7 +1,7 @@
 """One simulation's conversation, without a socket: message in, reply out. Deterministic and total.
 
 Every event changes the books (queue, cluster, timeline); then the policy sees a view and yields decisions; the guard
-checks them; the execution model turns them into requests. Time only comes from messages, randomness only from the seed.
+checks them; the runtime turns them into requests. Time only comes from messages, randomness only from the seed.
 """
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ from typing import Any, ClassVar
 
 from schedulers.core.allocation import find_growth
 from schedulers.core.cluster import Cluster
+from schedulers.core.execution import Ended, Released, Runtime, Step
 from schedulers.core.guard import WireGuard, check_rows, check_start, check_wake
 from schedulers.core.job import Allocation, Job, job_from_wire
 from schedulers.core.ledger import Books
 from schedulers.core.machine import Machine, MachineDefaults
 from schedulers.core.steering import Steering
 from schedulers.errors import DecisionRefused, RemoteProtocolError
-from schedulers.jobmodels.base import Ended, Execution, Released, Step, TimeSharing
-from schedulers.jobmodels.rigid import Rigid
 from schedulers.policykit.decisions import Arrange, Kill, Reject, SetPowerState, Start, WakeAt
 from schedulers.policykit.estimates import Estimator, Walltimes
 from schedulers.policykit.explain import PassNotes
@@ -93,8 +92,10 @@ class Session:
         Seed of the generator that policies may use.
     cadence
         When the policy is called.
-    execution
-        How started jobs run on the wire; default: rigid.
+    runtime
+        Plays started jobs.
+    unplayable
+        Says of a submitted job why it cannot be played although the machine could hold it; ``None`` where it can.
     defaults
         What to assume where the platform states no properties.
     placement
@@ -108,16 +109,17 @@ class Session:
     estimator
         Expected durations of jobs; default: their walltimes.
     steering
-        Controllers that resize running jobs; ``execution`` must be one that can.
+        Controllers that resize running jobs.
     """
 
     def __init__(
         self,
         policy: Policy,
+        runtime: Runtime,
         *,
+        unplayable: Callable[[Job], str | None] | None = None,
         seed: int = 0,
         cadence: Cadence = Cadence.MESSAGE,
-        execution: Execution | None = None,
         defaults: MachineDefaults | None = None,
         placement: Placement | None = None,
         timeline: type[Timeline] = Timeline,
@@ -129,8 +131,8 @@ class Session:
         self._policy = policy
         self._rng = random.Random(seed)
         self._cadence = cadence
-        self._execution: Execution = execution if execution is not None else Rigid()
-        self._sharing = execution if isinstance(execution, TimeSharing) else None
+        self._runtime = runtime
+        self._unplayable = unplayable or runtime.refuses
         self._defaults = defaults
         self._placement = placement or Placement()
         self._timeline_class = timeline
@@ -206,8 +208,8 @@ class Session:
             self._run_pass()
         if self._steering is not None and self._machine is not None and not self.finished:
             self._steer(self._steering)
-        if self._sharing is not None and not self.finished:
-            self._send(self._sharing.settle(self._now_s))
+        if not self.finished:
+            self._send(self._runtime.settle(self._now_s))
         self._finish_registration()
         return Reply(message.now, tuple(self._requests))
 
@@ -222,12 +224,12 @@ class Session:
         if self._machine is not None:
             raise RemoteProtocolError("a second SIMULATION_BEGINS")
         machine = Machine.from_simulation_begins(event, self._defaults)
-        self._machine = machine if self._sharing is None else machine.stacked(self._sharing.rows)
+        self._machine = machine.stacked(self._runtime.rows)
         timeline = self._timeline_class(self._machine, self._now_s, self._placement)
         self._books = Books(self._machine, timeline, self._estimator)
         self._wire = WireGuard(event.config, event.profiles)
         self._profiles = event.profiles
-        self._execution.begin(machine, event.config)
+        self._runtime.begin(machine, event.config)
 
     def _end(self, event: SimulationEnds) -> None:
         self.finished = True
@@ -235,7 +237,7 @@ class Session:
     def _submitted(self, event: JobSubmitted) -> None:
         if event.job_id in self._queue or event.job_id in self._books.running:
             raise RemoteProtocolError(f"job {event.job_id!r} was submitted before")
-        step = self._execution.handle(event, self._now_s)
+        step = self._runtime.handle(event, self._now_s)
         if step is not None:
             self._enact(step)
             return
@@ -247,7 +249,7 @@ class Session:
         self._numbers += 1
         self._wire.submitted(job.id)
         self._observer.submitted(job, self._now_s)
-        reason = self.cluster.infeasible_reason(job)
+        reason = self._unplayable(job) or self.cluster.infeasible_reason(job)
         if reason is not None:
             self._reject(job, reason)
             return
@@ -256,20 +258,20 @@ class Session:
 
     def _completed(self, event: JobCompleted) -> None:
         self._wire.completed(event.job_id)
-        step = self._execution.handle(event, self._now_s)
+        step = self._runtime.handle(event, self._now_s)
         if step is None:
             raise RemoteProtocolError(f"JOB_COMPLETED of {event.job_id!r}, which does not run")
         self._enact(step)
 
-    def _to_execution(self, event: Event) -> None:
-        step = self._execution.handle(event, self._now_s)
+    def _to_runtime(self, event: Event) -> None:
+        step = self._runtime.handle(event, self._now_s)
         if step is not None:
             self._enact(step)
 
     def _called(self, event: RequestedCall) -> None:
-        step = self._execution.handle(event, self._now_s)
+        step = self._runtime.handle(event, self._now_s)
         if step is not None:
-            self._enact(step)  # the execution model had asked for it: no event for the policy
+            self._enact(step)  # the runtime had asked for it: no event for the policy
         else:
             self._dirty = True
 
@@ -288,18 +290,18 @@ class Session:
         self._requests.append(AnswerEstimate(self._now_s, event.job_id, 0.0))
 
     def _ignored(self, event: EnergyAnswer | FromJobMsg) -> None:
-        """Nothing in the session depends on these; an execution model may."""
-        self._to_execution(event)
+        """Nothing in the session depends on these; a runtime may."""
+        self._to_runtime(event)
 
     _HANDLERS: ClassVar[dict[type, Callable[[Session, Any], None]]] = {
         SimulationBegins: _begin,
         SimulationEnds: _end,
         JobSubmitted: _submitted,
         JobCompleted: _completed,
-        JobKilled: _to_execution,
+        JobKilled: _to_runtime,
         RequestedCall: _called,
         Notify: _notified,
-        ResourceStateChanged: _to_execution,
+        ResourceStateChanged: _to_runtime,
         EnergyAnswer: _ignored,
         EstimateQuery: _asked,
         FromJobMsg: _ignored,
@@ -339,11 +341,9 @@ class Session:
         del self._queue[job.id]
         self._books.start(job, allocation, self._now_s)
         self._observer.started(job, allocation, self._now_s)
-        self._send(self._execution.start(job, allocation, self._now_s))
+        self._enact(self._runtime.start(job, allocation, self._now_s))
 
     def _arrange(self, decision: Arrange) -> None:
-        if self._sharing is None:
-            raise DecisionRefused("", "jobs can only be moved where they share nodes in time (gang scheduling)")
         for job, _ in decision.places:
             if job.id not in self._books.running:
                 raise DecisionRefused(job.id, "only a running job can be moved")
@@ -352,7 +352,7 @@ class Session:
             check_start(self.cluster, True, job, allocation)
             check_rows(self.machine, job, allocation)
             self._books.place(job, allocation, self._now_s)
-            self._sharing.move(job, allocation, self._now_s)
+            self._runtime.move(job, allocation, self._now_s)
 
     def _reject_waiting(self, decision: Reject) -> None:
         if decision.job.id not in self._queue:
@@ -363,7 +363,7 @@ class Session:
     def _kill(self, decision: Kill) -> None:
         if decision.job.id not in self._books.running:
             raise DecisionRefused(decision.job.id, "only a running job can be killed")
-        self._enact(self._execution.kill(decision.job, self._now_s))
+        self._enact(self._runtime.kill(decision.job, self._now_s))
 
     def _wake(self, decision: WakeAt) -> None:
         check_wake(decision.time_s, self._now_s)

@@ -1,1 +1,98 @@
-"""How started jobs run on the wire: rigid, or in phases. Policies do not see it."""
+"""Job models, by name: what a started job does. The only registration there is.
+
+An entry is a frozen dataclass whose fields are the model's options (``--model io:max_phases=5``). Models from outside
+are named as ``FILE.py:CLASS``.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from schedulers.core.job import Job
+from schedulers.errors import OptionError
+from schedulers.jobmodels.base import JobModel
+from schedulers.jobmodels.io_aware import IoAware
+from schedulers.jobmodels.malleable import Malleable
+from schedulers.jobmodels.operations import Sequenced
+from schedulers.jobmodels.rigid import Rigid
+from schedulers.jobmodels.stream import Stream
+from schedulers.jobmodels.time_sharing import TimeSharing
+from schedulers.options import build
+from schedulers.plugins import is_outside, load_class, split_spec
+
+MODELS: dict[str, type[JobModel]] = {
+    "rigid": Rigid,
+    "stream": Stream,
+    "io": IoAware,
+    "operations": Sequenced,
+    "malleable": Malleable,
+    "timeshared": TimeSharing,
+}
+"""Every job model by its name on the command line."""
+
+FORMER = {"alloc": "rigid", "phased": "io"}
+"""Names that were once used, and what they are called now."""
+
+
+def model_class(name: str) -> type[JobModel]:
+    """The class of a job model by its name, or from ``FILE.py:CLASS``; :class:`OptionError` for an unknown one."""
+    if name in MODELS:
+        return MODELS[name]
+    if is_outside(name):
+        found: type[JobModel] = load_class(name, "job model", methods=("program",))
+        return found
+    if name in FORMER:
+        raise OptionError(f"the job model {name!r} is called {FORMER[name]!r} now: --model {FORMER[name]}")
+    near = difflib.get_close_matches(name, MODELS, 1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise OptionError(f"unknown job model {name!r}; known: {', '.join(MODELS)}, or FILE.py:CLASS{hint}")
+
+
+def make_model(name: str, options: Mapping[str, Any] | None = None, *, literal: bool = False) -> JobModel:
+    """Make a job model.
+
+    Parameters
+    ----------
+    name
+        A name of :data:`MODELS`, or ``FILE.py:CLASS``.
+    options
+        Texts or values by name.
+    literal
+        Follow the published experiment to the letter where nothing else is given.
+
+    Raises
+    ------
+    OptionError
+        An unknown name, or a wrong option (names the model).
+    """
+    cls = model_class(name)
+    try:
+        model: JobModel = build(cls, options or {}, cls.literal if literal else None)
+    except OptionError as error:
+        raise OptionError(f"job model {name!r}: {error}") from None
+    return model
+
+
+def parse_model(text: str, *, literal: bool = False) -> JobModel:
+    """Make a job model from ``NAME[:key=value,...]``."""
+    name, options = split_spec(text)
+    return make_model(name, options, literal=literal)
+
+
+def unplayable(model: JobModel, refuses: Callable[[Job], str | None]) -> Callable[[Job], str | None]:
+    """Say of jobs why a model cannot play them: they describe something for another model, or ``refuses`` says why."""
+    others = {field: name for name, cls in MODELS.items() for field in cls.fields if field not in model.fields}
+
+    def reason(job: Job) -> str | None:
+        for field in sorted(others.keys() & (job.profile.keys() | job.extras.keys())):
+            return f"its field {field!r} is played by --model {others[field]}, not by {name_of(model)}"
+        return refuses(job)
+
+    return reason
+
+
+def name_of(model: JobModel) -> str:
+    """Name of a model in :data:`MODELS`, or of its class."""
+    return next((name for name, cls in MODELS.items() if cls is type(model)), type(model).__name__)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from schedulers.controllers.prediction import Phase
 from schedulers.core.job import Job
+from schedulers.jobmodels.record import JobRecord
 from schedulers.wire.messages import JobState
 
 
@@ -57,3 +58,14 @@ class AppRecord:
     resize_s: float = 0.0
     sizes: list[tuple[float, int]] = field(default_factory=list)
     node_seconds: float = 0.0
+
+
+def finished(record: JobRecord) -> AppRecord | None:
+    """The record of an application that is through; ``None`` for a job that described none."""
+    app = record.state_shown
+    if app is None:
+        return None
+    app.count_nodes(record.end_s)
+    found: AppRecord = app.record
+    found.end_s, found.state = record.end_s, record.state
+    return found

@@ -1,81 +1,233 @@
-"""How a started job runs on the wire: the interface between the session and an execution model.
+"""What a job model is: pure programs, made of a few words, that one runtime plays.
 
-The session asks an execution model to start or kill a job and hands it the completions that come back. The model
-answers with requests for the simulator and, when a job is through, with :class:`Ended`. Policies never see it.
+A job model says what a started job does: computes, moves bytes, gives nodes back. It is a frozen dataclass whose fields
+are its options. For each job it yields *operations*, one after another, and gets a :class:`Done` back for each; it
+names no sub-job, no message, no clock and no gate. The runtime (:mod:`schedulers.jobmodels.runtime`) names and registers
+sub-jobs, kills, watches walltimes, asks the I/O gate, and ends jobs.
+
+==================  =================================================================================================
+operation           meaning
+==================  =================================================================================================
+:class:`Submitted`  run the job as it was submitted, as one job of the simulator
+:class:`Compute`    run a profile on the job's nodes, with transfers beside it where that is said
+:class:`Transfer`   move bytes between nodes, burst buffers and the parallel file system (through the I/O gate)
+:class:`GiveBack`   leave some nodes for good
+:class:`Publish`    show a state to controllers and to the job's record
+:class:`Report`     let controllers know that something has happened
+==================  =================================================================================================
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+import enum
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
-from schedulers.wire.messages import BatsimConfig, Event, JobState, Request
+from schedulers.jobmodels.record import JobRecord
+from schedulers.wire.messages import JobState, JsonObject
 
 
-class Ended(NamedTuple):
-    """A job (not one of its sub-jobs) is through and holds nothing any more."""
+class FileSystem(enum.Enum):
+    """When a model needs a host of the parallel file system."""
 
-    job_id: str
-    state: JobState
-    return_code: int
+    NO = "no"
+    WITH_BURST_BUFFERS = "with burst buffers"
+    YES = "yes"
 
 
-class Released(NamedTuple):
-    """A running job has left these nodes (indices, ascending); it goes on with the others."""
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a model needs of the simulator: one source for options of the simulator, codecs and error texts.
 
-    job_id: str
+    Attributes
+    ----------
+    dynamic_jobs
+        Jobs are registered while the simulation runs (Batsim 4: ``--enable-dynamic-jobs``).
+    profile_reuse
+        Their profiles are used more than once (Batsim 4: ``--enable-profile-reuse``); works without, at more messages.
+    file_system
+        Whether the platform must have a parallel file system.
+    gate
+        Whether its transfers pass the I/O gate, so that the settings of the gate have a meaning.
+    """
+
+    dynamic_jobs: bool = True
+    profile_reuse: bool = True
+    file_system: FileSystem = FileSystem.NO
+    gate: bool = False
+
+
+class Place(enum.Enum):
+    """Where bytes are."""
+
+    NODES = "nodes"
+    BURST_BUFFER = "burst buffer"
+    PFS = "parallel file system"
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """Run the job as it was submitted; ``stream_bytes`` per node go to the file system beside it."""
+
+    stream_bytes: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """Move bytes.
+
+    Attributes
+    ----------
+    source, destination
+        From where to where. Between burst buffers and another place each node's bytes travel by themselves; nodes write
+        to or read from the file system together.
+    bytes_per_node
+        Bytes of each node, at least 0.
+    stage
+        What the time and the bytes count for in the job's record.
+    nodes
+        Node indices, ascending; ``None``: all nodes that the job was granted.
+    abandoned
+        Of a transfer beside a computation: whether a job that fails ends without it.
+    began
+        Called with the time at which the first bytes move.
+    """
+
+    source: Place
+    destination: Place
+    bytes_per_node: float
+    stage: str
+    nodes: tuple[int, ...] | None = None
+    abandoned: bool = False
+    began: Callable[[float], None] | None = None
+
+    @property
+    def shared(self) -> bool:
+        """Whether it uses the parallel file system, and so passes the I/O gate."""
+        return Place.PFS in (self.source, self.destination)
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """Run a profile.
+
+    Attributes
+    ----------
+    profile
+        In Batsim's terms (``delay``, ``parallel_homogeneous`` ...).
+    nodes
+        Node indices, ascending; ``None``: all nodes that the job was granted.
+    stage
+        What the time counts for in the job's record.
+    beside
+        A transfer that begins with it. The program goes on without it; the job ends with it.
+    turn_bytes
+        ``None``, or the bytes that the profile stands for: it then waits for its turn at the I/O gate.
+    may_fail
+        Whether a failure (return code above 0) is handed to the program instead of ending the job.
+    began
+        Called with the time at which it begins.
+    """
+
+    profile: JsonObject
+    nodes: tuple[int, ...] | None = None
+    stage: str = "compute"
+    beside: Transfer | None = None
+    turn_bytes: float | None = None
+    may_fail: bool = False
+    began: Callable[[float], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GiveBack:
+    """Leave these nodes (indices, ascending) for good."""
+
     nodes: tuple[int, ...]
 
 
-class Step(NamedTuple):
-    """What follows from one event: requests to send, in order, jobs that ended, and nodes that running jobs left."""
+@dataclass(frozen=True, slots=True)
+class Publish:
+    """Show a state: controllers find it (:meth:`schedulers.jobmodels.runtime.ProgramRuntime.published`)."""
 
-    requests: Sequence[Request] = ()
-    ended: Sequence[Ended] = ()
-    released: Sequence[Released] = ()
-
-
-NOTHING = Step()
+    state: Any
 
 
-class Execution(Protocol):
-    """An execution model. One instance serves one conversation."""
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Let controllers know that something has happened (:meth:`...runtime.ProgramRuntime.take_reports`)."""
 
-    def begin(self, machine: Machine, config: BatsimConfig) -> None:
-        """Learn the machine and what the simulator allows; raise RemoteProtocolError where it lacks something."""
-        ...
-
-    def start(self, job: Job, allocation: Allocation, now_s: float) -> Sequence[Request]:
-        """Requests that start a job on its allocation."""
-        ...
-
-    def kill(self, job: Job, now_s: float) -> Step:
-        """Requests that end a running job early (and its end, where nothing of it runs any more)."""
-        ...
-
-    def handle(self, event: Event, now_s: float) -> Step | None:
-        """Digest an event that concerns running jobs or sub-jobs; ``None`` when it is not this model's."""
-        ...
+    what: Any
 
 
-@runtime_checkable
-class TimeSharing(Execution, Protocol):
-    """An execution model under which several jobs take turns on a node, and running jobs can be moved.
+Operation = Submitted | Compute | Transfer | GiveBack | Publish | Report
 
-    Policies see a machine with ``rows`` nodes in place of each (:meth:`schedulers.core.machine.Machine.stacked`).
+
+class Done(NamedTuple):
+    """What became of an operation: when it was reached, began (after its turn had come) and ended (s), and how."""
+
+    ready_s: float
+    began_s: float
+    ended_s: float
+    state: JobState = JobState.COMPLETED_SUCCESSFULLY
+    return_code: int = 0
+
+
+Program = Generator[Operation, Done, None]
+
+
+class Granted(NamedTuple):
+    """What a job starts with, and when."""
+
+    allocation: Allocation
+    start_s: float
+
+
+class JobModel:
+    """Base of all job models: frozen dataclasses with a :meth:`program`.
+
+    Attributes
+    ----------
+    needs
+        What it needs of the simulator.
+    fields
+        Own fields of a job or its profile that it plays; another model refuses jobs that have them.
+    stages
+        Stages of its jobs, in the order of the columns of ``jobs.csv``; empty for jobs of one piece.
+    moved
+        Those of them whose bytes are counted.
+    columns
+        Columns of its own (:meth:`cells`).
+    source
+        Paper and section.
+    literal
+        Options that differ where the published experiment is followed to the letter.
     """
 
-    @property
-    def rows(self) -> int:
-        """How many jobs can share a node."""
-        ...
+    needs: ClassVar[Needs] = Needs()
+    fields: ClassVar[tuple[str, ...]] = ()
+    stages: ClassVar[tuple[str, ...]] = ("compute",)
+    moved: ClassVar[tuple[str, ...]] = ()
+    columns: ClassVar[tuple[str, ...]] = ()
+    source: ClassVar[str] = ""
+    literal: ClassVar[Mapping[str, Any]] = {}
 
-    def move(self, job: Job, allocation: Allocation, now_s: float) -> None:
-        """Give a running job another allocation, from now on."""
-        ...
+    def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
+        """What a job does, in order."""
+        raise NotImplementedError
 
-    def settle(self, now_s: float) -> Sequence[Request]:
-        """Requests that bring the simulator to what was decided; asked once, at the end of each message."""
-        ...
+    def refuses(self, job: Job) -> str | None:
+        """Why a job cannot be played, apart from fields of other models; ``None`` where it can.
+
+        Raises
+        ------
+        RemoteProtocolError
+            What the job describes is malformed (names the field).
+        """
+        return None
+
+    def cells(self, record: JobRecord) -> Mapping[str, str]:
+        """Texts of :attr:`columns` for a job that is through."""
+        return {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from schedulers.wire.messages import JsonObject
 
@@ -17,24 +17,15 @@ def _divide_delay(profile: JsonObject, phases: int) -> JsonObject:
     return {"type": "delay", "delay": profile["delay"] / phases, "ret": 0}
 
 
-_SPLITTERS: dict[str, Callable[[JsonObject, int], JsonObject]] = {
+SPLITTABLE: Mapping[str, Callable[[JsonObject, int], JsonObject]] = {
     "parallel_homogeneous": _divide_cpu,
     "parallel_homogeneous_total": _divide_cpu,
     "parallel": _divide_cpu,
     "delay": _divide_delay,
 }
+"""Types of profiles that can be divided into phases, each with its way."""
 
 
 def split_profile(profile: JsonObject, phases: int) -> JsonObject:
-    """The profile of one of ``phases`` equal compute phases.
-
-    Raises
-    ------
-    ValueError
-        The profile's type cannot be divided into phases.
-    """
-    splitter = _SPLITTERS.get(profile.get("type", ""))
-    if splitter is None:
-        known = ", ".join(_SPLITTERS)
-        raise ValueError(f"a profile of type {profile.get('type')!r} cannot be run in phases; expected one of: {known}")
-    return splitter(profile, phases)
+    """The profile of one of ``phases`` equal compute phases; its type must be one of :data:`SPLITTABLE`."""
+    return SPLITTABLE[profile["type"]](profile, phases)

@@ -7,9 +7,8 @@ Jeannot, Pallez, Vidal, IJHPCA 2023 (DOI 10.1177/10943420231175854), section "Ma
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from schedulers.core.job import Allocation
 from schedulers.core.machine import Machine
 
 
@@ -30,11 +29,11 @@ class IoNodes:
         self._of = [numbers.setdefault(node.location[:depth], len(numbers)) for node in machine.nodes]
         self.count = len(numbers)
 
-    def groups(self, allocation: Allocation) -> Mapping[int, tuple[int, ...]]:
-        """Node indices of an allocation by I/O node, both ascending."""
+    def groups(self, nodes: Sequence[int]) -> Mapping[int, tuple[int, ...]]:
+        """Node indices (ascending) by I/O node; the I/O nodes ascend, too."""
         if self.count == 1:
-            return {0: allocation.nodes}
+            return {0: tuple(nodes)}
         found: dict[int, list[int]] = {}
-        for node in allocation.nodes:
+        for node in nodes:
             found.setdefault(self._of[node], []).append(node)
         return {number: tuple(found[number]) for number in sorted(found)}

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from schedulers.core.job import Job
-from schedulers.errors import DecisionRefused
 from schedulers.timesharing.costs import Costs
 from schedulers.timesharing.files import block_count
 from schedulers.timesharing.slices import MICRO, to_us
@@ -85,25 +84,12 @@ class TimedRest:
 
 
 class ScaledRest:
-    """A job whose work is computation and communication: what is left is a share of both.
-
-    Raises
-    ------
-    DecisionRefused
-        A profile that cannot be scaled, or one with blocks: their time can only be added to a ``delay``.
-    """
+    """A job whose work is computation and communication: what is left is a share of both."""
 
     lag_us = 0
 
     def __init__(self, job: Job, costs: Costs, *, local: bool) -> None:
         self._kind = job.profile.get("type", "")
-        if self._kind not in _SCALED:
-            known = ", ".join(("delay", *_SCALED))
-            raise DecisionRefused(
-                job.id, f"a profile of type {self._kind!r} cannot be run in slices; expected one of: {known}"
-            )
-        if block_count(job):
-            raise DecisionRefused(job.id, f"a job with io_blocks needs a profile of type 'delay', got {self._kind!r}")
         self._whole = job.profile
         self._share = 1.0
 
@@ -127,6 +113,23 @@ def _scale(value: Any, share: float) -> Any:
 _SCALED: dict[str, Callable[[Any, float], Any]] = dict.fromkeys(
     ("parallel", "parallel_homogeneous", "parallel_homogeneous_total"), _scale
 )
+
+
+def unscalable(job: Job) -> str | None:
+    """Why a job's profile cannot be run in slices; ``None`` where it can.
+
+    Raises
+    ------
+    RemoteProtocolError
+        Its blocks are no number.
+    """
+    kind = job.profile.get("type", "")
+    if kind == "delay":
+        block_count(job)
+        return None
+    if kind not in _SCALED:
+        return f"a profile of type {kind!r} cannot be run in slices; expected one of: {', '.join(('delay', *_SCALED))}"
+    return f"a job with io_blocks needs a profile of type 'delay', got {kind!r}" if block_count(job) else None
 
 
 def rest_of(job: Job, costs: Costs, *, local: bool) -> Rest:

@@ -10,24 +10,7 @@ from schedulers.controllers.observed import Observed
 from schedulers.controllers.prediction import Phase, Step, most_taken
 from schedulers.controllers.running import Activity, AppView
 from schedulers.core.job import Job
-from schedulers.jobmodels import base
 from schedulers.jobmodels.app_record import AppRecord, PhaseSeen
-from schedulers.jobmodels.base import Ended, Released
-from schedulers.jobmodels.sub_jobs import SubJobs
-from schedulers.wire.messages import JobState, Request
-
-
-@dataclass(slots=True)
-class Answer:
-    """What one event leads to, collected."""
-
-    requests: list[Request] = field(default_factory=list)
-    ended: list[Ended] = field(default_factory=list)
-    released: list[Released] = field(default_factory=list)
-
-    def step(self) -> base.Step:
-        """Everything together."""
-        return base.Step(self.requests, self.ended, self.released)
 
 
 @dataclass(slots=True)
@@ -36,49 +19,46 @@ class RunningApp:
 
     Attributes
     ----------
-    job, application, subs, record
-        The job, what it describes, the names of its sub-jobs, what becomes of it.
+    job, application, record
+        The job, what it describes, what becomes of it.
     order
         Nodes in use, those that came last at the end.
     view
         What controllers see; :meth:`look` replaces it.
     spare, leaving
         Nodes held for later, and nodes that it is about to give back.
-    live
-        The sub-job that runs; "" for none.
-    begin_s, asked_s
-        When that began, and when it asked for its turn at the file system (s).
     counted_s
         Until when its nodes are counted.
     predicted
         Its next I/O phase, as it was predicted last.
-    outcome
-        How it ends, once that is clear.
+    watched
+        Whether controllers decide about it.
+    wrote
+        Whether an I/O phase has ended and the next one has not been predicted since.
     """
 
     job: Job
     application: Application
-    subs: SubJobs
     record: AppRecord
     order: list[int]
     view: AppView
     spare: list[int] = field(default_factory=list)
     leaving: list[int] = field(default_factory=list)
-    live: str = ""
-    begin_s: float = 0.0
-    asked_s: float = 0.0
     counted_s: float = 0.0
     predicted: Phase | None = None
-    outcome: tuple[JobState, int] | None = None
+    watched: bool = False
+    wrote: bool = False
 
     @classmethod
-    def start(cls, job: Job, application: Application, subs: SubJobs, nodes: Sequence[int], now_s: float) -> RunningApp:
+    def start(
+        cls, job: Job, application: Application, nodes: Sequence[int], now_s: float, *, watched: bool = False
+    ) -> RunningApp:
         """Begin on these nodes; nothing has been seen of it yet."""
         view = AppView(job.id, application, Observed(), Activity.COMPUTE, 0, now_s, job.nodes, job.nodes, len(nodes))
         record = AppRecord(job, now_s, sizes=[(now_s, job.nodes)])
         return cls(
-            job, application, subs, record, list(nodes), view, counted_s=now_s, predicted=view.next_phase
-        )  # fmt: skip
+            job, application, record, list(nodes), view, counted_s=now_s, predicted=view.next_phase, watched=watched
+        )
 
     @property
     def held(self) -> int:
@@ -94,9 +74,13 @@ class RunningApp:
         """Show the controllers a new view."""
         self.view = replace(self.view, held=self.held, **changes)  # type: ignore[arg-type]
 
-    def settle(self) -> None:
-        """Work out what decisions will need of the view: they then only have to collect it."""
-        _ = self.view.facts
+    def show(self, **changes: object) -> None:
+        """Show a view that stands for a while: predict the phase after one that ended, prepare decisions."""
+        self.look(**changes)
+        if self.wrote:
+            self.predicted, self.wrote = self.view.next_phase, False
+        if self.watched:
+            _ = self.view.facts  # worked out here, so that a decision only has to collect it
 
     def count_nodes(self, now_s: float) -> None:
         """Add up what it has held since the last time; call it before that changes."""
@@ -112,9 +96,9 @@ class RunningApp:
         self.look(steps=tuple(merged))
         self.predicted = self.view.next_phase
 
-    def passed(self, now_s: float) -> None:
-        """An interval has ended: count it, and remember how long it took."""
-        view, seconds = self.view, now_s - self.begin_s
+    def passed(self, seconds: float, now_s: float) -> None:
+        """An interval of so many seconds has ended: count it, and remember how long it took."""
+        view = self.view
         end = view.next_control
         self.record.compute_s += seconds
         self.record.iterations = end
@@ -122,10 +106,11 @@ class RunningApp:
         observed = view.observed.interval(view.nodes, end - view.iteration, seconds)
         self.look(iteration=end, observed=observed, since_s=now_s)
 
-    def written(self, now_s: float) -> None:
+    def written(self, ready_s: float, began_s: float, ended_s: float) -> None:
         """An I/O phase has ended: remember how long it took, and what had been predicted."""
-        self.record.phases.append(PhaseSeen(self.asked_s, self.begin_s, now_s, self.view.nodes, self.predicted))
-        self.look(observed=self.view.observed.io_phase(now_s - self.begin_s), since_s=now_s)
+        self.record.phases.append(PhaseSeen(ready_s, began_s, ended_s, self.view.nodes, self.predicted))
+        self.wrote = True
+        self.look(observed=self.view.observed.io_phase(ended_s - began_s), since_s=ended_s)
 
     def change_size(self) -> tuple[int, tuple[int, ...]]:
         """Make the changes that are due at the control point it has reached.

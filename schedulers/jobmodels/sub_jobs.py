@@ -1,17 +1,27 @@
-"""Dynamic sub-jobs: what replaces a job in Batsim's books, named, registered and executed.
+"""Sub-jobs: what replaces a job in the simulator's registry; named, registered and executed here and nowhere else.
 
-The sub-jobs of job ``w0!15`` live in a workload of their own, ``w0%15``: ``w0%15!0``, ``w0%15!1`` and so on.
+The sub-jobs of job ``w0!15`` live in a workload of their own, ``w0%15``: ``w0%15!0``, ``w0%15!1`` and so on; profiles
+are called by their kind, ``delay_profile_0``. On Batsim's wire each sub-job is registered and executed by messages of its
+own; a simulator in the same process takes all sub-jobs of an operation in one request
+(:class:`schedulers.wire.messages.RunSubJobs`).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
-from schedulers.wire.messages import ExecuteJob, JsonObject, RegisterJob, RegisterProfile, Request
+from schedulers.jobmodels.transfers import Task
+from schedulers.wire.messages import ExecuteJob, JsonObject, RegisterJob, RegisterProfile, Request, RunSubJobs
 
 SHORTEST_WALLTIME_S = 1e-6
 """Batsim prints walltimes with six decimals and aborts on 0: less than this is no time at all."""
+
+SEPARATOR = "%"
+"""Stands in the name of a job's own workload where its id has ``!``."""
+
+NO_WALLTIME = -1.0
 
 
 @dataclass(slots=True)
@@ -26,58 +36,86 @@ class SubJobs:
         Whether a profile may be used twice; else Batsim forgets it with its job, and it is registered anew.
     deadline_s
         When the job's walltime is over; infinite without one.
+    direct
+        Whether the simulator is in the same process.
     count
         Sub-jobs so far.
     """
 
     workload: str
-    reuse: bool
+    reuse: bool = True
     deadline_s: float = math.inf
+    direct: bool = False
     count: int = 0
-    _profiles: dict[str, str] = field(default_factory=dict)
-    _registered: int = 0
+    _profiles: dict[Hashable, tuple[str, JsonObject]] = field(default_factory=dict)
+    _kinds: dict[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, job_id: str, reuse: bool, deadline_s: float) -> SubJobs:
+    def of(cls, job_id: str, *, reuse: bool = True, deadline_s: float = math.inf, direct: bool = False) -> SubJobs:
         """Sub-jobs of a job by its id."""
-        return cls(job_id.replace("!", "%"), reuse, deadline_s)
+        return cls(job_id.replace("!", SEPARATOR), reuse, deadline_s, direct)
 
     def overdue(self, now_s: float) -> bool:
         """Whether no time is left."""
         return self.deadline_s - now_s < SHORTEST_WALLTIME_S
 
     def run(
-        self,
-        key: str,
-        profile: JsonObject,
-        hosts: tuple[int, ...],
-        storage: dict[str, int] | None,
-        now_s: float,
-        requests: list[Request],
-    ) -> str:
-        """Register and execute a sub-job; append the requests and return its id.
+        self, profile: JsonObject, tasks: Sequence[Task], walltime_s: float, now_s: float, requests: list[Request]
+    ) -> list[str]:
+        """Run a profile as sub-jobs side by side: append the requests, return the ids.
 
         Parameters
         ----------
-        key
-            Stands for the profile: the same key always comes with the same profile.
-        profile
-            What it does.
-        hosts
-            Batsim ids of its hosts, ascending.
-        storage
-            Storage mapping of the execution.
+        walltime_s
+            Time that they may take; infinite: as long as they want.
         """
-        name = self._profiles.get(key)
-        if name is None or not self.reuse:
-            name = f"{key}_{self._registered}"
-            self._registered += 1
-            self._profiles[key] = name
+        first = self.count
+        self.count = first + len(tasks)
+        prefix = self.workload + "!"
+        ids = [f"{prefix}{number}" for number in range(first, self.count)]
+        walltime = walltime_s if walltime_s < math.inf else NO_WALLTIME
+        name, known = self._name(profile)
+        if self.direct:
+            started = tuple([(sub_id, task.hosts, task.storage) for sub_id, task in zip(ids, tasks, strict=True)])
+            requests.append(RunSubJobs(now_s, self.workload, name, None if known else profile, walltime, started))
+            return ids
+        if not known:
             requests.append(RegisterProfile(now_s, self.workload, name, profile))
-        sub_id = f"{self.workload}!{self.count}"
-        self.count += 1
-        walltime = self.deadline_s - now_s if self.deadline_s < math.inf else -1
-        job = {"profile": name, "id": sub_id, "res": len(hosts), "walltime": walltime, "subtime": now_s}
-        requests.append(RegisterJob(now_s, sub_id, job))
-        requests.append(ExecuteJob(now_s, sub_id, hosts, storage_mapping=storage))
-        return sub_id
+        for sub_id, task in zip(ids, tasks, strict=True):
+            job: JsonObject = {
+                "profile": name, "id": sub_id, "res": len(task.hosts), "walltime": walltime, "subtime": now_s
+            }  # fmt: skip
+            requests.append(RegisterJob(now_s, sub_id, job))
+        for sub_id, task in zip(ids, tasks, strict=True):
+            requests.append(ExecuteJob(now_s, sub_id, task.hosts, storage_mapping=task.storage))
+        return ids
+
+    def _name(self, profile: JsonObject) -> tuple[str, bool]:
+        """Name of a profile, and whether it is registered already."""
+        key = _key(profile)
+        found = self._profiles.get(key)
+        if found is not None and self.reuse:
+            return found[0], True
+        kind = profile["type"]
+        number = self._kinds.get(kind, 0)
+        self._kinds[kind] = number + 1
+        name = f"{kind}_profile_{number}"
+        self._profiles[key] = (name, profile)  # kept, so that its id() stays its own
+        return name, False
+
+
+def _key(profile: JsonObject) -> Hashable:
+    """Equal for equal profiles, where that is cheap to find out; profiles with lists or objects go by identity."""
+    if "cpu" in profile:
+        return id(profile)
+    key = tuple(profile.items())
+    try:
+        hash(key)
+    except TypeError:
+        return id(profile)
+    return key
+
+
+def owner_of(workload: str) -> str:
+    """Id of the job whose sub-jobs live in a workload; "" for an ordinary workload."""
+    return workload.replace(SEPARATOR, "!", 1) if SEPARATOR in workload else ""

@@ -21,12 +21,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from schedulers.core.execution import NOTHING, Ended, Step
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.errors import RemoteProtocolError
-from schedulers.jobmodels.base import NOTHING, Ended, Step
-from schedulers.jobmodels.rest import Rest, rest_of
+from schedulers.jobmodels.rest import Rest, rest_of, unscalable
 from schedulers.jobmodels.sub_jobs import SubJobs
+from schedulers.jobmodels.transfers import Task
 from schedulers.timesharing.columns import columns_of, mask_of
 from schedulers.timesharing.costs import Costs
 from schedulers.timesharing.files import file_columns
@@ -105,14 +106,18 @@ class TimeShared:
 
     # ------------------------------------------------------------------ what the session asks for
 
-    def start(self, job: Job, allocation: Allocation, now_s: float) -> Sequence[Request]:
+    def refuses(self, job: Job) -> str | None:
+        """Why a job's profile cannot be run in slices."""
+        return unscalable(job)
+
+    def start(self, job: Job, allocation: Allocation, now_s: float) -> Step:
         """Take a job in; its first slice comes with :meth:`settle`."""
         rows, columns = self._place(allocation)
         files = file_columns(job, len(self._machine.nodes))
         rest = rest_of(job, self._costs, local=not files or files == columns)
         sub_jobs = SubJobs.of(job.id, reuse=False, deadline_s=math.inf)
         self._jobs[job.id] = _Shared(job, files, rows, columns, columns, rest, sub_jobs, job.walltime_s)
-        return (RejectJob(now_s, job.id),)
+        return Step((RejectJob(now_s, job.id),))
 
     def move(self, job: Job, allocation: Allocation, now_s: float) -> None:
         """Give a job other rows or columns; what runs of it goes on if it is in the right place."""
@@ -214,7 +219,8 @@ class TimeShared:
             shared.rest.go_home()
         hosts = self._machine.alloc_ids(columns_of(shared.columns))
         shared.sub_jobs.deadline_s = now_s + shared.budget_s + shared.rest.lag_us / MICRO
-        shared.live = shared.sub_jobs.run("slice", shared.rest.profile(), hosts, None, now_s, requests)
+        walltime_s = shared.sub_jobs.deadline_s - now_s
+        (shared.live,) = shared.sub_jobs.run(shared.rest.profile(), (Task(hosts),), walltime_s, now_s, requests)
         shared.since_us, shared.held = to_us(now_s), shared.columns
         self._live[shared.live] = shared
         self._held |= shared.held

@@ -6,11 +6,14 @@ An entry is a policy class with presets; its options stay open (``-o key=value``
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from schedulers.errors import OptionError
 from schedulers.options import OptionInfo, build, describe
+from schedulers.plugins import is_outside, load_class
 from schedulers.policies.backfill import Backfill
 from schedulers.policies.conservative import Conservative
 from schedulers.policies.gang import Gang
@@ -189,3 +192,15 @@ POLICIES: dict[str, PolicyEntry] = {
     ),
 }
 """Every policy by its name on the command line."""
+
+
+def find_policy(name: str) -> PolicyEntry:
+    """The entry of a policy by its name, or one for ``FILE.py:CLASS``; :class:`OptionError` lists the known names."""
+    if name in POLICIES:
+        return POLICIES[name]
+    if is_outside(name):
+        cls = load_class(name, "policy", methods=("__call__",))
+        return PolicyEntry(cls, (cls.__doc__ or name).strip().splitlines()[0])
+    near = difflib.get_close_matches(name, POLICIES, 1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    raise OptionError(f"unknown policy {name!r}{hint}; known policies: {', '.join(POLICIES)}, or FILE.py:CLASS")

@@ -312,6 +312,21 @@ class ToJobMsg(Struct, frozen=True):
     msg: str
 
 
+class RunSubJobs(Struct, frozen=True):
+    """Register and start sub-jobs of one profile at once; only where scheduler and simulator share a process.
+
+    On the wire the same is said with :class:`RegisterProfile` (where ``profile`` is given), :class:`RegisterJob` and
+    :class:`ExecuteJob`. ``sub_jobs`` has ``(id, hosts, storage mapping)`` of each; ``walltime`` is -1 for none.
+    """
+
+    timestamp: float
+    workload_name: str
+    profile_name: str
+    profile: JsonObject | None
+    walltime: float
+    sub_jobs: tuple[tuple[str, tuple[int, ...], dict[str, int] | None], ...]
+
+
 Request = (
     ExecuteJob
     | RejectJob
@@ -326,6 +341,7 @@ Request = (
     | QueryEnergy
     | AnswerEstimate
     | ToJobMsg
+    | RunSubJobs
 )
 
 

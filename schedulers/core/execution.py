@@ -1,0 +1,93 @@
+"""How started jobs run: the interface between the session and a runtime (:mod:`schedulers.jobmodels`).
+
+The session gives a runtime the jobs that start or are to be killed, and the events of the simulator that concern
+running jobs. The runtime answers with requests for the simulator, with what jobs have given back, and with the jobs
+that have ended. Policies never see it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from schedulers.core.job import Allocation, Job
+from schedulers.core.machine import Machine
+from schedulers.wire.messages import BatsimConfig, Event, JobState, Request
+
+
+class Ended(NamedTuple):
+    """A job (not one of its sub-jobs) is through and holds nothing any more."""
+
+    job_id: str
+    state: JobState
+    return_code: int
+
+
+class Released(NamedTuple):
+    """A running job has left these nodes (indices, ascending); it goes on with the others."""
+
+    job_id: str
+    nodes: tuple[int, ...]
+
+
+class Step(NamedTuple):
+    """What follows from one event: requests to send, in order, jobs that ended, and nodes that running jobs left."""
+
+    requests: Sequence[Request] = ()
+    ended: Sequence[Ended] = ()
+    released: Sequence[Released] = ()
+
+
+NOTHING = Step()
+
+
+class Runtime(Protocol):
+    """Plays a job model. One instance serves one conversation."""
+
+    @property
+    def rows(self) -> int:
+        """How many jobs can share a node in time; policies see a machine with so many rows of nodes."""
+        ...
+
+    def begin(self, machine: Machine, config: BatsimConfig) -> None:
+        """Learn the machine and what the simulator allows; raise RemoteProtocolError where it lacks something."""
+        ...
+
+    def refuses(self, job: Job) -> str | None:
+        """Why this runtime cannot play what a job describes; ``None`` where it can.
+
+        Raises
+        ------
+        RemoteProtocolError
+            The job's description is malformed (names the field).
+        """
+        ...
+
+    def start(self, job: Job, allocation: Allocation, now_s: float) -> Step:
+        """Start a job on its allocation."""
+        ...
+
+    def kill(self, job: Job, now_s: float) -> Step:
+        """End a running job early; its end may come with a later event."""
+        ...
+
+    def move(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        """Give a running job another allocation; only where :attr:`rows` is more than 1.
+
+        Raises
+        ------
+        DecisionRefused
+            Jobs of this runtime stay where they are.
+        """
+        ...
+
+    def handle(self, event: Event, now_s: float) -> Step | None:
+        """Digest an event that concerns running jobs or sub-jobs; ``None`` when it does not."""
+        ...
+
+    def settle(self, now_s: float) -> Sequence[Request]:
+        """Requests that bring the simulator to what was decided; called once, at the end of each message."""
+        ...
+
+
+RuntimeMaker = Callable[[], Runtime]

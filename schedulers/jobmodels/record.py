@@ -1,0 +1,78 @@
+"""What became of a job that ran: one record for every job model, and the columns that it adds to ``jobs.csv``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from schedulers.core.job import Allocation, Job
+from schedulers.wire.messages import JobState
+
+
+@dataclass(slots=True)
+class JobRecord:
+    """A job, from its start to its end, as the scheduler saw it.
+
+    Attributes
+    ----------
+    job, allocation
+        The job, and what it started with.
+    start_s, end_s, state, return_code
+        When it started, when and how it ended.
+    whole
+        Whether it ran in one piece, as it was submitted; its times are then the simulator's.
+    sub_jobs, operations
+        Sub-jobs that it was made of; operations that are through.
+    seconds, moved_bytes
+        Seconds and bytes by stage, without waiting at the I/O gate; transfers beside a computation overlap it.
+    io_wait_s
+        Time during which at least one of its transfers waited for its turn.
+    state_shown
+        What its program published last.
+    """
+
+    job: Job
+    allocation: Allocation
+    start_s: float
+    end_s: float = math.nan
+    state: JobState = JobState.RUNNING
+    return_code: int = 0
+    whole: bool = False
+    sub_jobs: int = 0
+    operations: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+    moved_bytes: dict[str, float] = field(default_factory=dict)
+    io_wait_s: float = 0.0
+    state_shown: Any = None
+
+    def took(self, stage: str, seconds: float) -> None:
+        """Add to a stage's time."""
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
+
+    def moved(self, stage: str, size: float) -> None:
+        """Add to a stage's bytes."""
+        self.moved_bytes[stage] = self.moved_bytes.get(stage, 0) + size
+
+    def cells(self, stages: Sequence[str], moved: Sequence[str], gate: bool) -> dict[str, str]:
+        """Texts of the columns that :func:`columns` names; empty texts for a job that ran in one piece."""
+        if self.whole:
+            return dict.fromkeys(columns(stages, moved, gate), "")
+        texts = {"sub_jobs": str(self.sub_jobs), "operations": str(self.operations)}
+        texts |= {f"{stage}_s": f"{self.seconds.get(stage, 0.0):.6f}" for stage in stages}
+        texts |= {f"{stage}_bytes": f"{self.moved_bytes.get(stage, 0):.0f}" for stage in moved}
+        return texts | ({"io_wait_s": f"{self.io_wait_s:.6f}"} if gate else {})
+
+
+def columns(stages: Sequence[str], moved: Sequence[str], gate: bool) -> tuple[str, ...]:
+    """Columns of ``jobs.csv`` after Batsim's own, for a model with these stages; none without stages."""
+    if not stages:
+        return ()
+    return (
+        "sub_jobs",
+        "operations",
+        *(f"{stage}_s" for stage in stages),
+        *(f"{stage}_bytes" for stage in moved),
+        *(("io_wait_s",) if gate else ()),
+    )

@@ -1,0 +1,528 @@
+"""The one runtime that plays job models: sub-jobs, kills, walltimes, turns at the I/O gate and ends of jobs.
+
+Each running job is a process: its program (:mod:`schedulers.jobmodels.base`), and what of its present operation runs or
+waits for a turn. What happens to a job stands in one place each:
+
+=======================  ============================================================================================
+naming of sub-jobs       :mod:`schedulers.jobmodels.sub_jobs`
+killing                  :meth:`ProgramRuntime.kill`
+walltimes                :meth:`ProgramRuntime._remaining`; :meth:`ProgramRuntime._expire` where nothing of a job runs
+turns                    :meth:`ProgramRuntime._queue`, :meth:`ProgramRuntime._serve`
+the end of a job         :meth:`ProgramRuntime._end_if_through`
+=======================  ============================================================================================
+
+One walltime runs through all operations of a job; transfers beside a computation have none, and outlive a kill: their
+bytes are safe only where they go. Dynamic ``composed`` profiles are not used: Batsim 4 cannot execute them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+from schedulers.core.execution import NOTHING, Ended, Released, Step
+from schedulers.core.job import Allocation, Job
+from schedulers.core.machine import Machine
+from schedulers.errors import DecisionRefused, RemoteProtocolError
+from schedulers.jobmodels.base import (
+    Compute,
+    Done,
+    FileSystem,
+    GiveBack,
+    Granted,
+    JobModel,
+    Operation,
+    Program,
+    Publish,
+    Report,
+    Submitted,
+    Transfer,
+)
+from schedulers.jobmodels.gates import Gate, Shared
+from schedulers.jobmodels.io_nodes import IoNodes
+from schedulers.jobmodels.record import JobRecord
+from schedulers.jobmodels.streams import Streams
+from schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, SubJobs
+from schedulers.jobmodels.transfers import Lowered, Task, lower
+from schedulers.wire.messages import (
+    BatsimConfig,
+    CallMeLater,
+    Event,
+    JobCompleted,
+    JobKilled,
+    JobState,
+    JobSubmitted,
+    KillJob,
+    RejectJob,
+    Request,
+    RequestedCall,
+    SetJobMetadata,
+)
+
+KILLED = (JobState.COMPLETED_KILLED, -2)
+TIMED_OUT = (JobState.COMPLETED_WALLTIME_REACHED, -1)
+SUCCESS = (JobState.COMPLETED_SUCCESSFULLY, 0)
+
+
+@dataclass(slots=True)
+class _Process:
+    """A running job.
+
+    ``live`` are the sub-jobs of the present operation, ``beside`` those that run beside it with the times of their
+    beginnings; ``waiting`` and ``waiting_beside`` the turns that have not come; ``outcome`` how the job ends, once that
+    is clear; ``over`` whether its program has nothing more to do.
+    """
+
+    job: Job
+    allocation: Allocation
+    program: Program
+    record: JobRecord
+    sub_jobs: SubJobs
+    operation: Submitted | Compute | Transfer | None = None
+    ready_s: float = 0.0
+    began_s: float = math.nan
+    live: dict[str, None] = field(default_factory=dict)
+    beside: dict[str, tuple[Transfer, float]] = field(default_factory=dict)
+    waiting: set[str] = field(default_factory=set)
+    waiting_beside: set[str] = field(default_factory=set)
+    outcome: tuple[JobState, int] | None = None
+    over: bool = False
+    watched: bool = False
+
+
+class _Turn(NamedTuple):
+    """A part of an operation that waits for its turn at an I/O node: what it runs then."""
+
+    process: _Process
+    operation: Compute | Transfer
+    nodes: tuple[int, ...]
+    beside: bool
+
+
+@dataclass(slots=True)
+class _Follow:
+    """What follows from an event, while it is found out."""
+
+    requests: list[Request] = field(default_factory=list)
+    ended: list[Ended] = field(default_factory=list)
+    released: list[Released] = field(default_factory=list)
+    granted: deque[str] = field(default_factory=deque)
+
+    def step(self) -> Step:
+        return Step(self.requests, self.ended, self.released)
+
+
+class ProgramRuntime:
+    """Plays the programs of a job model.
+
+    Parameters
+    ----------
+    model
+        What jobs do.
+    gate
+        Which transfers with the file system may run now; default: all of them.
+    io_node_depth
+        See :class:`schedulers.jobmodels.io_nodes.IoNodes`.
+    on_record
+        Called with each job's record when the job is through.
+    direct
+        Whether the simulator runs in the same process and takes operations without a message for each.
+    """
+
+    rows: ClassVar[int] = 1
+
+    def __init__(
+        self,
+        model: JobModel,
+        gate: Gate | None = None,
+        io_node_depth: int = 0,
+        on_record: Callable[[JobRecord], None] | None = None,
+        *,
+        direct: bool = False,
+    ) -> None:
+        self.model = model
+        self._gate: Gate = gate if gate is not None else Shared()
+        self._depth = io_node_depth
+        self._on_record = on_record
+        self._direct = direct
+        self._reuse = True
+        self._streams = Streams()
+        self._processes: dict[str, _Process] = {}
+        self._sub_jobs: dict[str, _Process] = {}
+        self._abandoned: set[str] = set()
+        self._turns: dict[str, _Turn] = {}
+        self._turn_of: dict[str, str] = {}
+        self._moving: dict[str, int] = {}
+        self._turn_count = 0
+        self._reports: list[Any] = []
+        self._machine: Machine
+        self._io_nodes: IoNodes
+
+    # ------------------------------------------------------------------ what the session calls
+
+    def begin(self, machine: Machine, config: BatsimConfig) -> None:
+        """Learn the machine; refuse a simulator or a platform that lacks what the model needs."""
+        needs, name = self.model.needs, type(self.model).__name__
+        if needs.dynamic_jobs and not config.dynamic_jobs_enabled:
+            raise RemoteProtocolError(
+                f"the job model {name} needs dynamic jobs: start Batsim with --enable-dynamic-jobs "
+                "--enable-profile-reuse",
+                "$.events[0].data.config.dynamic-jobs-enabled",
+            )
+        needed = needs.file_system is FileSystem.YES or (
+            needs.file_system is FileSystem.WITH_BURST_BUFFERS and bool(machine.storages)
+        )
+        if needed and machine.pfs_id is None:
+            raise RemoteProtocolError(
+                f"the job model {name} needs a host of the parallel file system (role 'storage', its name beginning "
+                "with 'pfs' or the property storage_kind=pfs), and the platform has none",
+                "$.events[0].data.storage_resources",
+            )
+        self._machine = machine
+        self._io_nodes = IoNodes(machine, self._depth)
+        self._reuse = config.profile_reuse_enabled
+
+    def refuses(self, job: Job) -> str | None:
+        """Why the model cannot play what a job describes."""
+        return self.model.refuses(job)
+
+    def start(self, job: Job, allocation: Allocation, now_s: float) -> Step:
+        """Begin a job's program; a job that is not run as it was submitted is rejected to the simulator."""
+        sub_jobs = SubJobs.of(
+            job.id, reuse=self._reuse, deadline_s=now_s + job.walltime_s, direct=self._direct
+        )  # fmt: skip
+        program = self.model.program(job, Granted(allocation, now_s), self._machine)
+        process = _Process(job, allocation, program, JobRecord(job, allocation, now_s), sub_jobs)
+        self._processes[job.id] = process
+        self._gate.enter(job.id, now_s)
+        follow = _Follow()
+        if job.bb_bytes:
+            follow.requests.append(SetJobMetadata(now_s, job.id, str(job.bb_bytes)))
+        self._advance(process, None, now_s, follow)
+        self._serve(now_s, follow)
+        if not process.record.whole:
+            follow.requests.append(RejectJob(now_s, job.id))
+        return follow.step()
+
+    def kill(self, job: Job, now_s: float) -> Step:
+        """End a job: kill what runs of it but for transfers beside, give up what waits; at once if nothing runs."""
+        process = self._processes[job.id]
+        process.outcome = KILLED
+        follow = _Follow()
+        if process.live:
+            follow.requests.append(KillJob(now_s, tuple(process.live)))
+        self._give_up(process, now_s, follow)
+        self._serve(now_s, follow)
+        return follow.step()
+
+    def move(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        """Jobs stay where they are."""
+        raise DecisionRefused(job.id, "jobs can only be moved where they share nodes in time (gang scheduling)")
+
+    def handle(self, event: Event, now_s: float) -> Step | None:
+        """Digest what concerns running jobs and their sub-jobs."""
+        if isinstance(event, JobCompleted):
+            return self._completed(event, now_s)
+        if isinstance(event, JobSubmitted):
+            return NOTHING if event.job_id in self._sub_jobs else None
+        if isinstance(event, RequestedCall):
+            return self._expire(now_s)
+        return NOTHING if isinstance(event, JobKilled) else None
+
+    def settle(self, now_s: float) -> Sequence[Request]:
+        """Everything has been said already."""
+        return ()
+
+    # ------------------------------------------------------------------ what controllers see
+
+    def published(self) -> tuple[Any, ...]:
+        """States that the programs of running jobs show, in order of their starts."""
+        return tuple(
+            [p.record.state_shown for p in self._processes.values() if p.record.state_shown is not None and not p.over]
+        )
+
+    def shown(self, job_id: str) -> Any:
+        """The state that a running job shows."""
+        return self._processes[job_id].record.state_shown
+
+    def take_reports(self) -> tuple[Any, ...]:
+        """What programs reported since this was last called."""
+        found = tuple(self._reports)
+        self._reports.clear()
+        return found
+
+    def check(self) -> None:
+        """Prove that processes, sub-jobs and turns agree; for tests."""
+        owned = {sub_id for p in self._processes.values() for sub_id in (*p.live, *p.beside)}
+        assert owned == self._sub_jobs.keys(), "sub-jobs and processes differ"
+        waiting = {key for p in self._processes.values() for key in (*p.waiting, *p.waiting_beside)}
+        assert waiting == self._turns.keys(), "turns and processes differ"
+        for process in self._processes.values():
+            stuck = not (process.live or process.waiting or process.beside or process.waiting_beside)
+            assert not stuck, f"nothing of {process.job.id!r} runs or waits, and it has not ended"
+
+    # ------------------------------------------------------------------ one operation after another
+
+    def _advance(self, process: _Process, done: Done | None, now_s: float, follow: _Follow) -> None:
+        """Go on with a program until it waits for something, or ends."""
+        value: Done | None = done
+        while True:
+            try:
+                operation = process.program.send(value)  # type: ignore[arg-type]  # None begins a generator
+            except StopIteration:
+                process.outcome = process.outcome or SUCCESS
+                self._close(process, now_s, follow)
+                return
+            value = self._INSTANT[type(operation)](self, process, operation, now_s, follow)
+            if value is None:
+                return
+
+    def _give_back(self, process: _Process, operation: GiveBack, now_s: float, follow: _Follow) -> Done:
+        if operation.nodes:
+            follow.released.append(Released(process.job.id, operation.nodes))
+        return Done(now_s, now_s, now_s)
+
+    def _publish(self, process: _Process, operation: Publish, now_s: float, follow: _Follow) -> Done:
+        process.record.state_shown = operation.state
+        return Done(now_s, now_s, now_s)
+
+    def _report(self, process: _Process, operation: Report, now_s: float, follow: _Follow) -> Done:
+        self._reports.append(operation.what)
+        return Done(now_s, now_s, now_s)
+
+    def _submitted(self, process: _Process, operation: Submitted, now_s: float, follow: _Follow) -> None:
+        """The simulator runs the job itself, and watches its walltime."""
+        self._begin(process, operation, now_s)
+        process.record.whole = True
+        hosts = self._machine.alloc_ids(process.allocation.nodes)
+        follow.requests.append(
+            self._streams.execute(process.job, hosts, operation.stream_bytes, self._machine.pfs_id, now_s)
+        )
+        process.began_s = now_s
+        process.live[process.job.id] = None
+        self._sub_jobs[process.job.id] = process
+
+    def _timed(self, process: _Process, operation: Compute | Transfer, now_s: float, follow: _Follow) -> None:
+        """Begin an operation that takes time, or queue for it; end the job where its walltime is over."""
+        self._begin(process, operation, now_s)
+        if now_s > process.record.start_s and process.sub_jobs.overdue(now_s):
+            process.outcome = TIMED_OUT
+            self._close(process, now_s, follow)
+            return
+        if _needs_turn(operation):
+            self._queue(process, operation, now_s, follow, beside=False)
+            return
+        self._run(process, operation, self._nodes(process, operation), now_s, follow)
+        beside = operation.beside if isinstance(operation, Compute) else None
+        if beside is not None:
+            self._queue(process, beside, now_s, follow, beside=True)
+
+    _INSTANT: ClassVar[dict[type, Callable[[ProgramRuntime, _Process, Any, float, _Follow], Done | None]]] = {
+        GiveBack: _give_back,
+        Publish: _publish,
+        Report: _report,
+        Submitted: _submitted,
+        Compute: _timed,
+        Transfer: _timed,
+    }
+
+    def _begin(self, process: _Process, operation: Submitted | Compute | Transfer, now_s: float) -> None:
+        process.operation, process.ready_s, process.began_s = operation, now_s, math.nan
+
+    def _run(
+        self,
+        process: _Process,
+        operation: Compute | Transfer,
+        nodes: Sequence[int],
+        now_s: float,
+        follow: _Follow,
+        *,
+        beside: bool = False,
+    ) -> list[str]:
+        """Start the sub-jobs of an operation, or of its part on some nodes."""
+        if isinstance(operation, Compute):
+            lowered = Lowered(operation.profile, (Task(self._machine.alloc_ids(tuple(nodes))),))
+        else:
+            lowered = lower(operation, nodes, process.allocation, self._machine)
+            process.record.moved(operation.stage, operation.bytes_per_node * len(nodes))
+        walltime_s = math.inf if beside else self._remaining(process, now_s)
+        ids = process.sub_jobs.run(lowered.profile, lowered.tasks, walltime_s, now_s, follow.requests)
+        self._sub_jobs.update(dict.fromkeys(ids, process))
+        if beside:
+            assert isinstance(operation, Transfer)
+            process.beside.update(dict.fromkeys(ids, (operation, now_s)))
+            return ids
+        process.live.update(dict.fromkeys(ids))
+        if math.isnan(process.began_s):
+            process.began_s = now_s
+            if operation.began is not None:
+                operation.began(now_s)
+        return ids
+
+    def _remaining(self, process: _Process, now_s: float) -> float:
+        """Time that a job has left (s); at its start exactly its walltime, without rounding."""
+        if now_s == process.record.start_s:
+            return process.job.walltime_s
+        return process.sub_jobs.deadline_s - now_s
+
+    # ------------------------------------------------------------------ turns at the I/O gate
+
+    def _queue(
+        self, process: _Process, operation: Compute | Transfer, now_s: float, follow: _Follow, *, beside: bool
+    ) -> None:
+        """Ask for a turn at each I/O node that an operation uses."""
+        application = _account(process, beside=beside)
+        waiting = process.waiting_beside if beside else process.waiting
+        for io_node, nodes in self._io_nodes.groups(self._nodes(process, operation)).items():
+            key = f"{process.job.id}/{self._turn_count}"
+            self._turn_count += 1
+            self._turns[key] = _Turn(process, operation, nodes, beside)
+            waiting.add(key)
+            volume = _turn_bytes(operation, len(nodes))
+            follow.granted.extend(self._gate.request(key, application, io_node, volume, now_s))
+        self._serve(now_s, follow)
+        if process.waiting and not process.watched and process.sub_jobs.deadline_s < math.inf:
+            process.watched = True  # nothing of a waiting job runs, so the simulator does not watch its walltime
+            call_s = max(process.sub_jobs.deadline_s, now_s + 10 * SHORTEST_WALLTIME_S)
+            follow.requests.append(CallMeLater(now_s, call_s))
+
+    def _nodes(self, process: _Process, operation: Compute | Transfer) -> Sequence[int]:
+        return operation.nodes if operation.nodes is not None else process.allocation.nodes
+
+    def _serve(self, now_s: float, follow: _Follow) -> None:
+        """Begin the operations whose turns have come; a turn whose job has no time left passes on at once."""
+        while follow.granted:
+            key = follow.granted.popleft()
+            process, operation, nodes, beside = self._turns.pop(key)
+            (process.waiting_beside if beside else process.waiting).discard(key)
+            late = not beside and now_s > process.record.start_s and process.sub_jobs.overdue(now_s)
+            if late:
+                follow.granted.extend(self._gate.release(key, now_s))
+                process.outcome = process.outcome or TIMED_OUT
+                self._give_up(process, now_s, follow)
+                continue
+            ids = self._run(process, operation, nodes, now_s, follow, beside=beside)
+            self._moving[key] = len(ids)
+            self._turn_of.update(dict.fromkeys(ids, key))
+
+    def _expire(self, now_s: float) -> Step | None:
+        """End the jobs whose walltime is over while they wait for a turn and nothing of them runs."""
+        late = [p for p in self._processes.values() if p.waiting and not p.live and p.sub_jobs.overdue(now_s)]
+        if not late:
+            return None
+        follow = _Follow()
+        for process in late:
+            process.outcome = process.outcome or TIMED_OUT
+            self._give_up(process, now_s, follow)
+        self._serve(now_s, follow)
+        return follow.step()
+
+    # ------------------------------------------------------------------ ends of sub-jobs
+
+    def _completed(self, event: JobCompleted, now_s: float) -> Step | None:
+        sub_id = event.job_id
+        process = self._sub_jobs.pop(sub_id, None)
+        if process is None and sub_id not in self._abandoned:
+            return None
+        follow = _Follow()
+        turn = self._turn_of.pop(sub_id, None)
+        if turn is not None:
+            self._moving[turn] -= 1
+            if not self._moving[turn]:
+                del self._moving[turn]
+                follow.granted.extend(self._gate.release(turn, now_s))
+        if process is None:
+            self._abandoned.discard(sub_id)
+        elif sub_id in process.beside:
+            transfer, began_s = process.beside.pop(sub_id)
+            process.record.took(transfer.stage, now_s - began_s)
+            self._end_if_through(process, now_s, follow)
+        else:
+            self._ended_part(process, event, now_s, follow)
+        self._serve(now_s, follow)
+        return follow.step()
+
+    def _ended_part(self, process: _Process, event: JobCompleted, now_s: float, follow: _Follow) -> None:
+        """A sub-job of the present operation has ended, or the job itself."""
+        del process.live[event.job_id]
+        operation = process.operation
+        assert operation is not None
+        failed = event.state is not JobState.COMPLETED_SUCCESSFULLY
+        if process.record.whole:
+            process.outcome = (event.state, event.return_code)
+        elif failed and not (event.state is JobState.COMPLETED_FAILED and getattr(operation, "may_fail", False)):
+            process.outcome = process.outcome or (event.state, event.return_code)
+        if process.live:
+            return
+        if process.outcome is not None or not process.waiting:
+            self._account_for(process, operation, now_s)
+        if process.outcome is not None:
+            self._give_up(process, now_s, follow)
+        elif not process.waiting:
+            done = Done(process.ready_s, process.began_s, now_s, event.state, event.return_code)
+            self._advance(process, done, now_s, follow)
+
+    def _account_for(self, process: _Process, operation: Operation, now_s: float) -> None:
+        """Put the time of an operation that is through into the record."""
+        if isinstance(operation, Compute | Transfer):
+            process.record.took(operation.stage, now_s - process.began_s)
+        process.record.operations += process.outcome is None
+
+    # ------------------------------------------------------------------ the end of a job
+
+    def _give_up(self, process: _Process, now_s: float, follow: _Follow) -> None:
+        """A job goes no further: it waits for no turn, and ends when nothing of it runs."""
+        for key in self._gate.withdraw(process.job.id, now_s):
+            del self._turns[key]
+            process.waiting.discard(key)
+        if not process.live and not process.waiting and not process.over:
+            self._close(process, now_s, follow)
+
+    def _close(self, process: _Process, now_s: float, follow: _Follow) -> None:
+        """The program of a job has nothing more to do."""
+        process.over = True
+        process.program.close()
+        self._end_if_through(process, now_s, follow)
+
+    def _end_if_through(self, process: _Process, now_s: float, follow: _Follow) -> None:
+        """End a job whose program is over, when what runs beside it has ended too (or may be left behind)."""
+        if not process.over or process.live or process.waiting_beside:
+            return
+        assert process.outcome is not None
+        if process.beside:
+            left_behind = all(transfer.abandoned for transfer, _ in process.beside.values())
+            if process.outcome == SUCCESS or not left_behind:
+                return
+            for sub_id in process.beside:
+                del self._sub_jobs[sub_id]
+                self._abandoned.add(sub_id)
+        else:
+            self._gate.leave(_account(process, beside=True), now_s)
+        del self._processes[process.job.id]
+        record = process.record
+        record.io_wait_s = self._gate.leave(process.job.id, now_s).waited_s
+        record.end_s, record.sub_jobs = now_s, process.sub_jobs.count
+        record.state, record.return_code = process.outcome
+        if self._on_record is not None:
+            self._on_record(record)
+        follow.ended.append(Ended(process.job.id, *process.outcome))
+
+
+def _needs_turn(operation: Compute | Transfer) -> bool:
+    """Whether an operation passes the I/O gate."""
+    return operation.shared if isinstance(operation, Transfer) else operation.turn_bytes is not None
+
+
+def _turn_bytes(operation: Compute | Transfer, nodes: int) -> float:
+    """Bytes of the part of an operation on so many nodes."""
+    if isinstance(operation, Transfer):
+        return float(operation.bytes_per_node) * nodes
+    return operation.turn_bytes or 0.0
+
+
+def _account(process: _Process, *, beside: bool) -> str:
+    """Account at the gate: transfers beside a computation have one of their own, and outlive the job's."""
+    return f"{process.job.id}/beside" if beside else process.job.id

@@ -1,0 +1,50 @@
+"""The stream model: a job computes and writes to the parallel file system at a constant rate beside it.
+
+References
+----------
+Herbein et al., HPDC 2016 (DOI 10.1145/2907294.2907316), section 3.1: burst buffers turn I/O into a constant stream.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from schedulers.core.job import Job
+from schedulers.core.machine import Machine
+from schedulers.errors import RemoteProtocolError
+from schedulers.jobmodels.base import FileSystem, Granted, JobModel, Needs, Program, Submitted
+
+IO_BYTES_FIELD = "io_bytes"
+"""Field of the job with the bytes that each node writes over the job's whole life."""
+
+
+@dataclass(frozen=True)
+class Stream(JobModel):
+    """Jobs with the field io_bytes write it beside their computation; others compute."""
+
+    source: ClassVar[str] = "Herbein et al. 2016, section 3.1"
+    needs: ClassVar[Needs] = Needs(dynamic_jobs=False, profile_reuse=False, file_system=FileSystem.YES)
+    fields: ClassVar[tuple[str, ...]] = (IO_BYTES_FIELD,)
+    stages: ClassVar[tuple[str, ...]] = ()
+
+    def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
+        """One piece, with its stream."""
+        yield Submitted(stream_bytes(job))
+
+    def refuses(self, job: Job) -> str | None:
+        """Refuse nothing; RemoteProtocolError for bytes that are no number of at least 0."""
+        stream_bytes(job)
+        return None
+
+
+def stream_bytes(job: Job) -> float:
+    """Bytes that each node of a job writes over its life."""
+    value = job.extras.get(IO_BYTES_FIELD, 0)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+        raise RemoteProtocolError(
+            f"job {job.id!r}: {IO_BYTES_FIELD!r} must be a number of bytes >= 0, got {value!r}",
+            f"$.job.{IO_BYTES_FIELD}",
+        )
+    return value

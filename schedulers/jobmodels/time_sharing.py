@@ -1,0 +1,27 @@
+"""The time-shared model: jobs run in slices, and pay for blocks by their place (gang scheduling).
+
+It has no program: which job runs in which slice follows from the rows of a matrix, for all jobs together, so a runtime
+of its own plays it (:mod:`schedulers.jobmodels.timeshared`). Under a policy that shares no nodes in time there is one
+row: jobs run in one piece each, and only the price of blocks remains.
+
+References
+----------
+Zhang et al., JSSPP 2003, sections 2 and 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from schedulers.jobmodels.base import JobModel, Needs
+from schedulers.timesharing.files import BLOCKS_FIELD, NODES_FIELD
+
+
+@dataclass(frozen=True)
+class TimeSharing(JobModel):
+    """Jobs take turns on nodes as a gang policy lays them out; blocks of files cost by their place."""
+
+    source: ClassVar[str] = "Zhang et al. 2003, sections 2 and 3"
+    needs: ClassVar[Needs] = Needs(profile_reuse=False)
+    fields: ClassVar[tuple[str, ...]] = (BLOCKS_FIELD, NODES_FIELD)

@@ -1,0 +1,97 @@
+"""Operations in the simulator's terms: the profile of an operation, and the hosts of its sub-jobs. Pure functions.
+
+References
+----------
+Kopanski, master's thesis 2020, section 2.4.2 (transfers between storage nodes and the file system, one per node).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from schedulers.core.job import Allocation
+from schedulers.core.machine import Machine
+from schedulers.jobmodels.base import Place, Transfer
+from schedulers.wire.messages import JsonObject
+
+
+class Task(NamedTuple):
+    """One sub-job: Batsim ids of its hosts (ascending), and which host each label of its profile means."""
+
+    hosts: tuple[int, ...]
+    storage: dict[str, int] | None = None
+
+
+class Lowered(NamedTuple):
+    """A profile, and the sub-jobs that run it side by side."""
+
+    profile: JsonObject
+    tasks: Sequence[Task]
+
+
+def lower(transfer: Transfer, nodes: Sequence[int], allocation: Allocation, machine: Machine) -> Lowered:
+    """The sub-jobs of a transfer for these nodes of an allocation (indices, ascending)."""
+    return _LOWER[transfer.source, transfer.destination](transfer, nodes, allocation, machine)
+
+
+def _staged(transfer: Transfer, nodes: Sequence[int], allocation: Allocation, machine: Machine) -> Lowered:
+    """Between the file system and burst buffers: one transfer per node."""
+    pfs = _pfs(machine)
+    inwards = transfer.source is Place.PFS
+    tasks = []
+    for storage in _storages(nodes, allocation, machine):
+        hosts = (storage, pfs) if storage < pfs else (pfs, storage)
+        ends = {"source": pfs, "destination": storage} if inwards else {"source": storage, "destination": pfs}
+        tasks.append(Task(hosts, ends))
+    size = transfer.bytes_per_node
+    profile = {"type": "data_staging", "nb_bytes": size, "from": "source", "to": "destination", "ret": 0}
+    return Lowered(profile, tasks)
+
+
+def _checkpoint(transfer: Transfer, nodes: Sequence[int], allocation: Allocation, machine: Machine) -> Lowered:
+    """Between each node and its burst buffer."""
+    storages = _storages(nodes, allocation, machine)
+    tasks = [
+        Task((machine.nodes[node].resource_id,), {"burstbuffer": storage})
+        for node, storage in zip(nodes, storages, strict=True)
+    ]
+    return Lowered(_node_io(transfer, "burstbuffer"), tasks)
+
+
+def _collective(transfer: Transfer, nodes: Sequence[int], allocation: Allocation, machine: Machine) -> Lowered:
+    """Between all nodes together and the file system."""
+    return Lowered(_node_io(transfer, "pfs"), [Task(machine.alloc_ids(tuple(nodes)), {"pfs": _pfs(machine)})])
+
+
+def _node_io(transfer: Transfer, storage: str) -> JsonObject:
+    writes = transfer.source is Place.NODES
+    size = transfer.bytes_per_node
+    return {
+        "type": "parallel_homogeneous_pfs",
+        "bytes_to_read": 0 if writes else size,
+        "bytes_to_write": size if writes else 0,
+        "storage": storage,
+        "ret": 0,
+    }
+
+
+def _storages(nodes: Sequence[int], allocation: Allocation, machine: Machine) -> list[int]:
+    """Batsim ids of the storage nodes that hold the burst buffers of some of an allocation's nodes."""
+    place = dict(zip(allocation.nodes, allocation.storages, strict=True))
+    return [machine.storages[place[node]].resource_id for node in nodes]
+
+
+def _pfs(machine: Machine) -> int:
+    assert machine.pfs_id is not None, "refused before: a model that needs a file system on a platform without one"
+    return machine.pfs_id
+
+
+_LOWER: Mapping[tuple[Place, Place], Callable[[Transfer, Sequence[int], Allocation, Machine], Lowered]] = {
+    (Place.PFS, Place.BURST_BUFFER): _staged,
+    (Place.BURST_BUFFER, Place.PFS): _staged,
+    (Place.NODES, Place.BURST_BUFFER): _checkpoint,
+    (Place.BURST_BUFFER, Place.NODES): _checkpoint,
+    (Place.NODES, Place.PFS): _collective,
+    (Place.PFS, Place.NODES): _collective,
+}
