@@ -10,12 +10,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from experiments.sessions import settings_of
+from experiments.sessions import model_of, session_spec
 from experiments.spec import RunSpec
 from platforms.xml_reader import load_platform
 from schedulers.assembly import assemble
 from schedulers.core.job import Allocation
-from schedulers.jobmodels.phased import PhaseRecord
+from schedulers.jobmodels.gates import IoControl
+from schedulers.jobmodels.io_aware import IoAware
+from schedulers.jobmodels.record import JobRecord
 from schedulers.policykit.decisions import Decision, Start
 from schedulers.policykit.view import View
 from simulator.broker import Simulation
@@ -42,7 +44,7 @@ class Alone:
             yield Start(job, self.allocations[job.id])
 
 
-def alone_s(run: RunSpec, root: Path, records: Mapping[str, PhaseRecord]) -> dict[str, float]:
+def alone_s(run: RunSpec, root: Path, records: Mapping[str, JobRecord]) -> dict[str, float]:
     """Simulate each job of a finished IO-Aware run alone.
 
     Parameters
@@ -59,13 +61,16 @@ def alone_s(run: RunSpec, root: Path, records: Mapping[str, PhaseRecord]) -> dic
     dict[str, float]
         Seconds from start to end, drains included, by full id.
     """
+    model = model_of(run)
+    assert isinstance(model, IoAware)
     workload = _one_by_one(load_workload(root / run.workload.path), records)
     found: dict[str, float] = {}
     session = assemble(
         Alone({job_id: record.allocation for job_id, record in records.items()}),
-        replace(settings_of(run), early_release=False),
-        phased=True,
+        replace(session_spec(run.policy).make_settings(), io_control=IoControl.SHARED),
+        replace(model, early_release=False),
         on_record=lambda record: found.update({record.job.id: record.end_s - record.start_s}),
+        direct=True,
     )
     platform = load_platform(root / run.platform.path)
     with FluidEngine(platform) as engine:
@@ -74,7 +79,7 @@ def alone_s(run: RunSpec, root: Path, records: Mapping[str, PhaseRecord]) -> dic
     return found
 
 
-def _one_by_one(workload: Workload, records: Mapping[str, PhaseRecord]) -> Workload:
+def _one_by_one(workload: Workload, records: Mapping[str, JobRecord]) -> Workload:
     """Keep the jobs that have records, and submit each when the one before has reached its walltime."""
     workload.jobs = [job for job in workload.jobs if job.id in records]
     time_s = 0.0

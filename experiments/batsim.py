@@ -21,8 +21,8 @@ import zmq
 from experiments import memory
 from experiments.errors import RunFailed, SpecError
 from experiments.players import PREFIX, Played
-from experiments.sessions import runs_applications, runs_operations, shares_nodes
-from experiments.spec import Engine, Model, RunSpec, Transport
+from experiments.sessions import model_of
+from experiments.spec import Engine, RunSpec, Transport
 from experiments.stopwatch import TimedSession
 from schedulers.errors import RemoteProtocolError
 from schedulers.wire.batsim4 import codec as batsim4
@@ -105,10 +105,9 @@ def arguments(run: RunSpec, root: Path, folder: Path, endpoint: str) -> list[str
     options = ["-p", str((root / run.platform.path).resolve()), "-w", str((root / run.workload.path).resolve())]
     options += ["-s", endpoint, "-e", str((folder / PREFIX).resolve())]
     options += ["--disable-schedule-tracing", "--disable-machine-state-tracing"]
-    if run.model is Model.IO or runs_operations(run) or runs_applications(run):
-        options += ["--enable-dynamic-jobs", "--enable-profile-reuse"]
-    elif shares_nodes(run):
-        options += ["--enable-dynamic-jobs"]
+    needs = model_of(run).needs
+    options += ["--enable-dynamic-jobs"] if needs.dynamic_jobs else []
+    options += ["--enable-profile-reuse"] if needs.profile_reuse else []
     return options
 
 

@@ -41,7 +41,7 @@ def run_campaign(campaign: Campaign, root: Path, executor: Executor[Task], conso
 
     inputs = Inputs(root, note)
     pairs = {
-        (model, seed): inputs.pairs(campaign.workloads, campaign.platforms, model, seed)
+        (model.label, seed): inputs.pairs(campaign.workloads, campaign.platforms, model, seed)
         for model, seed in itertools.product(campaign.models, campaign.seeds)
     }
     runs = expand(campaign, pairs)

@@ -16,13 +16,17 @@ from experiments.spec import (
     DEFAULT_TAU_S,
     Campaign,
     Engine,
-    Model,
+    ModelSpec,
     PlatformSpec,
+    Player,
     PolicySpec,
     Transport,
     WorkloadSpec,
 )
+from schedulers.errors import OptionError
+from schedulers.jobmodels import make_model
 from schedulers.options import show
+from schedulers.plugins import split_spec
 
 T = TypeVar("T")
 
@@ -82,7 +86,7 @@ def _tables(help: str, default: str = "") -> Key:
     return Key(check, "at least one table, written [[like.this]]", help, default)
 
 
-def _one_of(kind: type[Engine] | type[Model] | type[Transport], help: str = "", default: str = "") -> Key:
+def _one_of(kind: type[Engine] | type[Player] | type[Transport], help: str = "", default: str = "") -> Key:
     known = [member.value for member in kind]
     return Key(lambda value: value in known, "one of " + ", ".join(known), help, default)
 
@@ -94,16 +98,26 @@ def _list_of(item: Key, help: str, default: str) -> Key:
     return Key(check, f"a list, each {item.words}", help, default)
 
 
+def _models(help: str, default: str) -> Key:
+    def check(value: Any) -> bool:
+        return isinstance(value, list) and bool(value) and all(isinstance(item, str | dict) for item in value)
+
+    return Key(check, "a list of names or of tables", help, default)
+
+
 CAMPAIGN_KEYS: dict[str, Key] = {
     "name": _text("name of the campaign", "the file's"),
     "workload": _tables("workloads, see below"),
     "platform": _tables("machines, see below", "the thesis machine"),
     "policy": _tables("policies, see below"),
-    "models": _list_of(_one_of(Model), "how jobs run", '["alloc"]'),
+    "models": _models(
+        "what started jobs do: NAME[:key=value,...] or a table with name and options", "as the policy needs"
+    ),
     "seeds": _list_of(_whole(), "seeds of everything random; each is a run of its own", "[0]"),
     "engine": _one_of(Engine, "what plays the machine", "fluid"),
     "image": _text("image whose Batsim the engine docker runs", "Batsim's official one"),
     "transport": _one_of(Transport, "function calls in one process, or ZeroMQ between two", "direct"),
+    "player": _one_of(Player, "operations of jobs as calls, or as messages for each sub-job", "direct"),
     "thesis_literal": _flag("whether all policies follow the published experiment to the letter"),
     "tau_s": _positive("bound of the bounded slowdown in seconds", "600"),
     "plots": _flag("whether figures and the report are made", "true"),
@@ -161,10 +175,15 @@ def parse_campaign(text: str, where: str, folder: Path, stem: str = "campaign") 
             for index, table in enumerate(data["policy"])
             for spec in _policies(table, f"{where}: policy[{index}]", literal)
         ),
-        models=tuple(Model(value) for value in data.get("models", ["alloc"])),
+        models=tuple(
+            spec
+            for index, item in enumerate(data.get("models", [{}]))
+            for spec in _model(item, f"{where}: models[{index}]")
+        ),
         seeds=tuple(data.get("seeds", [0])),
         engine=Engine(data.get("engine", "fluid")),
         transport=Transport(data.get("transport", "direct")),
+        player=Player(data.get("player", "direct")),
         image=data.get("image", ""),
         tau_s=float(data.get("tau_s", DEFAULT_TAU_S)),
         plots=data.get("plots", True),
@@ -217,6 +236,35 @@ def _policies(table: dict[str, Any], where: str, literal: bool) -> list[PolicySp
         except Exception as error:
             raise SpecError(f"{where}: {error}") from None
         found.append(spec)
+    return found
+
+
+MODEL_KEYS: dict[str, Key] = {
+    "name": _text("name of a job model, or FILE.py:CLASS"),
+    "options": _table("options of the model; a list of values is a range, and ranges are combined"),
+}
+
+
+def _model(item: str | dict[str, Any], where: str) -> list[ModelSpec]:
+    """One job model, or several: an option given as a list is a range."""
+    if isinstance(item, dict):
+        _check(item, MODEL_KEYS, where)
+        name, options = item.get("name", ""), dict(item.get("options", {}))
+    else:
+        try:
+            name, options = split_spec(item)
+        except OptionError as error:
+            raise SpecError(f"{where}: {error}") from None
+    ranges = [value if isinstance(value, list) else [value] for value in options.values()]
+    found = []
+    for values in itertools.product(*ranges):
+        chosen = dict(zip(options, values, strict=True))
+        if name:
+            try:
+                make_model(name, chosen)
+            except OptionError as error:
+                raise SpecError(f"{where}: {error}") from None
+        found.append(ModelSpec(name=name, options=chosen))
     return found
 
 

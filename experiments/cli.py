@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from rich.console import Console
 
 from experiments.errors import SpecError
-from experiments.spec import DEFAULT_TAU_S, Campaign, Engine, Model, PlatformSpec, PolicySpec, Transport, WorkloadSpec
+from experiments.spec import (
+    DEFAULT_TAU_S,
+    Campaign,
+    Engine,
+    ModelSpec,
+    PlatformSpec,
+    Player,
+    PolicySpec,
+    Transport,
+    WorkloadSpec,
+)
 
 if TYPE_CHECKING:
     from experiments.pool import Executor
@@ -168,7 +178,8 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
         workloads=tuple(WorkloadSpec(source=source) for source in options.workload),
         platforms=(PlatformSpec(source=options.platform),),
         policies=policies_of(options.policy, options.options, session_of(options), literal=options.thesis_literal),
-        models=(Model(options.model),),
+        models=tuple(_model_spec(text) for text in options.model) or (ModelSpec(),),
+        player=Player(options.player),
         seeds=(options.seed,),
         engine=Engine(options.engine),
         transport=Transport(options.transport),
@@ -178,6 +189,15 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
         explain=options.explain,
         uncontended=options.uncontended,
     )
+
+
+def _model_spec(text: str) -> ModelSpec:
+    from schedulers.jobmodels import parse_model
+    from schedulers.plugins import split_spec
+
+    parse_model(text)  # wrong names and options are refused now
+    name, given = split_spec(text)
+    return ModelSpec(name=name, options=dict(given))
 
 
 def session_of(options: argparse.Namespace) -> dict[str, str]:
@@ -266,6 +286,8 @@ def run_parser() -> argparse.ArgumentParser:
     from experiments.machines import AUTO
     from experiments.policies import FIVE
     from experiments.sessions import SETTINGS
+    from schedulers.__main__ import add_former
+    from schedulers.jobmodels import MODELS
     from schedulers.options import show
 
     parser = Parser(
@@ -302,7 +324,22 @@ def run_parser() -> argparse.ArgumentParser:
     add("--engine", choices=[e.value for e in Engine], default="fluid", help="what plays the machine (%(default)s)")
     add("--image", default="", metavar="NAME", help="image whose Batsim --engine docker runs (Batsim's official one)")
     add("--transport", choices=[t.value for t in Transport], default="direct", help="in one process, or over ZeroMQ")
-    add("--model", choices=[m.value for m in Model], default="alloc", help="how jobs run (%(default)s)")
+    add(
+        "--model",
+        action="append",
+        default=[],
+        metavar="NAME|FILE.py:CLASS[:KEY=VALUE,...]",
+        help=f"what started jobs do: {', '.join(MODELS)}, or a class of one's own, with its options (io:max_phases=5); "
+        "may be repeated (default: timeshared under gang policies, else rigid)",
+    )
+    add(
+        "--player",
+        choices=[p.value for p in Player],
+        default="direct",
+        help="operations of jobs as calls in this "
+        "process, or as messages for each sub-job, as a real Batsim gets them; the tables are the same (%(default)s)",
+    )
+    add_former(parser)
     for name, setting in SETTINGS.items():
         words = f"{setting.help}: {setting.expected} (default: {show(setting.default)})".replace("%", "%%")
         add(f"--{name.replace('_', '-')}", default=None, metavar="VALUE", help=words)

@@ -15,7 +15,7 @@ from analysis.traffic import file_system_rate, read_transfers
 from experiments import folders
 from experiments.grid import slug
 from experiments.reasons import REASONS
-from experiments.spec import Model, RunSpec
+from experiments.spec import RunSpec
 
 GANTT_JOBS = 20_000
 """Runs with more jobs get no Gantt chart: nobody could read it."""
@@ -34,12 +34,12 @@ def draw(runs: Sequence[RunSpec], root: Path, tau_s: float) -> list[Path]:
 
     done = [run for run in runs if folders.is_finished(root / run.id)]
     paths: list[Path] = []
-    kinds = {(run.platform.name, run.model): None for run in done}
+    kinds = {(run.platform.name, run.model.label): None for run in done}
     for platform, model in kinds:
-        chosen = [run for run in done if (run.platform.name, run.model) == (platform, model)]
+        chosen = [run for run in done if (run.platform.name, run.model.label) == (platform, model)]
         folder = root / "plots"
         if len(kinds) > 1:
-            folder /= slug(f"{platform}-{model.value}")
+            folder /= slug(f"{platform}-{model}")
         tables = {run.id: read_run(root / run.id).ran() for run in chosen}
         waits = _pooled(chosen, tables)
         first = [run for run in chosen if (run.workload, run.seed) == (chosen[0].workload, chosen[0].seed)]
@@ -72,7 +72,7 @@ def _of_run(run: RunSpec, table: JobTable, files: Path, folder: Path) -> list[Pa
     title = f"{run.policy.label} on {run.workload.name}"
     if 0 < len(table) <= GANTT_JOBS:
         axes[f"gantt-{label}"] = gantt(table, title=title)
-    if run.model is Model.IO:
+    if run.model.name == "io":
         rate = file_system_rate(read_transfers(files))
         axes[f"file-system-{label}"] = file_system_timeline(rate, title=f"Traffic of the file system ({title})")
     if (files / REASONS).exists():

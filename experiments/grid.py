@@ -13,14 +13,15 @@ import msgspec
 
 from experiments import policies, sessions
 from experiments.errors import SpecError
-from experiments.spec import Campaign, Model, PolicySpec, Prepared, RunSpec
+from experiments.spec import Campaign, PolicySpec, Prepared, RunSpec
+from schedulers.options import show
 
 DIGEST_CHARACTERS = 8
 
 
 def expand(
     campaign: Campaign,
-    workloads: Mapping[tuple[Model, int], Sequence[tuple[Prepared, Prepared]]],
+    workloads: Mapping[tuple[str, int], Sequence[tuple[Prepared, Prepared]]],
 ) -> tuple[RunSpec, ...]:
     """List the runs of a campaign: workloads outermost, then models, seeds, policies.
 
@@ -29,7 +30,7 @@ def expand(
     campaign
         What is asked for.
     workloads
-        For each model and seed the (workload, platform) pairs to run, already prepared.
+        For each model (its label) and seed the (workload, platform) pairs to run, already prepared.
 
     Raises
     ------
@@ -40,7 +41,8 @@ def expand(
     resolved = [(spec, policies.settings(spec) | sessions.complete(spec)) for spec in labelled]
     runs: list[RunSpec] = []
     for model, seed in itertools.product(campaign.models, campaign.seeds):
-        for (workload, platform), (spec, settings) in itertools.product(workloads[model, seed], resolved):
+        for (workload, platform), (spec, settings) in itertools.product(workloads[model.label, seed], resolved):
+            named, model_options = sessions.complete_model(spec, model)
             run = RunSpec(
                 id="",
                 workload=workload,
@@ -48,7 +50,9 @@ def expand(
                 policy=spec,
                 settings=settings,
                 engine=campaign.engine,
-                model=model,
+                model=named,
+                model_options=model_options,
+                player=campaign.player,
                 transport=campaign.transport,
                 seed=seed,
                 image=campaign.image,
@@ -83,7 +87,7 @@ def with_labels(specs: Sequence[PolicySpec]) -> list[PolicySpec]:
 
 def run_id(run: RunSpec) -> str:
     """Stable name of a run's folder: the same inputs, settings and seed always give the same one."""
-    parts = [run.workload.name, run.policy.label, f"{run.engine.value}-{run.model.value}", f"s{run.seed}"]
+    parts = [run.workload.name, run.policy.label, f"{run.engine.value}-{run.model.label}", f"s{run.seed}"]
     return "_".join(slug(part) for part in parts) + "_" + digest(run)
 
 
@@ -96,7 +100,9 @@ def digest(run: RunSpec) -> str:
         "settings": run.settings,
         "literal": run.policy.literal,
         "engine": run.engine.value,
-        "model": run.model.value,
+        "model": run.model.name,
+        "model_options": {key: show(value) for key, value in run.model_options.items()},
+        "player": run.player.value,
         "transport": run.transport.value,
         "seed": run.seed,
     } | ({"image": run.image} if run.image else {})

@@ -18,7 +18,7 @@ from experiments.folders import INPUTS
 from experiments.grid import DIGEST_CHARACTERS, slug
 from experiments.machines import Machine
 from experiments.sources import Source, expand, with_names
-from experiments.spec import Model, PlatformSpec, Prepared, WorkloadSpec
+from experiments.spec import ModelSpec, PlatformSpec, Prepared, WorkloadSpec
 from workloads.batsim_json import format_batsim, parse_batsim
 from workloads.convert import ConvertOptions, convert
 from workloads.files import write_bytes
@@ -47,7 +47,7 @@ class Inputs:
         self._jobs: dict[str, int] = {}
 
     def pairs(
-        self, workloads: Sequence[WorkloadSpec], platforms: Sequence[PlatformSpec], model: Model, seed: int
+        self, workloads: Sequence[WorkloadSpec], platforms: Sequence[PlatformSpec], model: ModelSpec, seed: int
     ) -> list[tuple[Prepared, Prepared]]:
         """Prepare all (workload, platform) pairs for one model and seed, workloads outermost.
 
@@ -77,9 +77,9 @@ class Inputs:
                 self._tell(f"platform {machine.name}: {note}")
         return self._machines[spec.source]
 
-    def _workload(self, source: Source, machine: Machine, model: Model, seed: int) -> Prepared:
+    def _workload(self, source: Source, machine: Machine, model: ModelSpec, seed: int) -> Prepared:
         drawn = seed if source.spec.seed is None else source.spec.seed
-        key = (source.text,) if source.is_json else (source.text, machine.name, model, drawn)
+        key = (source.text,) if source.is_json else (source.text, machine.name, _converted_for(model), drawn)
         if key not in self._workloads:
             workload, data = read(source, machine, model, drawn)
             prepared = self._workloads[key] = self._write(source.name, ".json", data)
@@ -96,7 +96,7 @@ class Inputs:
         return Prepared(name=name, path=path, sha256=sha256)
 
 
-def read(source: Source, machine: Machine, model: Model, seed: int) -> tuple[Workload, bytes]:
+def read(source: Source, machine: Machine, model: ModelSpec, seed: int) -> tuple[Workload, bytes]:
     """Read a source as a Batsim workload, and give the bytes of its file.
 
     A Batsim workload keeps its bytes; a log is converted for the machine, the model and the seed.
@@ -105,13 +105,19 @@ def read(source: Source, machine: Machine, model: Model, seed: int) -> tuple[Wor
         data = source.content()
         return parse_batsim(data, where=source.text, name=source.name), data
     try:
-        options = ConvertOptions(**({"model": model.value, "seed": seed} | source.spec.convert))
+        fields: dict[str, Any] = {"model": _converted_for(model), "seed": seed}
+        options = ConvertOptions(**(fields | source.spec.convert))
     except TypeError:
         known = ", ".join(field.name for field in dataclasses.fields(ConvertOptions))
         given = ", ".join(source.spec.convert)
         raise SpecError(f"{source.text}: 'convert' has {given}; known options: {known}") from None
     workload, _ = convert(source.log(seed), machine.facts, options, source.name)
     return workload, format_batsim(workload).encode()
+
+
+def _converted_for(model: ModelSpec) -> str:
+    """How runtimes of a log are read: under the IO-Aware model part of them was staging (thesis 4.3)."""
+    return "io" if model.name == "io" else "alloc"
 
 
 def sizes(source: Source, seed: int) -> list[int]:

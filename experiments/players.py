@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.errors import SpecError
-from experiments.sessions import runs_applications, runs_operations, shares_nodes
-from experiments.spec import Engine, Model, RunSpec
+from experiments.sessions import model_of
+from experiments.spec import Engine, RunSpec
 from experiments.stopwatch import TimedSession
 from platforms.model import Platform
 from platforms.xml_reader import load_platform
@@ -19,6 +19,7 @@ from simulator.engines.base import Engine as EngineProtocol
 from simulator.engines.fluid import FluidEngine
 from simulator.links import InProcessLink
 from simulator.options import SimulationOptions
+from simulator.outputs.jobs import Span
 from simulator.workload import load_workload
 
 PREFIX = "out"
@@ -35,10 +36,13 @@ class Played:
         CPU seconds of everything but the scheduler's answers.
     other_rss_bytes
         Memory of the simulator's process where it is another one.
+    spans
+        When sub-jobs ran, by workload, where that need not be read from the table of jobs.
     """
 
     simulator_cpu_s: float
     other_rss_bytes: int = 0
+    spans: Mapping[str, Span] | None = None
 
 
 def play(run: RunSpec, root: Path, folder: Path, session: TimedSession, simulator: Sequence[str] = ()) -> Played:
@@ -66,7 +70,7 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) ->
     begin = time.process_time()
     path = root / run.platform.path
     platform = load_platform(path)
-    dynamic = run.model is Model.IO or runs_operations(run) or runs_applications(run)
+    needs = model_of(run).needs
     with _ENGINES[run.engine](platform, path) as engine:
         simulation = Simulation(
             platform,
@@ -75,8 +79,8 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) ->
             InProcessLink(session.handle),
             SimulationOptions(
                 export=str(folder / PREFIX),
-                dynamic_jobs=dynamic or shares_nodes(run),
-                profile_reuse=dynamic,
+                dynamic_jobs=needs.dynamic_jobs,
+                profile_reuse=needs.profile_reuse,
                 fail_on_deadlock=True,
             ),
         )
@@ -85,7 +89,7 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) ->
             simulation.run()
         finally:
             gc.unfreeze()
-    return Played(time.process_time() - begin - session.cpu_s)
+    return Played(time.process_time() - begin - session.cpu_s, spans=simulation.outputs.jobs.spans or None)
 
 
 def _fixed(platform: Platform, path: Path) -> EngineProtocol:

@@ -9,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import msgspec
 
 from experiments.sessions import SETTINGS
 from experiments.spec import RunSpec
+from schedulers.options import show
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -60,10 +62,17 @@ def repeat_command(run: RunSpec) -> list[str]:
     command += [part for key in SETTINGS for part in (f"--{key.replace('_', '-')}", run.settings[key])]
     if run.policy.literal:
         command.append("--thesis-literal")
-    command += ["--engine", run.engine.value, "--transport", run.transport.value, "--model", run.model.value]
+    command += ["--engine", run.engine.value, "--transport", run.transport.value, "--player", run.player.value]
+    command += ["--model", spec_text(run.model.name, run.model_options)]
     if run.image:
         command += ["--image", run.image]
     return [*command, "--seed", str(run.seed), "--out", "repeated"]
+
+
+def spec_text(name: str, options: Mapping[str, Any]) -> str:
+    """``NAME:key=value,...`` as the command line takes it."""
+    given = ",".join(f"{key}={show(value)}" for key, value in options.items())
+    return f"{name}:{given}" if given else name
 
 
 def _version(name: str) -> str:

@@ -1,24 +1,28 @@
-"""From a run's description to the scheduler's session: the settings that every policy can be combined with."""
+"""From a run's description to the scheduler's session."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 
-from experiments.policies import build_policy
-from experiments.spec import Model, PolicySpec, RunSpec
-from schedulers.assembly import Settings, assemble, make_settings
+from experiments.spec import ModelSpec, PolicySpec, RunSpec
+from schedulers.assembly import SessionSpec, Settings, check_combination
 from schedulers.core.session import Observer, Session
-from schedulers.errors import OptionError
-from schedulers.jobmodels.app_record import AppRecord
-from schedulers.jobmodels.operations import OperationRecord
-from schedulers.jobmodels.phased import PhaseRecord
+from schedulers.jobmodels import name_of
+from schedulers.jobmodels.base import JobModel
+from schedulers.jobmodels.record import JobRecord
 from schedulers.options import OptionInfo, describe, show
-from schedulers.policies import POLICIES
-from schedulers.timesharing.sharing import SharesNodes
 
 SETTINGS: Mapping[str, OptionInfo] = {info.name: info for info in describe(Settings)}
-"""Settings of the session by name, besides those that the model makes."""
+"""Settings of the session by name."""
+
+
+def session_spec(policy: PolicySpec, model: ModelSpec | None = None, seed: int = 0) -> SessionSpec:
+    """What a run's policy, job model and seed ask for."""
+    model = model or ModelSpec()
+    return SessionSpec(
+        policy.policy, policy.options, model.name, model.options, policy.session, policy.literal, None, seed
+    )
 
 
 def complete(spec: PolicySpec) -> dict[str, str]:
@@ -29,17 +33,36 @@ def complete(spec: PolicySpec) -> dict[str, str]:
     OptionError
         A setting or its value is unknown.
     """
-    return {name: show(value) for name, value in asdict(_settings(spec)).items()}
+    return {name: show(value) for name, value in asdict(session_spec(spec).make_settings()).items()}
+
+
+def complete_model(policy: PolicySpec, model: ModelSpec) -> tuple[ModelSpec, dict[str, object]]:
+    """The job model of a run by its name, and all its options; refuse what cannot be combined.
+
+    Raises
+    ------
+    OptionError
+        The model or an option is unknown, or model, policy and settings cannot be combined.
+    """
+    spec = session_spec(policy, model)
+    made = spec.make_model()
+    check_combination(spec.make_policy(), spec.make_settings(), made)
+    named = ModelSpec(name=model.name or name_of(made), options=model.options)
+    return named, {field.name: getattr(made, field.name) for field in fields(made)}  # type: ignore[arg-type]
+
+
+def model_of(run: RunSpec) -> JobModel:
+    """The job model of a run."""
+    return session_spec(run.policy, run.model).make_model()
 
 
 def make_session(
     run: RunSpec,
     observer: Observer | None = None,
-    on_record: Callable[[PhaseRecord], None] | None = None,
-    on_operations: Callable[[OperationRecord], None] | None = None,
-    on_application: Callable[[AppRecord], None] | None = None,
+    on_record: Callable[[JobRecord], None] | None = None,
     *,
     explain: bool = False,
+    direct: bool = False,
 ) -> Session:
     """Assemble the session that a run describes.
 
@@ -50,49 +73,12 @@ def make_session(
     observer
         Watches jobs come, start and end.
     on_record
-        Gets the phases of every job that is through (IO-Aware model).
-    on_operations
-        Gets the operations of every job that is through (setting ``operations``).
-    on_application
-        Gets what became of every malleable application.
+        Gets the record of every job that is through.
     explain
         Whether every pass notes why jobs wait.
+    direct
+        Whether the simulator runs in this process and takes operations without messages for each.
     """
-    if run.model is Model.IO and runs_applications(run):
-        raise OptionError("malleable applications do their own I/O: take --model alloc, or leave out --malleable")
-    return assemble(
-        build_policy(run.policy),
-        settings_of(run),
-        phased=run.model is Model.IO,
-        literal=run.policy.literal,
-        seed=run.seed,
-        observer=observer,
-        on_record=on_record,
-        on_operations=on_operations,
-        on_application=on_application,
-        explain=explain,
+    return session_spec(run.policy, run.model, run.seed).session(
+        observer, on_record=on_record, explain=explain, direct=direct
     )
-
-
-def settings_of(run: RunSpec) -> Settings:
-    """Give the settings of a run's session."""
-    return _settings(run.policy)
-
-
-def shares_nodes(run: RunSpec) -> bool:
-    """Whether the run's jobs run in slices or pay for blocks by their place, as dynamic jobs without an IO model."""
-    return settings_of(run).file_nodes or isinstance(build_policy(run.policy), SharesNodes)
-
-
-def runs_operations(run: RunSpec) -> bool:
-    """Whether jobs that state operations run as sequences of dynamic jobs."""
-    return run.model is not Model.IO and settings_of(run).operations
-
-
-def runs_applications(run: RunSpec) -> bool:
-    """Whether jobs that describe a malleable application run as one."""
-    return settings_of(run).malleable
-
-
-def _settings(spec: PolicySpec) -> Settings:
-    return make_settings(spec.session, POLICIES[spec.policy].settings, literal=spec.literal)

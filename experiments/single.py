@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import time
 import traceback
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,16 +27,21 @@ import numpy as np
 
 from analysis.metrics import summarise
 from analysis.tables import read_run
-from experiments import alone, folders, io_jobs, malleable_jobs, memory, operation_jobs, players, provenance, slice_jobs
+from experiments import alone, folders, memory, players, provenance, slice_jobs
+from experiments.io_phases import write_phases
+from experiments.job_table import write_jobs
 from experiments.pool import Progress, Report, describe
 from experiments.reasons import ReasonRecorder
 from experiments.recorder import Recorder, write_machine
-from experiments.sessions import make_session, runs_applications, runs_operations, shares_nodes
-from experiments.spec import Model, RunSpec
+from experiments.sessions import make_session, model_of
+from experiments.spec import Player, RunSpec
 from experiments.stopwatch import TimedSession
-from schedulers.jobmodels.app_record import AppRecord
-from schedulers.jobmodels.operations import OperationRecord
-from schedulers.jobmodels.phased import PhaseRecord
+from schedulers.jobmodels.app_record import finished
+from schedulers.jobmodels.io_aware import IoAware
+from schedulers.jobmodels.malleable import Malleable
+from schedulers.jobmodels.record import JobRecord
+from schedulers.jobmodels.time_sharing import TimeSharing
+from simulator.outputs.jobs import Span
 
 
 @dataclass(frozen=True)
@@ -97,16 +103,13 @@ def _execute_in(folder: Path, task: Task, report: Report) -> None:
 
 def _simulate(task: Task, folder: Path, report: Report) -> dict[str, float]:
     recorder = ReasonRecorder(folder) if task.explain else Recorder(folder)
-    records: dict[str, PhaseRecord] = {}
-    sequences: list[OperationRecord] = []
-    applications: list[AppRecord] = []
+    records: dict[str, JobRecord] = {}
     session = make_session(
         task.run,
         recorder,
         lambda record: records.update({record.job.id: record}),
-        sequences.append,
-        applications.append,
         explain=task.explain,
+        direct=task.run.player is Player.DIRECT and not task.simulator,
     )
 
     def tell(time_s: float) -> None:
@@ -117,15 +120,7 @@ def _simulate(task: Task, folder: Path, report: Report) -> dict[str, float]:
         played = players.play(task.run, task.root, folder, timed, task.simulator)
     finally:
         recorder.close()
-    if task.run.model is Model.IO:
-        durations_s = alone.alone_s(task.run, task.root, records) if task.uncontended else None
-        io_jobs.rewrite(folder, records, durations_s)
-    elif runs_applications(task.run):
-        malleable_jobs.rewrite(folder, applications)
-    elif runs_operations(task.run):
-        operation_jobs.rewrite(folder, sequences)
-    elif shares_nodes(task.run):
-        slice_jobs.rewrite(folder)
+    _write_tables(task, folder, records, played.spans)
     write_machine(session.machine, folder / "machine.json")
     decisions_s = np.array(timed.times_ns, dtype=np.float64) / 1e9
     return {
@@ -136,3 +131,16 @@ def _simulate(task: Task, folder: Path, report: Report) -> dict[str, float]:
         "decision_p99_s": float(np.percentile(decisions_s, 99)),
         "peak_rss_bytes": float(memory.peak_bytes() + played.other_rss_bytes),
     }
+
+
+def _write_tables(task: Task, folder: Path, records: Mapping[str, JobRecord], spans: Mapping[str, Span] | None) -> None:
+    """Write the table of jobs, and what further tables the job model has."""
+    model = model_of(task.run)
+    if isinstance(model, TimeSharing):
+        slice_jobs.rewrite(folder)
+        return
+    wanted = task.uncontended and isinstance(model, IoAware)
+    uncontended_s = alone.alone_s(task.run, task.root, records) if wanted else None
+    write_jobs(folder, model, records, spans, uncontended_s)
+    if isinstance(model, Malleable):
+        write_phases(folder, [app for record in records.values() if (app := finished(record)) is not None])

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from experiments.io_jobs import BATSIM_JOBS, SEPARATOR
+from experiments.job_table import BATSIM_JOBS
+from schedulers.jobmodels.sub_jobs import SEPARATOR
 
 SLICE_COLUMNS = ("stretches", "received_s")
 """After Batsim's: how often the job was started, and how much time it received."""

@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from schedulers.options import show
+
 DEFAULT_TAU_S = 600.0
 """Bound of the bounded slowdown in seconds (the thesis's)."""
 
@@ -22,11 +24,15 @@ class Engine(enum.Enum):
     DOCKER = "docker"
 
 
-class Model(enum.Enum):
-    """How a job uses the machine: ``alloc`` computes and only holds its burst buffer, ``io`` also stages and drains."""
+class Player(enum.Enum):
+    """How a job's operations reach the simulator: messages for each sub-job, or calls in the same process.
 
-    ALLOC = "alloc"
-    IO = "io"
+    ``direct`` and ``wire`` give the same tables. A Batsim, and a simulator in a process of its own, always get
+    messages.
+    """
+
+    DIRECT = "direct"
+    WIRE = "wire"
 
 
 class Transport(enum.Enum):
@@ -61,6 +67,27 @@ class WorkloadSpec(Struct, frozen=True):
     name: str = ""
     seed: int | None = None
     convert: dict[str, Any] = {}
+
+
+class ModelSpec(Struct, frozen=True):
+    """A job model: what started jobs do.
+
+    Attributes
+    ----------
+    name
+        A name of the table of models, or ``FILE.py:CLASS``; "": the one that goes with the policy.
+    options
+        Options by name, texts or values.
+    """
+
+    name: str = ""
+    options: dict[str, Any] = {}
+
+    @property
+    def label(self) -> str:
+        """Name in the results."""
+        given = ",".join(f"{key}={show(value)}" for key, value in self.options.items())
+        return f"{self.name}:{given}" if given else self.name
 
 
 class PlatformSpec(Struct, frozen=True):
@@ -103,7 +130,7 @@ class Campaign(Struct, frozen=True):
         For people.
     workloads, platforms, policies, models, seeds
         The axes.
-    engine, transport
+    engine, transport, player
         What plays the machine, and how it talks to the scheduler.
     image
         Image of Batsim for the engine ``docker``; "": the official one.
@@ -121,10 +148,11 @@ class Campaign(Struct, frozen=True):
     workloads: tuple[WorkloadSpec, ...]
     policies: tuple[PolicySpec, ...]
     platforms: tuple[PlatformSpec, ...] = (PlatformSpec(),)
-    models: tuple[Model, ...] = (Model.ALLOC,)
+    models: tuple[ModelSpec, ...] = (ModelSpec(),)
     seeds: tuple[int, ...] = (0,)
     engine: Engine = Engine.FLUID
     transport: Transport = Transport.DIRECT
+    player: Player = Player.DIRECT
     image: str = ""
     tau_s: float = DEFAULT_TAU_S
     plots: bool = True
@@ -153,6 +181,8 @@ class RunSpec(Struct, frozen=True):
         Name, given options, label.
     settings
         All options of the policy and all settings of the session, defaults included, as texts.
+    model_options
+        All options of the job model, defaults included.
     engine, model, transport, seed, image
         See :class:`Campaign`.
     """
@@ -163,7 +193,9 @@ class RunSpec(Struct, frozen=True):
     policy: PolicySpec
     settings: dict[str, str]
     engine: Engine
-    model: Model
+    model: ModelSpec
     transport: Transport
     seed: int
+    model_options: dict[str, Any] = {}
+    player: Player = Player.DIRECT
     image: str = ""

@@ -38,7 +38,7 @@ def collect(runs: Iterable[RunSpec], root: Path, tau_s: float) -> list[Row]:
                 run.platform.name,
                 run.policy.label,
                 run.engine.value,
-                run.model.value,
+                run.model.label,
                 run.seed,
             )
             timings = folders.read_json(folder / "timings.json")

@@ -250,8 +250,15 @@ class SessionSpec:
         """The settings; :class:`OptionError` for an unknown one or a wrong value."""
         return make_settings(self.settings, find_policy(self.policy).settings, literal=self.literal)
 
-    def session(self, observer: Observer | None = None, *, explain: bool = False) -> Session:
-        """The session; :class:`OptionError` for what is wrong or cannot be combined."""
+    def session(
+        self,
+        observer: Observer | None = None,
+        *,
+        on_record: Callable[[JobRecord], None] | None = None,
+        explain: bool = False,
+        direct: bool = False,
+    ) -> Session:
+        """The session (see :func:`assemble`); :class:`OptionError` for what is wrong or cannot be combined."""
         return assemble(
             self.make_policy(),
             self.make_settings(),
@@ -262,7 +269,9 @@ class SessionSpec:
             burst_buffer_bytes=self.burst_buffer_bytes,
             location_shape=self.location_shape,
             observer=observer,
+            on_record=on_record,
             explain=explain,
+            direct=direct,
         )
 
 

@@ -66,9 +66,11 @@ class Workload(ProfileLookup):
         Static jobs still to be submitted, in the file's order.
     job_names
         Names ever used.
+    local
+        Whether its jobs came by :class:`schedulers.wire.messages.RunSubJobs`.
     """
 
-    __slots__ = ("file", "job_names", "jobs", "name", "nb_res", "profiles")
+    __slots__ = ("file", "job_names", "jobs", "local", "name", "nb_res", "profiles")
 
     def __init__(self, name: str, file: str = "", nb_res: int = 0) -> None:
         self.name = name
@@ -77,6 +79,7 @@ class Workload(ProfileLookup):
         self.profiles: dict[str, Profile | None] = {}
         self.jobs: list[Job] = []
         self.job_names = UsedNames()
+        self.local = False
 
     def profile(self, name: str) -> Profile:
         """The live profile of that name."""

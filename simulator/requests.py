@@ -19,6 +19,7 @@ from schedulers.wire.messages import (
     RegisterProfile,
     RejectJob,
     Request,
+    RunSubJobs,
     SetJobMetadata,
     SetResourceState,
     ToJobMsg,
@@ -84,6 +85,7 @@ class Requests:
             RegisterJob: self._register_job,
             RegisterProfile: self._register_profile,
             RejectJob: self._reject_job,
+            RunSubJobs: self._run_sub_jobs,
             SetJobMetadata: self._set_job_metadata,
             SetResourceState: self._set_resource_state,
             ToJobMsg: self._to_job_msg,
@@ -110,6 +112,10 @@ class Requests:
         job = self._registry.jobs.get(request.job_id) or self._registry.job(request.job_id)
         if job.state is not JobState.SUBMITTED:
             raise ValueError(f"only a SUBMITTED job can be executed, it is {job.state.value}")
+        self._start(job, request)
+
+    def _start(self, job: Job, request: ExecuteJob) -> None:
+        """Start a job where the scheduler says."""
         allocation = self._allocations.of(request.alloc)
         self._check_free(allocation)
         profile = job.profile
@@ -277,6 +283,24 @@ class Requests:
         else:
             job.state = JobState.SUBMITTED
 
+    def _run_sub_jobs(self, request: RunSubJobs) -> None:
+        """Register and start sub-jobs of one profile: what so many messages would do on the wire."""
+        workload = self._registry.workload(request.workload_name)
+        workload.local = True
+        if request.profile is not None:
+            workload.profiles[request.profile_name] = read_profile(request.profile_name, request.profile)
+        profile = workload.profile(request.profile_name)
+        walltime, now = round(request.walltime, 6), round(request.timestamp, 6)
+        jobs = []
+        for sub_id, hosts, _ in request.sub_jobs:
+            job = Job(workload, sub_id[len(workload.name) + 1 :], sub_id, profile, now, len(hosts), walltime, None)
+            job.state = JobState.SUBMITTED
+            self._registry.jobs[sub_id] = job
+            jobs.append(job)
+        self._server.submitted += len(jobs)
+        for job, (sub_id, hosts, storage) in zip(jobs, request.sub_jobs, strict=True):
+            self._start(job, ExecuteJob(now, sub_id, hosts, storage_mapping=storage))
+
     def _notify_registration(self, request: NotifyRegistration) -> None:
         self._server.registration_finished = request.finished
 
@@ -331,6 +355,7 @@ _WIRE_NAMES: dict[type, str] = {
     RegisterJob: "REGISTER_JOB",
     RegisterProfile: "REGISTER_PROFILE",
     RejectJob: "REJECT_JOB",
+    RunSubJobs: "RunSubJobs",
     SetJobMetadata: "SET_JOB_METADATA",
     SetResourceState: "SET_RESOURCE_STATE",
     ToJobMsg: "TO_JOB_MSG",

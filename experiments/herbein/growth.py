@@ -11,6 +11,8 @@ from experiments.herbein.published import AWARE
 from experiments.herbein.rehearsal import play, tree_of
 from schedulers.core.machine import MachineDefaults
 from schedulers.core.session import Session
+from schedulers.jobmodels.rigid import Rigid
+from schedulers.jobmodels.runtime import ProgramRuntime
 from schedulers.policies import POLICIES
 from schedulers.policykit.estimates import Requested
 from schedulers.wire.messages import Message
@@ -41,7 +43,10 @@ def decision_times(model: HerbeinModel, nodes: int, scheduler: str, options: Her
     scaled = replace(options, nodes=nodes, size_factor=options.size_factor * nodes / 3888)
     workload = draw_herbein(model, scaled)
     session = Session(
-        POLICIES["easy"].build(), defaults=MachineDefaults(bandwidth=scheduler == AWARE), estimator=Requested()
+        POLICIES["easy"].build(),
+        ProgramRuntime(Rigid()),
+        defaults=MachineDefaults(bandwidth=scheduler == AWARE),
+        estimator=Requested(),
     )
     watch = Stopwatch(session)
     watch.handle(Message(0.0, (tree_of(nodes, UNDER_PROVISIONED),)))

@@ -16,6 +16,8 @@ from experiments.herbein.meter import Stopwatch
 from experiments.herbein.rehearsal import play, tree_of
 from schedulers.core.machine import MachineDefaults
 from schedulers.core.session import Session
+from schedulers.jobmodels.rigid import Rigid
+from schedulers.jobmodels.runtime import ProgramRuntime
 from schedulers.policies import POLICIES
 from schedulers.policykit.estimates import Requested
 from schedulers.wire.messages import Message
@@ -60,7 +62,12 @@ def pace_of(model: HerbeinModel, options: HerbeinOptions) -> Pace:
 
     def change_s(gap_s: float) -> float:
         workload = draw_herbein(model, replace(options, mean_gap_s=gap_s))
-        session = Session(POLICIES["easy"].build(), defaults=MachineDefaults(bandwidth=False), estimator=Requested())
+        session = Session(
+            POLICIES["easy"].build(),
+            ProgramRuntime(Rigid()),
+            defaults=MachineDefaults(bandwidth=False),
+            estimator=Requested(),
+        )
         watch = Stopwatch(session)
         watch.handle(Message(0.0, (tree_of(options.nodes),)))
         return play(watch, workload) / (CHANGES_PER_JOB * len(workload.jobs))

@@ -19,6 +19,8 @@ from platforms.model import Platform
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import MachineDefaults
 from schedulers.core.session import Observer, Session
+from schedulers.jobmodels.rigid import Rigid
+from schedulers.jobmodels.runtime import ProgramRuntime
 from schedulers.policies import POLICIES
 from schedulers.policykit.estimates import Requested
 from schedulers.policykit.view import Running
@@ -151,6 +153,7 @@ def run(point: Point, workload: Workload, platform: Platform | None = None) -> R
     diary = Diary()
     session = Session(
         POLICIES[point.policy].build(),
+        ProgramRuntime(Rigid()),
         placement=Placement(NodeOrder(point.node_order)),
         defaults=MachineDefaults(bandwidth=point.scheduler == AWARE, foreign_share=point.foreign_share),
         estimator=Requested(),

@@ -17,11 +17,11 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from schedulers.core.execution import Ended, Step
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.core.operations import Operation, Operations, operations_of
 from schedulers.core.session import Session
-from schedulers.jobmodels.base import Ended, Step
 from schedulers.jobmodels.gates import Account, Gate
 from schedulers.wire.messages import (
     BatsimConfig,
@@ -150,14 +150,28 @@ class Direct:
         """Remember the machine."""
         self._machine = machine
 
-    def start(self, job: Job, allocation: Allocation, now_s: float) -> Sequence[Request]:
+    rows = 1
+
+    def refuses(self, job: Job) -> str | None:
+        """Every drawn job states operations."""
+        return None
+
+    def move(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        """Not needed by the experiment."""
+        raise NotImplementedError("jobs are not moved here")
+
+    def settle(self, now_s: float) -> Sequence[Request]:
+        """Everything has been said already."""
+        return ()
+
+    def start(self, job: Job, allocation: Allocation, now_s: float) -> Step:
         """Begin a job's first operation."""
         operations = operations_of(job.profile)
         assert operations is not None, f"job {job.id} states no operations"
         running = self._running[job.id] = _Running(job, operations, now_s)
         self._gate.enter(job.id, now_s)
         self._operate(running, now_s)
-        return (ExecuteJob(now_s, job.id, self._machine.alloc_ids(allocation.nodes)),)
+        return Step((ExecuteJob(now_s, job.id, self._machine.alloc_ids(allocation.nodes)),))
 
     def kill(self, job: Job, now_s: float) -> Step:
         """Not needed by the experiment."""

@@ -16,7 +16,9 @@ from platforms.catalogue import platform_from
 from platforms.model import Platform
 from schedulers.core.session import Session
 from schedulers.jobmodels.gates import IoControl, IoOrder, make_gate
-from schedulers.jobmodels.operations import OperationRecord, Sequenced
+from schedulers.jobmodels.operations import Sequenced
+from schedulers.jobmodels.record import JobRecord
+from schedulers.jobmodels.runtime import ProgramRuntime
 from schedulers.options import split_assignments
 from schedulers.policies import POLICIES
 from schedulers.policykit.estimates import Requested
@@ -147,16 +149,17 @@ def play_direct(point: Point, strategy: Strategy, workload: Workload) -> Traces:
     platform = point.protocol.platform
     gate = make_gate(IoControl(point.io_control), IoOrder(point.io_order))
     execution = Direct(gate, point.protocol.bandwidth)
-    session = Session(_policy(point, strategy), execution=execution, estimator=Requested())
+    session = Session(_policy(point, strategy), execution, estimator=Requested())
     play(session, execution, begins(platform), workload)
     return execution.traces
 
 
-def play_protocol(point: Point, strategy: Strategy, workload: Workload) -> list[OperationRecord]:
+def play_protocol(point: Point, strategy: Strategy, workload: Workload) -> list[JobRecord]:
     """Play one strategy over the protocol: dynamic jobs in the embedded simulator, as with a real Batsim."""
-    records: list[OperationRecord] = []
+    records: list[JobRecord] = []
     gate = make_gate(IoControl(point.io_control), IoOrder(point.io_order))
-    session = Session(_policy(point, strategy), execution=Sequenced(gate, 0, records.append), estimator=Requested())
+    runtime = ProgramRuntime(Sequenced(), gate, 0, records.append)
+    session = Session(_policy(point, strategy), runtime, estimator=Requested())
     platform = _platform(point.protocol.platform)
     data = {
         "nb_res": workload.nb_res,

@@ -17,8 +17,10 @@ from schedulers.assembly import Settings, assemble
 from schedulers.controllers.interference import Conflict
 from schedulers.core.job import Allocation, Job
 from schedulers.core.session import Observer
-from schedulers.jobmodels.app_record import AppRecord
-from schedulers.options import build
+from schedulers.jobmodels import make_model
+from schedulers.jobmodels.app_record import AppRecord, finished
+from schedulers.jobmodels.record import JobRecord
+from schedulers.options import build, describe
 from schedulers.policies import POLICIES
 from schedulers.policykit.view import Running
 from schedulers.wire.messages import JobState
@@ -116,17 +118,29 @@ bandwidth = "{pfs_bytes_per_s / 1e6!r}MBps"
 
 
 def play(platform: Platform, workload: Mapping[str, Any], settings: Mapping[str, str], policy: str = "fcfs") -> Played:
-    """Simulate a workload (the object of a Batsim file) under a policy and settings of the session."""
+    """Simulate a workload (the object of a Batsim file) under a policy.
+
+    ``settings`` are options of the job model (:class:`schedulers.jobmodels.malleable.Malleable`) and of the session.
+    """
     begin = time.perf_counter()
     records: dict[str, AppRecord] = {}
     conflicts: list[Conflict] = []
     diary = Diary()
+
+    def keep(record: JobRecord) -> None:
+        app = finished(record)
+        if app is not None:
+            records[record.job.name] = app
+
+    shared = {info.name for info in describe(Settings)}
     session = assemble(
         POLICIES[policy].build(),
-        build(Settings, {"malleable": "true"} | dict(settings)),
+        build(Settings, {key: value for key, value in settings.items() if key in shared}),
+        make_model("malleable", {key: value for key, value in settings.items() if key not in shared}),
         observer=diary,
-        on_application=lambda record: records.update({record.job.name: record}),
+        on_record=keep,
         on_conflict=conflicts.append,
+        direct=True,
     )
     options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
     with FluidEngine(platform) as engine:

@@ -20,7 +20,7 @@ from experiments import folders, policies, sessions
 from experiments.cli import executor_of
 from experiments.inputs import Inputs
 from experiments.runner import Outcome
-from experiments.spec import Model, PlatformSpec, PolicySpec, RunSpec, WorkloadSpec
+from experiments.spec import PlatformSpec, PolicySpec, RunSpec, WorkloadSpec
 from experiments.thesis import campaign
 from experiments.thesis.ceiling import CLAIRVOYANT, told
 from experiments.thesis.command import MODELS, SEEDS, report_failures
@@ -28,6 +28,7 @@ from experiments.thesis.document import Block, Heading, Paragraph, Table, to_csv
 from experiments.thesis.figures import MODEL_NAMES
 from experiments.thesis.holdout import parse_holdout, prepare_holdout
 from experiments.thesis.inputs import PARTS, find_inputs
+from experiments.thesis.models import Model
 from experiments.thesis.results import Results
 from experiments.thesis.variants import CONTENDERS, TO_BEAT
 from schedulers.policies import POLICIES

@@ -14,8 +14,9 @@ from experiments.inputs import Inputs, Tell
 from experiments.pool import Executor
 from experiments.runner import Outcome, run_all
 from experiments.single import Task
-from experiments.spec import DEFAULT_TAU_S, Campaign, Model, PlatformSpec, PolicySpec, RunSpec, WorkloadSpec
+from experiments.spec import DEFAULT_TAU_S, Campaign, PlatformSpec, PolicySpec, RunSpec, WorkloadSpec
 from experiments.thesis.inputs import ThesisInputs, find_inputs
+from experiments.thesis.models import Model
 from experiments.thesis.variants import ALIASES, FULL, SPLIT, is_random, spec_of
 
 MACHINE = PlatformSpec(source="thesis")
@@ -135,10 +136,10 @@ def cross(
         workloads=tuple(workloads),
         platforms=tuple(platforms),
         policies=tuple(policies),
-        models=(model,),
+        models=(model.spec,),
         seeds=tuple(seeds),
     )
-    pairs = {(model, seed): inputs.pairs(workloads, platforms, model, seed) for seed in seeds}
+    pairs = {(model.spec.label, seed): inputs.pairs(workloads, platforms, model.spec, seed) for seed in seeds}
     return list(expand(campaign, pairs))
 
 

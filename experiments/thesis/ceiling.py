@@ -16,7 +16,8 @@ import numpy as np
 from experiments import folders
 from experiments.grid import slug
 from experiments.inputs import Inputs
-from experiments.spec import Model, PolicySpec, WorkloadSpec
+from experiments.spec import PolicySpec, WorkloadSpec
+from experiments.thesis.models import Model
 from experiments.thesis.results import Results
 from experiments.thesis.variants import TO_BEAT
 
@@ -52,7 +53,7 @@ def told(battle: Battle, inputs: Inputs, results: Results, root: Path) -> tuple[
     target = root / f"told-{slug(battle.log)}-{battle.model.value}"
     target.mkdir(parents=True, exist_ok=True)
     copies = []
-    pairs = inputs.pairs(battle.workloads, [battle.platform], battle.model, 0)
+    pairs = inputs.pairs(battle.workloads, [battle.platform], battle.model.spec, 0)
     for name, path in dict.fromkeys((workload.name, workload.path) for workload, _ in pairs):
         if results.has(battle.model.value, name, TO_BEAT.label):
             copy = target / f"{slug(name)}.json"

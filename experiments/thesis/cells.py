@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from experiments.spec import Model
 from experiments.thesis.checks import Check, Group, Verdict
 from experiments.thesis.document import Table, to_csv
 from experiments.thesis.figures import MODEL_NAMES
+from experiments.thesis.models import Model
 
 COLUMNS = (
     "group", "model", "workload", "policy", "metric", "figure", "published", "reproduced", "deviation", "tolerance",

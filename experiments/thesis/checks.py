@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from experiments.spec import Model
 from experiments.thesis.inputs import FULL as FULL_WORKLOAD
 from experiments.thesis.inputs import PARTS
+from experiments.thesis.models import Model
 from experiments.thesis.published import METRICS, Key, Value, is_sound
 from experiments.thesis.results import Results
 from experiments.thesis.variants import BASELINE, BEST, FULL, RATIO_TOLERANCE, SPLIT, tolerance_of

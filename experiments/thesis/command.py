@@ -13,12 +13,12 @@ from rich.table import Table as ConsoleTable
 from experiments import summary
 from experiments.cli import Parser, add_common, executor_of, positive
 from experiments.runner import Outcome
-from experiments.spec import Model
 from experiments.thesis import campaign
 from experiments.thesis.campaign import Scope
 from experiments.thesis.cells import tally
 from experiments.thesis.checks import Verdict, compare_all
 from experiments.thesis.inputs import PARTS
+from experiments.thesis.models import Model
 from experiments.thesis.published import MEASURED, read_published
 from experiments.thesis.report import write_report
 from experiments.thesis.results import Results

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from experiments.spec import Model
+from experiments.thesis.models import Model
 from experiments.thesis.published import METRICS
 from experiments.thesis.variants import BASELINE, BEST, DEPTH, MAXUTIL, PLAN, RESERVATION, WINDOW
 

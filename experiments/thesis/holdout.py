@@ -15,8 +15,9 @@ from experiments.errors import SpecError
 from experiments.grid import slug
 from experiments.inputs import sizes
 from experiments.sources import Source, expand
-from experiments.spec import Model, PlatformSpec, WorkloadSpec
+from experiments.spec import PlatformSpec, WorkloadSpec
 from experiments.thesis.inputs import DRAW_SEED, PARTS
+from experiments.thesis.models import Model
 from schedulers.options import split_assignments
 from workloads.batsim_json import write_batsim
 from workloads.convert import ConvertOptions, convert

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.errors import SpecError
-from experiments.spec import Model, WorkloadSpec
+from experiments.spec import WorkloadSpec
+from experiments.thesis.models import Model
 
 VARIABLE = "SPILLWAY_DATA"
 """Environment variable that names the folder of the reference data."""

@@ -8,7 +8,6 @@ from pathlib import Path
 from statistics import fmean
 
 from experiments import folders
-from experiments.spec import Model
 from experiments.thesis.cells import comparison_csv, listed, number, tally
 from experiments.thesis.chance import draws_of
 from experiments.thesis.checks import Check, Group, Verdict, common_parts
@@ -16,6 +15,7 @@ from experiments.thesis.document import Block, Heading, Listing, Paragraph, Tabl
 from experiments.thesis.draw import Artist
 from experiments.thesis.figures import MINUTE_BOUND, MODEL_NAMES
 from experiments.thesis.inputs import FULL
+from experiments.thesis.models import Model
 from experiments.thesis.published import METRICS, UNSOUND, Key
 from experiments.thesis.sections import SECTIONS, Material, section_blocks
 from experiments.thesis.variants import ALIASES, SPLIT, is_random

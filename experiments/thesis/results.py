@@ -11,6 +11,7 @@ from analysis.metrics import bounded_slowdown, slowdown
 from analysis.tables import Floats, JobTable, read_run
 from experiments import summary
 from experiments.spec import DEFAULT_TAU_S, RunSpec
+from experiments.thesis.models import Model
 from experiments.thesis.published import METRICS
 from experiments.thesis.variants import ALIASES
 
@@ -38,7 +39,7 @@ class Results:
         self.root = root
         self._by_place: dict[Place, list[summary.Row]] = {}
         for row in self.rows:
-            self._by_place.setdefault((row["model"], row["workload"], row["policy"]), []).append(row)
+            self._by_place.setdefault((Model.of(row["model"]).value, row["workload"], row["policy"]), []).append(row)
         self._columns: dict[Place, Mapping[str, Floats]] = {}
 
     def has(self, model: str, workload: str, policy: str) -> bool:

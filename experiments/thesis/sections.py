@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.spec import Model
 from experiments.thesis.campaign import Scope
 from experiments.thesis.cells import listed, pair
 from experiments.thesis.checks import Check, Group, Published
@@ -24,6 +23,7 @@ from experiments.thesis.figures import (
     Family,
 )
 from experiments.thesis.inputs import FULL
+from experiments.thesis.models import Model
 from experiments.thesis.published import METRICS, Key
 from experiments.thesis.results import MINUTE_SLOWDOWN, Results
 from experiments.thesis.variants import RESERVATION

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from experiments.spec import Model, PolicySpec
+from experiments.spec import PolicySpec
+from experiments.thesis.models import Model
 
 RESERVATION = ("fcfs", "no-future-1", "backfill-1", "filler")
 """Schedules of section 4.2: what reservations of burst buffers do."""

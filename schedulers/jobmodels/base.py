@@ -2,8 +2,8 @@
 
 A job model says what a started job does: computes, moves bytes, gives nodes back. It is a frozen dataclass whose fields
 are its options. For each job it yields *operations*, one after another, and gets a :class:`Done` back for each; it
-names no sub-job, no message, no clock and no gate. The runtime (:mod:`schedulers.jobmodels.runtime`) names and registers
-sub-jobs, kills, watches walltimes, asks the I/O gate, and ends jobs.
+names no sub-job, no message, no clock and no gate. The runtime (:mod:`schedulers.jobmodels.runtime`) names and
+registers sub-jobs, kills, watches walltimes, asks the I/O gate, and ends jobs.
 
 ==================  =================================================================================================
 operation           meaning

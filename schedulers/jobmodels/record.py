@@ -29,6 +29,8 @@ class JobRecord:
         Seconds and bytes by stage, without waiting at the I/O gate; transfers beside a computation overlap it.
     io_wait_s
         Time during which at least one of its transfers waited for its turn.
+    idle_end_s
+        When it ended while nothing of it ran (its turn had not come); NaN otherwise.
     state_shown
         What its program published last.
     """
@@ -45,6 +47,7 @@ class JobRecord:
     seconds: dict[str, float] = field(default_factory=dict)
     moved_bytes: dict[str, float] = field(default_factory=dict)
     io_wait_s: float = 0.0
+    idle_end_s: float = math.nan
     state_shown: Any = None
 
     def took(self, stage: str, seconds: float) -> None:

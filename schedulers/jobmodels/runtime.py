@@ -475,6 +475,8 @@ class ProgramRuntime:
 
     def _give_up(self, process: _Process, now_s: float, follow: _Follow) -> None:
         """A job goes no further: it waits for no turn, and ends when nothing of it runs."""
+        if not process.live and not process.over and math.isnan(process.began_s):
+            process.record.idle_end_s = now_s
         for key in self._gate.withdraw(process.job.id, now_s):
             del self._turns[key]
             process.waiting.discard(key)

@@ -1,8 +1,8 @@
 """Sub-jobs: what replaces a job in the simulator's registry; named, registered and executed here and nowhere else.
 
 The sub-jobs of job ``w0!15`` live in a workload of their own, ``w0%15``: ``w0%15!0``, ``w0%15!1`` and so on; profiles
-are called by their kind, ``delay_profile_0``. On Batsim's wire each sub-job is registered and executed by messages of its
-own; a simulator in the same process takes all sub-jobs of an operation in one request
+are called by their kind, ``delay_profile_0``. On Batsim's wire each sub-job is registered and executed by messages of
+its own; a simulator in the same process takes all sub-jobs of an operation in one request
 (:class:`schedulers.wire.messages.RunSubJobs`).
 """
 

@@ -41,8 +41,31 @@ class Totals:
         return self.finished - self.success
 
 
+@dataclass(slots=True)
+class Span:
+    """From the first start to the last end of a workload's jobs (s, as printed), and how much of it they ran."""
+
+    start_s: float
+    finish_s: float
+    received_s: float = 0.0
+    jobs: int = 0
+
+    def add(self, start_s: float, finish_s: float) -> None:
+        """Count one more job."""
+        self.start_s, self.finish_s = min(self.start_s, start_s), max(self.finish_s, finish_s)
+        self.received_s += finish_s - start_s
+        self.jobs += 1
+
+
 class JobsTable:
     """Writes the rows and adds up.
+
+    Attributes
+    ----------
+    totals
+        Sums over all jobs.
+    spans
+        Of the workloads that the scheduler made in this process (:attr:`simulator.registry.Workload.local`), by name.
 
     Parameters
     ----------
@@ -52,6 +75,7 @@ class JobsTable:
 
     def __init__(self, path: str | None) -> None:
         self.totals = Totals()
+        self.spans: dict[str, Span] = {}
         self.file = OutputFile(path) if path is not None else None
         if self.file is not None:
             self.file.write(HEADER)
@@ -86,6 +110,8 @@ class JobsTable:
             totals.max_slowdown = slowdown
         success = job.state is JobState.COMPLETED_SUCCESSFULLY
         totals.success += success
+        if job.workload.local:
+            self._note_span(job, start, finish)
         if self.file is not None:
             allocation = job.allocation
             assert allocation is not None
@@ -94,3 +120,7 @@ class JobsTable:
                 f"{success:d},{job.state.value},{start:.6f},{runtime:.6f},{finish:.6f},{waiting:.6f},{turnaround:.6f},"
                 f'{slowdown:.6f},{allocation.text},{job.energy:.6f},"{job.metadata}"\n'
             )
+
+    def _note_span(self, job: Job, start: float, finish: float) -> None:
+        name, start_s, finish_s = job.workload.name, float(f"{start:.6f}"), float(f"{finish:.6f}")
+        self.spans.setdefault(name, Span(start_s, finish_s)).add(start_s, finish_s)

@@ -11,10 +11,11 @@ import pytest
 
 from experiments.cli import main
 from experiments.errors import SpecError
-from experiments.spec import Model, WorkloadSpec
+from experiments.spec import WorkloadSpec
 from experiments.thesis.beyond import MEASURES, Battle, compare, parse_contender
 from experiments.thesis.campaign import MACHINE
 from experiments.thesis.ceiling import CLAIRVOYANT
+from experiments.thesis.models import Model
 from experiments.thesis.published import Key
 from tests.experiments.thesis.stub import StubResults
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from experiments.errors import SpecError
-from experiments.spec import Model
 from experiments.thesis.holdout import Holdout, offered_load, parse_holdout, prepare_holdout
+from experiments.thesis.models import Model
 from workloads import load_log, read_batsim
 
 SOURCE = "kth-like:jobs=1200"

@@ -10,10 +10,10 @@ from rich.console import Console
 from experiments.errors import SpecError
 from experiments.inputs import Inputs
 from experiments.sources import expand
-from experiments.spec import Model
 from experiments.thesis import inputs
 from experiments.thesis.campaign import MACHINE, Scope, prepare
 from experiments.thesis.inputs import find_inputs
+from experiments.thesis.models import Model
 
 JOBS = (1766, 1221, 1531, 1745, 1565, 1938, 2234, 1647, 1374, 2036, 2940, 2246, 1893, 1691, 1305, 1336)
 

@@ -10,10 +10,11 @@ import pytest
 
 from experiments.inputs import Inputs
 from experiments.single import Task, execute
-from experiments.spec import DEFAULT_TAU_S, Model, WorkloadSpec
+from experiments.spec import DEFAULT_TAU_S, WorkloadSpec
 from experiments.thesis.campaign import MACHINE, cross
 from experiments.thesis.checks import EQUAL
 from experiments.thesis.inputs import find_inputs
+from experiments.thesis.models import Model
 from experiments.thesis.published import MEASURED, Key, read_published
 from experiments.thesis.variants import spec_of
 

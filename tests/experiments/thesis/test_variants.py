@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from experiments.policies import build_policy
-from experiments.spec import Model
 from experiments.thesis.figures import FULL_FIGURES, PART_FIGURES, RATIO_FIGURES
+from experiments.thesis.models import Model
 from experiments.thesis.published import METRICS, read_published
 from experiments.thesis.variants import ALIASES, CONTENDERS, FULL, SPLIT, TO_BEAT, is_random, spec_of, tolerance_of
 

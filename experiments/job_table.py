@@ -1,0 +1,149 @@
+"""The table of jobs of a run: from the simulator's rows of sub-jobs to one row per real job, for every job model.
+
+In the simulator's registry a job that runs in pieces is rejected, and its sub-jobs are jobs of a workload of its own
+(``w0%15`` for job 15 of ``w0``). The real job starts with its first sub-job and ends with its last one; where it ended
+while nothing of it ran (it waited for its turn), the scheduler's own time counts.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from experiments.errors import RunFailed
+from experiments.folders import write_text
+from schedulers.jobmodels.base import JobModel
+from schedulers.jobmodels.record import JobRecord, columns
+from schedulers.jobmodels.sub_jobs import owner_of
+from schedulers.wire.messages import JobState
+from simulator.outputs.jobs import Span
+
+JOBS = "jobs.csv"
+BATSIM_JOBS = "batsim_jobs.csv"
+"""The simulator's own table, sub-jobs and all."""
+
+UNCONTENDED_COLUMNS = ("uncontended_s", "contention_slowdown")
+SHORTEST_S = 1e-5
+"""Batsim's substitute for a runtime of 0."""
+
+Row = dict[str, str]
+
+
+def write_jobs(
+    folder: Path,
+    model: JobModel,
+    records: Mapping[str, JobRecord],
+    spans: Mapping[str, Span] | None = None,
+    uncontended_s: Mapping[str, float] | None = None,
+) -> None:
+    """Write ``jobs.csv`` anew with one row per real job; the simulator's own table becomes ``batsim_jobs.csv``.
+
+    Rows are in the order of the ends, rejected jobs at their submission. After Batsim's columns come those of the job
+    model, empty for jobs that did not run or ran in one piece. Under a model whose jobs all run in one piece the table
+    stays as it is.
+
+    Parameters
+    ----------
+    records
+        Jobs that came to their end, by full id (``w0!15``).
+    spans
+        When the sub-jobs of each job ran, by workload; default: as ``jobs.csv`` says.
+    uncontended_s
+        How long each job would have taken without others beside it (s); ``None`` leaves those columns out.
+
+    Raises
+    ------
+    RunFailed
+        A job ran whose record is missing.
+    """
+    own = (*columns(model.stages, model.moved, model.needs.gate), *model.columns)
+    if not own:
+        return
+    raw = folder / BATSIM_JOBS
+    (folder / JOBS).rename(raw)
+    nodes = _allocations(folder / "allocations.csv")
+    header, rows, found = _read(raw, read_spans=spans is None)
+    spans = found if spans is None else {owner_of(name): span for name, span in spans.items()}
+    for row in rows:
+        job_id = f"{row['workload_name']}!{row['job_id']}"
+        record = records.get(job_id)
+        if record is None:
+            if job_id in spans:
+                raise RunFailed(f"job {job_id} has sub-jobs but never came to its end")
+            continue
+        if not record.whole:
+            row.update(_times(record, spans.get(job_id), float(row["submission_time"]), nodes[job_id]))
+            row.update(record.cells(model.stages, model.moved, model.needs.gate))
+            row.update(model.cells(record))
+        if uncontended_s is not None:
+            row.update(_uncontended(record, uncontended_s.get(job_id)))
+    rows.sort(key=lambda row: float(row["finish_time"] or row["submission_time"]))
+    _write(folder / JOBS, [*header, *own, *(UNCONTENDED_COLUMNS if uncontended_s is not None else ())], rows)
+
+
+def _read(path: Path, *, read_spans: bool) -> tuple[list[str], list[Row], dict[str, Span]]:
+    """Header, rows of real jobs, and when the sub-jobs of each ran."""
+    spans: dict[str, Span] = {}
+    rows: list[Row] = []
+    with path.open(encoding="utf-8", newline="") as stream:
+        reader = csv.reader(stream)
+        header = next(reader)
+        workload, start, finish = (header.index(name) for name in ("workload_name", "starting_time", "finish_time"))
+        for cells in reader:
+            owner = owner_of(cells[workload])
+            if not owner:
+                rows.append(dict(zip(header, cells, strict=True)))
+            elif read_spans and cells[start]:
+                start_s, finish_s = float(cells[start]), float(cells[finish])
+                spans.setdefault(owner, Span(start_s, finish_s)).add(start_s, finish_s)
+    return header, rows, spans
+
+
+def _allocations(path: Path) -> dict[str, str]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = csv.DictReader(stream)
+        return {f"{row['workload_name']}!{row['job_id']}": row["allocated_resources"] for row in rows}
+
+
+def _times(record: JobRecord, span: Span | None, submitted_s: float, allocated: str) -> Row:
+    """Batsim's columns of a job that ran in pieces."""
+    start_s = record.start_s if span is None else span.start_s
+    finish_s = record.end_s if span is None else span.finish_s
+    if not math.isnan(record.idle_end_s):
+        finish_s = max(finish_s, record.idle_end_s)
+    return times(record.state, start_s, finish_s, submitted_s, finish_s - start_s) | {"allocated_resources": allocated}
+
+
+def times(state: JobState, start_s: float, finish_s: float, submitted_s: float, executed_s: float) -> Row:
+    """Batsim's columns of times and states."""
+    turnaround_s = finish_s - submitted_s
+    return {
+        "success": str(int(state is JobState.COMPLETED_SUCCESSFULLY)),
+        "final_state": state.value,
+        "starting_time": f"{start_s:.6f}",
+        "execution_time": f"{executed_s:.6f}",
+        "finish_time": f"{finish_s:.6f}",
+        "waiting_time": f"{start_s - submitted_s:.6f}",
+        "turnaround_time": f"{turnaround_s:.6f}",
+        "stretch": f"{turnaround_s / max(executed_s, SHORTEST_S):.6f}",
+        "consumed_energy": "-1.000000",
+    }
+
+
+def _uncontended(record: JobRecord, seconds: float | None) -> Row:
+    if seconds is None:
+        return {}
+    slowdown = (record.end_s - record.start_s) / seconds if seconds > 0 else 1.0
+    return {"uncontended_s": f"{seconds:.6f}", "contention_slowdown": f"{slowdown:.6f}"}
+
+
+def _write(path: Path, header: Sequence[str], rows: Sequence[Row]) -> None:
+    lines = [",".join(header)]
+    lines += [",".join([_quoted(row.get(name, "")) for name in header]) for row in rows]
+    write_text(path, "\n".join(lines) + "\n")
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',"\n\r') else text
