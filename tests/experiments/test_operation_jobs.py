@@ -26,7 +26,7 @@ def write(path: Path, walltime_s: float = 5000.0) -> Path:
 
 def rows(tmp_path: Path, workload: Path, *arguments: str) -> dict[str, dict[str, str]]:
     """Run and read the real jobs' rows."""
-    command = ["run", "--workload", str(workload), "--platform", "mira", "--operations", "true", "--no-plots"]
+    command = ["run", "--workload", str(workload), "--platform", "mira", "--model", "operations", "--no-plots"]
     assert (
         main([*command, "--estimates", "requested", "--workers", "1", "--out", str(tmp_path / "out"), *arguments]) == 0
     )

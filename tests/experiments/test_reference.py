@@ -13,6 +13,7 @@ from experiments.summary import METRICS, TIMINGS
 from schedulers.core.session import Session
 from schedulers.policies import POLICIES
 from tests.properties.mini import MiniJob, MiniMachine, Played, play
+from tests.schedulers.runtimes import rigid
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -81,7 +82,7 @@ def test_the_example_policy_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     policy = importlib.import_module("shortest_of_first").ShortestOfFirst(first=2)
     played = Played()
     jobs = [MiniJob(0, 2, 100, 100), MiniJob(1, 2, 50, 50), MiniJob(2, 2, 10, 10), MiniJob(3, 2, 5, 5)]
-    play(Session(policy, observer=played), MiniMachine(2), jobs)
+    play(Session(policy, rigid(), observer=played), MiniMachine(2), jobs)
     assert played.starts == {"w0!0": 0, "w0!2": 100, "w0!3": 110, "w0!1": 115}
 
 

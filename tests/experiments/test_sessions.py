@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.sessions import complete
-from experiments.spec import PolicySpec
+from experiments.sessions import complete, complete_model
+from experiments.spec import ModelSpec, PolicySpec
 from schedulers.errors import OptionError
 
 
@@ -24,9 +24,10 @@ def test_a_policy_brings_settings_unless_others_are_chosen(spec: PolicySpec, ord
 
 
 def test_the_published_rules_free_a_killed_job_early() -> None:
-    """A setting of ``--thesis-literal`` that no policy brings."""
-    assert complete(PolicySpec(policy="plan-mean", literal=True))["early_release"] == "true"
-    assert complete(PolicySpec(policy="plan-mean"))["early_release"] == "false"
+    """An option of the IO-Aware model under ``--thesis-literal``."""
+    io = ModelSpec(name="io")
+    assert complete_model(PolicySpec(policy="plan-mean", literal=True), io)[1]["early_release"] is True
+    assert complete_model(PolicySpec(policy="plan-mean"), io)[1]["early_release"] is False
 
 
 def test_unknown_setting() -> None:

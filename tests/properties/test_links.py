@@ -18,6 +18,7 @@ from schedulers.policykit.view import Policy, Running, View
 from schedulers.timeline.placement import NodeOrder, Placement
 from schedulers.wire.messages import JobState
 from tests.properties.mini import SPACE_SHARING, MiniJob, MiniMachine, Played, play
+from tests.schedulers.runtimes import rigid
 
 GB = 10**9
 
@@ -116,7 +117,7 @@ def test_no_link_is_over_committed(
     shape = MiniMachine(nodes=8, storages=2, storage_bytes=10 * GB, io_paths=TREES[tree])
     meter = Meter(Machine.from_simulation_begins(shape.begins()))
     policy = Restless(POLICIES[name].build(EXACT.get(name, {}), literal=literal), share)
-    play(Session(policy, seed=5, placement=Placement(order), observer=meter), shape, jobs)
+    play(Session(policy, rigid(), seed=5, placement=Placement(order), observer=meter), shape, jobs)
     assert not any(meter.load)
     assert len(meter.starts) + len(meter.refused) == len(jobs)
 
@@ -126,7 +127,7 @@ def test_the_histories_are_not_tame() -> None:
     jobs = [MiniJob(float(i), 1 + i % 5, 12.0 + i % 9, 10.0 + i % 13, 0, (20, 40, 61, 11)[i % 4]) for i in range(60)]
     shape = MiniMachine(nodes=8, storages=2, storage_bytes=10 * GB, io_paths=TREES["two levels"])
     meter = Meter(Machine.from_simulation_begins(shape.begins()))
-    play(Session(Restless(POLICIES["easy"].build(), 0.05), seed=1, observer=meter), shape, jobs)
+    play(Session(Restless(POLICIES["easy"].build(), 0.05), rigid(), seed=1, observer=meter), shape, jobs)
     assert meter.states >= {
         JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_WALLTIME_REACHED, JobState.COMPLETED_KILLED
     }  # fmt: skip

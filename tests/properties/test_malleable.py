@@ -23,9 +23,12 @@ from schedulers.controllers.scene import Controller, Reason, Resize, Scene
 from schedulers.controllers.sharing import Expansion
 from schedulers.core.session import Session
 from schedulers.core.steering import Steering
-from schedulers.jobmodels.app_record import AppRecord
+from schedulers.jobmodels.app_record import AppRecord, finished
 from schedulers.jobmodels.gates import IoControl, make_gate
 from schedulers.jobmodels.malleable import Malleable
+from schedulers.jobmodels.record import JobRecord
+from schedulers.jobmodels.runtime import ProgramRuntime
+from schedulers.jobmodels.steerable import Applications
 from schedulers.policies import POLICIES
 from schedulers.policykit.decisions import Decision, Kill
 from schedulers.policykit.view import View
@@ -158,15 +161,22 @@ def play(jobs: list[dict[str, Any]], policy: str, controller: Controller, kills:
         one = {"id": str(number), "subtime": job["submit"], "res": job["nodes"], "profile": name}
         wire.append(one if job["walltime"] is None else one | {"walltime": job["walltime"]})
     records: list[AppRecord] = []
-    execution = Malleable(gate=make_gate(gate), on_record=records.append)
+
+    def keep(record: JobRecord) -> None:
+        app = finished(record)
+        if app is not None:
+            records.append(app)
+
+    execution = ProgramRuntime(Malleable(), make_gate(gate), 0, keep)
+    applications = Applications(execution)
     killing = Killing(POLICIES[policy].build({}), kills)
-    session = Session(killing, execution=execution, steering=Steering(controller, execution))
+    session = Session(killing, execution, steering=Steering(controller, applications))
 
     def handle(message: Message) -> Reply:
         reply = session.handle(message)
         session.check()
         execution.check()
-        for view in execution.views():
+        for view in applications.views():
             held = session.cluster.held_by(view.id)
             assert held is not None
             assert len(held.nodes) == view.held, f"{view.id} holds other nodes than it knows of"

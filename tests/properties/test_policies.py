@@ -11,6 +11,7 @@ from schedulers.core.session import Cadence, Session
 from schedulers.policies import POLICIES
 from schedulers.policykit.explain import Role
 from tests.properties.mini import SPACE_SHARING, MiniJob, MiniMachine, Played, play
+from tests.schedulers.runtimes import rigid
 
 GB = 10**9
 SHAPE = MiniMachine(nodes=8, storages=2, storage_bytes=10 * GB)
@@ -47,7 +48,9 @@ def run(
     """Play jobs under a policy."""
     played = Played()
     cadence = Cadence.EVENT if literal else Cadence.MESSAGE
-    session = Session(POLICIES[name].build({}, literal=literal), seed=3, cadence=cadence, explain=True, observer=played)
+    session = Session(
+        POLICIES[name].build({}, literal=literal), rigid(), seed=3, cadence=cadence, explain=True, observer=played
+    )
     return played, play(session, shape, jobs)
 
 
@@ -149,7 +152,7 @@ def test_conservative_keeps_its_promises(jobs: list[MiniJob], tree: bool) -> Non
 def test_deep_reservations_start_when_they_begin(jobs: list[MiniJob], depth: int) -> None:
     """Depth >= 2: no pass leaves a job reserved for this very instant."""
     played = Played()
-    session = Session(POLICIES["easy"].build({"depth": str(depth)}), explain=True, observer=played)
+    session = Session(POLICIES["easy"].build({"depth": str(depth)}), rigid(), explain=True, observer=played)
     play(session, SHAPE, jobs)
     for now_s, notes in played.passes:
         for note in notes.notes.values():

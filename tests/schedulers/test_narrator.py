@@ -13,6 +13,7 @@ from schedulers.wire.messages import (
     ResourceInfo,
     SimulationBegins,
 )
+from tests.schedulers.runtimes import rigid
 
 HOSTS = tuple(ResourceInfo(i, f"n{i}") for i in range(4))
 
@@ -25,7 +26,7 @@ def _submitted(now: float, name: str, nodes: int, walltime: int) -> JobSubmitted
 def test_the_story_of_three_jobs() -> None:
     """Submissions, starts, ends, a rejection, and the reason of a wait told once."""
     lines: list[str] = []
-    session = Session(POLICIES["easy"].build(), observer=Narrator(lines.append), explain=True)
+    session = Session(POLICIES["easy"].build(), rigid(), observer=Narrator(lines.append), explain=True)
     session.handle(Message(0.0, (SimulationBegins(0.0, HOSTS, ()),)))
     session.handle(Message(1.0, (_submitted(1.0, "a", 3, 50),)))
     session.handle(Message(2.0, (_submitted(2.0, "b", 4, 10),)))

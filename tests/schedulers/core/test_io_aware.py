@@ -20,6 +20,7 @@ from schedulers.wire.messages import (
     ResourceInfo,
     SimulationBegins,
 )
+from tests.schedulers.runtimes import rigid
 
 MB = 1_000_000
 
@@ -58,7 +59,7 @@ class Reasons(Observer):
 def test_example_of_section_3_4(policy: str) -> None:
     """Job 1 (1 node, 64 MB/s) starts on node 1. Job 2 (3 nodes, 128 MB/s each) gets nodes 2 and 3, but not node 4: it
     waits, holding nothing, and starts when Job 1 ends."""
-    session = Session(POLICIES[policy].build())
+    session = Session(POLICIES[policy].build(), rigid())
     session.handle(Message(0.0, (begins(platform_from("herbein-small")),)))
     band = {link.name: link.capacity_bytes_per_s for link in session.machine.links}
     assert {band[name] for name in band if name.startswith("lowest") or "lowest" in name} == {256 * MB}
@@ -86,7 +87,7 @@ def test_which_level_stops_job_2() -> None:
             fit = timeline.fit_now(job, 10.0)
             noted.append(None if fit is None else fit.nodes)
 
-    session = Session(look)
+    session = Session(look, rigid())
     session.handle(Message(0.0, (begins(platform_from("herbein-small")),)))
     session.handle(Message(0.0, (submitted(1, 1, 64), submitted(2, 2, 128), submitted(3, 3, 128))))
     assert noted == [(1, 2), None]
@@ -95,7 +96,7 @@ def test_which_level_stops_job_2() -> None:
 def test_a_job_that_can_never_fit_is_refused_with_the_level() -> None:
     """Four nodes of 128 MB/s need 512 MB/s, the network switch of the empty machine has 384."""
     reasons = Reasons()
-    session = Session(POLICIES["easy"].build(), observer=reasons)
+    session = Session(POLICIES["easy"].build(), rigid(), observer=reasons)
     session.handle(Message(0.0, (begins(platform_from("herbein-small")),)))
     reply = session.handle(Message(0.0, (submitted(1, 4, 128),)))
     assert [type(event) for event in reply.events] == [RejectJob]
@@ -104,7 +105,7 @@ def test_a_job_that_can_never_fit_is_refused_with_the_level() -> None:
 
 def test_io_ignorant_sessions_start_both() -> None:
     """Without bandwidth among the resources, Job 2 starts beside Job 1: the over-allocation of Figure 3."""
-    session = Session(POLICIES["easy"].build(), defaults=MachineDefaults(bandwidth=False))
+    session = Session(POLICIES["easy"].build(), rigid(), defaults=MachineDefaults(bandwidth=False))
     session.handle(Message(0.0, (begins(platform_from("herbein-small")),)))
     reply = session.handle(Message(0.0, (submitted(1, 1, 64), submitted(2, 3, 128))))
     assert [event.job_id for event in reply.events if isinstance(event, ExecuteJob)] == ["w0!1", "w0!2"]

@@ -33,6 +33,7 @@ from schedulers.wire.messages import (
     SimulationBegins,
     SimulationEnds,
 )
+from tests.schedulers.runtimes import rigid
 
 
 def begins(nodes: int = 4, config: BatsimConfig | None = None) -> SimulationBegins:
@@ -58,7 +59,7 @@ def started(reply: Reply) -> list[str]:
 
 def opened(policy: str = "fcfs", nodes: int = 4, **options: object) -> Session:
     """A session that has seen its first message."""
-    session = Session(POLICIES[policy].build({}), **options)  # type: ignore[arg-type]
+    session = Session(POLICIES[policy].build({}), rigid(), **options)  # type: ignore[arg-type]
     session.handle(Message(0.0, (begins(nodes),)))
     return session
 
@@ -98,7 +99,7 @@ def test_illegal_events_are_named(events: tuple[Event, ...], words: str) -> None
 def test_nothing_before_the_beginning_nor_after_the_end() -> None:
     """A conversation starts with SIMULATION_BEGINS and ends with SIMULATION_ENDS."""
     with pytest.raises(RemoteProtocolError, match="before SIMULATION_BEGINS"):
-        Session(POLICIES["fcfs"].build({})).handle(Message(0.0, (submitted(0, 1),)))
+        Session(POLICIES["fcfs"].build({}), rigid()).handle(Message(0.0, (submitted(0, 1),)))
     session = opened()
     assert session.handle(Message(1.0, (SimulationEnds(1.0),))).events == ()
     assert session.finished
@@ -108,7 +109,7 @@ def test_nothing_before_the_beginning_nor_after_the_end() -> None:
 
 def test_registration_is_finished_once_when_dynamic_jobs_are_enabled() -> None:
     """NOTIFY registration_finished comes with the last end after the last submission, and only then."""
-    session = Session(POLICIES["fcfs"].build({}))
+    session = Session(POLICIES["fcfs"].build({}), rigid())
     session.handle(Message(0.0, (begins(config=BatsimConfig(dynamic_jobs_enabled=True)),)))
     session.handle(Message(0.0, (submitted(0, 1),)))
     assert session.handle(Message(0.0, (Notify(0.0, "no_more_static_job_to_submit"),))).events == ()
@@ -144,7 +145,7 @@ class Scripted:
 )
 def test_guard_refuses_and_names_the_reason(decision: object, words: str) -> None:
     """A faulty decision never reaches the wire."""
-    session = Session(Scripted(decision))
+    session = Session(Scripted(decision), rigid())
     session.handle(Message(0.0, (begins(),)))
     with pytest.raises(DecisionRefused, match=words):
         session.handle(Message(0.0, (submitted(0, 2),)))
@@ -158,7 +159,8 @@ def test_wake_kill_and_power_state_reach_the_wire() -> None:
             lambda v: Kill(v.queue[0], "enough"),
             WakeAt(30.0),
             SetPowerState((3,), 1),
-        )
+        ),
+        rigid(),
     )
     session.handle(Message(0.0, (begins(),)))
     reply = session.handle(Message(0.0, (submitted(0, 2),)))
@@ -168,7 +170,7 @@ def test_wake_kill_and_power_state_reach_the_wire() -> None:
 
 def test_power_state_of_a_busy_node_is_refused() -> None:
     """A node with a job keeps its power state."""
-    session = Session(Scripted(lambda v: Start(v.queue[0], Allocation((0,))), SetPowerState((0,), 1)))
+    session = Session(Scripted(lambda v: Start(v.queue[0], Allocation((0,))), SetPowerState((0,), 1)), rigid())
     session.handle(Message(0.0, (begins(),)))
     with pytest.raises(DecisionRefused, match="n0 is busy"):
         session.handle(Message(0.0, (submitted(0, 1),)))

@@ -6,10 +6,10 @@ import heapq
 from collections.abc import Iterable
 from typing import Any
 
+from schedulers.core.execution import Ended, Runtime
 from schedulers.core.guard import WireGuard
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
-from schedulers.jobmodels.base import Ended, Execution
 from schedulers.wire.messages import (
     BatsimConfig,
     CallMeLater,
@@ -57,7 +57,7 @@ class Wire:
         ``(time, end)`` of every job.
     """
 
-    def __init__(self, execution: Execution, shape: Machine, config: BatsimConfig = DYNAMIC) -> None:
+    def __init__(self, execution: Runtime, shape: Machine, config: BatsimConfig = DYNAMIC) -> None:
         self.execution = execution
         execution.begin(shape, config)
         self.pfs = shape.pfs_id
@@ -75,7 +75,9 @@ class Wire:
     def start(self, job: Job, allocation: Allocation) -> None:
         """Start a job now."""
         self.guard.submitted(job.id)
-        self._apply(self.execution.start(job, allocation, self.now_s))
+        step = self.execution.start(job, allocation, self.now_s)
+        self._apply(step.requests)
+        self._note(step.ended)
 
     def kill(self, job: Job) -> None:
         """Kill a job now, unless it has ended."""

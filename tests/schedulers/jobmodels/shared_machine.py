@@ -9,6 +9,7 @@ from platforms.catalogue import platform_from
 from schedulers.assembly import Settings, assemble
 from schedulers.core.job import Allocation, Job
 from schedulers.core.session import Observer, Session
+from schedulers.jobmodels.base import JobModel
 from schedulers.policykit.view import Policy, Running
 from schedulers.wire.messages import JobState, Message, Reply, Request
 from simulator.broker import Simulation
@@ -52,12 +53,10 @@ def job(name: str, nodes: int, seconds: float, submit_s: float = 0.0, **extras: 
     return {"id": name, "subtime": submit_s, "res": nodes, "profile": name, "#profile": profile, **extras}
 
 
-def play(
-    policy: Policy, jobs: list[dict[str, Any]], settings: Settings | None = None, *, dynamic: bool = True
-) -> Shown:
+def play(policy: Policy, jobs: list[dict[str, Any]], model: JobModel | None = None, *, dynamic: bool = True) -> Shown:
     """Run to the end; the books are checked after every message."""
     shown = Shown()
-    session = assemble(policy, settings or Settings(), observer=shown)
+    session = assemble(policy, Settings(), model, observer=shown)
     data = {
         "nb_res": NODES,
         "jobs": [{key: value for key, value in entry.items() if key != "#profile"} for entry in jobs],

@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedulers.core.job import Allocation, Job
-from schedulers.jobmodels.gated import GatedPhased
 from schedulers.jobmodels.gates import Exclusive, IoOrder, Shared
-from schedulers.jobmodels.phased import Phased, PhasedOptions, PhaseRecord, Stage
+from schedulers.jobmodels.io_aware import IoAware
+from schedulers.jobmodels.record import JobRecord
+from schedulers.jobmodels.runtime import ProgramRuntime
 from schedulers.wire.messages import JobState
 from tests.schedulers.jobmodels.dynamic_wire import Wire, machine
 
-OPTIONS = PhasedOptions(phase_target_flops=2.0)
+MODEL = IoAware(phase_target=2.0)
 
 
 def job(number: int, cpu: float = 4.0, size: int = 20, walltime_s: float = math.inf) -> Job:
@@ -32,8 +33,8 @@ def place(number: int) -> Allocation:
 
 def test_two_jobs_take_turns() -> None:
     """Stage-in 2 s each: job 1 begins at 2 s; 2 x 2.5 and 2 x 2 s of computing, checkpoint and drain of 1 s each."""
-    records: list[PhaseRecord] = []
-    wire = Wire(GatedPhased(Exclusive(), 0, OPTIONS, records.append), machine())
+    records: list[JobRecord] = []
+    wire = Wire(ProgramRuntime(MODEL, Exclusive(), 0, records.append), machine())
     for number in range(2):
         wire.start(job(number, 5.0 - number), place(number))
     wire.run()
@@ -42,13 +43,13 @@ def test_two_jobs_take_turns() -> None:
         (5.5, 6.5, "0"), (7, 8, "1"),  # drains: after a phase of computing and the checkpoint
         (8, 10, "0"), (10, 12, "1"),  # out: job 1 asks at 9 s
     ]  # fmt: skip
-    assert [record.waited_s for record in records] == [0.0, 3.0]
-    assert [record.seconds[Stage.STAGE_IN] for record in records] == [2.0, 4.0]
+    assert [record.io_wait_s for record in records] == [0.0, 3.0]
+    assert [record.seconds["stage_in"] for record in records] == [2.0, 2.0]
 
 
 def test_a_shared_gate_changes_nothing() -> None:
     """Through a gate that lets everybody in, the same requests go out as without one."""
-    plain, gated = Wire(Phased(OPTIONS), machine()), Wire(GatedPhased(Shared(), 0, OPTIONS), machine())
+    plain, gated = Wire(ProgramRuntime(MODEL), machine()), Wire(ProgramRuntime(MODEL, Shared(), 0), machine())
     for wire in (plain, gated):
         for number in range(3):
             wire.start(job(number, 6.0), place(number))
@@ -68,10 +69,10 @@ def test_a_shared_gate_changes_nothing() -> None:
 )
 def test_exclusive_whatever_is_killed(jobs: Any, kills: dict[int, int], order: IoOrder, early: bool) -> None:
     """Never two transfers with the file system at once; every job ends; drains reach the file system all the same."""
-    options = PhasedOptions(phase_target_flops=2.0, early_release=early)
-    records: dict[str, PhaseRecord] = {}
+    model = IoAware(phase_target=2.0, early_release=early)
+    records: dict[str, JobRecord] = {}
     gate = Exclusive(order)
-    wire = Wire(GatedPhased(gate, 0, options, lambda r: records.update({r.job.id: r})), machine())
+    wire = Wire(ProgramRuntime(model, gate, 0, lambda r: records.update({r.job.id: r})), machine())
     made = [job(i, cpu, 20, wall) for i, (cpu, wall) in enumerate(jobs)]
     for index, one in enumerate(made):
         wire.start(one, place(index))
@@ -87,8 +88,8 @@ def test_exclusive_whatever_is_killed(jobs: Any, kills: dict[int, int], order: I
     assert not wire.busy()
     assert gate.holder(0) is None
     for one in made:
-        checkpoints = records[one.id].moved_bytes[Stage.CHECKPOINT]
+        checkpoints = records[one.id].moved_bytes.get("checkpoint", 0)
         if wire.ends[one.id][1].state is JobState.COMPLETED_SUCCESSFULLY:
-            assert checkpoints == records[one.id].moved_bytes[Stage.DRAIN]
+            assert checkpoints == records[one.id].moved_bytes.get("drain", 0)
         else:
             assert one.walltime_s < math.inf or int(one.id[3:]) in kills

@@ -12,15 +12,19 @@ from platforms.catalogue import describe
 from platforms.generate import generate
 from schedulers.controllers.prediction import Step
 from schedulers.controllers.running import Activity
+from schedulers.controllers.sharing import Expansion
+from schedulers.core.execution import Ended, Released
 from schedulers.core.guard import WireGuard
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.core.session import Session
-from schedulers.errors import DecisionRefused, RemoteProtocolError
-from schedulers.jobmodels.app_record import AppRecord
-from schedulers.jobmodels.base import Ended, Released
+from schedulers.errors import RemoteProtocolError
+from schedulers.jobmodels.app_record import AppRecord, finished
 from schedulers.jobmodels.gates import Exclusive
 from schedulers.jobmodels.malleable import Malleable
+from schedulers.jobmodels.record import JobRecord
+from schedulers.jobmodels.runtime import ProgramRuntime
+from schedulers.jobmodels.steerable import Applications
 from schedulers.policies import POLICIES
 from schedulers.wire.messages import (
     BatsimConfig,
@@ -60,13 +64,25 @@ def job(name: str = "1", walltime_s: float = 1000.0, nodes: int = 2, **changes: 
     return Job(f"w0!{name}", 0, 0.0, walltime_s, nodes, profile={"type": "delay", "delay": 9, "malleable": description})
 
 
+def runtime(records: list[AppRecord], gate: Exclusive, watched: bool = False) -> ProgramRuntime:
+    """Plays applications, under controllers where they are watched."""
+
+    def keep(record: JobRecord) -> None:
+        app = finished(record)
+        if app is not None:
+            records.append(app)
+
+    return ProgramRuntime(Malleable(expansion=Expansion.SPEEDUP if watched else Expansion.NONE), gate, 0, keep)
+
+
 class Wire:
     """A scripted Batsim; every request is checked by the guard."""
 
-    def __init__(self, *jobs: Job, config: BatsimConfig = DYNAMIC) -> None:
+    def __init__(self, *jobs: Job, config: BatsimConfig = DYNAMIC, watched: bool = False) -> None:
         self.records: list[AppRecord] = []
         self.gate = Exclusive()
-        self.execution = Malleable(gate=self.gate, on_record=self.records.append)
+        self.execution = runtime(self.records, self.gate, watched)
+        self.apps = Applications(self.execution)
         self.execution.begin(machine(), config)
         self.guard = WireGuard(config, {"w0": {}})
         self.running: list[str] = []
@@ -76,7 +92,9 @@ class Wire:
         first = 0
         for one in jobs:
             self.guard.submitted(one.id)
-            self.apply(self.execution.start(one, Allocation(tuple(range(first, first + one.nodes))), 0.0))
+            reason = self.execution.refuses(one)
+            assert reason is None
+            self.apply(self.execution.start(one, Allocation(tuple(range(first, first + one.nodes))), 0.0).requests)
             first += one.nodes
 
     def apply(self, requests: Any) -> None:
@@ -140,25 +158,23 @@ def test_a_whole_life() -> None:
 
 
 def test_decisions_find_everything_worked_out() -> None:
-    """Once somebody has looked, each report and each agreement leaves a view that a decision only has to collect."""
-    wire = Wire(job())
-    assert "facts" not in vars(wire.execution.views()[0]), "nobody had looked"
+    """Under controllers each report leaves a view that a decision only has to collect."""
+    assert "facts" not in vars(Wire(job()).apps.views()[0]), "without controllers that would be work for nothing"
+    wire = Wire(job(), watched=True)
     for number, now_s in enumerate((60.0, 120.0, 130.0, 190.0)):
         wire.complete(f"w0%1!{number}", now_s)
-        assert "facts" in vars(wire.execution.views()[0])
-    wire.execution.agree("w0!1", (Step(8, 0),), None, 200.0)
-    assert "facts" in vars(wire.execution.views()[0])
+        assert "facts" in vars(wire.apps.views()[0])
 
 
 def test_growing_and_shrinking_at_control_points() -> None:
     """Given at 10 s, used from the control point at 60 s on after 3 s on all five nodes; the last come leave first."""
     wire = Wire(job())
-    wire.execution.agree("w0!1", (Step(2, 3), Step(6, -2)), Allocation((2, 5, 7)), 10.0)
+    wire.apps.agree("w0!1", (Step(2, 3), Step(6, -2)), Allocation((2, 5, 7)), 10.0)
     wire.execution.check()
-    view = wire.execution.views()[0]
+    view = wire.apps.views()[0]
     assert (view.nodes, view.held, view.settled_nodes) == (2, 5, 3)
     wire.complete("w0%1!0", 60.0)
-    assert wire.execution.views()[0].activity is Activity.RESIZE
+    assert wire.apps.views()[0].activity is Activity.RESIZE
     assert wire.last(ExecuteJob).alloc == (0, 1, 2, 5, 7)
     wire.complete("w0%1!1", 63.0)
     assert wire.last(ExecuteJob).alloc == (0, 1, 2, 5, 7)
@@ -180,8 +196,8 @@ def test_growing_and_shrinking_at_control_points() -> None:
 def test_given_and_taken_back_before_it_was_used() -> None:
     """No reconfiguration; the nodes are back at the control point."""
     wire = Wire(job())
-    wire.execution.agree("w0!1", (Step(2, 3),), Allocation((2, 5, 7)), 10.0)
-    wire.execution.agree("w0!1", (Step(2, -3),), None, 20.0)
+    wire.apps.agree("w0!1", (Step(2, 3),), Allocation((2, 5, 7)), 10.0)
+    wire.apps.agree("w0!1", (Step(2, -3),), None, 20.0)
     wire.complete("w0%1!0", 60.0)
     assert wire.released == [Released("w0!1", (2, 5, 7))]
     assert wire.last(ExecuteJob).alloc == (0, 1)
@@ -191,8 +207,8 @@ def test_given_and_taken_back_before_it_was_used() -> None:
 def test_without_overhead_the_size_changes_at_once() -> None:
     """The next interval runs on the new nodes; a part is given back together with what is left over."""
     wire = Wire(job(overhead=0.0))
-    wire.execution.agree("w0!1", (Step(2, 3),), Allocation((2, 5, 7)), 10.0)
-    wire.execution.agree("w0!1", (Step(2, -2),), None, 20.0)
+    wire.apps.agree("w0!1", (Step(2, 3),), Allocation((2, 5, 7)), 10.0)
+    wire.apps.agree("w0!1", (Step(2, -2),), None, 20.0)
     wire.complete("w0%1!0", 60.0)
     assert wire.released == [Released("w0!1", (5, 7))]
     assert wire.last(ExecuteJob).alloc == (0, 1, 2)
@@ -210,7 +226,7 @@ def test_exclusive_io_waits_for_its_turn() -> None:
     wire.complete("w0%1!2", 130.0)
     assert wire.running == ["w0%1!3", "w0%2!2"]
     wire.complete("w0%2!2", 140.0)
-    ended = wire.execution.take_ended_phases()
+    ended = wire.apps.take_ended_phases()
     assert [(one.id, one.asked_s, one.begin_s, one.end_s) for one in ended] == [
         ("w0!1", 120.0, 120.0, 130.0), ("w0!2", 120.0, 130.0, 140.0)
     ]  # fmt: skip
@@ -242,9 +258,9 @@ def test_a_kill_ends_what_runs_and_nothing_is_kept(stage: Activity) -> None:
         wire.complete("w0%1!0", 60.0)
         wire.complete("w0%1!1", 120.0)
     elif stage is Activity.RESIZE:
-        wire.execution.agree("w0!1", (Step(2, 3),), Allocation((2, 5, 7)), 10.0)
+        wire.apps.agree("w0!1", (Step(2, 3),), Allocation((2, 5, 7)), 10.0)
         wire.complete("w0%1!0", 60.0)
-    assert wire.execution.views()[0].activity is stage
+    assert wire.apps.views()[0].activity is stage
     wire.take(wire.execution.kill(job(), 121.0))
     live = wire.last(KillJob).job_ids[0]
     wire.complete(live, 121.0, JobState.COMPLETED_KILLED)
@@ -278,7 +294,7 @@ def test_what_it_needs() -> None:
     """Dynamic jobs, and a description without faults."""
     with pytest.raises(RemoteProtocolError, match="--enable-dynamic-jobs"):
         Wire(job(), config=BatsimConfig())
-    with pytest.raises(DecisionRefused, match="control_every: 3 does not divide"):
+    with pytest.raises(RemoteProtocolError, match="control_every: 3 does not divide"):
         Wire(job(control_every=3))
 
 
@@ -294,7 +310,7 @@ def test_the_same_over_zeromq_and_without_profile_reuse(tmp_path: Path) -> None:
     ends = []
     for flags in (["--enable-profile-reuse"], []):
         records: list[AppRecord] = []
-        session = Session(POLICIES["easy"].build(), execution=Malleable(gate=Exclusive(), on_record=records.append))
+        session = Session(POLICIES["easy"].build(), runtime(records, Exclusive()))
 
         def handle(message: Message, session: Session = session) -> Reply:
             reply = session.handle(message)

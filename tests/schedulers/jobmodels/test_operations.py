@@ -14,7 +14,9 @@ from schedulers.core.job import Allocation, Job
 from schedulers.core.operations import Operation, Operations, operations_of
 from schedulers.errors import RemoteProtocolError
 from schedulers.jobmodels.gates import Exclusive, IoOrder, Shared
-from schedulers.jobmodels.operations import OperationRecord, Sequenced
+from schedulers.jobmodels.operations import Sequenced
+from schedulers.jobmodels.record import JobRecord
+from schedulers.jobmodels.runtime import ProgramRuntime
 from schedulers.wire.messages import BatsimConfig, JobState, RejectJob
 from tests.schedulers.jobmodels.dynamic_wire import BANDWIDTH, DYNAMIC, Wire, machine
 
@@ -27,15 +29,20 @@ def job(number: int, nodes: int = 1, walltime_s: float = math.inf, **periods: fl
     return Job(f"w0!{number}", number, 0.0, walltime_s, nodes, 0, 0, "p", profile)
 
 
+def runtime(*arguments: Any, **options: Any) -> ProgramRuntime:
+    """Plays sequences of operations."""
+    return ProgramRuntime(Sequenced(), *arguments, **options)
+
+
 def place(job: Job, first: int) -> Allocation:
     """Consecutive nodes."""
     return Allocation(tuple(range(first, first + job.nodes)))
 
 
-def play(*jobs: Job, gate: Any = None) -> tuple[Wire, dict[str, OperationRecord]]:
+def play(*jobs: Job, gate: Any = None) -> tuple[Wire, dict[str, JobRecord]]:
     """Start jobs side by side at 0 s and run them."""
-    records: dict[str, OperationRecord] = {}
-    wire = Wire(Sequenced(gate, on_record=lambda record: records.update({record.job.id: record})), machine(nodes=8))
+    records: dict[str, JobRecord] = {}
+    wire = Wire(runtime(gate, on_record=lambda record: records.update({record.job.id: record})), machine(nodes=8))
     first = 0
     for one in jobs:
         wire.start(one, place(one, first))
@@ -49,7 +56,12 @@ def test_one_job_alone() -> None:
     wire, records = play(job(0, nodes=2, count=3, compute_s=4.0, io_bytes=20.0))
     record = records["w0!0"]
     assert wire.ends["w0!0"][0] == 15.0
-    assert (record.computed_s, record.transferred_s, record.waited_s, record.operations) == (12.0, 3.0, 0.0, 6)
+    assert (record.seconds["compute"], record.seconds["transfer"], record.io_wait_s, record.operations) == (
+        12.0,
+        3.0,
+        0.0,
+        6,
+    )
 
 
 def test_figure_2_two_equal_jobs_synchronise() -> None:
@@ -63,8 +75,8 @@ def test_figure_2_two_equal_jobs_synchronise() -> None:
     ]  # fmt: skip
     assert wire.ends["w0!0"][0] == 24.0
     assert wire.ends["w0!1"][0] == 27.0
-    assert records["w0!0"].waited_s == 0.0
-    assert records["w0!1"].waited_s == 3.0
+    assert records["w0!0"].io_wait_s == 0.0
+    assert records["w0!1"].io_wait_s == 3.0
 
 
 def test_three_jobs_and_exclusive_io() -> None:
@@ -72,7 +84,7 @@ def test_three_jobs_and_exclusive_io() -> None:
     wire, records = play(*(job(i, count=2, compute_s=1.0, io_bytes=20.0) for i in range(3)), gate=Exclusive())
     assert [(start, end) for start, end, _, _ in wire.transfers] == [(1, 3), (3, 5), (5, 7), (7, 9), (9, 11), (11, 13)]
     assert [owner[-1] for _, _, owner, _ in wire.transfers] == ["0", "1", "2", "0", "1", "2"]
-    assert [records[f"w0!{i}"].waited_s for i in range(3)] == [0 + 3, 2 + 3, 4 + 3]
+    assert [records[f"w0!{i}"].io_wait_s for i in range(3)] == [0 + 3, 2 + 3, 4 + 3]
     assert [wire.ends[f"w0!{i}"][0] for i in range(3)] == [9.0, 11.0, 13.0]
 
 
@@ -89,8 +101,8 @@ def test_shortest_first_lets_the_small_one_pass() -> None:
 
 def test_two_io_nodes_serve_two_racks_at_once() -> None:
     """A job over both racks takes a turn at each; a second job of one rack waits for that rack only."""
-    records: list[OperationRecord] = []
-    wire = Wire(Sequenced(Exclusive(), 1, records.append), machine(nodes=4, racks=2))
+    records: list[JobRecord] = []
+    wire = Wire(runtime(Exclusive(), 1, records.append), machine(nodes=4, racks=2))
     wire.start(job(0, nodes=2, count=1, compute_s=1.0, io_bytes=40.0), Allocation((1, 2)))
     wire.start(job(1, nodes=1, count=1, compute_s=2.0, io_bytes=10.0), Allocation((3,)))
     wire.run()
@@ -101,7 +113,7 @@ def test_two_io_nodes_serve_two_racks_at_once() -> None:
 
 def test_the_walltime_ends_a_waiting_job_and_the_turn_passes_on() -> None:
     """Job 1 waits from 1 s on and has 3 s: it ends then; job 2, behind it, gets the turn when job 0 is through."""
-    wire = Wire(Sequenced(Exclusive()), machine())
+    wire = Wire(runtime(Exclusive()), machine())
     jobs = [job(0, count=1, compute_s=1.0, io_bytes=90.0), job(1, 1, 3.0, count=1, compute_s=1.0, io_bytes=10.0)]
     jobs.append(job(2, count=1, compute_s=1.0, io_bytes=10.0))
     for index, one in enumerate(jobs):
@@ -114,10 +126,10 @@ def test_the_walltime_ends_a_waiting_job_and_the_turn_passes_on() -> None:
 
 def test_a_job_without_operations_runs_rigidly() -> None:
     """No sub-jobs, no rejection in Batsim's books."""
-    execution = Sequenced(Exclusive())
+    execution = runtime(Exclusive())
     execution.begin(machine(), DYNAMIC)
     plain = job(0)
-    requests = execution.start(plain, place(plain, 0), 0.0)
+    requests = execution.start(plain, place(plain, 0), 0.0).requests
     assert [type(request).__name__ for request in requests] == ["ExecuteJob"]
     assert len(execution.kill(plain, 1.0).requests) == 1
 
@@ -126,7 +138,7 @@ def test_an_explicit_sequence_begins_and_ends_as_it_says() -> None:
     """Read 10 bytes, compute 2 s, write 30 bytes: 1 + 2 + 3 s; the job itself leaves Batsim's books at once."""
     steps = [{"io_bytes": 10}, {"compute_s": 2}, {"io_bytes": 30}, {"compute_s": 0}]
     one = Job("w0!0", 0, 0.0, math.inf, 1, 0, 0, "p", {"type": "delay", "operations": steps})
-    wire = Wire(Sequenced(Shared()), machine())
+    wire = Wire(runtime(Shared()), machine())
     wire.start(one, place(one, 0))
     assert isinstance(wire.log[-1], RejectJob)
     wire.run()
@@ -136,7 +148,7 @@ def test_an_explicit_sequence_begins_and_ends_as_it_says() -> None:
 def test_what_the_simulator_must_offer() -> None:
     """Dynamic jobs and a file system; otherwise one clear error."""
     with pytest.raises(RemoteProtocolError, match="enable-dynamic-jobs"):
-        Sequenced().begin(machine(), BatsimConfig())
+        runtime().begin(machine(), BatsimConfig())
 
 
 @pytest.mark.parametrize(
@@ -194,10 +206,10 @@ JOBS = st.lists(
 @given(JOBS, st.dictionaries(st.integers(0, 5), st.integers(0, 30)), st.integers(0, 1), st.sampled_from(list(IoOrder)))
 def test_exclusive_whatever_is_killed(jobs: Any, kills: dict[int, int], depth: int, order: IoOrder) -> None:
     """Never two applications on one I/O node; every job ends, and whoever was not killed or late did all it had to."""
-    records: dict[str, OperationRecord] = {}
+    records: dict[str, JobRecord] = {}
     shape = machine(nodes=24, racks=2)
     gate = Exclusive(order)
-    wire = Wire(Sequenced(gate, depth, lambda record: records.update({record.job.id: record})), shape)
+    wire = Wire(runtime(gate, depth, lambda record: records.update({record.job.id: record})), shape)
     made = [job(i, nodes, wall, **periods) for i, (nodes, wall, periods) in enumerate(jobs)]
     for index, one in enumerate(made):
         wire.start(one, place(one, 4 * index))

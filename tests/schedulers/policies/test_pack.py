@@ -14,6 +14,7 @@ from schedulers.policies.pack import Pack
 from schedulers.policykit.explain import Binding, PassNotes, Role
 from tests.properties.mini import MiniJob, MiniMachine, Played, play
 from tests.schedulers.policies.scenes import job, numbers, started, view
+from tests.schedulers.runtimes import rigid
 
 PFS = (Link("pfs", 100, -1),)
 
@@ -28,7 +29,7 @@ def simulate(policy: Pack | str, jobs: list[MiniJob], **fields: Any) -> dict[int
     shape = MiniMachine(nodes=10, io_paths=("pfs=100",) * 10)
     played = Played()
     built = POLICIES[policy].build() if isinstance(policy, str) else policy
-    play(Session(built, observer=played, **fields), shape, jobs)
+    play(Session(built, rigid(), observer=played, **fields), shape, jobs)
     return {int(name.split("!")[1]): start for name, start in played.starts.items()}
 
 

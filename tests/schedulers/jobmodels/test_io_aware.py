@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schedulers.core.execution import Ended
 from schedulers.core.guard import WireGuard
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
-from schedulers.errors import DecisionRefused, RemoteProtocolError
-from schedulers.jobmodels.base import Ended
-from schedulers.jobmodels.phased import Phased, PhasedOptions, PhaseRecord, Stage
+from schedulers.errors import RemoteProtocolError
+from schedulers.jobmodels.io_aware import IoAware
+from schedulers.jobmodels.record import JobRecord
+from schedulers.jobmodels.runtime import ProgramRuntime
 from schedulers.wire.messages import (
     BatsimConfig,
     ExecuteJob,
@@ -57,9 +59,9 @@ def job(cpu: float, walltime_s: float = 10_000.0, nodes: int = 2, bb_bytes: int 
 class Wire:
     """A scripted Batsim: applies requests, knows what runs, and checks every request with the guard."""
 
-    def __init__(self, options: PhasedOptions | None = None, config: BatsimConfig = DYNAMIC) -> None:
-        self.records: list[PhaseRecord] = []
-        self.phased = Phased(options, self.records.append)
+    def __init__(self, model: IoAware | None = None, config: BatsimConfig = DYNAMIC) -> None:
+        self.records: list[JobRecord] = []
+        self.phased = ProgramRuntime(model or IoAware(), on_record=self.records.append)
         self.phased.begin(machine(), config)
         self.guard = WireGuard(config, {"w0": {"15": {}}})
         self.guard.submitted("w0!15")
@@ -95,7 +97,7 @@ class Wire:
     def start(self, a_job: Job) -> None:
         """Start the job at time 0."""
         allocation = Allocation(tuple(range(a_job.nodes)), tuple(i % 2 for i in range(a_job.nodes)), a_job.bb_bytes)
-        self.apply(self.phased.start(a_job, allocation, 0.0))
+        self.apply(self.phased.start(a_job, allocation, 0.0).requests)
 
 
 def kinds(requests: list[Request]) -> list[str]:
@@ -148,11 +150,11 @@ def test_two_phases_with_checkpoint_and_concurrent_drain() -> None:
     wire.complete(0, 7301.0)
     assert wire.ended == [Ended("w0!15", JobState.COMPLETED_SUCCESSFULLY, 0)]
     record = wire.records[0]
-    assert record.phases == 2
-    assert record.seconds[Stage.COMPUTE] == 7200.0
-    assert record.seconds[Stage.CHECKPOINT] == 2.0
-    assert record.moved_bytes[Stage.DRAIN] == 4 * GB
-    assert record.moved_bytes[Stage.STAGE_OUT] == 2 * (4 * GB + 1)
+    assert IoAware().cells(record) == {"phases": "2"}
+    assert record.seconds["compute"] == 7200.0
+    assert record.seconds["checkpoint"] == 2.0
+    assert record.moved_bytes["drain"] == 4 * GB
+    assert record.moved_bytes["stage_out"] == 2 * (4 * GB + 1)
     assert (record.end_s, record.sub_jobs) == (7301.0, 10)
 
 
@@ -179,7 +181,7 @@ def test_no_stage_is_registered_without_time_left() -> None:
 def test_killed_job_keeps_its_resources_until_drains_end() -> None:
     """A kill leaves drains alone; the thesis's early release gives the resources back at once."""
     for early, ends in ((False, 0), (True, 1)):
-        wire = Wire(PhasedOptions(early_release=early))
+        wire = Wire(IoAware(early_release=early))
         wire.start(job(7.2e12))
         for now_s in (1.0, 1.0, 3601.0, 3602.0, 3603.0):
             wire.complete(0, now_s)
@@ -204,17 +206,18 @@ def test_new_profiles_where_batsim_forgets_them() -> None:
 def test_needs_dynamic_jobs_and_a_dividable_profile() -> None:
     """A simulator without dynamic jobs, or a profile without phases, is refused with words."""
     with pytest.raises(RemoteProtocolError, match="--enable-dynamic-jobs"):
-        Phased().begin(machine(), BatsimConfig())
+        ProgramRuntime(IoAware()).begin(machine(), BatsimConfig())
     wire = Wire()
     bad = Job("w0!15", 0, 0.0, 10.0, 1, 0, 0, "15", {"type": "smpi"})
-    with pytest.raises(DecisionRefused, match="type 'smpi'"):
-        wire.phased.start(bad, Allocation((0,)), 0.0)
+    reason = wire.phased.refuses(bad)
+    assert reason is not None
+    assert "type 'smpi'" in reason
 
 
 def test_phase_count_rounds_half_to_even() -> None:
     """Thesis 2.4.2 as implemented: Python's rounding, at least 1, at most 10."""
-    options = PhasedOptions()
-    assert [options.phases(x * 3.6e12) for x in (0.1, 0.5, 1.5, 2.5, 2.6, 99.0)] == [1, 1, 2, 2, 3, 10]
+    model = IoAware()
+    assert [model.phases(job(x * 3.6e12)) for x in (0.1, 0.5, 1.5, 2.5, 2.6, 99.0)] == [1, 1, 2, 2, 3, 10]
 
 
 @given(
@@ -229,7 +232,7 @@ def test_every_sequence_of_ends_and_kills_ends_the_job_once(
     cpu: float, nodes: int, bb: int, endless: bool, early: bool, steps: list[tuple[int, float, int]]
 ) -> None:
     """Whatever completes, fails or is killed in whatever order: one end, no live sub-job forgotten, legal requests."""
-    wire = Wire(PhasedOptions(early_release=early))
+    wire = Wire(IoAware(early_release=early))
     a_job = job(cpu, math.inf if endless else 5000.0, nodes, bb)
     wire.start(a_job)
     now_s = 0.0
@@ -238,11 +241,13 @@ def test_every_sequence_of_ends_and_kills_ends_the_job_once(
         index, delay_s, choice = pending.pop() if pending else (0, 1.0, 5)
         now_s += delay_s
         if choice == 0 and not wire.ended:
-            wire.apply(wire.phased.kill(a_job, now_s).requests)
+            step = wire.phased.kill(a_job, now_s)
+            wire.apply(step.requests)
+            wire.ended += step.ended
         state = JobState.COMPLETED_WALLTIME_REACHED if choice == 1 else JobState.COMPLETED_SUCCESSFULLY
         wire.complete(index, now_s, state)
     assert len(wire.ended) == 1
     assert len(wire.records) == 1
-    assert not wire.phased._jobs
+    assert not wire.phased._processes
     assert not wire.phased._sub_jobs
     assert not wire.phased._abandoned

@@ -10,9 +10,10 @@ from platforms import platform_from
 from schedulers.core.machine import MachineDefaults, simple_machine
 from schedulers.core.session import Session
 from schedulers.errors import RemoteProtocolError
-from schedulers.jobmodels.base import Execution
 from schedulers.jobmodels.rigid import Rigid
-from schedulers.jobmodels.streamed import Streamed, stream_profile
+from schedulers.jobmodels.runtime import ProgramRuntime
+from schedulers.jobmodels.stream import Stream
+from schedulers.jobmodels.streams import stream_profile
 from schedulers.policies import POLICIES
 from schedulers.wire.batsim4.codec import decode_reply, encode_reply
 from schedulers.wire.messages import BatsimConfig, ExecuteJob, Message, Reply
@@ -46,8 +47,8 @@ def workload(portable: bool) -> dict[str, Any]:
 def play(engine_class: type, portable: bool) -> tuple[dict[str, float], list[ExecuteJob]]:
     """Ends of the jobs, and the requests that started them."""
     platform = platform_from("herbein-small")
-    execution: Execution = Streamed() if portable else Rigid()
-    session = Session(POLICIES["fcfs"].build(), execution=execution, defaults=MachineDefaults(bandwidth=False))
+    runtime = ProgramRuntime(Stream() if portable else Rigid())
+    session = Session(POLICIES["fcfs"].build(), runtime, defaults=MachineDefaults(bandwidth=False))
     ends: dict[str, float] = {}
     sent: list[ExecuteJob] = []
 
@@ -88,4 +89,4 @@ def test_what_goes_over_the_wire() -> None:
 def test_a_machine_without_file_system_is_refused() -> None:
     """The message says what the platform lacks."""
     with pytest.raises(RemoteProtocolError, match="parallel file system"):
-        Streamed().begin(simple_machine(2), BatsimConfig())
+        ProgramRuntime(Stream()).begin(simple_machine(2), BatsimConfig())
