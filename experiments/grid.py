@@ -87,7 +87,7 @@ def with_labels(specs: Sequence[PolicySpec]) -> list[PolicySpec]:
 
 def run_id(run: RunSpec) -> str:
     """Stable name of a run's folder: the same inputs, settings and seed always give the same one."""
-    parts = [run.workload.name, run.policy.label, f"{run.engine.value}-{run.model.label}", f"s{run.seed}"]
+    parts = [run.workload.name, run.policy.label, f"{run.engine.value}-{run.model.text}", f"s{run.seed}"]
     return "_".join(slug(part) for part in parts) + "_" + digest(run)
 
 

@@ -47,7 +47,7 @@ def complete_model(policy: PolicySpec, model: ModelSpec) -> tuple[ModelSpec, dic
     spec = session_spec(policy, model)
     made = spec.make_model()
     check_combination(spec.make_policy(), spec.make_settings(), made)
-    named = ModelSpec(name=model.name or name_of(made), options=model.options)
+    named = ModelSpec(name=model.name or name_of(made), options=model.options, default=not model.name)
     return named, {field.name: getattr(made, field.name) for field in fields(made)}  # type: ignore[arg-type]
 
 

@@ -69,6 +69,10 @@ class WorkloadSpec(Struct, frozen=True):
     convert: dict[str, Any] = {}
 
 
+DEFAULT_MODEL = "default"
+"""Name in the results of the job models that go with the policies."""
+
+
 class ModelSpec(Struct, frozen=True):
     """A job model: what started jobs do.
 
@@ -78,14 +82,22 @@ class ModelSpec(Struct, frozen=True):
         A name of the table of models, or ``FILE.py:CLASS``; "": the one that goes with the policy.
     options
         Options by name, texts or values.
+    default
+        Whether none was asked for: policies are then compared although each brings its own.
     """
 
     name: str = ""
     options: dict[str, Any] = {}
+    default: bool = False
 
     @property
     def label(self) -> str:
         """Name in the results."""
+        return DEFAULT_MODEL if self.default or not self.name else self.text
+
+    @property
+    def text(self) -> str:
+        """``NAME[:key=value,...]`` as the command line takes it."""
         given = ",".join(f"{key}={show(value)}" for key, value in self.options.items())
         return f"{self.name}:{given}" if given else self.name
 

@@ -61,7 +61,7 @@ def result(out: Path, name: str = "jobs.csv") -> bytes:
 
 
 @pytest.mark.usefixtures("ours")
-@pytest.mark.parametrize("model", ["alloc", "io"])
+@pytest.mark.parametrize("model", ["rigid", "io"])
 def test_same_jobs_as_the_embedded_simulator(drop_in: str, tmp_path: Path, model: str) -> None:
     """A simulation in a container gives the embedded one's jobs.csv; what it said is in the run's folder."""
     given = [*SMALL, "--model", model, "--workers", "1"]

@@ -9,7 +9,7 @@ import pytest
 from experiments.campaign_file import parse_campaign, read_campaign
 from experiments.cli import DEMO
 from experiments.errors import SpecError
-from experiments.spec import Engine, Model, PlatformSpec, Transport
+from experiments.spec import Engine, ModelSpec, PlatformSpec, Transport
 
 SMALL = '[[workload]]\nsource = "kth-like"\n[[policy]]\npolicy = "fcfs"\n'
 
@@ -20,7 +20,7 @@ def test_defaults() -> None:
     assert campaign.name == "x"
     assert campaign.platforms == (PlatformSpec(source="thesis"),)
     assert (campaign.engine, campaign.transport) == (Engine.FLUID, Transport.DIRECT)
-    assert (campaign.models, campaign.seeds, campaign.tau_s) == ((Model.ALLOC,), (0,), 600.0)
+    assert (campaign.models, campaign.seeds, campaign.tau_s) == ((ModelSpec(),), (0,), 600.0)
     assert campaign.workloads[0].source == "kth-like"
 
 
@@ -28,7 +28,7 @@ def test_everything() -> None:
     """Every key is read."""
     text = """
     name = "all"
-    models = ["alloc", "io"]
+    models = ["rigid", "io:max_phases=3", { name = "io", options = { max_phases = [4, 5] } }]
     seeds = [1, 2]
     engine = "fixed"
     transport = "zmq"
@@ -51,7 +51,12 @@ def test_everything() -> None:
     policy = "fcfs"
     """
     campaign = parse_campaign(text, "x.toml", Path("/data"))
-    assert campaign.models == (Model.ALLOC, Model.IO)
+    assert [model.label for model in campaign.models] == [
+        "rigid",
+        "io:max_phases=3",
+        "io:max_phases=4",
+        "io:max_phases=5",
+    ]
     assert (campaign.engine, campaign.transport) == (Engine.FIXED, Transport.ZMQ)
     workload = campaign.workloads[0]
     assert (workload.source, workload.name, workload.seed) == ("/data/logs/*.swf", "mine", 7)

@@ -10,7 +10,7 @@ import pytest
 
 from experiments.errors import SpecError
 from experiments.grid import expand, slug, with_labels
-from experiments.spec import Campaign, Engine, Model, PolicySpec, Prepared, RunSpec, WorkloadSpec
+from experiments.spec import Campaign, Engine, ModelSpec, Player, PolicySpec, Prepared, RunSpec, WorkloadSpec
 
 PLATFORM = Prepared(name="thesis", path="inputs/thesis.xml", sha256="f" * 64)
 PARTS = [Prepared(name=f"part-{i}", path=f"inputs/part-{i}.json", sha256=str(i) * 64) for i in range(2)]
@@ -25,7 +25,7 @@ def runs_of(**changes: Any) -> tuple[RunSpec, ...]:
         "policies": (PolicySpec(policy="fcfs"), PolicySpec(policy="easy", options={"depth": "2"})),
     }
     campaign = Campaign(**(given | changes))
-    return expand(campaign, {(model, seed): PAIRS for model in campaign.models for seed in campaign.seeds})
+    return expand(campaign, {(model.label, seed): PAIRS for model in campaign.models for seed in campaign.seeds})
 
 
 def test_order_and_names() -> None:
@@ -37,7 +37,7 @@ def test_order_and_names() -> None:
         ("part-1", "fcfs"),
         ("part-1", "easy depth=2"),
     ]
-    assert re.fullmatch(r"part-0_easy-depth=2_fluid-alloc_s0_[0-9a-f]{8}", runs[1].id)
+    assert re.fullmatch(r"part-0_easy-depth=2_fluid-rigid_s0_[0-9a-f]{8}", runs[1].id)
 
 
 def test_names_are_stable() -> None:
@@ -64,7 +64,8 @@ def test_a_given_default_is_the_same_run() -> None:
     [
         {"seeds": (1,)},
         {"engine": Engine.FIXED},
-        {"models": (Model.IO,)},
+        {"models": (ModelSpec(name="io"),)},
+        {"models": (ModelSpec(name="rigid"),), "player": Player.WIRE},
         {"policies": (PolicySpec(policy="fcfs", literal=True),)},
         {"policies": (PolicySpec(policy="filler"),)},
     ],

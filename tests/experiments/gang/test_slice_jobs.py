@@ -42,7 +42,7 @@ def test_a_campaign_with_gang_policies(tmp_path: Path) -> None:
     workload = tmp_path / "gang.json"
     assert main(["gang", "--write-workload", str(workload), "--jobs", "12"]) == 0
     command = ["run", "--workload", str(workload), "--platform", "serverless", "--engine", "fixed", "--no-plots"]
-    command += ["--file-nodes", "true", "--policy", "fcfs", "--policy", "gang-io-migrate", "--workers", "1"]
+    command += ["--model", "timeshared", "--policy", "fcfs", "--policy", "gang-io-migrate", "--workers", "1"]
     assert main([*command, "--out", str(tmp_path / "out")]) == 0
     (folder,) = (tmp_path / "out").glob("*gang-io-migrate*")
     rows = list(csv.DictReader((folder / "jobs.csv").open(encoding="utf-8")))

@@ -39,7 +39,7 @@ def compare(point: Point, strategy: str, drawn: Workload) -> None:
         for job, start, end, account in play_direct(point, STRATEGIES[strategy], drawn).jobs
     }
     protocol = {
-        record.job.id: (record.start_s, record.end_s, record.waited_s)
+        record.job.id: (record.start_s, record.end_s, record.io_wait_s)
         for record in play_protocol(point, STRATEGIES[strategy], drawn)
     }
     assert direct.keys() == protocol.keys() == {f"w0!{job.name}" for job in drawn.jobs}

@@ -16,12 +16,8 @@ def test_run_of_malleable_applications(tmp_path: Path) -> None:
     source, out = tmp_path / "m.json", tmp_path / "out"
     assert workloads(["malleable", "kth-like:jobs=15,seed=3", "-o", str(source), "--share", "1"]) == 0
     settings = [
-        "--malleable",
-        "true",
-        "--expansion",
-        "io",
-        "--interference",
-        "phase-shifting",
+        "--model",
+        "malleable:expansion=io,interference=phase-shifting",
         "--io-control",
         "exclusive",
     ]
@@ -44,7 +40,7 @@ def test_run_of_malleable_applications(tmp_path: Path) -> None:
 
 
 def test_the_io_aware_model_is_another_thing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Both at once is refused with a way out."""
+    """The former setting is refused with its new spelling, beside any model."""
     where = [
         "--workload",
         "kth-like:jobs=3",
@@ -58,4 +54,4 @@ def test_the_io_aware_model_is_another_thing(tmp_path: Path, capsys: pytest.Capt
     ]
     assert main(["run", *where, "--model", "io", "--malleable", "true", "--out", str(tmp_path)]) != 0
     shown = capsys.readouterr()
-    assert "take --model alloc" in shown.out + shown.err
+    assert "say --model malleable" in shown.out + shown.err
