@@ -1,0 +1,64 @@
+"""The direct player gives the same tables as messages do, byte for byte, for every job model."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from experiments.single import Task
+from experiments.single import execute as run_task
+from experiments.spec import Player
+from schedulers.jobmodels import MODELS
+from tests.properties.small_world import runs, workload
+
+JOBS = st.lists(
+    st.tuples(
+        st.integers(0, 30),
+        st.integers(1, 8),
+        st.sampled_from([1.0, 7.5, 20.0, 60.0]),
+        st.integers(0, 5),
+        st.sampled_from([0, 0, 40]),
+        st.sampled_from([None, 12, 30, 200]),
+        st.booleans(),
+    ),
+    min_size=1,
+    max_size=7,
+)
+
+SETTINGS: dict[str, list[dict[str, str]]] = {
+    "io": [{}, {"io_control": "exclusive", "io_order": "shortest"}, {"io_control": "exclusive", "io_node_depth": "1"}],
+    "operations": [{}, {"io_control": "exclusive", "io_node_depth": "1"}],
+    "malleable": [{}, {"io_control": "exclusive"}],
+}
+OPTIONS: dict[str, list[dict[str, object]]] = {
+    "io": [{"phase_target": 5e9}, {"phase_target": 5e9, "early_release": True}],
+    "malleable": [{"expansion": "fair"}, {"interference": "phase-shifting", "expansion": "io"}],
+}
+
+
+@pytest.mark.parametrize("model", MODELS)
+@settings(max_examples=8)
+@given(data=st.data(), jobs=JOBS)
+def test_both_players_write_the_same(
+    model: str, data: st.DataObject, jobs: list[tuple[int, int, float, int, int, int | None, bool]]
+) -> None:
+    """Random jobs, settings and options."""
+    session = data.draw(st.sampled_from(SETTINGS.get(model, [{}])))
+    options = data.draw(st.sampled_from(OPTIONS.get(model, [{}])))
+    policy = data.draw(st.sampled_from(["easy", "conservative"]))
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        both = runs(
+            root, model, workload(model, jobs), [policy], players=(Player.DIRECT, Player.WIRE), options=options,
+            session=session,
+        )  # fmt: skip
+        for run in both:
+            run_task(Task(run, root, 600.0, uncontended=True))
+        direct, wire = (root / run.id for run in both)
+        names = {path.name for path in wire.iterdir()} - {"run.json", "timings.json"}
+        for name in sorted(names):
+            assert (direct / name).read_bytes() == (wire / name).read_bytes(), name
