@@ -6,11 +6,12 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from experiments.inputs import Inputs
 from experiments.single import Task, execute
-from experiments.spec import DEFAULT_TAU_S, WorkloadSpec
+from experiments.spec import DEFAULT_TAU_S, Player, WorkloadSpec
 from experiments.thesis.campaign import MACHINE, cross
 from experiments.thesis.checks import EQUAL
 from experiments.thesis.inputs import find_inputs
@@ -73,6 +74,22 @@ def test_first_200_jobs_io_aware_maxutil(reference: Path, metrics: Metrics) -> N
     sample = WorkloadSpec(source=str(reference / "transcripts" / "tw" / "io200.json"))
     found = metrics(Model.IO, sample, "maxutil-1.0-1")
     assert found["mean_waiting_time_s"] == pytest.approx(FIRST_200_MAXUTIL_S, abs=0.1)
+
+
+@pytest.mark.reference
+@pytest.mark.slow
+@pytest.mark.parametrize(("source", "policy"), [("io-aware-1000", "backfill-1"), ("part-4", "backfill-sjf-1")])
+def test_both_players_at_full_size(reference: Path, tmp_path: Path, source: str, policy: str) -> None:
+    """IO-Aware jobs by calls and by messages: the tables of jobs and of sub-jobs are the same, byte for byte."""
+    found = find_inputs(Model.IO, [4], reference / "data" / "kth", Path())
+    workload = found.samples[0] if source == "io-aware-1000" else found.parts[4]
+    inputs = Inputs(tmp_path, lambda _: None)
+    (direct,) = cross(inputs, [workload], [MACHINE], Model.IO, [spec_of(policy)], (0,))
+    wire = msgspec.structs.replace(direct, player=Player.WIRE, id=f"{direct.id}-wire")
+    for run in (direct, wire):
+        execute(Task(run, tmp_path, DEFAULT_TAU_S))
+    for name in ("jobs.csv", "batsim_jobs.csv", "schedule.csv", "allocations.csv"):
+        assert (tmp_path / direct.id / name).read_bytes() == (tmp_path / wire.id / name).read_bytes(), name
 
 
 def test_measured_values_are_of_known_schedules() -> None:
