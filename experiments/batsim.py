@@ -20,7 +20,7 @@ import zmq
 
 from experiments import memory
 from experiments.errors import RunFailed, SpecError
-from experiments.players import PREFIX, Played
+from experiments.played import PREFIX, Played
 from experiments.sessions import runs_applications, runs_operations, shares_nodes
 from experiments.spec import Engine, Model, RunSpec, Transport
 from experiments.stopwatch import TimedSession

@@ -5,10 +5,10 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.errors import SpecError
+from experiments.played import PREFIX, Played
 from experiments.sessions import runs_applications, runs_operations, shares_nodes
 from experiments.spec import Engine, Model, RunSpec
 from experiments.stopwatch import TimedSession
@@ -20,25 +20,6 @@ from simulator.engines.fluid import FluidEngine
 from simulator.links import InProcessLink
 from simulator.options import SimulationOptions
 from simulator.workload import load_workload
-
-PREFIX = "out"
-"""Export prefix inside a run's folder; the files lose it in the end."""
-
-
-@dataclass(frozen=True)
-class Played:
-    """What playing cost.
-
-    Attributes
-    ----------
-    simulator_cpu_s
-        CPU seconds of everything but the scheduler's answers.
-    other_rss_bytes
-        Memory of the simulator's process where it is another one.
-    """
-
-    simulator_cpu_s: float
-    other_rss_bytes: int = 0
 
 
 def play(run: RunSpec, root: Path, folder: Path, session: TimedSession, simulator: Sequence[str] = ()) -> Played:

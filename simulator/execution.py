@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from schedulers.wire.messages import JobState, TaskProgress
@@ -12,7 +12,7 @@ from simulator.deadlines import Deadlines
 from simulator.energy import EnergyMeter
 from simulator.engines.base import Engine, TaskError, TaskSpec
 from simulator.errors import SchedulerFault
-from simulator.job import Job
+from simulator.job import Chain, Job
 from simulator.kernel import Kernel
 from simulator.machines import Machines
 from simulator.outputs import Outputs
@@ -44,17 +44,6 @@ WORK_PRECISION = 1e-14
 _END_STATES = {TIMEOUT: JobState.COMPLETED_WALLTIME_REACHED, KILLED: JobState.COMPLETED_KILLED, OK: (
     JobState.COMPLETED_SUCCESSFULLY
 )}  # fmt: skip
-
-
-class Chain:
-    """Tasks of a job that run one after another, beside other chains of the same job."""
-
-    __slots__ = ("handle", "job", "tasks")
-
-    def __init__(self, job: Job, tasks: Iterator[TaskSpec]) -> None:
-        self.job = job
-        self.tasks = tasks
-        self.handle = -1
 
 
 class Executor:

@@ -96,9 +96,3 @@ class Workload:
         """Burst-buffer bytes per node that a job asks for (field ``bb`` of the job or of its profile; 0 for none)."""
         value: Any = job.extras.get("bb", self.profiles[job.profile].get("bb", 0))
         return value if isinstance(value, int | float) else 0
-
-    def write(self, path: Any) -> None:
-        """Write the file (:func:`workloads.batsim_json.write_batsim`)."""
-        from workloads.batsim_json import write_batsim
-
-        write_batsim(self, path)

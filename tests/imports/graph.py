@@ -73,9 +73,8 @@ def imports(name: str, source: str, ours: Iterable[str], is_package: bool = Fals
             found += [Import(_target(base, alias.name, known), node.lineno, place) for alias in node.names]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "__import__":
             found.append(Import("__import__", node.lineno, place))
-        elif isinstance(node, ast.Attribute) and node.attr == "random" and isinstance(node.value, ast.Name):
-            if node.value.id in ("np", "numpy"):
-                found.append(Import("numpy.random", node.lineno, place))
+        elif isinstance(node, ast.Attribute) and ast.unparse(node) in ("np.random", "numpy.random"):
+            found.append(Import("numpy.random", node.lineno, place))
     return found
 
 
