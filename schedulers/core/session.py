@@ -7,8 +7,8 @@ checks them; the execution model turns them into requests. Time only comes from 
 from __future__ import annotations
 
 import enum
-import random
 from collections.abc import Callable
+from random import Random
 from typing import Any, ClassVar
 
 from schedulers.core.allocation import find_growth
@@ -127,7 +127,7 @@ class Session:
         steering: Steering | None = None,
     ) -> None:
         self._policy = policy
-        self._rng = random.Random(seed)
+        self._rng = Random(seed)
         self._cadence = cadence
         self._execution: Execution = execution if execution is not None else Rigid()
         self._sharing = execution if isinstance(execution, TimeSharing) else None

@@ -19,7 +19,7 @@ from schedulers.policies.pack import Pack
 from schedulers.policies.plan import Plan
 from schedulers.policies.window import Window
 from schedulers.policykit.view import Policy
-from schedulers.timeline.placement import StorageOrder
+from schedulers.timeline import StorageOrder
 from schedulers.timesharing.scheduling import Where
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import copy
 import math
-import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -189,7 +188,7 @@ class Planner:
             return self.anneal(order, score, how, seeds[0])
         planners = [self, *(self._twin() for _ in seeds[1:])]
         before = self.evaluations
-        with ThreadPoolExecutor(min(len(seeds), os.cpu_count() or 1)) as pool:  # the kernels release Python's lock
+        with ThreadPoolExecutor() as pool:  # the kernels release Python's lock
             runs = [
                 pool.submit(planner.anneal, order, score, how, seed)
                 for planner, seed in zip(planners, seeds, strict=True)

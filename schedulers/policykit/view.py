@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
+from random import Random
 from typing import Any, Protocol
 
 import msgspec
@@ -68,7 +68,7 @@ class View:
         queue: Sequence[Job],
         running: Sequence[Running],
         timeline_source: Callable[[], Timeline],
-        rng: random.Random,
+        rng: Random,
         notebook: dict[str, Any],
         notes: PassNotes | None = None,
         estimate_s: Callable[[Job], float] = attrgetter("walltime_s"),
