@@ -85,7 +85,7 @@ def _plan(summary: str, **preset: Any) -> PolicyEntry:
 POLICIES: dict[str, PolicyEntry] = {
     "fcfs": PolicyEntry(
         Backfill,
-        "first come, first served: nobody overtakes",
+        "first come, first served: no job overtakes another",
         {"backfilling": False, "depth": 0},
         source="Kopanski 2020, Algorithm 1",
     ),
