@@ -1,4 +1,4 @@
-"""What a policy may see: the queue, the running jobs, a private timeline, a seeded generator. No clock, no wire."""
+"""What is shown to a policy: the queue, the running jobs, a private timeline, a seeded generator. No clock, no wire."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class View:
     notebook
         The policy's own memory between passes (promises, ages, the last plan). Empty at the start.
     notes
-        Where the policy writes why jobs wait, or ``None`` when nobody asked.
+        Where the policy writes why jobs wait, or ``None`` where no notes are kept.
     estimate_s
         Expected duration of a job in seconds: its walltime, unless the session was given a predictor.
     """
