@@ -98,7 +98,7 @@ class Executor:
         task
             The parallel task that it is; None when its profile is no parallel task.
         place
-            Where its tasks run; None when ``task`` says it all.
+            Where its tasks run; None when ``task`` is complete without it.
         """
         now = self._kernel.clock
         job.state = JobState.RUNNING
@@ -237,7 +237,7 @@ class Executor:
             job.timer = self._kernel.at(now + job.budget, self._slept, (job, TIMEOUT))
 
     def message_came(self, job: Job) -> None:
-        """A job that may wait for a message has one: it sees it when it looks next, if its walltime lets it."""
+        """A job that may wait for a message has one: it takes it at its next poll, if its walltime allows."""
         if job.poll == 0.0:
             return
         waited = (math.floor((self._kernel.clock - job.wait_start) / job.poll) + 1) * job.poll

@@ -24,7 +24,7 @@ class Job:
     subtime, res, walltime
         Submission time (s), number of resources, walltime (s, -1 for none).
     source
-        Its object as sent with JOB_SUBMITTED; None when nobody will ask for it.
+        Its object as sent with JOB_SUBMITTED; None when it will not be sent.
     state, metadata, kill_requested
         Where it stands.
     allocation, start, runtime, return_code, energy
@@ -36,7 +36,7 @@ class Job:
     limit
         When the walltime ends the task that it runs.
     wait_start, poll
-        When its present pause began (s), and how often it looks for a message (s, 0 when it does not).
+        When its present pause began (s), and how often it polls for a message (s, 0 when it does not).
     task_number
         Place of its task among all timers and tasks.
     root, leaf, stack, plan

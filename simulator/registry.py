@@ -1,7 +1,7 @@
 """Which workloads, profiles and jobs exist, and which names were ever used.
 
-Batsim never lets a name be used twice, even after the job or profile is gone, so names are remembered when their
-objects are forgotten; job names that count up from 0 take no memory.
+Batsim never lets a name be used twice, even after the job or profile is gone, so names are kept when their
+objects are dropped; job names that count up from 0 take no memory.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class UsedNames:
         self._others: set[str] = set()
 
     def add(self, name: str) -> bool:
-        """Remember a name; False if it was known."""
+        """Add a name; False if it was used before."""
         if name == self._next:
             if name in self._others:
                 return False
@@ -158,7 +158,7 @@ class Registry:
         return found
 
     def job(self, job_id: str) -> Job:
-        """The job of that id; :class:`ValueError` says what is wrong with the id."""
+        """The job of that id; :class:`ValueError` states what is wrong with the id."""
         job = self.jobs.get(job_id)
         if job is not None:
             return job

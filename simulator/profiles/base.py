@@ -1,6 +1,6 @@
 """What a profile is: a name, a return code, and the work that a job of it does.
 
-Work comes in three forms, which the executor tells apart by class:
+Work comes in three forms, which the executor distinguishes by class:
 
 * :class:`ParallelWork` becomes one parallel task of the engine;
 * :class:`DelayWork` is a fixed time;
@@ -47,7 +47,7 @@ class ParallelWork:
     __slots__ = ()
 
     def task(self, place: Placement) -> TaskSpec:
-        """The task on these hosts; :class:`ValueError` says why it cannot run there."""
+        """The task on these hosts; :class:`ValueError` states why it cannot run there."""
         raise NotImplementedError
 
 
@@ -197,7 +197,7 @@ class Profile:
     size
         Number of resources that it is made for, None for any.
     elastic
-        Whether it may run on any number of hosts, whatever the job asks for.
+        Whether it may run on any number of hosts, whatever the job requests.
     children
         Names of the profiles that it runs.
     source
