@@ -39,7 +39,7 @@ _ROLES = {"": Role.COMPUTE, **{role.value: role for role in Role}}
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """One compute or storage host: Batsim's id, name, the host's index in the platform, role, description on the wire."""
+    """One compute or storage host: Batsim's id, name, index in the platform, role, description on the wire."""
 
     id: int
     name: str
