@@ -167,7 +167,9 @@ def find_job(table: JobTable, job_id: str) -> int:
     if not rows:
         some = ", ".join(list(table.job_id)[:5])
         raise AnalysisError(f"the run has no job {job_id!r}; it has {len(table)} jobs: {some} ...")
-    raise AnalysisError(f"several workloads have a job {name!r}: name one of them: {table.workload[rows[0]]}!{name}")
+    raise AnalysisError(
+        f"several workloads have a job {name!r}: name one of them, such as {table.workload[rows[0]]}!{name}"
+    )
 
 
 def duration(seconds: float) -> str:

@@ -400,7 +400,7 @@ def _workload(options: JeannotOptions, jobs: Jobs, load: float, rejected: int) -
 def periodic_job(
     number: int, submit_s: float, nodes: int, periods: int, compute_s: float, io_bytes: float, bandwidth: float
 ) -> tuple[WorkloadJob, Profile]:
-    """A periodic job that every Batsim can read: a ``delay`` of its uncontended time, the sequence in field ``periods``.
+    """A periodic job that every Batsim can read: a ``delay`` of its uncontended time, and the field ``periods``.
 
     The job states no walltime: waiting for I/O must not kill it. ``requested_s`` is its uncontended time, ``io_rate``
     its average I/O bandwidth per node, rounded up.
