@@ -168,7 +168,7 @@ def find_job(table: JobTable, job_id: str) -> int:
         some = ", ".join(list(table.job_id)[:5])
         raise AnalysisError(f"the run has no job {job_id!r}; it has {len(table)} jobs: {some} ...")
     raise AnalysisError(
-        f"several workloads have a job {name!r}: name one of them, such as {table.workload[rows[0]]}!{name}"
+        f"several workloads have a job {name!r}: expected one of them, {table.workload[rows[0]]}!{name}"
     )
 
 
