@@ -1,1 +1,1 @@
-"""Reads what came out: tables, metrics, comparisons, plots, reports. Knows files only, none of our other folders."""
+"""Reads results: tables, metrics, comparisons, plots, reports. From files only, without the other folders."""

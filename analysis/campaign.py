@@ -13,7 +13,7 @@ from typing import Any
 from analysis.errors import AnalysisError
 
 NAMES = ("workload", "platform", "policy", "engine", "model", "seed")
-"""Columns that say which run a row is."""
+"""Columns that identify the run of a row."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Classes of jobs: short and long, narrow and wide; and who wins in each."""
+"""Classes of jobs: short and long, narrow and wide; and what a policy gains in each."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from analysis.compare import Paired, align, compare_pairs
 from analysis.tables import JobTable, Mask
 
 SHORT_S = 3600.0
-"""Jobs that ask for at most this long are short (s)."""
+"""Jobs that request at most this time are short (s)."""
 
 NARROW_NODES = 8
-"""Jobs that ask for at most so many nodes are narrow."""
+"""Jobs that request at most so many nodes are narrow."""
 
 
 @dataclass(frozen=True)

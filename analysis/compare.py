@@ -43,7 +43,7 @@ class Paired:
     difference
         Mean of policy minus baseline.
     win, loss
-        Shares of pairs in which the policy's value is smaller, larger; ties are the rest.
+        Shares of pairs in which the policy's value is smaller, larger; what remains are ties.
     effect
         Cohen's d of the paired differences (mean over standard deviation); 0 when they do not vary.
     pairs

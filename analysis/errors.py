@@ -4,6 +4,6 @@ from __future__ import annotations
 
 
 class AnalysisError(ValueError):
-    """A results file is missing or malformed; the message says which, where, and what was expected."""
+    """A results file is missing or malformed; the message states which, where, and what was expected."""
 
     exit_code = 2

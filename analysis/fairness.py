@@ -1,4 +1,4 @@
-"""Who pays for the others: overtaking, delay against first-come-first-served, users, starvation.
+"""Which jobs and users pay for the others: overtaking, delay against first-come-first-served, users, starvation.
 
 References
 ----------

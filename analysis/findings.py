@@ -17,7 +17,7 @@ class Finding:
 
 
 def finding(policy: str, baseline: str, what: str, paired: Paired, over: str = "jobs") -> Finding:
-    """Say how a policy compares with a baseline: ``plan waits 35 % less than easy (95 % interval 29 to 41 %)``.
+    """How a policy compares with a baseline: ``plan waits 35 % less than easy (95 % interval 29 to 41 %)``.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def finding(policy: str, baseline: str, what: str, paired: Paired, over: str = "
     what
         Verb for the metric (``waits``, ``is slowed down``).
     paired
-        The comparison; its ratio is what is told.
+        The comparison; its ratio is what is stated.
     over
         What the pairs are (``jobs``, ``parts``).
     """
@@ -34,7 +34,7 @@ def finding(policy: str, baseline: str, what: str, paired: Paired, over: str = "
     certain = ratio.high < 1 or ratio.low > 1
     if not certain:
         text = (
-            f"{policy} and {baseline} cannot be told apart: {policy} {what} {ratio.value:.2f} times as much "
+            f"{policy} and {baseline} do not differ significantly: {policy} {what} {ratio.value:.2f} times as much "
             f"(95 % interval {ratio.low:.2f} to {ratio.high:.2f})"
         )
     else:
@@ -57,7 +57,7 @@ def _percent(share: float) -> str:
 
 
 def by_class(policy: str, baseline: str, pairs: Mapping[str, Paired]) -> list[Finding]:
-    """Say for which class of jobs a policy is certainly better or worse than the baseline."""
+    """A sentence on the classes of jobs for which a policy is certainly better or worse than the baseline."""
     better = [name for name, paired in pairs.items() if name != "all" and paired.ratio.high < 1]
     worse = [name for name, paired in pairs.items() if name != "all" and paired.ratio.low > 1]
     found = []

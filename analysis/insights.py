@@ -1,4 +1,4 @@
-"""Figures of a run that need more than its job table's sums: what is lost, who pays, where I/O takes time."""
+"""Figures of a run that need more than its job table's sums: what is lost, which jobs pay, where I/O takes time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from analysis.waste import idle_while_queued, loss_of_capacity
 
 @dataclass(frozen=True)
 class Insights:
-    """Further figures of one run; NaN where the run cannot tell.
+    """Further figures of one run; NaN where the run's files do not contain them.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ _SWF_STATUS = {"COMPLETED_SUCCESSFULLY": 1, "COMPLETED_FAILED": 0}
 
 
 def batsim_csv(table: JobTable) -> str:
-    """Text of a ``jobs.csv`` with Batsim's columns. What a table does not know (profile, energy) is empty or -1."""
+    """Text of a ``jobs.csv`` with Batsim's columns. What a table does not have (profile, energy) is empty or -1."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(BATSIM_COLUMNS)
@@ -94,7 +94,7 @@ FORMATS = {"csv": batsim_csv, "swf": swf}
 
 
 def export(table: JobTable, path: Path) -> None:
-    """Write a table in the format that the file's suffix says (``.csv``, ``.swf``).
+    """Write a table in the format that the file's suffix names (``.csv``, ``.swf``).
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Where in its lane a burst-buffer request is drawn: room has no addresses, pictures need them."""
+"""Where in its lane a burst-buffer request is drawn: capacity has no addresses, pictures need them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Piece:
 
 
 def pieces(table: JobTable) -> list[Piece]:
-    """Place the requests of all jobs (which must have run), first fit; a request is split where the free room is."""
+    """Place the requests of all jobs (which must have run), first fit; a request is split where the free space is."""
     lanes = {host.id: (row, _Lane(host.capacity_bytes)) for row, host in enumerate(table.machine.storages)}
     found: list[Piece] = []
     for job in table.start_s.argsort(kind="stable").tolist():
@@ -43,7 +43,7 @@ def pieces(table: JobTable) -> list[Piece]:
 
 @dataclass
 class _Lane:
-    """Free room of one storage node as ranges of made-up addresses, first fit."""
+    """Free space of one storage node as ranges of made-up addresses, first fit."""
 
     capacity: int
     _free: list[tuple[int, int]] = field(init=False)

@@ -1,4 +1,4 @@
-"""Why did a job wait? Its story in words, from the files of a run."""
+"""Why a job waited, in words, from the files of a run."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class Waiting:
 
 
 UNNOTED = "its turn"
-"""Binding of a waiting job that a pass did not come to look at: others before it had to be served first."""
+"""Binding of a waiting job that a pass did not reach: others before it had to be served first."""
 
 _WORDS = {
     "nodes": "for free compute nodes",
-    "burst buffers": "for room in the burst buffers",
+    "burst buffers": "for space in the burst buffers",
     "bandwidth": "for bandwidth",
     "policy order": "because others came first in the policy's order",
     "reservation": "because starting it would have delayed a reserved job",
@@ -122,7 +122,7 @@ def divide(reasons: Sequence[Reason], submit_s: float, start_s: float) -> Waitin
 
 
 def tell(folder: Path, job_id: str) -> list[str]:
-    """Tell the story of one job of a run, paragraph by paragraph.
+    """Describe what became of one job of a run, paragraph by paragraph.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def tell(folder: Path, job_id: str) -> list[str]:
     refused = _rejection(folder, table.job_id[row], table.workload[row])
     lines = [_request(table, row)]
     if not table.executed[row]:
-        return [*lines, f"It was rejected: {refused or 'the run does not say why'}."]
+        return [*lines, f"It was rejected: {refused or 'the run has no reason on record'}."]
     reasons = read_reasons(folder, table.job_id[row], table.workload[row])
     waited_s = float(table.wait_s[row])
     if waited_s <= 0:
@@ -155,7 +155,7 @@ def tell(folder: Path, job_id: str) -> list[str]:
 
 
 def find_job(table: JobTable, job_id: str) -> int:
-    """Row of a job given as ``12`` or ``w0!12``; raise :class:`AnalysisError` that says which there are."""
+    """Row of a job given as ``12`` or ``w0!12``; raise :class:`AnalysisError` that lists which there are."""
     workload, _, name = job_id.rpartition("!")
     rows = [
         row
@@ -167,7 +167,9 @@ def find_job(table: JobTable, job_id: str) -> int:
     if not rows:
         some = ", ".join(list(table.job_id)[:5])
         raise AnalysisError(f"the run has no job {job_id!r}; it has {len(table)} jobs: {some} ...")
-    raise AnalysisError(f"several workloads have a job {name!r}: say which, as in {table.workload[rows[0]]}!{name}")
+    raise AnalysisError(
+        f"several workloads have a job {name!r}: expected one of them, {table.workload[rows[0]]}!{name}"
+    )
 
 
 def duration(seconds: float) -> str:
@@ -203,7 +205,7 @@ def _request(table: JobTable, row: int) -> str:
     plural = "s" if nodes != 1 else ""
     who = f" of user {table.user[row]}" if table.user[row] else ""
     return (
-        f"Job {table.job_id[row]}{who} asked for {nodes} compute node{plural}{buffers}{time}; "
+        f"Job {table.job_id[row]}{who} requested {nodes} compute node{plural}{buffers}{time}; "
         f"it was submitted at {clock(table.submit_s[row])}."
     )
 

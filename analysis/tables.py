@@ -1,7 +1,7 @@
 """Reading what a run left behind: Batsim's ``jobs.csv`` as columns of NumPy arrays.
 
 The files are the contract: results of the real Batsim, of the embedded simulator and of any other tool with the same
-columns are read alike. What Batsim's file does not say (burst buffers, users) comes from our own ``allocations.csv``,
+columns are read alike. What Batsim's file does not have (burst buffers, users) comes from ``allocations.csv``,
 the machine's size from ``machine.json``; both may be absent.
 """
 
@@ -94,7 +94,7 @@ class JobTable:
     storages
         Where the burst buffers lay: ``resource id:number of nodes`` separated by spaces ("" for none or unknown).
     user
-        Who submitted the job ("" where unknown).
+        The user who submitted the job ("" where unknown).
     machine
         Size of the machine.
     """

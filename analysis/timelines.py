@@ -52,13 +52,13 @@ def queue_length(table: JobTable) -> Steps:
 
 
 def queued_nodes(table: JobTable) -> Steps:
-    """Nodes that waiting jobs ask for."""
+    """Nodes that waiting jobs request."""
     ran = table.ran()
     return steps(ran.submit_s, ran.start_s, ran.nodes.astype(np.float64))
 
 
 def queued_bytes(table: JobTable) -> Steps:
-    """Burst-buffer bytes that waiting jobs ask for."""
+    """Burst-buffer bytes that waiting jobs request."""
     ran = table.ran()
     return steps(ran.submit_s, ran.start_s, ran.nodes * ran.bb_bytes)
 

@@ -18,7 +18,7 @@ KINDS = {
     "data_staging_profile_1": ("drain_bytes",),
     "parallel_homogeneous_pfs_profile_0": ("checkpoint_bytes",),
 }
-"""Profiles of the sub-jobs that move data, and the columns of ``jobs.csv`` that say how much they move together."""
+"""Profiles of the sub-jobs that move data, and the columns of ``jobs.csv`` with how much they move together."""
 
 FILE_SYSTEM = ("data_staging_profile_0", "data_staging_profile_1")
 """Those that cross the file system's link; checkpoints only go to the burst buffers."""
@@ -99,7 +99,7 @@ def file_system_rate(transfers: dict[str, Transfers]) -> Steps:
 
 
 def read_io_times(folder: Path) -> IoTimes:
-    """Sum up where the jobs' time went; :class:`AnalysisError` where ``jobs.csv`` does not say."""
+    """Sum up where the jobs' time went; :class:`AnalysisError` where ``jobs.csv`` does not contain it."""
     rows = _phases(folder)
     names = ("stage_in_s", "compute_s", "checkpoint_s", "drain_s", "stage_out_s")
     return IoTimes(*(sum(float(row[name]) for row in rows) for name in names))

@@ -23,9 +23,9 @@ def idle_while_queued(table: JobTable) -> float:
 
 
 def loss_of_capacity(table: JobTable) -> float:
-    """Share of node-seconds lost: idle nodes, but no more than waiting jobs ask for, over the machine, in [0, 1].
+    """Share of node-seconds lost: idle nodes, but no more than waiting jobs request, over the machine, in [0, 1].
 
-    What cannot be used because nobody asks for it is no loss.
+    What cannot be used because no job requests it is no loss.
     """
     return _share(table, lambda idle, _, queued: np.minimum(idle, queued))
 

@@ -20,7 +20,7 @@ import zmq
 
 from experiments import memory
 from experiments.errors import RunFailed, SpecError
-from experiments.players import PREFIX, Played
+from experiments.played import PREFIX, Played
 from experiments.sessions import model_of
 from experiments.spec import Engine, RunSpec, Transport
 from experiments.stopwatch import TimedSession

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
 
 from rich.console import Console
 
+from experiments.arguments import RESULTS, Parser, add_common, executor_of
 from experiments.errors import SpecError
 from experiments.spec import (
     DEFAULT_TAU_S,
@@ -25,12 +24,7 @@ from experiments.spec import (
     WorkloadSpec,
 )
 
-if TYPE_CHECKING:
-    from experiments.pool import Executor
-    from experiments.single import Task
-
 DEMO = Path(__file__).with_name("demo.toml")
-RESULTS = Path("results")
 USAGE = """run_experiments.py                  the demo campaign: five policies on a synthetic log
        run_experiments.py CAMPAIGN.toml    a campaign
        run_experiments.py run --workload FILE --policy NAME ...    one comparison (run --help)
@@ -42,14 +36,6 @@ USAGE = """run_experiments.py                  the demo campaign: five policies 
        run_experiments.py jeannot          I/O-aware lists and packs, exclusive I/O, the third paper (jeannot --help)
        run_experiments.py gang             gang scheduling and files on nodes, the fourth paper (gang --help)
        run_experiments.py malleable        malleability and I/O control, the fifth paper (malleable --help)"""
-
-
-class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line, like all others."""
-
-    def error(self, message: str) -> NoReturn:
-        """Raise the error instead of printing usage and leaving."""
-        raise SpecError(f"{message} (see {self.prog} --help)")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -359,50 +345,9 @@ def run_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def add_common(parser: argparse.ArgumentParser) -> None:
-    """Add what all campaigns have: where they run, and where the results go."""
-    parser.add_argument(
-        "--workers", type=positive, default=available_cores(), metavar="N", help="runs at a time (%(default)s)"
-    )
-    parser.add_argument("--dask", metavar="ADDRESS", help="run on the Dask cluster whose scheduler is there")
-    parser.add_argument(
-        "--dask-jobqueue", metavar="KIND", help="ask a batch system (slurm, pbs ...) for --workers Dask workers"
-    )
-    parser.add_argument("--out", type=Path, metavar="DIR", help=f"folder of the results (under {RESULTS}/)")
-
-
-def executor_of(options: argparse.Namespace) -> Executor[Task]:
-    """Where the runs of a campaign take place; raise :class:`SpecError` for what does not fit together."""
-    if options.dask and options.dask_jobqueue:
-        raise SpecError("give --dask (an existing cluster) or --dask-jobqueue (a batch system), not both")
-    if not options.dask and not options.dask_jobqueue:
-        from experiments.pool import Pool
-        from experiments.single import execute
-
-        return Pool(execute, options.workers)
-    from experiments.dask_pool import DaskPool
-
-    if options.dask:
-        return DaskPool.at(options.dask)
-    return DaskPool.from_jobqueue(options.dask_jobqueue, options.workers)
-
-
-def available_cores() -> int:
-    """Processor cores that this process may use."""
-    affinity: Any = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
-
-
 def _natural(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"expected a whole number >= 0, got {text!r}")
-    return int(text)
-
-
-def positive(text: str) -> int:
-    """Read a whole number >= 1 (for ``argparse``)."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number >= 1, got {text!r}")
     return int(text)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from experiments.errors import SpecError
+from experiments.played import PREFIX, Played
 from experiments.sessions import model_of
 from experiments.spec import Engine, RunSpec
 from experiments.stopwatch import TimedSession
@@ -19,30 +19,7 @@ from simulator.engines.base import Engine as EngineProtocol
 from simulator.engines.fluid import FluidEngine
 from simulator.links import InProcessLink
 from simulator.options import SimulationOptions
-from simulator.outputs.jobs import Span
 from simulator.workload import load_workload
-
-PREFIX = "out"
-"""Export prefix inside a run's folder; the files lose it in the end."""
-
-
-@dataclass(frozen=True)
-class Played:
-    """What playing cost.
-
-    Attributes
-    ----------
-    simulator_cpu_s
-        CPU seconds of everything but the scheduler's answers.
-    other_rss_bytes
-        Memory of the simulator's process where it is another one.
-    spans
-        When sub-jobs ran, by workload, where that need not be read from the table of jobs.
-    """
-
-    simulator_cpu_s: float
-    other_rss_bytes: int = 0
-    spans: Mapping[str, Span] | None = None
 
 
 def play(run: RunSpec, root: Path, folder: Path, session: TimedSession, simulator: Sequence[str] = ()) -> Played:

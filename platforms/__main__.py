@@ -41,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
         help="other value, such as pfs.bandwidth=63GBps",
     )
     generate.set_defaults(run=_generate)
-    check = commands.add_parser("check", help="read a platform as SimGrid does and say what is in it")
+    check = commands.add_parser("check", help="read a platform as SimGrid does and print what is in it")
     check.add_argument("platform", help="built-in name, description (.toml) or SimGrid XML")
     check.set_defaults(run=_check)
     draw = commands.add_parser("draw", help="draw a picture")

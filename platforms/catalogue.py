@@ -34,7 +34,7 @@ def describe(name: str | Path, overrides: Mapping[str, Any] | None = None) -> De
     Raises
     ------
     PlatformError
-        For an unknown name (the known ones are listed), an unreadable file, and whatever it says wrongly.
+        For an unknown name (the known ones are listed), an unreadable file, and every error in it.
     """
     path = builtin_files().get(str(name), Path(name))
     if str(name) not in builtin_files() and path.suffix != ".toml":
@@ -70,5 +70,5 @@ def platform_from(name: str | Path, overrides: Mapping[str, Any] | None = None) 
 
 
 def checksum(xml: str) -> str:
-    """SHA-256 of a platform's XML text, hexadecimal; goes into results so that they say what they ran on."""
+    """SHA-256 of a platform's XML text, hexadecimal; goes into results to identify the machine that they ran on."""
     return hashlib.sha256(xml.encode()).hexdigest()

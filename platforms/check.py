@@ -1,4 +1,4 @@
-"""Says what a platform consists of, and what a simulation on it would stumble over."""
+"""What a platform consists of, and what would make a simulation on it fail."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from platforms.errors import PlatformError
 from platforms.model import Platform
 
 PAIR_LIMIT = 40_000
-"""Most pairs of hosts whose routes are looked at; of larger platforms an even selection."""
+"""Most pairs of hosts whose routes are checked; of larger platforms an even selection."""
 
 
 def summary(platform: Platform) -> Iterator[str]:
-    """Lines for people: hosts by role, burst buffers, links, routes, doubts."""
+    """Lines to be read: hosts by role, burst buffers, links, routes, doubts."""
     roles = Counter(host.role or "compute_node" for host in platform.hosts)
     counts = ", ".join(f"{count} {role}" for role, count in sorted(roles.items()))
     yield f"hosts: {len(platform.hosts)} ({counts})"

@@ -1,4 +1,4 @@
-"""What a ``<cluster>`` element says, and the links that all kinds of clusters have."""
+"""The attributes of a ``<cluster>`` element, and the links that all kinds of clusters have."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from platforms.zones.base import Point, Zone
 
 @dataclass(frozen=True)
 class ClusterSpec:
-    """What a ``<cluster>`` element says; bandwidths in bytes/s, latencies in s, 0 for none.
+    """The attributes of a ``<cluster>`` element; bandwidths in bytes/s, latencies in s, 0 for none.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ def add_limiter(builder: PlatformBuilder, spec: ClusterSpec, number: int) -> int
 
 
 def whole_numbers(spec: ClusterSpec, texts: list[str], expected: str) -> tuple[int, ...]:
-    """Read numbers of at least 1 out of ``topo_parameters``; ``expected`` says in words what should stand there."""
+    """Read numbers of at least 1 out of ``topo_parameters``; ``expected`` is the text for what should stand there."""
     if not all(re.fullmatch(r"\s*0*[1-9]\d{0,6}\s*", text) for text in texts):
         raise PlatformError(
             f"cluster {spec.name!r}: attribute 'topo_parameters': expected {expected}, got {spec.parameters!r}"

@@ -50,7 +50,7 @@ class Nodes:
     cores
         Per node.
     loopback
-        bytes/s of a node's link to itself (fat pipe, no latency). In a tree only the servers have one; a node speaks
+        bytes/s of a node's link to itself (fat pipe, no latency). In a tree only the servers have one; a node sends
         to itself through its switch.
     """
 
@@ -235,7 +235,7 @@ class Description:
     Attributes
     ----------
     name, summary
-        For people.
+        For display.
     topology
         ``dragonfly`` or ``tree``.
     storage, pfs
@@ -281,7 +281,7 @@ def read_description(
     bases
         Descriptions that ``base`` may name.
     overrides
-        Values that replace or add to what the text says, by dotted key (``pfs.bandwidth``).
+        Values that replace or add to those of the text, by dotted key (``pfs.bandwidth``).
 
     Raises
     ------

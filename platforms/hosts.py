@@ -1,11 +1,11 @@
-"""What the generated files say of their special hosts; read by the scheduler (``schedulers/machine.py``)."""
+"""Properties of the special hosts in generated files; read by the scheduler (``schedulers/core/machine.py``)."""
 
 from __future__ import annotations
 
 from platforms.description import Description, Storage
 
 SERVER_SPEED = 1.0
-"""flop/s of the PFS's and the master's host: nobody computes there, and not all SimGrid releases take 0."""
+"""flop/s of the PFS's and the master's host: nothing is computed there, and not all SimGrid releases take 0."""
 
 
 def pfs_properties() -> dict[str, str]:

@@ -32,7 +32,7 @@ class Sharing(enum.Enum):
     SHARED = "SHARED"
     """All users together get the bandwidth."""
     FATPIPE = "FATPIPE"
-    """Each user alone can get the whole bandwidth."""
+    """Each user can get the whole bandwidth, whatever the others do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Route:
 
 
 class RouteFinder(Protocol):
-    """Finds a route that was not asked for before."""
+    """Finds a route that was not looked up before."""
 
     def find(self, src: int, dst: int) -> Route:
         """Route between two host indices; :class:`PlatformError` where the platform has none."""
@@ -112,7 +112,7 @@ class RouteFinder(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Platform:
-    """All hosts and links of a machine, and its routes, found on demand and remembered.
+    """All hosts and links of a machine, and its routes, found on demand and kept.
 
     Parameters
     ----------

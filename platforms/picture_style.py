@@ -93,12 +93,12 @@ def cable_legend(labels: dict[str, str]) -> list[Line2D]:
 
 
 def rate(bytes_per_s: float) -> str:
-    """A bandwidth for people."""
+    """A bandwidth with a readable unit."""
     return _spaced(units.BANDWIDTH.write(bytes_per_s).replace("Bps", "B/s"))
 
 
 def amount(size_bytes: int) -> str:
-    """A size for people."""
+    """A size with a readable unit."""
     return _spaced(units.SIZE.write(float(size_bytes)))
 
 

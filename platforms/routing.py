@@ -14,7 +14,7 @@ from platforms.zones.base import Hop, Point, Zone
 class ZoneRouter:
     """Finds routes in a tree of zones as SimGrid does.
 
-    The innermost zone around both ends is asked for the links between its two points that contain them. Between
+    The innermost zone around both ends gives the links between its two points that contain them. Between
     zones the answer names gateways; the ways from the source to the first and from the second to the destination are
     found likewise.
 

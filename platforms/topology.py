@@ -22,7 +22,7 @@ from platforms.tree import Switch, lay_out_tree
 from platforms.zones.dragonfly import pairs
 
 ROUTE_GRAPH_LIMIT = 400
-"""Largest number of hosts for which :func:`route_graph` looks at all routes."""
+"""Largest number of hosts for which :func:`route_graph` follows all routes."""
 
 
 def topology(description: Description) -> nx.Graph:

@@ -162,7 +162,7 @@ def write_tree(description: Description) -> str:
 
 
 def _write_server(xml: XmlWriter, description: Description, name: str, properties: dict[str, str]) -> None:
-    """A zone of one host, which can speak to itself."""
+    """A zone of one host, which has a link to itself."""
     with xml.inside("zone", id=f"{name}-zone", routing="Full"):
         xml.host(name, SERVER_SPEED, 1, properties)
         xml.link(f"{name}-loop", description.node.loopback, 0.0, "FATPIPE")

@@ -54,7 +54,7 @@ def simulate(command: CommandLine) -> SimulationResult:
     workloads = [load_workload(path, f"w{number}") for number, path in enumerate(command.workloads)]
     with ExitStack() as stack:
         engine = stack.enter_context(make_engine(command.engine, platform, command.platform))
-        link = InProcessLink(_nobody) if command.options.no_scheduler else ZmqLink(
+        link = InProcessLink(_no_receiver) if command.options.no_scheduler else ZmqLink(
             command.endpoint, command.peer_timeout_s
         )  # fmt: skip
         stack.callback(link.close)
@@ -82,8 +82,8 @@ def make_engine(name: str, platform: Platform, path: Path) -> Engine:
     return FluidEngine(platform)
 
 
-def _nobody(message: Message) -> NoReturn:
-    raise AssertionError(f"nobody listens, but something was said: {message!r}")
+def _no_receiver(message: Message) -> NoReturn:
+    raise AssertionError(f"there is no scheduler, but a message was sent to it: {message!r}")
 
 
 def _story(result: SimulationResult) -> str:

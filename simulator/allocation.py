@@ -1,4 +1,4 @@
-"""Sets of machines that jobs run on, with what is needed of them at every start, remembered."""
+"""Sets of machines that jobs run on, with what is needed of them at every start, kept."""
 
 from __future__ import annotations
 

@@ -70,9 +70,9 @@ class Simulation:
         In the order of the command line (:func:`simulator.workload.load_workload`). A workload can be simulated once:
         its jobs are used up.
     engine
-        Runs parallel tasks on that platform; it is closed by whoever made it.
+        Runs parallel tasks on that platform; the caller closes it.
     link
-        The scheduler; closed by whoever made it.
+        The scheduler; the caller closes it.
     options
         See :class:`SimulationOptions`.
     progress
@@ -152,7 +152,7 @@ class Simulation:
         Raises
         ------
         SchedulerFault
-            The scheduler asked for something that makes Batsim abort. What was written so far stays under temporary
+            The scheduler requested something that makes Batsim abort. What was written so far stays under temporary
             names.
         Deadlock
             Nothing can happen any more, and ``options.fail_on_deadlock`` is set.

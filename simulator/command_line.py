@@ -1,4 +1,4 @@
-"""The command line: Batsim 4's options by their names, and some of our own."""
+"""The command line: Batsim 4's options by their names, and further ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _REFUSED = {
 
 @dataclass(frozen=True, slots=True)
 class CommandLine:
-    """What was asked for.
+    """The options as they were given.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ def _context(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--disable-schedule-tracing", action="store_true", help="write no _schedule.trace")
     group.add_argument("--disable-machine-state-tracing", action="store_true", help="write no _machine_states.csv")
     group.add_argument("-q", "--quiet", action="store_true", help="same as --verbosity quiet")
-    group.add_argument("-v", "--verbosity", choices=VERBOSITIES, default="information", help="how much to say")
+    group.add_argument("-v", "--verbosity", choices=VERBOSITIES, default="information", help="how much to print")
     group.add_argument("--dump-execution-context", action="store_true", help="print where things are (JSON) and leave")
     group.add_argument("--version", action="store_true", help="print the version of Batsim that is played, and leave")
     group.add_argument("--simgrid-version", action="store_true", help="print the version of SimGrid's model, and leave")
@@ -148,7 +148,7 @@ def _legacy(group: argparse._ArgumentGroup) -> None:
 
 
 def information(given: argparse.Namespace) -> str | None:
-    """What an option that only prints something prints; None when a simulation was asked for."""
+    """What an option that only prints something prints; None when a simulation is to run."""
     if given.version:
         return BATSIM_VERSION
     if given.simgrid_version:

@@ -23,10 +23,10 @@ from simulator.server import Server
 
 
 class Conversation:
-    """Sends what the server has to tell, and plays the reply back to it.
+    """Sends the server's events to the scheduler, and plays the reply back to the server.
 
     Batsim does this with an actor of its own: it walks through the requests in their order, sleeps until the time of
-    each, and hands it to the server as a message, one after another; last it says that the scheduler is ready again.
+    each, and hands it to the server as a message, one after another; last it reports that the scheduler is ready again.
     It reads the next request just before the server deals with the last one, unless that one had to be waited for. So
     whether registration is open is judged by what held before the last request.
 
@@ -35,7 +35,7 @@ class Conversation:
     kernel, server, requests, link
         What it works with.
     wall_clock
-        Whether to measure how long the scheduler thinks.
+        Whether to measure how long the scheduler takes to answer.
 
     Attributes
     ----------

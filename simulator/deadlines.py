@@ -4,27 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from simulator.job import Job
+from simulator.job import Deadline, Job
 from simulator.kernel import Kernel
-
-
-class Deadline:
-    """Jobs whose walltime ends at the same moment.
-
-    Attributes
-    ----------
-    time
-        That moment (s).
-    """
-
-    __slots__ = ("jobs", "live", "made", "number", "time")
-
-    def __init__(self, time: float, made: float) -> None:
-        self.time = time
-        self.made = made
-        self.number = -1
-        self.jobs: list[Job] = []
-        self.live = 0
 
 
 class Deadlines:

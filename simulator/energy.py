@@ -28,7 +28,7 @@ PROPERTIES = ("wattage_per_state", "watt_per_state")
 
 
 class WithHandle(Protocol):
-    """What runs a task: it knows the engine's handle, -1 while there is none."""
+    """What runs a task: it holds the engine's handle, -1 while there is none."""
 
     handle: int
 
@@ -73,7 +73,7 @@ class EnergyMeter:
     Parameters
     ----------
     platform, machines, engine, outputs
-        What it looks at, and where it writes.
+        What it reads, and where it writes.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ class EnergyMeter:
         self.at_last_end = self._write(now, "e")
 
     def pstate_event(self, now: float) -> None:
-        """A change of power states was asked for, or is complete."""
+        """A change of power states was requested, or is complete."""
         self._write(now, "p")
 
     def set_pstate(self, machine_id: int, pstate: int, now: float, busy: bool) -> None:
@@ -169,7 +169,7 @@ class EnergyMeter:
         return joules
 
     def _update(self, meter: _Meter, now: float, ended: dict[int, float] | None = None) -> None:
-        """Count up to now; ``ended`` gives the progress of tasks that the engine does not know any more."""
+        """Count up to now; ``ended`` gives the progress of tasks that have left the engine."""
         elapsed = now - meter.since
         meter.since = now
         watts = meter.watts[meter.pstate]

@@ -6,7 +6,7 @@
     +-- InputError
     |   +-- SimulatorInputError    a file or option given to the simulator is wrong (exit code 2)
     +-- RemoteProtocolError
-    |   +-- SchedulerFault         the scheduler asked for something that makes Batsim abort (exit code 1)
+    |   +-- SchedulerFault         the scheduler requested something that makes Batsim abort (exit code 1)
     +-- Deadlock                   nothing can happen any more although jobs are left (exit code 4, only on request)
 """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from schedulers.wire.messages import JobState, TaskProgress
@@ -12,7 +12,7 @@ from simulator.deadlines import Deadlines
 from simulator.energy import EnergyMeter
 from simulator.engines.base import Engine, TaskError, TaskSpec
 from simulator.errors import SchedulerFault
-from simulator.job import Job
+from simulator.job import Chain, Job
 from simulator.kernel import Kernel
 from simulator.machines import Machines
 from simulator.outputs import Outputs
@@ -44,17 +44,6 @@ WORK_PRECISION = 1e-14
 _END_STATES = {TIMEOUT: JobState.COMPLETED_WALLTIME_REACHED, KILLED: JobState.COMPLETED_KILLED, OK: (
     JobState.COMPLETED_SUCCESSFULLY
 )}  # fmt: skip
-
-
-class Chain:
-    """Tasks of a job that run one after another, beside other chains of the same job."""
-
-    __slots__ = ("handle", "job", "tasks")
-
-    def __init__(self, job: Job, tasks: Iterator[TaskSpec]) -> None:
-        self.job = job
-        self.tasks = tasks
-        self.handle = -1
 
 
 class Executor:
@@ -109,7 +98,7 @@ class Executor:
         task
             The parallel task that it is; None when its profile is no parallel task.
         place
-            Where its tasks run; None when ``task`` says it all.
+            Where its tasks run; None when ``task`` is complete without it.
         """
         now = self._kernel.clock
         job.state = JobState.RUNNING
@@ -248,7 +237,7 @@ class Executor:
             job.timer = self._kernel.at(now + job.budget, self._slept, (job, TIMEOUT))
 
     def message_came(self, job: Job) -> None:
-        """A job that may wait for a message has one: it sees it when it looks next, if its walltime lets it."""
+        """A job that may wait for a message has one: it takes it at its next poll, if its walltime allows."""
         if job.poll == 0.0:
             return
         waited = (math.floor((self._kernel.clock - job.wait_start) / job.poll) + 1) * job.poll

@@ -27,7 +27,7 @@ def split_id(text: str) -> tuple[str, str]:
 
 
 def with_full_id(data: Any, full_id: str) -> Any:
-    """A job's object as it is told to the scheduler.
+    """A job's object as it is sent to the scheduler.
 
     Batsim replaces ids by a search in the text, so members called ``id`` deeper in the object get the job's id, too.
     """
@@ -39,7 +39,7 @@ def with_full_id(data: Any, full_id: str) -> Any:
 
 
 def resolve_id(value: object, workload: str, where: str) -> tuple[str, str]:
-    """Workload name and job name of a job whose object says ``id``.
+    """Workload name and job name of a job whose object has ``id``.
 
     Batsim's rule: an id that contains the workload's name anywhere is taken as full already, any other gets the name in
     front. So the id ``w01`` in the workload ``w0`` is refused.

@@ -1,17 +1,13 @@
-"""A job in the simulator's books."""
+"""A job in the simulator's memory, and what it waits for: the end of its walltime, chains of tasks."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from schedulers.wire.messages import JobState, JsonObject
-from simulator.profiles.base import Node, Placement, Profile, Program
-
-if TYPE_CHECKING:
-    from simulator.allocation import Allocation
-    from simulator.deadlines import Deadline
-    from simulator.execution import Chain
-    from simulator.registry import Workload
+from simulator.allocation import Allocation
+from simulator.engines.base import TaskSpec
+from simulator.profiles.base import Node, Placement, Profile, ProfileLookup, Program
 
 NO_WALLTIME = -1.0
 
@@ -28,7 +24,7 @@ class Job:
     subtime, res, walltime
         Submission time (s), number of resources, walltime (s, -1 for none).
     source
-        Its object as sent with JOB_SUBMITTED; None when nobody will ask for it.
+        Its object as sent with JOB_SUBMITTED; None when it will not be sent.
     state, metadata, kill_requested
         Where it stands.
     allocation, start, runtime, return_code, energy
@@ -40,7 +36,7 @@ class Job:
     limit
         When the walltime ends the task that it runs.
     wait_start, poll
-        When its present pause began (s), and how often it looks for a message (s, 0 when it does not).
+        When its present pause began (s), and how often it polls for a message (s, 0 when it does not).
     task_number
         Place of its task among all timers and tasks.
     root, leaf, stack, plan
@@ -60,7 +56,7 @@ class Job:
 
     def __init__(
         self,
-        workload: Workload,
+        workload: ProfileLookup,
         name: str,
         full_id: str,
         profile: Profile,
@@ -115,3 +111,33 @@ _COMPLETE = frozenset(
         JobState.REJECTED,
     }
 )
+
+
+class Deadline:
+    """Jobs whose walltime ends at the same moment.
+
+    Attributes
+    ----------
+    time
+        That moment (s).
+    """
+
+    __slots__ = ("jobs", "live", "made", "number", "time")
+
+    def __init__(self, time: float, made: float) -> None:
+        self.time = time
+        self.made = made
+        self.number = -1
+        self.jobs: list[Job] = []
+        self.live = 0
+
+
+class Chain:
+    """Tasks of a job that run one after another, beside other chains of the same job."""
+
+    __slots__ = ("handle", "job", "tasks")
+
+    def __init__(self, job: Job, tasks: Iterator[TaskSpec]) -> None:
+        self.job = job
+        self.tasks = tasks
+        self.handle = -1

@@ -8,9 +8,9 @@ visible to a scheduler and are reproduced here:
   itself takes 1e-10 s in Batsim; here it takes none.)
 * A sender goes on when its message has been received, after the server has dealt with it.
 * All timers and tasks that end within a nanosecond end together, in the order in which they were made. What they send
-  is in the mailbox before the server looks.
+  is in the mailbox before the server reads it.
 
-Nothing here knows jobs or schedulers.
+There are no jobs or schedulers here.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Kernel:
     def post_first(self, handler: Action, content: Any = None, resume: Callable[[], None] | None = None) -> None:
         """Send a message from the master before what new actors have sent in this round.
 
-        Who was woken by the server's work runs before the actors which that work created.
+        Actors woken by the server's work run before the actors which that work created.
         """
         self._posts.insert(0, (0.0, handler, content, resume))
 

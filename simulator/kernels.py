@@ -1,4 +1,4 @@
-"""All compiled kernels of the simulator: warm them before they are needed, and say so when that takes time."""
+"""All compiled kernels of the simulator: warm them before they are needed, and report when that takes time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def warm_up(report: Callable[[str], None] | None = None) -> float:
     Parameters
     ----------
     report
-        Is told in one line that kernels are being compiled, if they are.
+        Called with one line when kernels are being compiled.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def is_cached() -> bool:
 
 
 def _index_files(name: str) -> list[Path]:
-    """Index files of a module's kernels, in the first of the folders where Numba looks that has any."""
+    """Index files of a module's kernels, in the first of the folders that Numba searches and that has any."""
     pattern = f"{name}.*.py{sys.version_info.major}{sys.version_info.minor}*.nbi"
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     if chosen:

@@ -44,9 +44,10 @@ class InProcessLink:
 
 
 class ZmqLink:
-    """A scheduler behind a ZeroMQ request socket, spoken to in Batsim 4's JSON.
+    """A scheduler behind a ZeroMQ request socket, in Batsim 4's JSON.
 
-    As with Batsim, it does not matter who starts first, and without a time limit a missing scheduler is waited for.
+    As with Batsim, it does not matter which side starts first, and without a time limit a missing scheduler is waited
+    for.
 
     Parameters
     ----------

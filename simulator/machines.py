@@ -39,7 +39,7 @@ _ROLES = {"": Role.COMPUTE, **{role.value: role for role in Role}}
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """One compute or storage host: Batsim's id, its name, the host's index in the platform, its role, what is told."""
+    """One compute or storage host: Batsim's id, name, index in the platform, role, description on the wire."""
 
     id: int
     name: str
@@ -58,7 +58,7 @@ class Machines:
     roles
         Roles given on the command line, by host name.
     master
-        Name of the master host; used where no role says who is.
+        Name of the master host; used where no host has that role.
     limit
         Keep only the first so many compute hosts; 0 keeps all.
 

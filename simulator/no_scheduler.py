@@ -17,7 +17,7 @@ def start_all(jobs: list[Job], executor: Executor, machines: Machines) -> None:
     Raises
     ------
     SimulatorInputError
-        A job asks for no machine, for more than there are, or cannot run on them.
+        A job requests no machine, more than there are, or cannot run on them.
     """
     allocations = Allocations(machines)
     for job in jobs:

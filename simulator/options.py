@@ -1,4 +1,4 @@
-"""What a simulation can be told."""
+"""Options of a simulation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SimulationOptions:
     roles
         Extra roles by host name (``-r``).
     master
-        Name of the master host where no role says who is (``-m``).
+        Name of the master host where no host has that role (``-m``).
     energy
         Whether energy is measured and power states can be changed (``-E``).
     machine_limit
@@ -48,7 +48,7 @@ class SimulationOptions:
     fail_on_deadlock
         Raise :class:`simulator.errors.Deadlock` where Batsim ends in silence.
     wall_clock
-        Whether ``_schedule.csv`` tells how long the run took; off, two equal runs give equal files.
+        Whether ``_schedule.csv`` states how long the run took; off, two equal runs give equal files.
     progress_every
         Call the progress hook after so many ended jobs; 0: never.
     """

@@ -221,14 +221,14 @@ class PowerSwitches:
         self._kernel.post(self._machines.latency(number), self._switched, argument)
 
     def _switched(self, argument: tuple[int, int]) -> None:
-        """The server learns that a machine has arrived."""
+        """A machine has arrived in its state; the server is notified."""
         number, target = argument
         if self._mark(number, target) and self._outputs.states is not None:
             self._outputs.states.add(self._kernel.clock)
         self._server.switching -= 1
 
     def _mark(self, number: int, target: int) -> bool:
-        """Note an arrival; when it is the last of its request, tell the scheduler."""
+        """Note an arrival; when it is the last of its request, notify the scheduler."""
         for switch in self._current:
             if switch.target == target and number in switch.left:
                 switch.left.discard(number)

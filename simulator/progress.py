@@ -13,7 +13,7 @@ def job_progress(job: Job, share: float, now: float) -> TaskProgress:
     Parameters
     ----------
     job
-        The job, before its books are closed.
+        The job, before it is removed.
     share
         Done share of its parallel task, if it was in one.
     now

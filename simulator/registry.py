@@ -1,7 +1,7 @@
 """Which workloads, profiles and jobs exist, and which names were ever used.
 
-Batsim never lets a name be used twice, even after the job or profile is gone, so names are remembered when their
-objects are forgotten; job names that count up from 0 take no memory.
+Batsim never lets a name be used twice, even after the job or profile is gone, so names are kept when their
+objects are dropped; job names that count up from 0 take no memory.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ from simulator.fields import INT32, Fields
 from simulator.identifiers import resolve_id, split_id, with_full_id
 from simulator.job import NO_WALLTIME, Job
 from simulator.numbers import rewritten
-from simulator.profiles.base import Profile, ProfileLookup
-
-_DROPPED = " (it existed, but is dropped: unused in its file, or a job of it has ended without --enable-profile-reuse)"
+from simulator.profiles.base import ProfileLookup
 
 
 class UsedNames:
@@ -29,7 +27,7 @@ class UsedNames:
         self._others: set[str] = set()
 
     def add(self, name: str) -> bool:
-        """Remember a name; False if it was known."""
+        """Add a name; False if it was used before."""
         if name == self._next:
             if name in self._others:
                 return False
@@ -54,51 +52,26 @@ class Workload(ProfileLookup):
 
     Attributes
     ----------
-    name
-        ``w0``, ``w1``, ... for files; anything for those that the scheduler made.
+    name, profiles
+        As in :class:`~simulator.profiles.base.ProfileLookup`.
     file
         Its file, "" when the scheduler made it.
     nb_res
         Number of resources that a file is made for, 0 if unknown.
-    profiles
-        By name; None where the profile existed but cannot be used any more.
     jobs
         Static jobs still to be submitted, in the file's order.
     job_names
         Names ever used.
-    local
-        Whether its jobs came by :class:`schedulers.wire.messages.RunSubJobs`.
     """
 
-    __slots__ = ("file", "job_names", "jobs", "local", "name", "nb_res", "profiles")
+    __slots__ = ("file", "job_names", "jobs", "nb_res")
 
     def __init__(self, name: str, file: str = "", nb_res: int = 0) -> None:
-        self.name = name
+        super().__init__(name)
         self.file = file
         self.nb_res = nb_res
-        self.profiles: dict[str, Profile | None] = {}
         self.jobs: list[Job] = []
         self.job_names = UsedNames()
-        self.local = False
-
-    def profile(self, name: str) -> Profile:
-        """The live profile of that name."""
-        found = self.profiles.get(name)
-        if found is None:
-            raise ValueError(self._missing(name))
-        return found
-
-    def _missing(self, name: str) -> str:
-        gone = _DROPPED if name in self.profiles else ""
-        return f"workload {self.name!r} has no profile {name!r}{gone}"
-
-    def drop_profile(self, name: str) -> None:
-        """Make a profile and those it runs unusable for new jobs; jobs that have it keep it."""
-        profile = self.profiles.get(name)
-        if profile is not None:
-            self.profiles[name] = None
-            for child in profile.children:
-                self.drop_profile(child)
 
     def read_job(self, data: JsonObject, where: str, printed: bool, keep: bool) -> Job:
         """Read one job's object.
@@ -135,7 +108,7 @@ class Workload(ProfileLookup):
         profile_name = fields.text("profile")
         profile = self.profiles.get(profile_name)
         if profile is None:
-            raise ValueError(f"{where}: field 'profile': {self._missing(profile_name)}")
+            raise ValueError(f"{where}: field 'profile': {self.missing(profile_name)}")
         if profile.size is not None and profile.size != res:
             raise ValueError(
                 f"{where}: field 'res' must be {profile.size}, the size of its profile {profile.name!r}, got {res}"
@@ -185,7 +158,7 @@ class Registry:
         return found
 
     def job(self, job_id: str) -> Job:
-        """The job of that id; :class:`ValueError` says what is wrong with the id."""
+        """The job of that id; :class:`ValueError` states what is wrong with the id."""
         job = self.jobs.get(job_id)
         if job is not None:
             return job

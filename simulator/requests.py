@@ -44,7 +44,7 @@ from simulator.registry import Registry
 from simulator.server import Server
 
 SHORTEST_WAIT_S = 1e-5
-"""A call asked for sooner than this comes after this."""
+"""A call requested sooner than this comes after this."""
 
 
 class Requests:

@@ -1,4 +1,4 @@
-"""The server: what it learns, what it tells the scheduler and when, and when the simulation is over."""
+"""The server: what reaches it, what it sends to the scheduler and when, and when the simulation is over."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from simulator.registry import Registry
 
 
 class Server:
-    """Books and pending events.
+    """Counters and pending events.
 
     Attributes
     ----------
     pending
-        Events for the next message, each with the time at which the server learned of it.
+        Events for the next message, each with the time at which it reached the server.
     ready
         Whether the scheduler has answered the last message and its time has come.
     registration_finished
-        Whether the scheduler said that no more jobs will be registered.
+        Whether the scheduler announced that no more jobs will be registered.
     submitted, completed, running, switching, waiters, killers
         Counters; the simulation is over when all that was submitted has ended and nothing is under way.
     """
@@ -61,7 +61,7 @@ class Server:
         """The clock as it is printed (s)."""
         return round(self.kernel.clock, 6)
 
-    # ------------------------------------------------------------------ what it is told
+    # ------------------------------------------------------------------ what reaches it
 
     def hello(self, _: Any) -> None:
         """A submitter introduces itself."""
@@ -85,7 +85,7 @@ class Server:
             self.announce(job)
 
     def announce(self, job: Job) -> None:
-        """A job is submitted: tell the scheduler."""
+        """A job is submitted: notify the scheduler."""
         job.state = JobState.SUBMITTED
         assert job.source is not None
         profile = job.profile.source if self.options.forward_profiles else None
@@ -121,7 +121,7 @@ class Server:
         self.killers -= 1
 
     def waiting_done(self, _: Any) -> None:
-        """A call that the scheduler asked for is due."""
+        """A call that the scheduler requested is due."""
         self.pending.append(RequestedCall(self.now))
         self.waiters -= 1
 
@@ -130,7 +130,7 @@ class Server:
         job, message = content
         self.pending.append(FromJobMsg(self.now, job.id, message))
 
-    # ------------------------------------------------------------------ what it tells
+    # ------------------------------------------------------------------ what it sends
 
     @property
     def finished(self) -> bool:
@@ -150,7 +150,7 @@ class Server:
         """The events to send now, or None.
 
         A message goes out when the scheduler is idle, something has happened, and no message waits for the server. Jobs
-        whose end it reports are forgotten with it.
+        whose end it reports are dropped with it.
         """
         if not self.ready or self.kernel.mailbox or self.kernel.stopped:
             return None

@@ -1,4 +1,4 @@
-"""Who brings static jobs and external events to the server, each thing at its time.
+"""Submitters bring static jobs and external events to the server, each at its time.
 
 What happens at the same time goes in one message. A submitter that had to wait for the server is late by as much: it
 sleeps for the time between two submissions, counted from when the server has taken the last message.
@@ -55,7 +55,7 @@ class Submitter:
         return [thing for _, thing in self._items[self._position :]]
 
     def begin(self) -> None:
-        """Say hello."""
+        """Announce itself to the server."""
         self._kernel.post(0.0, self._hello, None, self._go_on)
 
     def _go_on(self) -> None:

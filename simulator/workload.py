@@ -121,7 +121,7 @@ def _link_parts(workload: Workload) -> None:
 
 
 def _drop_unused(workload: Workload) -> None:
-    """Forget the profiles that no job needs; their names stay taken."""
+    """Drop the profiles that no job needs; their names stay taken."""
     used: set[str] = set()
 
     def mark(name: str) -> None:

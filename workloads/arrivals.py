@@ -43,8 +43,8 @@ class Calendar:
     def of(cls, log: SwfLog) -> Calendar:
         """The calendar of a log by its ``UnixStartTime``; a log without one begins on a Monday, 0:00.
 
-        Local time is told by ``StartTime`` where it is there: the archive's headers state ``TimeZone`` in so many ways
-        that the printed clock is the safer source.
+        Local time is read from ``StartTime`` where it is there: the archive's headers state ``TimeZone`` in so many
+        ways that the printed clock is the safer source.
         """
         unix = log.header.unix_start_time
         if unix is None:

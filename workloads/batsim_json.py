@@ -48,7 +48,7 @@ def parse_batsim(
     name
         Name of the workload where the file states none.
     folder
-        Where trace files are looked for; ``None`` does not look.
+        Where trace files are searched for; ``None`` does not search.
     """
     top = _decode(data, where)
     if not isinstance(top, dict):

@@ -1,4 +1,4 @@
-"""How large a burst buffer does a job ask for? The thesis's model, parametrised by the machine.
+"""Size of the burst buffer that a job requests: the thesis's model, parametrised by the machine.
 
 No public log records burst-buffer requests. The model takes them to be as large as requests for main memory and draws
 them from a log-normal law fitted to a log that has those (``workloads.fit`` fits another), then bends them to what the
@@ -84,7 +84,7 @@ class BurstBufferModel:
         seed
             The same seed gives the same request to the job at the same place in the list.
         processors_per_node
-            The law is per processor: a node asks for this many times as much.
+            The law is per processor: a node requests this many times as much.
 
         Returns
         -------

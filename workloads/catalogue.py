@@ -1,8 +1,8 @@
-"""Public logs by name: where they are, how to know that the right text came, where it is kept, whom to thank.
+"""Public logs by name: where they are, checksums of their texts, where they are kept, whom to thank.
 
 The logs belong to the Parallel Workloads Archive and those who collected them; the project distributes none. A log is
 fetched once into the cache (``$XDG_CACHE_HOME/spillway/logs``, by default ``~/.cache/spillway/logs``). Its checksum is
-the sha256 of the *decompressed* text, whatever the compression. Where the catalogue knows it, another text is
+the sha256 of the *decompressed* text, whatever the compression. Where the catalogue has it, another text is
 refused; where not, the first text that comes is trusted, its checksum recorded beside it, and any other refused later.
 
 References

@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"workloads: {error}", file=sys.stderr)
         return error.exit_code
     except BrokenPipeError:
-        sys.stderr.close()  # the reader (head, less) has seen enough; Python would complain once more at exit
+        sys.stderr.close()  # the reader (head, less) has closed the pipe; Python would report it once more at exit
         return 0
     except KeyboardInterrupt:
         print("workloads: interrupted", file=sys.stderr)

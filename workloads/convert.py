@@ -47,19 +47,19 @@ class ConvertOptions:
     com_mean_bytes, com_sd_bytes
         Bytes that each node sends to each other node: normal law, negative draws become 0. One-node jobs send none.
     burst_buffers
-        Request model; ``None``: jobs ask for no burst buffers.
+        Request model; ``None``: jobs request no burst buffers.
     processors_per_node
         Processors of a node of the logged machine, >= 1: p processors become ceil(p / this) nodes.
     missing_walltime
         What to do with jobs whose log states no requested time: ``scaled``: walltime_factor x runtime, at least
-        walltime_floor_s, rounded up to whole minutes; ``none``: no walltime (reservations then know no end);
+        walltime_floor_s, rounded up to whole minutes; ``none``: no walltime (reservations then have no end);
         ``drop``: leave them out.
     walltime_factor
         Over-estimation for ``scaled``, > 0.
     walltime_floor_s
         Least walltime for ``scaled``, > 0.
     oversized
-        Jobs that ask for more nodes than the machine has: ``keep`` (the scheduler rejects them) or ``drop``.
+        Jobs that request more nodes than the machine has: ``keep`` (the scheduler rejects them) or ``drop``.
     from_job
         First job number taken.
     max_records
@@ -124,7 +124,7 @@ class ConversionReport:
     dropped
         Number of records left out, by reason.
     remarks
-        Assumptions made and things to know, one sentence each.
+        Assumptions made and further remarks, one sentence each.
     """
 
     records: int
@@ -166,7 +166,7 @@ def convert(
 
 
 def processors(record: SwfRecord) -> int:
-    """Processors that a job asks for, or got where the log does not say what it asked for; <= 0 where not known."""
+    """Processors that a job requests, or got where the log does not record its request; <= 0 where not known."""
     return record.requested_processors if record.requested_processors > 0 else record.processors
 
 
@@ -232,7 +232,7 @@ def _unusable(record: SwfRecord, machine: MachineFacts, options: ConvertOptions)
     if record.requested_s <= 0 and options.missing_walltime == "drop":
         return "no requested time"
     if options.oversized == "drop" and nodes_of(record, options) > machine.nodes:
-        return f"asks for more than the machine's {machine.nodes} nodes"
+        return f"requests more than the machine's {machine.nodes} nodes"
     return ""
 
 
@@ -290,11 +290,11 @@ def _remarks(records: list[SwfRecord], machine: MachineFacts, options: ConvertOp
         yield f"{missing} jobs state no requested time: {how}"
     large = sum(nodes_of(record, options) > machine.nodes for record in records)
     if large:
-        yield f"{large} jobs ask for more than the machine's {machine.nodes} nodes and will be rejected"
+        yield f"{large} jobs request more than the machine's {machine.nodes} nodes and will be rejected"
 
 
 def _storage_remark(workload: Workload, machine: MachineFacts) -> Iterable[str]:
-    """Say it where the machine's storage, not the request model, decides many of the requests."""
+    """A remark where the machine's storage, not the request model, decides many of the requests."""
     if machine.storage_nodes == 0:
         return
     whole = machine.storage_bytes

@@ -1,4 +1,4 @@
-"""Error of this package: one class, because the reader of the message is always the person who gave the input."""
+"""Error of this package: one class, because all its messages are for the author of the input."""
 
 from __future__ import annotations
 

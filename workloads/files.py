@@ -31,7 +31,7 @@ def plain_name(path: Path) -> str:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Content of a file, decompressed as its suffix says (``.xz``, ``.gz``, anything else is plain).
+    """Content of a file, decompressed according to its suffix (``.xz``, ``.gz``, anything else is plain).
 
     Raises
     ------
@@ -57,7 +57,7 @@ def decompress(data: bytes, path: Path) -> bytes:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file, compressed as its suffix says, under a temporary name in the same folder, then rename it.
+    """Write a file, compressed according to its suffix, under a temporary name in the same folder, then rename it.
 
     Raises
     ------

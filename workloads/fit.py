@@ -5,7 +5,7 @@ section 2.5: is memory per processor correlated with the number of processors; w
 it best, judged by the Kolmogorov-Smirnov statistic on the left-out part of a five-fold cross-validation; parameters
 averaged over the folds.
 
-This module alone needs SciPy (maximum likelihood of five distributions: a well-kept library beats own code), and loads
+Only this module needs SciPy (maximum likelihood of five distributions: a well-kept library beats own code), and loads
 it when it is used.
 """
 

@@ -172,7 +172,7 @@ class GangJob:
     size
         Tasks; each needs a node.
     cpu_us
-        Time of computing if it ran alone.
+        Time of computing without other jobs.
     blocks
         Blocks that it reads and writes one after the other beside computing, evenly over its life.
     file_nodes
@@ -241,7 +241,7 @@ def fit_classes(log: SwfLog, nodes: int = NODES, processors_per_node: int | None
     Parameters
     ----------
     processors_per_node
-        Default: what the header says (``MaxProcs / MaxNodes``), else 1.
+        Default: that of the header (``MaxProcs / MaxNodes``), else 1.
 
     Raises
     ------
@@ -274,7 +274,7 @@ def fit_classes(log: SwfLog, nodes: int = NODES, processors_per_node: int | None
 def draw_gang(options: GangOptions | None = None, classes: tuple[SizeClass, ...] = ATLAS) -> list[GangJob]:
     """Draw a workload in order of submission; the same options give the same jobs on every machine.
 
-    Workloads that differ in mean execution time or intensity alone have the same arrivals, sizes, files and relative
+    Workloads that differ only in mean execution time or intensity have the same arrivals, sizes, files and relative
     times, so that they can be compared in pairs.
     """
     options = options or GangOptions()
@@ -298,8 +298,8 @@ def draw_gang(options: GangOptions | None = None, classes: tuple[SizeClass, ...]
 def as_workload(jobs: list[GangJob], nodes: int = NODES, name: str = "gang") -> Workload:
     """The jobs as a Batsim workload.
 
-    A job's profile is a ``delay`` of its computing time; its field ``io_blocks`` says how many blocks it needs beside,
-    ``file_nodes`` on which resources its file lies.
+    A job's profile is a ``delay`` of its computing time; its field ``io_blocks`` is the number of blocks that it needs
+    beside, ``file_nodes`` on which resources its file lies.
     """
     profiles: dict[str, Profile] = {}
     rows = []

@@ -45,7 +45,7 @@ CONSTANT_RATES: tuple[tuple[int, float], ...] = ((PAPER_RATE, 1.0),)
 """The paper's: the same rate for every job."""
 
 STREAM, PORTABLE = "stream", "portable"
-"""How the stream is written: as our simulator's ``io_stream`` profile, or so that the real Batsim can read the file (a
+"""How the stream is written: as the simulator's ``io_stream`` profile, or so that the real Batsim can read the file (a
 ``parallel_homogeneous`` profile; the scheduler's ``streamed`` execution adds the I/O, from the job's ``io_bytes``)."""
 
 
@@ -126,7 +126,7 @@ def fit_herbein(log: SwfLog, processors_per_node: int | None = None) -> HerbeinM
     Parameters
     ----------
     processors_per_node
-        Default: what the header says (``MaxProcs / MaxNodes``), else 1.
+        Default: that of the header (``MaxProcs / MaxNodes``), else 1.
 
     Raises
     ------

@@ -1,11 +1,11 @@
-"""Workloads of Jeannot, Pallez and Vidal: two job protocols times two I/O protocols, at a wanted I/O load.
+"""Workloads of Jeannot, Pallez and Vidal: two job protocols times two I/O protocols, at a given I/O load.
 
 A job is periodic: ``n`` times computing for ``w`` s, then a transfer of ``v`` bytes. Four families combine sizes and
 durations (``M``: as on Mira, ``U``: uniform) with I/O (``No``: one normal distribution, ``BN``: two). Where the paper's
-text leaves a choice or contradicts itself, the choice is an option here; its default is said with the reason.
+text leaves a choice or contradicts itself, the choice is an option here; its default is stated with the reason.
 
 * *Volumes.* The printed formula has ``v = X w Q / P`` in units of time. The mean size of the uniform protocol, though,
-  is derived from ``v = X w``: only so does its formula give the wanted load. ``M`` takes the one, ``U`` the other.
+  is derived from ``v = X w``: only so does its formula give the load asked for. ``M`` takes the one, ``U`` the other.
 * *Load.* With ``X`` of mean alpha truncated to [0, 1], equation (2) does not come to alpha (for ``M-No`` it goes from
   0.31 to 0.57 where alpha goes from 0.2 to 0.8). So all volumes of a family are multiplied by one factor that makes the
   expected load alpha; ``literal`` leaves them.
@@ -97,13 +97,14 @@ class JeannotOptions:
     family
         One of :data:`FAMILIES`.
     alpha
-        Wanted I/O load, equation (2), in (0, 1].
+        I/O load to reach, equation (2), in (0, 1].
     jobs
         Number of jobs, >= 1; the paper does not state it.
     seed
         Seed of all draws, >= 0.
     volume
-        Time of a transfer alone: ``proportional``, ``X w Q / P``; ``whole``, ``X w``; "": the protocol's default.
+        Time of an uncontended transfer: ``proportional``, ``X w Q / P``; ``whole``, ``X w``; "": the protocol's
+        default.
     sizes
         Of ``U``: ``formula``, of the mean that the paper derives; ``uniform``, all powers of two alike.
     kinds
@@ -149,7 +150,7 @@ class JeannotOptions:
 
 @dataclass(frozen=True, slots=True)
 class Jobs:
-    """Jobs as arrays: nodes, number of periods, seconds of computing and of transfer (alone) of a period."""
+    """Jobs as arrays: nodes, number of periods, seconds of computing and of uncontended transfer of a period."""
 
     nodes: npt.NDArray[np.int64]
     periods: npt.NDArray[np.int64]
@@ -188,7 +189,7 @@ def draw_jeannot(options: JeannotOptions) -> Drawn:
     Raises
     ------
     WorkloadError
-        No draw came close enough to the wanted load.
+        No draw came close enough to the given load.
     """
     processors = options.protocol.processors
     factor = 1.0 if options.literal else calibrate(options)
@@ -349,9 +350,9 @@ def _uniform_sizes(options: JeannotOptions, draws: Streams, count: int) -> npt.N
 
 
 def _subsets(sizes: npt.NDArray[np.int64], wanted: float) -> tuple[Sequence[int], Sequence[int], float]:
-    """Two runs of consecutive sizes whose means enclose the wanted one, and the weight of the second.
+    """Two runs of consecutive sizes whose means enclose the given one, and the weight of the second.
 
-    From {1} over {1, 2} ... to all sizes, then to {2, ...} ... and the largest alone: means ascend all the way.
+    From {1} over {1, 2} ... to all sizes, then to {2, ...} ... and only the largest: means ascend all the way.
     """
     last = len(sizes)
     runs = [range(end) for end in range(1, last + 1)] + [range(start, last) for start in range(1, last)]
@@ -399,10 +400,10 @@ def _workload(options: JeannotOptions, jobs: Jobs, load: float, rejected: int) -
 def periodic_job(
     number: int, submit_s: float, nodes: int, periods: int, compute_s: float, io_bytes: float, bandwidth: float
 ) -> tuple[WorkloadJob, Profile]:
-    """A periodic job that every Batsim can read: a ``delay`` of its time alone, the sequence in the field ``periods``.
+    """A periodic job that every Batsim can read: a ``delay`` of its uncontended time, and the field ``periods``.
 
-    The job states no walltime: waiting for I/O must not kill it. ``requested_s`` is its time alone, ``io_rate`` its
-    average I/O bandwidth per node, rounded up.
+    The job states no walltime: waiting for I/O must not kill it. ``requested_s`` is its uncontended time, ``io_rate``
+    its average I/O bandwidth per node, rounded up.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a converter must know of the machine: five numbers, given by the caller, never hidden constants."""
+"""The machine as a converter needs it: five numbers, given by the caller, never hidden constants."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class MachineFacts:
     network_bytes_per_s
         Bandwidth of a node's link into the compute network, > 0 (kappa rule of the IO-Aware model).
     storage_nodes
-        Storage nodes that hold burst buffers, >= 0; with 0, jobs ask for none.
+        Storage nodes that hold burst buffers, >= 0; with 0, jobs request none.
     storage_bytes
         Burst-buffer capacity of one storage node in bytes, >= 0.
     """

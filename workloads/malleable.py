@@ -1,13 +1,13 @@
 """From rigid jobs to applications with I/O phases, some of which are malleable: a model, drawn from a seed.
 
 Every job of a workload becomes an application (profile field ``malleable``): intervals of computation with a collective
-write after every fourth. Logs know nothing of scalability and I/O, so both are drawn, job by job and independently of
+write after every fourth. Logs record neither scalability nor I/O, so both are drawn, job by job and independently of
 the share of malleable jobs: a job has the same periods, bytes and curve whether it may be resized or not.
 
 References
 ----------
 Singh & Carretero, J. Syst. Softw. 148, 2019 (DOI 10.1016/j.jss.2018.11.006), section 2: iterative applications with
-periodic checkpoints, computation much longer than I/O. The distributions are ours.
+periodic checkpoints, computation much longer than I/O. The distributions are not from the paper.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def _application(
     *,
     resizable: bool,
 ) -> dict[str, Any]:
-    """The object ``malleable`` of one job; alone and at its size it takes about as long as the rigid job."""
+    """The object ``malleable`` of one job; uncontended and at its size it takes about as long as the rigid job."""
     bandwidth = min(options.pfs_bytes_per_s, nodes * machine.network_bytes_per_s)
     wanted_s = draws.bytes.item(index) * nodes / bandwidth
     period_s = draws.period_s.item(index)
@@ -175,7 +175,7 @@ def _application(
 
 
 def _run_s(profile: Profile, machine: MachineFacts) -> float | None:
-    """Seconds that a profile computes; ``None`` where it does not say."""
+    """Seconds that a profile computes; ``None`` where it is not stated."""
     if profile.get("type") == "delay":
         return float(profile["delay"])
     cpu = profile.get("cpu")

@@ -32,7 +32,7 @@ def add_options(parser: argparse.ArgumentParser, source_help: str) -> None:
 
 
 def command(options: argparse.Namespace) -> None:
-    """Draw, write, and say what was drawn."""
+    """Draw, write, and print what was drawn."""
     machine = MachineFacts(
         nodes=options.nodes,
         node_speed_flops=options.node_speed,

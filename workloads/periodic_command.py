@@ -26,7 +26,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def command(options: argparse.Namespace) -> None:
-    """Draw, write, and say what was drawn."""
+    """Draw, write, and print what was drawn."""
     drawn = draw_jeannot(
         JeannotOptions(
             family=options.family,

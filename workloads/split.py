@@ -67,7 +67,7 @@ def period_slices(submit: Sequence[int | float], options: SplitOptions) -> list[
 
 
 def split_log(log: SwfLog, options: SplitOptions | None = None) -> list[SwfLog]:
-    """Cut a log; submission times stay those of the whole log, a header line says which part each is."""
+    """Cut a log; submission times stay those of the whole log, a header line names the part."""
     options = options or SplitOptions()
     slices = period_slices([record.submit_s for record in log.records], options)
     return [

@@ -46,7 +46,7 @@ def add_options(parser: argparse.ArgumentParser, source_help: str) -> None:
 
 
 def command(options: argparse.Namespace) -> None:
-    """Fit, draw, write, and say what was written."""
+    """Fit, draw, write, and print what was written."""
     log, name = load_log(options.source)
     drawn = HerbeinOptions(
         jobs=options.jobs,

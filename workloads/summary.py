@@ -1,4 +1,4 @@
-"""The numbers that one looks at first: what is in this log or workload?"""
+"""The main figures of a log or workload, as rows of name and value."""
 
 from __future__ import annotations
 

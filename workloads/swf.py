@@ -43,7 +43,7 @@ class SwfRecord(msgspec.Struct, frozen=True, gc=False):
     used_memory_kib
         Average memory used per processor (may be fractional).
     requested_processors, requested_s, requested_memory_kib
-        What the user asked for: processors, wall clock time, memory per processor (may be fractional).
+        The user's request: processors, wall clock time, memory per processor (may be fractional).
     status
         1 completed, 0 failed, 5 cancelled; 2, 3, 4 mark the pieces of a job that was swapped or checkpointed.
     user, group, executable, queue, partition
@@ -104,7 +104,7 @@ class SwfHeader:
 
     @property
     def max_procs(self) -> int | None:
-        """Processors of the machine (the nodes, where the log does not say)."""
+        """Processors of the machine (the nodes, where the log states none)."""
         return self.number("MaxProcs") or self.max_nodes
 
     @property
@@ -192,7 +192,7 @@ def _decode(data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        return data.decode("latin-1")  # older logs spell names of people and places in Latin-1
+        return data.decode("latin-1")  # older logs have names in Latin-1
 
 
 def _comment(line: str, where: str) -> str:
@@ -207,7 +207,7 @@ def _comment(line: str, where: str) -> str:
 
 
 def _record(parts: list[str], where: str) -> SwfRecord:
-    """Slow path: a line that is not 18 plain whole numbers; says what is wrong with it, or reads its fractions."""
+    """Slow path: a line that is not 18 plain whole numbers; reads its fractions, or names the error."""
     if len(parts) != len(FIELDS):
         shown = " ".join(parts[:4]) + (" ..." if len(parts) > 4 else "")
         raise WorkloadError(

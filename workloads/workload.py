@@ -58,7 +58,7 @@ class Workload:
     Attributes
     ----------
     name
-        For people and file names; no part of the checksum.
+        For display and file names; no part of the checksum.
     nb_res
         Compute nodes of the machine that it was made for, > 0.
     jobs
@@ -66,11 +66,11 @@ class Workload:
     profiles
         By name. Every job's profile is here.
     description
-        One line for people; no part of the checksum.
+        One line for display; no part of the checksum.
     extras
         Further top-level fields of the file; no part of the checksum.
     notes
-        What a reader or converter wants to tell (jobs dropped, assumptions made); not written to the file.
+        Remarks of a reader or converter (jobs dropped, assumptions made); not written to the file.
     """
 
     name: str
@@ -93,12 +93,6 @@ class Workload:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def burst_buffer_bytes(self, job: WorkloadJob) -> int | float:
-        """Burst-buffer bytes per node that a job asks for (field ``bb`` of the job or of its profile; 0 for none)."""
+        """Burst-buffer bytes per node that a job requests (field ``bb`` of the job or of its profile; 0 for none)."""
         value: Any = job.extras.get("bb", self.profiles[job.profile].get("bb", 0))
         return value if isinstance(value, int | float) else 0
-
-    def write(self, path: Any) -> None:
-        """Write the file (:func:`workloads.batsim_json.write_batsim`)."""
-        from workloads.batsim_json import write_batsim
-
-        write_batsim(self, path)

@@ -24,7 +24,7 @@ def boxen(
     seconds: bool = True,
     depth: int = 4,
 ) -> Axes:
-    """Draw nested boxes per policy: the middle half, then the next halves of the rest, ``depth`` boxes deep.
+    """Draw nested boxes per policy: the middle half, then the next halves of what remains, ``depth`` boxes deep.
 
     Parameters
     ----------

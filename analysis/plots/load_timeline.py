@@ -1,4 +1,4 @@
-"""What the waiting jobs ask for, over time, in relation to what the machine has."""
+"""Demand of the waiting jobs, over time, in relation to what the machine has."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GIGABYTE = 1e9
 
 
 def load_timeline(table: JobTable, ax: Axes | None = None, *, storage: bool = False, title: str = "Queue load") -> Axes:
-    """Draw the compute nodes (or the burst-buffer bytes) that all waiting jobs together ask for.
+    """Draw the compute nodes (or the burst-buffer bytes) that all waiting jobs together request.
 
     Dashed: what the machine has, where that is known. Dotted: the mean over time. Marks at the bottom: moments at
     which the queue became empty.
@@ -40,7 +40,7 @@ def load_timeline(table: JobTable, ax: Axes | None = None, *, storage: bool = Fa
     values = np.concatenate(([0.0], load.value, [0.0])) / size
     ax.plot(
         times, values, drawstyle="steps-post", color=PALETTE[0], linewidth=0.7, rasterized=times.size > 20_000,
-        label="asked for by waiting jobs",
+        label="requested by waiting jobs",
     )  # fmt: skip
     if capacity:
         ax.axhline(capacity, color=PALETTE[1], linewidth=1.2, linestyle="--", label=f"the machine has {capacity:,.0f}")

@@ -1,4 +1,4 @@
-"""Who held which compute node when."""
+"""Which job held which compute node when."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def node_gantt(
     end_s: float | None = None,
     title: str = "Compute nodes",
 ) -> Axes:
-    """Draw jobs as rectangles over time and compute nodes; neighbouring colours only tell jobs apart.
+    """Draw jobs as rectangles over time and compute nodes; neighbouring colours only separate jobs.
 
     Rows are compute nodes in the order of their places (``machine.json``), by resource id where that is unknown.
     Jobs that were killed are hatched.

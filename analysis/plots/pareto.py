@@ -19,7 +19,7 @@ def pareto(
     title: str = "Trade-off",
     log: bool = True,
 ) -> Axes:
-    """Draw one point per policy, smaller is better on both axes, and the line of those that nobody beats.
+    """Draw one point per policy, smaller is better on both axes, and the line of those that no other beats.
 
     Parameters
     ----------

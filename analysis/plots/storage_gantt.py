@@ -1,4 +1,4 @@
-"""Who held how much of which burst buffer when."""
+"""Which job held how much of which burst buffer when."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def storage_gantt(
     """Draw one lane per storage node, as high as its capacity, and in it the bytes that each job held over time.
 
     Where a request lies within its lane has no meaning (capacity has no addresses); it may be split when the free
-    room is. Lanes need ``machine.json`` and ``allocations.csv`` beside ``jobs.csv``.
+    space is. Lanes need ``machine.json`` and ``allocations.csv`` beside ``jobs.csv``.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ def colours(names: Sequence[str]) -> dict[str, str]:
 
 
 def new_axes(ax: Axes | None, width: float = 8.0, height: float = 4.0) -> Axes:
-    """Return ``ax``, or the axes of a fresh figure (inches) that no window system knows of."""
+    """Return ``ax``, or the axes of a fresh figure (inches) without a window."""
     if ax is not None:
         return ax
     with mpl.rc_context(SETTINGS):

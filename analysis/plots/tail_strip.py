@@ -11,7 +11,7 @@ from analysis.plots.style import colours, new_axes, set_title, time_unit
 from analysis.tables import Floats
 
 SPREAD = 0.36
-"""Half the height of a policy's band, in rows."""
+"""Half the height of a policy's strip, in rows."""
 
 
 def tail_strip(
@@ -22,7 +22,7 @@ def tail_strip(
     title: str = "Longest waits",
     seconds: bool = True,
 ) -> Axes:
-    """Draw the ``count`` largest values of each policy as dots, scattered over a band so that all can be seen.
+    """Draw the ``count`` largest values of each policy as dots, scattered over a strip so that all can be seen.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ def utilisation_timeline(
     Parameters
     ----------
     table
-        A run; without ``machine.json`` nothing can be drawn and the chart says so.
+        A run; without ``machine.json`` nothing can be drawn and the chart states that.
     ax
         Where to draw; a new figure by default.
     begin_s, end_s

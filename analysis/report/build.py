@@ -29,7 +29,7 @@ MANY_PARTS = 5
 """From this many workloads and seeds on, findings are about parts instead of jobs."""
 
 INSIGHT_WORDS = (
-    "<p>Loss of capacity: share of node-seconds idle although waiting jobs ask for them. Overtaken: later jobs that "
+    "<p>Loss of capacity: share of node-seconds idle although waiting jobs request them. Overtaken: later jobs that "
     "started before a job. Starved: jobs that waited for more than a week.</p>"
 )
 
@@ -111,7 +111,7 @@ def _group(results: CampaignResults, key: tuple[str, str, str], rows: list[RunRo
         sections += ["<h3>Findings</h3>", tables.finding_list(findings)]
     sections += ["<h3>Policies</h3>", "<p>Means over all workloads and seeds. Click a heading to sort.</p>"]
     sections.append(tables.policy_table(rows))
-    sections += ["<h3>What is lost, and who pays</h3>", INSIGHT_WORDS, _insights(results, rows, loaded)]
+    sections += ["<h3>What is lost, and which jobs pay</h3>", INSIGHT_WORDS, _insights(results, rows, loaded)]
     if comparisons:
         sections.append("<h3>Waiting time by class of jobs</h3>")
         sections.append(

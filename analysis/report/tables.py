@@ -92,7 +92,7 @@ def _cell(value: object) -> str:
 
 
 def number(value: float) -> str:
-    """A figure for people: no digits that nobody reads."""
+    """A figure to be read: no digits without meaning."""
     size = abs(value)
     if size >= 1000 or float(value).is_integer():
         return f"{value:,.0f}"

@@ -12,12 +12,13 @@ from pathlib import Path
 import msgspec
 from rich.console import Console
 
-from experiments.cli import Parser, available_cores, positive
+from experiments.arguments import Parser, available_cores, positive
 from experiments.folders import make_folder, write_json
 from experiments.gang.grid import FIGURES, MIGRATE, Grid
 from experiments.gang.measure import Table
 from experiments.gang.run import Point, policy_of, read, run_to_file, setting_of, summarise, workload_options
 from experiments.side_by_side import side_by_side
+from workloads.batsim_json import write_batsim
 from workloads.gang import INTENSITIES, MEAN_GAP_S, MEAN_TIMES_S, as_workload, draw_gang
 
 QUICK = Grid(times_s=(1861, 2482, 3102), seeds=(0, 1), jobs=1500)
@@ -159,7 +160,7 @@ def _write_workload(options: argparse.Namespace, console: Console) -> int:
         workload_options(grid.point(MIGRATE, grid.times_s[-1], "0.5", 0)),
         intensities=tuple(options.intensity or (0.5,)),
     )
-    as_workload(draw_gang(drawn), drawn.nodes).write(options.write_workload)
+    write_batsim(as_workload(draw_gang(drawn), drawn.nodes), options.write_workload)
     console.print(f"workload: {options.write_workload}", highlight=False)
     return 0
 

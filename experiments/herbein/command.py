@@ -15,7 +15,7 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from experiments.cli import Parser, available_cores
+from experiments.arguments import Parser, available_cores
 from experiments.errors import SpecError
 from experiments.folders import make_folder, read_json, write_json
 from experiments.herbein.pace import STEADY_GAP_S, Pace, pace_of

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 from rich.console import Console
 
-from experiments.cli import Parser, available_cores
+from experiments.arguments import Parser, available_cores
 from experiments.errors import SpecError
 from experiments.folders import write_text
 from experiments.jeannot.run import STRATEGIES, Point, Result, play_direct, play_protocol, read, run_to_file

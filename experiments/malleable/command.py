@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 
 from experiments import folders
-from experiments.cli import Parser, available_cores
+from experiments.arguments import Parser, available_cores
 from experiments.errors import SpecError
 from experiments.malleable import four, machine
 from experiments.malleable.cells import Scope, cells_of, run_all

@@ -17,13 +17,13 @@ from rich.table import Table as ConsoleTable
 from analysis.compare import Interval, Paired, compare_pairs
 from analysis.tables import Floats
 from experiments import folders, policies, sessions
-from experiments.cli import executor_of
+from experiments.arguments import executor_of
 from experiments.inputs import Inputs
 from experiments.runner import Outcome
-from experiments.spec import PlatformSpec, PolicySpec, RunSpec, WorkloadSpec
+from experiments.spec import PolicySpec, RunSpec
 from experiments.thesis import campaign
-from experiments.thesis.ceiling import CLAIRVOYANT, told
-from experiments.thesis.command import MODELS, SEEDS, report_failures
+from experiments.thesis.campaign import MODELS, SEEDS, report_failures
+from experiments.thesis.ceiling import CLAIRVOYANT, Battle, told
 from experiments.thesis.document import Block, Heading, Paragraph, Table, to_csv, to_html, to_markdown
 from experiments.thesis.figures import MODEL_NAMES
 from experiments.thesis.holdout import parse_holdout, prepare_holdout
@@ -44,16 +44,6 @@ MEASURES = {
 NAMES = ("log", "model", "policy", "baseline", "measure")
 SEED_RANGE = ("least_by_seed", "largest_by_seed")
 SHOWN = ("policy", "measure", "policy's mean", "baseline's mean", "ratio", "95 % interval", "by seeds", "better in")
-
-
-@dataclass(frozen=True)
-class Battle:
-    """A log under one job model: periods of it on which the policies meet."""
-
-    log: str
-    model: Model
-    workloads: tuple[WorkloadSpec, ...]
-    platform: PlatformSpec
 
 
 @dataclass(frozen=True)

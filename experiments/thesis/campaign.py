@@ -20,6 +20,12 @@ from experiments.thesis.models import Model
 from experiments.thesis.variants import ALIASES, FULL, SPLIT, is_random, spec_of
 
 MACHINE = PlatformSpec(source="thesis")
+SEEDS = 3
+"""Seeds of what is random: one seed of annealing moves the mean over the parts by some per cent."""
+
+MODELS = {"alloc": (Model.ALLOC,), "io": (Model.IO,), "both": (Model.ALLOC, Model.IO)}
+FAILURES = 1
+"""Exit code when a run failed."""
 
 
 @dataclass(frozen=True)
@@ -160,3 +166,10 @@ def run(
     """
     tasks = [Task(one, root, DEFAULT_TAU_S) for one in runs]
     return run_all(tasks, executor, console, lambda one: jobs.get(one.workload.path, 0))
+
+
+def report_failures(outcome: Outcome, root: Path, console: Console) -> int:
+    """Print what failed; return the exit code."""
+    for run, cause in outcome.failed.items():
+        console.print(f"failed {run}: {cause} (see {root / run})", markup=False, highlight=False, soft_wrap=True)
+    return FAILURES if outcome.failed else 0

@@ -8,21 +8,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from experiments import folders
 from experiments.grid import slug
 from experiments.inputs import Inputs
-from experiments.spec import PolicySpec, WorkloadSpec
+from experiments.spec import PlatformSpec, PolicySpec, WorkloadSpec
 from experiments.thesis.models import Model
 from experiments.thesis.results import Results
 from experiments.thesis.variants import TO_BEAT
-
-if TYPE_CHECKING:
-    from experiments.thesis.beyond import Battle
 
 FIELD = "requested_s"
 """Field of a job that the setting ``estimates=requested`` reads."""
@@ -34,6 +31,16 @@ CLAIRVOYANT: tuple[PolicySpec, ...] = tuple(
     for name in ("plan", "plan-mean", "plan-sum")
 )
 """What knows the runtimes, and therefore plans with the whole of them."""
+
+
+@dataclass(frozen=True)
+class Battle:
+    """A log under one job model: periods of it on which the policies meet."""
+
+    log: str
+    model: Model
+    workloads: tuple[WorkloadSpec, ...]
+    platform: PlatformSpec
 
 
 def told(battle: Battle, inputs: Inputs, results: Results, root: Path) -> tuple[WorkloadSpec, ...]:

@@ -11,14 +11,13 @@ from rich.console import Console
 from rich.table import Table as ConsoleTable
 
 from experiments import summary
-from experiments.cli import Parser, add_common, executor_of, positive
+from experiments.arguments import Parser, add_common, executor_of, positive
 from experiments.runner import Outcome
 from experiments.thesis import campaign
-from experiments.thesis.campaign import Scope
+from experiments.thesis.campaign import MODELS, SEEDS, Scope, report_failures
 from experiments.thesis.cells import tally
 from experiments.thesis.checks import Verdict, compare_all
 from experiments.thesis.inputs import PARTS
-from experiments.thesis.models import Model
 from experiments.thesis.published import MEASURED, read_published
 from experiments.thesis.report import write_report
 from experiments.thesis.results import Results
@@ -26,12 +25,6 @@ from experiments.thesis.sections import Material
 
 RESULTS = Path("results") / "thesis"
 QUICK_PARTS = (4, 9)
-SEEDS = 3
-"""Seeds of what is random: one seed of annealing moves the mean over the parts by some per cent."""
-
-MODELS = {"alloc": (Model.ALLOC,), "io": (Model.IO,), "both": (Model.ALLOC, Model.IO)}
-FAILURES = 1
-"""Exit code when a run failed."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -70,13 +63,6 @@ def _reproduce(options: argparse.Namespace, root: Path, console: Console) -> int
     for path in (markdown, page, root / "comparison.csv", root / "summary.csv"):
         console.print(f"report: {path}", markup=False, highlight=False, soft_wrap=True)
     return report_failures(outcome, root, console)
-
-
-def report_failures(outcome: Outcome, root: Path, console: Console) -> int:
-    """Print what failed; return the exit code."""
-    for run, cause in outcome.failed.items():
-        console.print(f"failed {run}: {cause} (see {root / run})", markup=False, highlight=False, soft_wrap=True)
-    return FAILURES if outcome.failed else 0
 
 
 def _print(console: Console, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -1,4 +1,4 @@
-"""What every zone kind shares: the points inside it and the question asked of it.
+"""What every zone kind shares: the points inside it and the routes between them.
 
 A platform is a tree of zones. A *point* is a host, a router, or (seen from the zone around it) a whole zone. A zone
 answers only for pairs of its own points; :mod:`platforms.routing` puts these answers together.

@@ -14,7 +14,7 @@ from platforms.zones.full import RoutedZone
 
 @dataclass(eq=False)
 class DijkstraZone(RoutedZone):
-    """Shortest paths from each source when first asked for; ties as in SimGrid.
+    """Shortest paths from each source when first needed; ties as in SimGrid.
 
     SimGrid numbers the points in the order in which routes name them and takes the lower number first. Its lists of
     links are not in order of travel here; these are. It crashes where a way leads through an inner zone from one

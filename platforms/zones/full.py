@@ -33,7 +33,7 @@ class RoutedZone(Zone):
     def _declare(self, src: Point, dst: Point, hop: Hop) -> None:
         if (src.rank, dst.rank) in self.table:
             raise PlatformError(
-                f"the route from {src.name!r} to {dst.name!r} exists already (routes are symmetrical unless they say"
+                f"the route from {src.name!r} to {dst.name!r} exists already (routes are symmetrical unless they have"
                 ' symmetrical="NO")'
             )
         self.table[src.rank, dst.rank] = hop
@@ -48,7 +48,7 @@ class RoutedZone(Zone):
 
 @dataclass(eq=False)
 class FullZone(RoutedZone):
-    """Looks the route up."""
+    """Zone whose routes are all declared."""
 
     def seal(self, loopback: Callable[[], int]) -> None:
         """See :meth:`Zone.seal`."""

@@ -7,8 +7,8 @@ checks them; the runtime turns them into requests. Time only comes from messages
 from __future__ import annotations
 
 import enum
-import random
 from collections.abc import Callable
+from random import Random
 from typing import Any, ClassVar
 
 from schedulers.core.allocation import find_growth
@@ -129,7 +129,7 @@ class Session:
         steering: Steering | None = None,
     ) -> None:
         self._policy = policy
-        self._rng = random.Random(seed)
+        self._rng = Random(seed)
         self._cadence = cadence
         self._runtime = runtime
         self._unplayable = unplayable or runtime.refuses

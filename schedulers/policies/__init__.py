@@ -22,7 +22,7 @@ from schedulers.policies.pack import Pack
 from schedulers.policies.plan import Plan
 from schedulers.policies.window import Window
 from schedulers.policykit.view import Policy
-from schedulers.timeline.placement import StorageOrder
+from schedulers.timeline import StorageOrder
 from schedulers.timesharing.scheduling import Where
 
 
@@ -88,7 +88,7 @@ def _plan(summary: str, **preset: Any) -> PolicyEntry:
 POLICIES: dict[str, PolicyEntry] = {
     "fcfs": PolicyEntry(
         Backfill,
-        "first come, first served: nobody overtakes",
+        "first come, first served: no job overtakes another",
         {"backfilling": False, "depth": 0},
         source="Kopanski 2020, Algorithm 1",
     ),

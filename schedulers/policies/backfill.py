@@ -25,7 +25,7 @@ COVERED: dict[str, Resource] = {
     "nodes+bb": Resource.NODES | Resource.BURST_BUFFERS,
     "all": Resource.ALL,
 }
-"""Resources that reservations cover, by name. ``nodes`` alone is the thesis's EASY that starves burst-buffer jobs."""
+"""Resources that reservations cover, by name. Only ``nodes`` is the thesis's EASY that starves burst-buffer jobs."""
 
 
 @dataclass(frozen=True)

@@ -26,14 +26,14 @@ PROMISES = "promises"
 
 @dataclass(frozen=True)
 class Conservative:
-    """Promise every job a start when it comes; move it earlier when room appears, never later."""
+    """Promise every job a start when it comes; move it earlier when resources become free, never later."""
 
     source: ClassVar[str] = "Mu'alem & Feitelson 2001, section 2.2"
 
     order: str = option(
         "fcfs", choices=tuple(ORDERS), help="order in which waiting jobs are promised and moved earlier"
     )
-    replan: bool = option(False, help="forget promises and plan the whole queue anew in each pass")
+    replan: bool = option(False, help="drop promises and plan the whole queue anew in each pass")
 
     def __call__(self, view: View) -> Iterable[Decision]:
         """Book all promises, then move each job as early as it can go; start those that may start now."""

@@ -1,7 +1,7 @@
-"""Gang scheduling and its I/O-aware kinds: one algorithm, told apart by where jobs may be put and what follows.
+"""Gang scheduling and its I/O-aware kinds: one algorithm, with options for where jobs may be put and what follows.
 
-The machine that this policy sees has a row of nodes per time slice; a job holds the cells of its home row and of the
-rows that it is replicated to. With every arrival and departure the matrix is laid out anew.
+The machine that is shown to this policy has a row of nodes per time slice; a job holds the cells of its home row and of
+the rows that it is replicated to. With every arrival and departure the matrix is laid out anew.
 
 References
 ----------
@@ -44,7 +44,7 @@ class Gang:
     where: Where = option(Where.ANYWHERE, help="where a job may be put: on any nodes, on those of its file, or either")
     local_first: bool = option(False, help="whether jobs on their file's nodes are replicated before the others")
     migrate: bool = option(False, help="whether jobs elsewhere are moved to their file's nodes when those are free")
-    migration_row: Target = option(Target.FIRST, help="row that a job moves to where several have room")
+    migration_row: Target = option(Target.FIRST, help="row that a job moves to where it fits into several")
     migration_cost: float = option(20.0, unit="s", low=0.0, high=1e9, help="time of restarting a job that was moved")
     migration_limit: int = option(64, unit="tasks", low=0, high=1_000_000, help="most tasks that move in one slice")
     compaction: bool = option(True, help="whether jobs are moved to fuller rows")
@@ -61,7 +61,7 @@ class Gang:
         return Rules(self.where, self.local_first, self.migrate, self.migration_row, self.compaction)
 
     def __call__(self, view: View) -> Iterable[Decision]:
-        """Lay the matrix out anew: move who is in it, start who fits."""
+        """Lay the matrix out anew: move the jobs in it, start those that fit."""
         machine, notebook = view.machine, view.notebook
         yield from (_reject(job) for job in view.queue if job.bb_bytes)
         queue = [job for job in view.queue if not job.bb_bytes]

@@ -163,7 +163,7 @@ def file_system_bandwidth(machine: Machine) -> float:
 
 
 def facts_of(job: Job, duration_s: float, bandwidth: float) -> Facts:
-    """What the job's profile and its average rate say."""
+    """Volume and characteristic time from the job's profile and its average rate."""
     operations = operations_of(job.profile)
     if operations is None:
         volume = job.io_rate * job.nodes * duration_s if job.io_rate else 0.0
@@ -172,14 +172,14 @@ def facts_of(job: Job, duration_s: float, bandwidth: float) -> Facts:
 
 
 class _Memory:
-    """The policy's memory between passes: the pack that runs, and what is known of the waiting jobs."""
+    """The policy's memory between passes: the pack that runs, and the facts of the waiting jobs."""
 
     def __init__(self) -> None:
         self.pack: Running | None = None
         self._facts: dict[str, Facts] = {}
 
     def facts(self, view: View) -> list[Facts]:
-        """Facts of the waiting jobs; durations are estimated anew, as predictions may learn."""
+        """Facts of the waiting jobs; durations are estimated anew, as predictions may have changed."""
         bandwidth = file_system_bandwidth(view.machine)
         known = self._facts
         self._facts = {}

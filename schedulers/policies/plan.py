@@ -26,7 +26,7 @@ from schedulers.policykit.view import View
 
 LAST_PLAN = "last plan"
 KEYS = "keys"
-"""What the policy remembers: the order of its last plan, and the keys of waiting jobs."""
+"""Entries of the notebook: the order of the last plan, and the keys of waiting jobs."""
 
 MORE_ORDERS = ("small-bb", "large-bb", "area", "expansion", "wfp3", "unicef", "f1", "f2", "f3", "f4")
 CANDIDATES: dict[str, tuple[str, ...]] = {"thesis": THESIS_STARTS, "all": THESIS_STARTS + MORE_ORDERS}
@@ -72,7 +72,7 @@ class Plan:
         help="start what is planned for now (the thesis's code), or fill in plan order",
     )
     whole_seconds: bool = option(False, help="round scores to whole numbers, as the thesis's code does")
-    literal_depth: bool = option(False, help="the thesis's code for depth >= 2: see backfilling")
+    literal_depth: bool = option(False, help="the thesis's code for depth >= 2, as in backfilling")
 
     def __call__(self, view: View) -> Iterable[Decision]:
         """Serve the first ``depth`` jobs, then plan the others."""

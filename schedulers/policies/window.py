@@ -41,7 +41,7 @@ LARGEST_FIRST_JOBS = 16
 """Largest window for the thesis's loop over sets."""
 
 PACK_STEPS = 100_000
-"""Steps of packing after which the thesis's loop asks Z3."""
+"""Steps of packing after which the thesis's loop turns to Z3."""
 
 
 @dataclass
@@ -94,7 +94,7 @@ class Window:
     method: str = option(
         "bb",
         choices=("bb", "auto", "z3", "largest-first"),
-        help="exact search: branch and bound; the same with Z3 for what it leaves open; Z3 alone; the thesis's loop "
+        help="exact search: branch and bound; the same with Z3 for what it leaves open; only Z3; the thesis's loop "
         "over sets from the largest down, with Z3",
     )
     steps: int = option(
@@ -113,10 +113,10 @@ class Window:
         choices=("aged", "empty", "always"),
         help="first jobs get reservations: at max_age (the thesis's code), when nothing was chosen (its text), always",
     )
-    literal_depth: bool = option(False, help="the thesis's code for depth >= 2: see backfilling")
+    literal_depth: bool = option(False, help="the thesis's code for depth >= 2, as in backfilling")
 
     def __post_init__(self) -> None:
-        """Refuse windows that the thesis's loop cannot look through: it looks at up to ``2**size`` sets."""
+        """Refuse windows that are too large for the thesis's loop: it examines up to ``2**size`` sets."""
         if self.method == "largest-first" and self.size > LARGEST_FIRST_JOBS:
             raise OptionError(
                 f"option 'size' must be at most {LARGEST_FIRST_JOBS} with method 'largest-first', got {self.size}: "
@@ -196,7 +196,7 @@ class Window:
         return found
 
     def _fit_one_by_one(self, view: View, jobs: Sequence[Job]) -> bool:
-        """Whether the timeline's own placement, job after job, leaves room for all of them."""
+        """Whether the timeline's own placement, job after job, takes all of them."""
         timeline = view.timeline
         before = timeline.snapshot()
         fits = True
@@ -216,7 +216,7 @@ def problem_of(
 ) -> SubsetProblem:
     """Which jobs of the window start together, as a problem of :mod:`schedulers.search.subset`.
 
-    Bandwidth is looked at on links that are above all nodes; what other links allow is seen when jobs are placed.
+    Bandwidth is limited on links that are above all nodes; other links count when jobs are placed.
     """
     loads, limits = [], []
     if any(job.io_rate for job in window):

@@ -1,4 +1,4 @@
-"""Which resource the queue asks more of: decides what the thesis's utilisation policies maximise first.
+"""Which resource the queue requests more of: decides what the thesis's utilisation policies maximise first.
 
 References
 ----------
@@ -16,8 +16,8 @@ from schedulers.core.machine import Machine
 def nodes_first(machine: Machine, queue: Iterable[Job], balance: float) -> bool:
     """Whether nodes come before burst-buffer bytes.
 
-    They do when the burst-buffer load of the queue (bytes asked / capacity) is at most ``balance`` times its compute
-    load (nodes asked / nodes), and always on a machine without burst buffers.
+    They do when the burst-buffer load of the queue (bytes requested / capacity) is at most ``balance`` times its
+    compute load (nodes requested / nodes), and always on a machine without burst buffers.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a policy may say. The guard checks each decision, the session enacts it."""
+"""What a policy may decide. The guard checks each decision, the session enacts it."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ CORRECTIONS_S = (60.0, 300.0, 900.0, 1800.0, 3600.0, 7200.0, 18000.0, 36000.0, 7
 
 
 class Estimator(Protocol):
-    """What the session asks about durations."""
+    """Where the session takes expected durations from."""
 
     def estimate_s(self, job: Job) -> float:
         """Expected duration of a job that has not started, in seconds; at most its walltime."""
@@ -32,12 +32,12 @@ class Estimator(Protocol):
         ...
 
     def observe(self, job: Job, runtime_s: float) -> None:
-        """Learn from a job that ended."""
+        """Take the runtime of a job that ended into account."""
         ...
 
 
 class Walltimes:
-    """The user's word: every job is expected to take its walltime."""
+    """The user's request: every job is expected to take its walltime."""
 
     def estimate_s(self, job: Job) -> float:
         """The walltime."""
@@ -48,7 +48,7 @@ class Walltimes:
         return elapsed_s
 
     def observe(self, job: Job, runtime_s: float) -> None:
-        """Learn nothing."""
+        """Ignore it."""
 
 
 class Correction(enum.Enum):

@@ -1,4 +1,4 @@
-"""Why a job waits: what a pass notes for each waiting job, if somebody asked."""
+"""Why a job waits: what a pass notes for each waiting job, where notes are kept."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class PassNotes:
     notes
         Job id to :class:`Note`.
     remarks
-        What there is to say of the pass as a whole, in words.
+        Remarks on the pass as a whole, in words.
     """
 
     notes: dict[str, Note] = field(default_factory=dict)

@@ -3,8 +3,8 @@
 Between now and the end of a job that starts now, resources come back when running jobs end, and go away where
 reservations begin. Whatever starts now is held from now on, so only the *narrow points* of the timeline count: the
 present, and the later segments that offer less of something than all segments before. There are as many as there are
-reservations, at most, so that filling is cheap, and yet it is exact: by identity of nodes, room of each storage node
-and bandwidth of each link, with the timeline's own rules of placement.
+reservations, at most, so that filling is cheap, and yet it is exact: by identity of nodes, free bytes of each storage
+node and bandwidth of each link, with the timeline's own rules of placement.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Score(NamedTuple):
     Attributes
     ----------
     first, second
-        Nodes and burst-buffer bytes of the started jobs; bytes first where the objective says so.
+        Nodes and burst-buffer bytes of the started jobs; bytes first where the objective puts them first.
     mean_wait_s
         Mean time that the started jobs have waited (s), 0 when none starts.
     """
@@ -134,7 +134,7 @@ def plain_score(
 
 
 def _asks(job: Job, tables: Tables) -> tuple[int, int, int, int]:
-    """What a job asks, and which resources count, as the kernels read it."""
+    """A job's demand, and which resources count, as the kernels read it."""
     io_rate = min(job.io_rate, tables.widest_band + 1) if tables.link_count else 0
     bb_bytes = min(job.bb_bytes, tables.largest_room + 1)  # as impossible, but small enough to be multiplied
     uses = Resource.NODES.value

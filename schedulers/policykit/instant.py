@@ -29,7 +29,7 @@ class Free(NamedTuple):
 
 
 def free_until(timeline: Timeline, end_s: float) -> Free:
-    """Return what is free over the whole of ``[now, end_s)``; at least the present counts."""
+    """Return what is free over the whole of ``[now, end_s)``; the present always counts."""
     times, rows, tables = timeline.arrays
     count = max(1, int(np.searchsorted(times, end_s, side="left")))
     least = narrowest(rows[:count], tables.words)

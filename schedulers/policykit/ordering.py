@@ -151,7 +151,7 @@ ORDERS: dict[str, Key] = {
 """Queue orders by their name on the command line."""
 
 CHANGING = frozenset({"expansion", "wfp3", "unicef"})
-"""Orders whose keys change with time; a job's keys in all others stay what they are."""
+"""Orders whose keys change with time; in all others a job's keys are constant."""
 
 THESIS_STARTS = (
     "fcfs", "wide", "large-node-bb", "high-ratio", "low-ratio", "narrow", "small-node-bb", "sjf", "longest",

@@ -1,7 +1,7 @@
 """The steps that scheduling passes are made of: start in order, reserve, fill. Pure but for the private timeline.
 
-Every step books what it starts or reserves in ``view.timeline``, so that the next step sees it, and writes a note on
-each job if notes are asked for.
+Every step books what it starts or reserves in ``view.timeline``, so that the next step counts it, and writes a note on
+each job where notes are kept.
 """
 
 from __future__ import annotations

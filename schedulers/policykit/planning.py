@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import copy
 import math
-import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -47,7 +46,7 @@ class Annealing:
     swaps_only
         Exchange two positions; else half of the moves insert a job elsewhere.
     delayed_only
-        Only move jobs that start later than they would with nobody before them.
+        Only move jobs that start later than they would with no job before them.
     """
 
     steps: int
@@ -127,7 +126,7 @@ class Planner:
 
     @property
     def least(self) -> float:
-        """A score that no plan can be below: every job planned as if it were alone in the queue."""
+        """A score that no plan can be below: every job planned as if it were the only one in the queue."""
         if self.objective.latest:
             return float(self._spans[:, 3].max(initial=0.0))
         return float(self._least.sum())
@@ -189,7 +188,7 @@ class Planner:
             return self.anneal(order, score, how, seeds[0])
         planners = [self, *(self._twin() for _ in seeds[1:])]
         before = self.evaluations
-        with ThreadPoolExecutor(min(len(seeds), os.cpu_count() or 1)) as pool:  # the kernels release Python's lock
+        with ThreadPoolExecutor() as pool:  # the kernels release Python's lock
             runs = [
                 pool.submit(planner.anneal, order, score, how, seed)
                 for planner, seed in zip(planners, seeds, strict=True)
@@ -208,7 +207,7 @@ class Planner:
         return twin
 
     def _alone(self) -> npt.NDArray[np.float64]:
-        """Least term of each job; notes the start of each alone as the earliest that there is."""
+        """Least term of each job; its start in a queue of its own is noted as the earliest that there is."""
         alone_s = np.zeros(len(self.jobs))
         for index in range(len(self.jobs)):
             plan_kernels.plan_from(
@@ -228,7 +227,7 @@ class Planner:
 
 
 def _asks(job: Job, links: bool) -> tuple[int, int, int, int]:
-    """What a job asks, and which resources count, as the kernels read it."""
+    """A job's demand, and which resources count, as the kernels read it."""
     uses = Resource.NODES.value
     if job.bb_bytes:
         uses |= fit_kernels.USE_STORAGES

@@ -1,10 +1,10 @@
-"""What a policy may see: the queue, the running jobs, a private timeline, a seeded generator. No clock, no wire."""
+"""What is shown to a policy: the queue, the running jobs, a private timeline, a seeded generator. No clock, no wire."""
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
+from random import Random
 from typing import Any, Protocol
 
 import msgspec
@@ -43,7 +43,7 @@ class View:
     notebook
         The policy's own memory between passes (promises, ages, the last plan). Empty at the start.
     notes
-        Where the policy writes why jobs wait, or ``None`` when nobody asked.
+        Where the policy writes why jobs wait, or ``None`` where no notes are kept.
     estimate_s
         Expected duration of a job in seconds: its walltime, unless the session was given a predictor.
     """
@@ -68,7 +68,7 @@ class View:
         queue: Sequence[Job],
         running: Sequence[Running],
         timeline_source: Callable[[], Timeline],
-        rng: random.Random,
+        rng: Random,
         notebook: dict[str, Any],
         notes: PassNotes | None = None,
         estimate_s: Callable[[Job], float] = attrgetter("walltime_s"),

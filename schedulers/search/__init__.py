@@ -1,1 +1,1 @@
-"""Optimisers that know nothing of jobs: permutations, annealing, subset selection."""
+"""Optimisers without jobs: permutations, annealing, subset selection, packing."""

@@ -1,9 +1,9 @@
-"""Whole units into bins: the question behind every choice of jobs that use burst buffers together.
+"""Whole units into bins: the problem behind every choice of jobs that use burst buffers together.
 
-Item ``i`` has ``units[i]`` units of ``sizes[i]``; each unit goes whole into one bin, bins have the room ``rooms[j]``.
-In the thesis's words: the nodes of a job, its burst-buffer bytes per node, and the storage nodes (equations 3.1-3.3).
-The question is NP-complete, yet quick to answer for the sizes that occur: counting places settles most cases, a rule of
-thumb most others, and a search bin by bin the rest.
+Item ``i`` has ``units[i]`` units of ``sizes[i]``; each unit goes whole into one bin, bins have the capacity
+``rooms[j]``. In the terms of the thesis: the nodes of a job, its burst-buffer bytes per node, and the storage nodes
+(equations 3.1-3.3). The problem is NP-complete, yet quickly solved for the sizes that occur: counting places settles
+most cases, a rule of thumb most others, and a search bin by bin those that remain.
 """
 
 from __future__ import annotations
@@ -55,15 +55,15 @@ def pack(units: Sequence[int], sizes: Sequence[int], rooms: Sequence[int], budge
     sizes
         Size of one unit per item, each at least 0.
     rooms
-        Room per bin, each at least 0; same unit as the sizes.
+        Capacity per bin, each at least 0; same unit as the sizes.
     budget
         Most steps to take (one step: one count of one item in one bin; some 100 million per second at best).
 
     Notes
     -----
-    Bins are closed one by one, least room first, each with as much as goes in. What a closed bin wastes is charged to
-    the room that all bins offer beyond what is wanted; when that is used up, the search turns back. Fillings are left
-    out that could be enlarged, and remainders already known not to fit are not tried again (see
+    Bins are closed one by one, least capacity first, each with as much as goes in. What a closed bin wastes is charged
+    to the capacity that all bins offer beyond what is to be packed; when that is used up, the search turns back.
+    Fillings are left out that could be enlarged, and remainders already found not to fit are not tried again (see
     :mod:`schedulers.search.packing_kernels` for the sources). Before each bin, places are counted for the largest
     units, and a rule of thumb (largest units first, each into the tightest bin) tries to finish.
     """

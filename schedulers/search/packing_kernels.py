@@ -1,15 +1,15 @@
-"""The compiled search of :mod:`schedulers.search.packing`: bin by bin, with a bound on the room that may be wasted.
+"""The compiled search of :mod:`schedulers.search.packing`: bin by bin, with a bound on the capacity that may be wasted.
 
 Layout
 ------
 ``units, sizes: int64[items]``
     Item ``i`` is ``units[i] >= 1`` units of ``sizes[i] >= 1``; sizes fall. All units are whole.
 ``rooms: int64[bins]``
-    Room per bin.
+    Capacity per bin.
 ``taken: int64[items, bins]``
     Output: units of each item in each bin.
 ``memo: int64[MEMO + 1, 2]``
-    Scratch memory, zeros at first, to be passed on from call to call: remainders known not to fit.
+    Scratch memory, zeros at first, to be passed on from call to call: remainders found not to fit.
 
 References
 ----------
@@ -24,7 +24,7 @@ from numba import njit
 
 FITS, DOES_NOT_FIT, UNDECIDED = 1, 0, -1
 MEMO = 1 << 12
-"""Places for remainders known not to fit; a later one may overwrite an earlier one."""
+"""Places for remainders found not to fit; a later one may overwrite an earlier one."""
 
 _LARGEST_KEY = 4.0e18
 _OPTIONS = {"cache": True, "error_model": "numpy"}
@@ -34,7 +34,7 @@ _INLINE = {"inline": "always", "error_model": "numpy"}
 
 @njit("boolean(int64, int64, int64[::1], int64[::1])", **_OPTIONS)
 def tightest_fit(units, size, rooms, taken):
-    """Put units into the bin with least room that still takes one, again and again; ``rooms`` and ``taken`` follow.
+    """Put units into the fullest bin that still takes one, again and again; updates ``rooms`` and ``taken``.
 
     Returns ``False`` when some do not fit; what was placed until then stays placed.
     """
@@ -113,7 +113,7 @@ def _radices(units, radix):
 
 @njit(**_INLINE)
 def _usable(units, sizes, rooms, order):
-    """Bins that hold at least one unit, least room first, to the front of ``order``; returns their number."""
+    """Bins that hold at least one unit, least capacity first, to the front of ``order``; returns their number."""
     count = 0
     for j in range(len(rooms)):
         if rooms[j] >= sizes[len(units) - 1]:
@@ -128,7 +128,7 @@ def _usable(units, sizes, rooms, order):
 
 @njit("boolean(int64[::1], int64[::1], int64[:, ::1], int64, boolean)", **_OPTIONS)
 def _known(left, radix, memo, b, remember):
-    """Whether what is left is known not to fit into the bins from ``b`` on; or remember that it does not."""
+    """Whether what is left was found not to fit into the bins from ``b`` on; or store that it does not."""
     key = 0
     for i in range(len(left)):
         key += left[i] * radix[i]
@@ -143,7 +143,7 @@ def pack(units, sizes, rooms, budget, taken, memo):
     """Search for a packing; returns the verdict and the steps taken. See :func:`schedulers.search.packing.pack`.
 
     One cell of the search is (bin, item): how many units of the item go into the bin, most first. A bin closed with
-    ``spare`` room wastes it; the sum of the wastes can be no more than what all bins offer beyond what is wanted.
+    ``spare`` capacity wastes it; the sum of the wastes is at most what all bins offer beyond what is to be packed.
     """
     items = len(units)
     for i in range(items):
@@ -155,8 +155,8 @@ def pack(units, sizes, rooms, budget, taken, memo):
     left, radix = units.copy(), np.zeros(items, np.int64)
     numbered = _radices(units, radix)
     scratch = np.empty((2, bins), np.int64)
-    spare = np.zeros(bins * items + 1, np.int64)  # room left in the bin on entering a cell
-    equal = np.zeros(bins * items + 1, np.bool_)  # so far filled like the bin before, which has the same room
+    spare = np.zeros(bins * items + 1, np.int64)  # capacity left in the bin on entering a cell
+    equal = np.zeros(bins * items + 1, np.bool_)  # so far filled like the bin before, which has the same capacity
     waste = np.zeros(bins + 1, np.int64)
     for k in range(bins):
         waste[0] += rooms[order[k]]

@@ -1,7 +1,7 @@
 """Choosing items that fit together: the problem, its score, and the two plain ways to solve it.
 
-Knows nothing of jobs: an item asks for *units* (nodes), each with a *size* (burst-buffer bytes) that one bin (storage
-node) must hold whole. The best set is wanted by a lexicographic score.
+Without jobs: an item needs *units* (nodes), each with a *size* (burst-buffer bytes) that one bin (storage
+node) must hold whole. Sets are compared by a lexicographic score.
 
 References
 ----------
@@ -52,7 +52,7 @@ class SubsetProblem:
     free_units
         Units there are.
     rooms
-        Room per bin.
+        Capacity per bin.
     units_first
         Whether units or sizes come first in the score.
     mandatory
@@ -136,9 +136,9 @@ Check = Callable[[tuple[int, ...]], Packing]
 
 
 def largest_first(problem: SubsetProblem, fits: Check, budget: int) -> SubsetResult:
-    """Look at the set of all items, then at those with one fewer, and so on, as Algorithm 7 does (lines 11-28).
+    """Try the set of all items, then those with one fewer, and so on, as Algorithm 7 does (lines 11-28).
 
-    Below a set that fits, nothing is looked at: its subsets score less. A set that could not be decided counts as one
+    Below a set that fits, nothing is tried: its subsets score less. A set that could not be decided counts as one
     that does not fit, as in the thesis.
 
     Parameters
@@ -148,7 +148,7 @@ def largest_first(problem: SubsetProblem, fits: Check, budget: int) -> SubsetRes
     fits
         Decides whether a set that is within the limits can be packed.
     budget
-        Most sets to look at.
+        Most sets to try.
     """
     mandatory = frozenset(problem.mandatory)
     best: tuple[int, ...] | None = None

@@ -1,9 +1,9 @@
 """Branch and bound for choosing items that fit together: exact, with the gap where the budget ends it.
 
 Items are taken or left out one by one, largest size first. A branch is cut when even its bound cannot beat the best set
-known; the bound looks at all bins as one, and is exact in units (tables over all sums of units). Whether the taken
+known; the bound treats all bins as one, and is exact in units (tables over all sums of units). Whether the taken
 items fit is decided at each taking, by :mod:`schedulers.search.packing`; a set that does not fit cuts its whole branch.
-The search begins with good sets from several greedy fillings, so that it mostly only has to prove.
+The search begins with good sets from several greedy fillings, so that mostly only a proof remains.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Selection = tuple[int, ...]
 Settle = Callable[[Selection], Packing]
-"""Second opinion on whether a set of the problem's items can be packed."""
+"""A second method to find whether a set of the problem's items can be packed."""
 
 _NO_SET = np.iinfo(np.int64).max // 4
 _LARGEST_TABLE = 2_000_000
@@ -59,7 +59,7 @@ def branch_and_bound(
     budget
         See :class:`Budget`.
     settle
-        Asked about sets that the packing search left undecided, the most promising first.
+        Decides sets that the packing search left undecided, the most promising first.
     """
     budget = budget or Budget()
     items = _Items.of(problem)
@@ -126,14 +126,14 @@ class _Items:
 
 
 def _possible(problem: SubsetProblem, i: int) -> bool:
-    """Whether an item fits alone."""
+    """Whether an item fits by itself."""
     size = problem.sizes[i]
     fits = size == 0 or sum(room // size for room in problem.rooms) >= problem.units[i]
     return fits and problem.within_limits([i])
 
 
 def _usable_room(items: _Items) -> int:
-    """Room of the bins that can hold any unit at all."""
+    """Capacity of the bins that can hold any unit at all."""
     smallest = min((size for size in items.sizes.tolist() if size > 0), default=0)
     return sum(room for room in items.problem.rooms if room >= smallest)
 
@@ -237,7 +237,7 @@ def _replay(items: _Items, took: Flags, repacked: Flags, pack_steps: int) -> Int
 def _settle(
     items: _Items, best: _Best, undecided: Flags, notes: Floats, settle: Settle | None
 ) -> tuple[_Best, tuple[float, ...]]:
-    """Ask a second opinion on what was left undecided; returns the best set and the bound."""
+    """Settle what was left undecided by the second method; returns the best set and the bound."""
     bound = _tuple(notes[-1])
     entries = [(_tuple(note), took) for note, took in zip(notes[:-1], undecided, strict=True)]
     for note, took in sorted(entries, key=lambda entry: entry[0], reverse=True):

@@ -5,7 +5,7 @@ Layout
 ``units, sizes: int64[items]``, ``waits: float64[items]``, ``must: boolean[items]``
     The items, sizes falling.
 ``loads: int64[limits, items]``, ``limits: int64[2 + limits]``
-    Free units, room of all usable bins, and the further limits with what each item takes of them.
+    Free units, capacity of all usable bins, and the further limits with what each item takes of them.
 ``least, most: int64[items + 1, free units + 1]``
     Over sets of the items from ``d`` on with ``m`` units in all: least and largest sum of sizes; ``most`` is -1 where
     there is no such set.
@@ -73,8 +73,8 @@ def bound(depth, sums, wait, top_wait, units_first, limits, least, most, wait_su
 def place(item, took, units, sizes, rooms, budget, states, row, repacked, taken, memo):
     """Pack one more item together with those taken before it; returns the verdict and the steps.
 
-    ``states[item + 1]`` gets the room left. First the new item goes on top of the packing so far; if that fails, all
-    are packed anew, and ``repacked`` says so.
+    ``states[item + 1]`` gets the capacity left. First the new item goes on top of the packing so far; if that fails,
+    all are packed anew, and ``repacked`` is set.
     """
     bins = len(rooms)
     for j in range(bins):
@@ -120,7 +120,7 @@ def search(
     When the budget is used up, the branches still open are not searched: their bounds are noted.
     """
     items, bins, kinds, open_ = len(units), len(rooms), len(limits) - 2, len(undecided)
-    states = np.empty((items + 1, bins), np.int64)  # room left by the items taken so far
+    states = np.empty((items + 1, bins), np.int64)  # capacity left by the items taken so far
     for j in range(bins):
         states[0, j] = rooms[j]
     sums = np.zeros((items + 1, 3 + kinds), np.int64)

@@ -1,8 +1,8 @@
 """Packing and choosing with the Z3 solver, as the thesis did.
 
-Every answer comes from a context of its own, made for one choice and freed after it: memory stays where it is, and the
-answer does not depend on earlier ones. Work is limited by Z3's own count of resources (``rlimit``, roughly a million
-per second), never by time.
+Every solution comes from a context of its own, made for one choice and freed after it: memory stays where it is, and
+the solution does not depend on earlier ones. Work is limited by Z3's own count of resources (``rlimit``, roughly a
+million per second), never by time.
 
 References
 ----------
@@ -23,7 +23,7 @@ from schedulers.search.packing import Packing, Verdict
 from schedulers.search.subset import SubsetProblem, SubsetResult, loosest
 
 SEED = 42
-"""Z3's own random seed: fixed, so that the same question always gets the same answer."""
+"""Z3's own random seed: fixed, so that the same problem always has the same solution."""
 
 _VERDICTS = {"sat": Verdict.FITS, "unsat": Verdict.DOES_NOT_FIT, "unknown": Verdict.UNDECIDED}
 
@@ -38,7 +38,7 @@ class Z3Packer:
     """
 
     def __init__(self, rlimit: int) -> None:
-        import z3  # costs time and memory, and most runs never ask
+        import z3  # costs time and memory, and most runs do without it
 
         self._z3: Any = z3
         self._context = z3.Context()
@@ -62,7 +62,7 @@ class Z3Packer:
 
 
 def choose_z3(problem: SubsetProblem, rlimit: int, start: SubsetResult | None = None) -> SubsetResult:
-    """Find the best set of items with Z3 alone: ask for a better set until there is none.
+    """Find the best set of items with nothing but Z3: a better set is sought until there is none.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def _counts(z3: Any, context: Any, solver: Any, i: int, units: int, size: int, r
 def _fill_no_bin(
     z3: Any, solver: Any, counts: dict[int, list[Any]], sizes: Sequence[int], rooms: Sequence[int]
 ) -> None:
-    """No bin holds more than its room (equation 3.3)."""
+    """No bin holds more than its capacity (equation 3.3)."""
     for j, room in enumerate(rooms):
         if counts:
             solver.add(z3.Sum([sizes[i] * row[j] for i, row in counts.items()]) <= room)

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 
 
 def water_fill(requests: Sequence[float], peak: float, whole: bool = False) -> list[float]:
-    """Bandwidth that each child gets: what it asks, or an equal share of what the smaller requests leave.
+    """Bandwidth that each child gets: its request, or an equal share of what the smaller requests leave.
 
     ``ActualBW_i = min(ReqBW_i, (PeakBW - sum of ActualBW_j, j < i) / (n - i))``, requests ascending.
 
     Parameters
     ----------
     requests
-        What the children ask, >= 0, in any order.
+        Requests of the children, >= 0, in any order.
     peak
         What there is to share, >= 0, in the same unit.
     whole

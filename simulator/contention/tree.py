@@ -87,7 +87,7 @@ class IoTree:
         return cls(tuple(links), tuple(above), whole_units)
 
     def ask(self, host: int, bytes_per_s: int) -> None:
-        """Add to (or, below 0, take from) what a host asks of the links above it."""
+        """Add to (or, below 0, take from) the bandwidth that a host requests of the links above it."""
         link = self.above[host]
         asked, links = self._asked, self.links
         while link >= 0:
@@ -100,7 +100,7 @@ class IoTree:
 
     @property
     def contended(self) -> bool:
-        """Whether any link is asked for more than it has."""
+        """Whether more is requested of any link than it has."""
         return bool(self._over)
 
     def grants(self, requests: dict[int, int]) -> dict[int, float]:
@@ -109,12 +109,12 @@ class IoTree:
         Parameters
         ----------
         requests
-            What each host asks; the same as :meth:`ask` was told.
+            Request of each host; the same as given to :meth:`ask`.
 
         Notes
         -----
-        A link shares the smaller of its own bandwidth and what its parent gave it. Children ask for the sum of what
-        the hosts below them ask, also where that is more than they can carry: the authors' emulator does so.
+        A link shares the smaller of its own bandwidth and what its parent gave it. Children request the sum of what
+        the hosts below them request, also where that is more than they can carry: the authors' emulator does so.
         """
         unit = UNIT_BYTES_PER_S if self.whole_units else 1
         granted: dict[int, float] = {host: ask for host, ask in requests.items() if self.above[host] < 0}
@@ -149,7 +149,7 @@ def job_bandwidth(grants: Sequence[float]) -> float:
 
 
 def interference_factor(actual: float, requested: float) -> float:
-    """Share of the time that a job computes: 1 where it gets what it asks, else ``actual / requested``."""
+    """Share of the time that a job computes: 1 where it gets what it requests, else ``actual / requested``."""
     return 1.0 if actual >= requested else actual / requested
 
 

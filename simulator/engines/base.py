@@ -1,14 +1,14 @@
 """What every engine offers: parallel tasks over the hosts of a platform, and a clock.
 
-An engine knows no jobs, profiles or schedulers. A caller starts tasks at the current clock and moves the clock; the
-engine says which tasks ended. The loop of a caller is::
+An engine has no jobs, profiles or schedulers. A caller starts tasks at the current clock and moves the clock; the
+engine returns which tasks ended. The loop of a caller is::
 
     ended = engine.advance(next_timer)      # returns early, at the first completion
     now = engine.clock
     ...                                     # react to the ends, and to the timer where now == next_timer
     handles = engine.start_many(tasks)      # start what comes next, all at this instant
 
-``advance`` alone is enough: no engine needs to be asked for its next completion first, and the ``simgrid`` engine
+``advance`` is enough: no call for the next completion need precede it, and the ``simgrid`` engine
 cannot look ahead. Many tasks that start at one instant are cheaper in one ``start_many`` than in as many ``start``.
 
 The model of a parallel task is SimGrid's ``ptask_L07``: one progress from 0 to 1, at which all computation of all hosts
@@ -31,7 +31,7 @@ FloatArray: TypeAlias = NDArray[np.float64]
 
 
 class EngineUnavailable(InputError):
-    """The engine asked for cannot run on this machine; the message says what to install."""
+    """The chosen engine cannot run on this machine; the message says what to install."""
 
 
 class EngineFailed(SpillwayError):
@@ -153,7 +153,7 @@ class Engine(Protocol):
         """
 
     def cancel(self, handle: int) -> float:
-        """Take a task away and tell its progress, in [0, 1], at the current clock.
+        """Remove a task and return its progress, in [0, 1], at the current clock.
 
         Raises
         ------
@@ -171,7 +171,7 @@ class Engine(Protocol):
         """
 
     def next_completion(self) -> float:
-        """Tell when the next task ends if nothing is started or cancelled before; ``inf`` if none is active.
+        """Time at which the next task ends if nothing is started or cancelled before; ``inf`` if none is active.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Given durations: a task takes as long as its slowest host alone, whatever else runs. For teaching and for tests.
+"""Given durations: a task takes as long as its slowest host needs, whatever else runs. For teaching and for tests.
 
 Transfers take no time, latency neither; hosts, links and memory are never contended. Schedules made so show what a
 scheduler decides, without the machine's influence.

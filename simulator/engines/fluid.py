@@ -1,4 +1,4 @@
-"""The fluid engine: SimGrid's ``ptask_L07`` in arrays, without threads; as many engines in a process as wanted."""
+"""The fluid engine: SimGrid's ``ptask_L07`` in arrays, without threads; any number of engines in a process."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from simulator.engines.routes import RouteTable
 from simulator.engines.weights import admit, begin_sleep, change_speed
 
 MISSING_AT_ONCE = 4096
-"""Routes that are asked for between two attempts to start a task."""
+"""Routes that are looked up between two attempts to start a task."""
 
 
 class FluidEngine:
@@ -50,7 +50,7 @@ class FluidEngine:
     platform
         Hosts, links and routes.
     routes
-        Routes already known, shared by engines on the same platform; by default the engine asks anew.
+        Routes already known, shared by engines on the same platform; by default the engine looks them up anew.
     """
 
     def __init__(self, platform: Platform, routes: RouteTable | None = None) -> None:

@@ -1,16 +1,16 @@
-"""The fluid engine's inner loops: who gets which rate, and what happens next.
+"""The fluid engine's inner loops: which task gets which rate, and what happens next.
 
 This is SimGrid's ``ptask_L07`` with its *fair bottleneck* sharing, reproduced operation by operation and in its order,
 so that even rounding agrees: whether a resource counts as exhausted may hang on the last bit, and one round more or
 less changes rates visibly. Only its cost differs: rates are found again in the part of the machine that a change can
-reach (tasks linked through common resources), and what other tasks get is left alone; rounds in one part never
+reach (tasks linked through common resources), and what other tasks get is left unchanged; rounds in one part never
 depend on another part.
 
 The sharing, in rounds, over tasks that are still *open* and resources still in play: a resource offers each of its
-open tasks an equal part of its room (a fat pipe: all of it to each); a task raises its rate by the smallest
-offer/weight, at most up to its bound; the raise is taken from all its resources. A resource whose room falls below
-1e-5 leaves, and settles its tasks; so does reaching the bound. Tasks that are settled go on taking their last raise
-from resources in play in every later round: that is SimGrid's behaviour, and what makes it differ from max-min.
+open tasks an equal part of its free capacity (a fat pipe: all of it to each); a task raises its rate by the smallest
+offer/weight, at most up to its bound; the raise is taken from all its resources. A resource whose free capacity falls
+below 1e-5 leaves, and settles its tasks; so does reaching the bound. Tasks that are settled go on taking their last
+raise from resources in play in every later round: that is SimGrid's behaviour, and what makes it differ from max-min.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ from simulator.engines.fluid_state import (
 )
 
 RATE_PRECISION = 1e-5
-"""Room below this is none (SimGrid's ``maxmin/precision``)."""
+"""Free capacity below this is none (SimGrid's ``maxmin/precision``)."""
 TIME_PRECISION = 1e-9
 """Latency below this is over (SimGrid's ``surf/precision``), in s."""
 WORK_PRECISION = RATE_PRECISION * TIME_PRECISION

@@ -22,7 +22,7 @@ from schedulers.kernel_cache import drop_older_than
 # Columns of a task: floats, then integers.
 REMAINING, RATE, LATENCY, BOUND, RAISE, WINDOW_BOUND, SPAN = range(7)
 """Work left in [0, 1]; work per second; seconds until the work begins (or the sleep ends); largest rate allowed (0:
-any); increase of the rate in the last round; largest rate by the TCP window alone (``inf``: any); length of a sleep."""
+any); increase of the rate in the last round; largest rate within the TCP window (``inf``: any); length of a sleep."""
 HANDLE, FIRST, COUNT, STAGE, ENTRY, OPEN, TASK_MARK = range(7)
 """Handle; first element and number of elements; one of the stages below; rank in the order in which tasks began to
 work (0: not yet); 1 until its rate is settled in the present rounds; last traversal that met it."""
@@ -105,7 +105,7 @@ class FluidState:
     speeds, cores
         Of the hosts: flop/s of one core; number of cores.
     rows, elements
-        How many tasks and elements there is room for at first.
+        Initial capacity: numbers of tasks and of elements.
 
     Attributes
     ----------

@@ -65,7 +65,7 @@ def find_groups(route: Callable[[int, int], _Route], members: Sequence[int], hos
     route
         Route between two host indices.
     members
-        The hosts to look at.
+        The hosts to examine.
     hosts
         Number of all hosts.
     """

@@ -81,7 +81,7 @@ class RouteTable:
         self.arrays = (*own, *self._groups, self._notes)
 
     def look_for_groups(self) -> None:
-        """Look for groups among the hosts that took part in all-to-alls, if enough of their pairs were visited."""
+        """Search for groups among the hosts that took part in all-to-alls, if enough of their pairs were visited."""
         if self._notes[0] < self._next_search:
             return
         members = np.flatnonzero(self._notes[1:]).tolist()
@@ -100,7 +100,7 @@ class RouteTable:
             self._pack()
 
     def add(self, keys: Iterable[int]) -> None:
-        """Ask the platform for the routes of pairs that are not stored yet."""
+        """Look up the platform's routes of pairs that are not stored yet."""
         for key in keys:
             if self._keys[place_of(self._keys, key)] < 0:
                 route = self._platform.route(key // self._hosts, key % self._hosts)

@@ -37,7 +37,7 @@ LOG_SHOWN = 2000
 
 
 class Binding(NamedTuple):
-    """An interpreter that can import SimGrid's binding, and the folders that it must look into."""
+    """An interpreter that can import SimGrid's binding, and the folders in which it searches."""
 
     interpreter: str
     folders: tuple[str, ...]
@@ -110,7 +110,7 @@ class SimgridEngine:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
-            process_group=0,  # the terminal's Ctrl-C is ours to handle, not SimGrid's
+            process_group=0,  # the terminal's Ctrl-C is for this process to handle, not for SimGrid
         )
         self._resources.callback(self._end, process)
         return process
@@ -145,7 +145,7 @@ class SimgridEngine:
         self._queue(name, *arguments)
         if self._process.stdin is None or self._process.stdin.closed:
             raise EngineFailed("the engine `simgrid` is closed")
-        with suppress(BrokenPipeError):  # the answer, or its lack, tells why
+        with suppress(BrokenPipeError):  # the answer, or its lack, shows why
             pickle.dump(self._queued, self._process.stdin, protocol=4)
             self._process.stdin.flush()
         self._queued.clear()

@@ -2,7 +2,7 @@
 
 It may run under another interpreter than its parent (the binding is built for one version of Python), so nothing of
 spillway is imported here. It reads lists of commands from standard input and answers on standard output, both pickled;
-the last command of a list moves the clock or asks something, and only that is answered.
+the last command of a list moves the clock or is a query, and only that has an answer.
 
 One actor, the *driver*, executes the commands; every running task has a *waiter*, an actor that waits for its end.
 Waiters are used again: each is a thread, and the binding never gives the arguments of a new actor back.
@@ -179,7 +179,7 @@ class Driver:
         return 1.0 - float(self.execs[handle].remaining_ratio)
 
     def cancel(self, handle: int) -> float:
-        """Take a task away; its progress, which SimGrid forgets once it is cancelled."""
+        """Remove a task; return its progress, which SimGrid drops once it is cancelled."""
         progress = self.progress(handle)
         if handle in self.sleeps:
             del self.sleeps[handle]
@@ -213,7 +213,7 @@ class Driver:
 
 def main(path: str, names_file: str, *folders: str) -> None:
     """Load a platform and execute what the parent sends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # SimGrid ends the process on it; the parent decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # SimGrid ends the process on it; the parent handles it
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing that SimGrid prints may get between the answers
     if hasattr(os, "sched_setaffinity"):  # actors are threads that take turns: several cores only slow them down

@@ -1,10 +1,10 @@
 """Constant I/O streams beside computation, under the contention model of Herbein et al. (HPDC 2016, section 4.4).
 
 A task computes for ``max(flops / speed)`` over its hosts, and what it moves between a compute host and a storage host
-is a stream of constant rate over that time. Where links are asked for too much, bandwidth is shared by water-filling
-from the file system down, a task gets what its worst host gets, and its computation goes on at that share of its speed
-(interference factor). Between two starts or ends all shares are constant. Transfers between compute hosts, and
-latencies, take no time: the paper's model has none.
+is a stream of constant rate over that time. Where more is requested of links than they have, bandwidth is shared by
+water-filling from the file system down, a task gets what its worst host gets, and its computation goes on at that share
+of its speed (interference factor). Between two starts or ends all shares are constant. Transfers between compute hosts,
+and latencies, take no time: the paper's model has none.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Stream:
     Attributes
     ----------
     host
-        Its first host: tells, with the start, which job it was.
+        Its first host: identifies the job, together with the start.
     start_s, end_s
         When it started, and ended or was taken away.
     computing_s
-        Time that it spent computing; the rest it was blocked on I/O.
+        Time that it spent computing; in the remaining time it was blocked on I/O.
     """
 
     host: int
@@ -81,12 +81,12 @@ class WaterfillEngine:
     whole_units
         The authors' arithmetic: bandwidth in whole MB/s.
     on_end
-        Told of every task that ended or was taken away.
+        Called with every task that ended or was taken away.
 
     Attributes
     ----------
     contended_s
-        Time so far during which some task got less than it asked.
+        Time so far during which some task got less than it requested.
     busy_s
         Time so far during which some task ran.
     """
@@ -172,7 +172,7 @@ class WaterfillEngine:
                     moved[compute[0]] = moved.get(compute[0], 0.0) + amount
         if moved and not 0 < nominal_s < math.inf:
             raise TaskError(
-                "the engine 'waterfill' knows streams beside computation only; this task moves bytes to or from a "
+                "the engine 'waterfill' plays streams beside computation only; this task moves bytes to or from a "
                 "storage host without computing: use the engine 'fluid'"
             )
         return {host: rate for host, amount in moved.items() if (rate := round(amount / nominal_s)) > 0}

@@ -1,4 +1,4 @@
-"""What a task asks of every link and processor, and the largest latencies on its way.
+"""Load of a task on every link and processor, and the largest latencies on its way.
 
 An all-to-all counts how often each link occurs, by groups of hosts where these are known, and then turns counts into
 bytes. Sums of bytes are rounded exactly as SimGrid rounds them, which adds pair after pair.

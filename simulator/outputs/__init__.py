@@ -1,4 +1,4 @@
-"""Batsim's output files. :class:`Outputs` is told what happens and hands it to the files that were asked for."""
+"""Batsim's output files. :class:`Outputs` receives what happens and passes it to the files that were requested."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ _CHUNK = 512
 
 
 def check_export(prefix: str) -> None:
-    """Make sure that files can be written under a prefix; :class:`SimulatorInputError` says why they cannot."""
+    """Make sure that files can be written under a prefix; :class:`SimulatorInputError` states why they cannot."""
     folder = Path(prefix + "_jobs.csv").parent
     if not folder.is_dir():
         raise SimulatorInputError(

@@ -1,4 +1,4 @@
-"""``_jobs.csv``: one row per job, in the order in which the server learns of their ends; and the sums over them."""
+"""``_jobs.csv``: one row per job, in the order in which their ends reach the server; and the sums over them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """``_schedule.trace``: which job each machine computes, in the Paje format.
 
 Codes and names are Batsim's: containers ``m<id>`` under ``root``, states ``w`` and ``j<job id>`` of the state type
-``machine_state``, kill events ``kk`` (on the killer) and ``km`` (on the machines). Batsim shuffles its 64 colours; ours
-go round in order, so that equal runs give equal files.
+``machine_state``, kill events ``kk`` (on the killer) and ``km`` (on the machines). Batsim shuffles its 64 colours;
+these go round in order, so that equal runs give equal files.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a profile is: a name, a return code, and the work that a job of it does.
 
-Work comes in three forms, which the executor tells apart by class:
+Work comes in three forms, which the executor distinguishes by class:
 
 * :class:`ParallelWork` becomes one parallel task of the engine;
 * :class:`DelayWork` is a fixed time;
@@ -11,14 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from schedulers.wire.messages import JsonObject
 from simulator.engines.base import TaskSpec
 from simulator.fields import Fields
-
-if TYPE_CHECKING:
-    from simulator.machines import Machines
+from simulator.machines import Machines
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,7 @@ class ParallelWork:
     __slots__ = ()
 
     def task(self, place: Placement) -> TaskSpec:
-        """The task on these hosts; :class:`ValueError` says why it cannot run there."""
+        """The task on these hosts; :class:`ValueError` states why it cannot run there."""
         raise NotImplementedError
 
 
@@ -141,12 +139,48 @@ class CompoundWork:
 Work: TypeAlias = ParallelWork | DelayWork | CompoundWork
 
 
+_DROPPED = " (it existed, but is dropped: unused in its file, or a job of it has ended without --enable-profile-reuse)"
+
+
 class ProfileLookup:
-    """Finds profiles of one workload by name."""
+    """Profiles of one workload by name.
+
+    Attributes
+    ----------
+    name
+        The workload's: ``w0``, ``w1``, ... for files; anything for those that the scheduler made.
+    profiles
+        By name; None where the profile existed but cannot be used any more.
+    local
+        Whether its jobs came by :class:`schedulers.wire.messages.RunSubJobs`.
+    """
+
+    __slots__ = ("local", "name", "profiles")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.local = False
+        self.profiles: dict[str, Profile | None] = {}
 
     def profile(self, name: str) -> Profile:
         """The live profile of that name; :class:`ValueError` where there is none."""
-        raise NotImplementedError
+        found = self.profiles.get(name)
+        if found is None:
+            raise ValueError(self.missing(name))
+        return found
+
+    def missing(self, name: str) -> str:
+        """Text of the error for a profile that does not exist, or no more."""
+        gone = _DROPPED if name in self.profiles else ""
+        return f"workload {self.name!r} has no profile {name!r}{gone}"
+
+    def drop_profile(self, name: str) -> None:
+        """Make a profile and those it runs unusable for new jobs; jobs that have it keep it."""
+        profile = self.profiles.get(name)
+        if profile is not None:
+            self.profiles[name] = None
+            for child in profile.children:
+                self.drop_profile(child)
 
 
 @dataclass(slots=True)
@@ -166,7 +200,7 @@ class Profile:
     size
         Number of resources that it is made for, None for any.
     elastic
-        Whether it may run on any number of hosts, whatever the job asks for.
+        Whether it may run on any number of hosts, whatever the job requests.
     children
         Names of the profiles that it runs.
     source

@@ -1,4 +1,4 @@
-"""``parallel_homogeneous`` and ``parallel_homogeneous_total``: the same work on every host, all hosts talk to all."""
+"""``parallel_homogeneous`` and ``parallel_homogeneous_total``: the same work on every host, all pairs exchange data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``io_stream``: computation with a constant stream to a storage host beside it. Ours; Batsim has no such type.
+"""``io_stream``: computation with a constant stream to a storage host beside it. Batsim has no such type.
 
 The real Batsim gets the same as a ``parallel_homogeneous`` job with an ``additional_io_job``
 (:mod:`schedulers.jobmodels.streamed`), whose n x n matrices this type spares.

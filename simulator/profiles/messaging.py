@@ -1,4 +1,4 @@
-"""``send`` and ``recv``: jobs that talk with the scheduler."""
+"""``send`` and ``recv``: jobs that exchange messages with the scheduler."""
 
 from __future__ import annotations
 

@@ -297,7 +297,7 @@ def test_explain_repeats_a_run_that_kept_no_reasons(done: Path, capsys: pytest.C
     first = capsys.readouterr()
     assert "repeating the run" in first.err
     assert first.out.startswith(f"Job {waited['job_id']} of user ")
-    assert " asked for " in first.out
+    assert " requested " in first.out
     assert "It waited" in first.out
     assert main(["explain", str(folder), waited["job_id"]]) == 0
     second = capsys.readouterr()

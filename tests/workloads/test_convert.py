@@ -47,7 +47,7 @@ def test_small_log(small_log: SwfLog) -> None:
         "dropped 1: number of processors not known",
         "dropped 1: piece of a checkpointed job (its summary line is used)",
         "1 jobs state no requested time: took 2 x the runtime, at least 300 s",
-        "1 jobs ask for more than the machine's 8 nodes and will be rejected",
+        "1 jobs request more than the machine's 8 nodes and will be rejected",
     ]
     assert workload.notes == tuple(report.lines())
     assert (workload.name, workload.nb_res) == ("small", 8)

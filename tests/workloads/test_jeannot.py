@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from simulator.workload import load_workload
+from workloads.batsim_json import write_batsim
 from workloads.cli import main
 from workloads.errors import WorkloadError
 from workloads.jeannot import (
@@ -113,7 +114,7 @@ def test_the_same_options_give_the_same_bytes(tmp_path: Path) -> None:
 def test_batsim_can_read_the_file(tmp_path: Path) -> None:
     """A ``delay`` of the job's time alone, and own fields: the embedded simulator, strict as Batsim, loads it."""
     drawn = draw_jeannot(replace(BASE, jobs=5)).workload
-    drawn.write(tmp_path / "w.json")
+    write_batsim(drawn, tmp_path / "w.json")
     data = json.loads((tmp_path / "w.json").read_text())
     profile = data["profiles"][data["jobs"][0]["profile"]]
     assert profile["type"] == "delay"

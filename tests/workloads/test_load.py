@@ -23,7 +23,7 @@ def test_sources_agree(tmp_path: Path, small_log: SwfLog) -> None:
     """A log, its compressed copy, and the converted file are the same workload."""
     workload = load_workload(DATA / "swf" / "small.swf")
     write_swf(small_log, tmp_path / "small.swf.xz")
-    workload.write(tmp_path / "small.json.gz")
+    write_batsim(workload, tmp_path / "small.json.gz")
     write_batsim(workload, tmp_path / "small.json")
     others = [load_workload(tmp_path / name) for name in ("small.swf.xz", "small.json.gz", "small.json")]
     assert {other.checksum for other in others} == {workload.checksum}

@@ -1,4 +1,4 @@
-"""When do people submit? Office hours on weekdays, and in bursts of similar jobs."""
+"""Times of submission: office hours on weekdays, in bursts of similar jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A log that looks like the KTH SP2 log of 1996, made from a seed: for demonstrations and tests without network.
+"""A log that resembles the KTH SP2 log of 1996, made from a seed: for demonstrations and tests without network.
 
 The shapes below are own counts of KTH-SP2-1996-2.1-cln (Parallel Workloads Archive), rounded: popular sizes, popular
 requested times, the weekly cycle, sessions of similar jobs. Three kinds of runtime are mixed, in shares that depend on

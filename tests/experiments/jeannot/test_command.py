@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from experiments.cli import main
+from workloads.batsim_json import write_batsim
 from workloads.jeannot import JeannotOptions, draw_jeannot
 
 SMALL = ["jeannot", "--family", "M-No", "--load", "0.3", "--load", "0.8", "--jobs", "15"]
@@ -31,7 +32,7 @@ def test_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert not list(tmp_path.rglob("*.part"))
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").rglob("*.json")}
     workload = draw_jeannot(JeannotOptions(family="M-No", alpha=0.3, jobs=15, literal=True, seed=50)).workload
-    workload.write(tmp_path / "w.json")
+    write_batsim(workload, tmp_path / "w.json")
     assert main([*arguments, "--recommend", str(tmp_path / "w.json")]) == 0
     assert "for the makespan: " in capsys.readouterr().out
     assert main([*arguments, "--no-selector", "--no-figures", "--check", "0", "--io-control", "shared"]) == 0

@@ -1,0 +1,66 @@
+"""What all command lines have in common: errors of one line, where runs take place, where results go."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from experiments.errors import SpecError
+
+if TYPE_CHECKING:
+    from experiments.pool import Executor
+    from experiments.single import Task
+
+RESULTS = Path("results")
+"""Folder below which results are kept where no other is given."""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line, like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise the error instead of printing usage and leaving."""
+        raise SpecError(f"{message} (see {self.prog} --help)")
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """Add what all campaigns have: where they run, and where the results go."""
+    parser.add_argument(
+        "--workers", type=positive, default=available_cores(), metavar="N", help="runs at a time (%(default)s)"
+    )
+    parser.add_argument("--dask", metavar="ADDRESS", help="run on the Dask cluster whose scheduler is there")
+    parser.add_argument(
+        "--dask-jobqueue", metavar="KIND", help="ask a batch system (slurm, pbs ...) for --workers Dask workers"
+    )
+    parser.add_argument("--out", type=Path, metavar="DIR", help=f"folder of the results (under {RESULTS}/)")
+
+
+def executor_of(options: argparse.Namespace) -> Executor[Task]:
+    """Where the runs of a campaign take place; raise :class:`SpecError` for what does not fit together."""
+    if options.dask and options.dask_jobqueue:
+        raise SpecError("give --dask (an existing cluster) or --dask-jobqueue (a batch system), not both")
+    if not options.dask and not options.dask_jobqueue:
+        from experiments.pool import Pool
+        from experiments.single import execute
+
+        return Pool(execute, options.workers)
+    from experiments.dask_pool import DaskPool
+
+    if options.dask:
+        return DaskPool.at(options.dask)
+    return DaskPool.from_jobqueue(options.dask_jobqueue, options.workers)
+
+
+def available_cores() -> int:
+    """Processor cores that this process may use."""
+    affinity: Any = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def positive(text: str) -> int:
+    """Read a whole number >= 1 (for ``argparse``)."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number >= 1, got {text!r}")
+    return int(text)

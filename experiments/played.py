@@ -1,0 +1,30 @@
+"""What every player leaves: files with one prefix, and what playing cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from simulator.outputs.jobs import Span
+
+PREFIX = "out"
+"""Export prefix inside a run's folder; the files lose it in the end."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """What playing cost.
+
+    Attributes
+    ----------
+    simulator_cpu_s
+        CPU seconds of everything but the scheduler's answers.
+    other_rss_bytes
+        Memory of the simulator's process where it is another one.
+    spans
+        When sub-jobs ran, by workload, where that need not be read from the table of jobs.
+    """
+
+    simulator_cpu_s: float
+    other_rss_bytes: int = 0
+    spans: Mapping[str, Span] | None = None

@@ -1,0 +1,1 @@
+"""Which module imports which: the graph, and the law that it obeys."""

@@ -1,0 +1,232 @@
+"""Who may import whom: an allow-list for each part of the six packages. What a list does not name is denied.
+
+The table :data:`LAW` is the whole rule; the contracts in ``pyproject.toml`` state its outline for ``lint-imports``.
+Every import statement counts, also those inside functions and under ``if TYPE_CHECKING``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tests.imports.graph import PACKAGES, imports
+
+PURE = frozenset(
+    {
+        "__future__",
+        "abc",
+        "bisect",
+        "collections",
+        "contextlib",
+        "copy",
+        "dataclasses",
+        "enum",
+        "fractions",
+        "functools",
+    }
+    | {"heapq", "itertools", "math", "operator", "re", "statistics", "types", "typing"}
+)
+"""Modules of the standard library without a clock, files, processes, sockets or state: same input, same output."""
+
+EVERYTHING = frozenset(sys.stdlib_module_names)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What one part may import.
+
+    Attributes
+    ----------
+    ours
+        Modules of the six packages: a name stands for that module alone, ``name.*`` for all below it as well.
+    others
+        Distributions from elsewhere.
+    standard
+        Modules of the standard library, or single names of them (``random.Random``).
+    """
+
+    ours: frozenset[str]
+    others: frozenset[str]
+    standard: frozenset[str]
+
+    def allows(self, target: str) -> bool:
+        """Whether this import is on the list."""
+        top = target.partition(".")[0]
+        if top in PACKAGES:
+            return any(_covers(pattern, target) for pattern in self.ours)
+        if target == "numpy.random" or target.startswith("numpy.random."):
+            return "numpy.random" in self.others
+        names = self.standard if top in sys.stdlib_module_names else self.others
+        return any(target == name or target.startswith(f"{name}.") for name in names)
+
+
+class Fault(NamedTuple):
+    """An import that the law denies."""
+
+    module: str
+    line: int
+    target: str
+
+    def __str__(self) -> str:
+        """One line that says what to do."""
+        return (
+            f"{self.module}, line {self.line}: imports {self.target}, which the rule for {rule_of(self.module)!r} does "
+            "not allow; move what is needed to where it may be imported from, or add an entry with its reason to "
+            "tests/imports/law.py"
+        )
+
+
+def _rule(*ours: str, others: str = "", standard: frozenset[str] = PURE) -> Rule:
+    return Rule(frozenset(ours), frozenset(others.split()), standard)
+
+
+LAW: Mapping[str, Rule] = {
+    # ---------------------------------------------------------------- schedulers: what decides
+    # The table alone imports policies. timeline and timesharing: the types of settings that a policy brings along.
+    "schedulers.policies": _rule(
+        "schedulers.policies.*", "schedulers.policykit.view", "schedulers.timeline", "schedulers.timesharing.*",
+        "schedulers.options", "schedulers.errors", "schedulers.plugins",
+        standard=PURE | {"difflib"},
+    ),
+    # core.job: what a job asks for and is granted. core.machine: the machine that the view shows, for annotations and
+    # its fixed capacities. core.operations: pack scores a job by the operations that it describes. options, errors: a
+    # policy's own options and how they agree. Of the timeline its face, none of its modules.
+    "schedulers.policies.*": _rule(
+        "schedulers.policykit.*", "schedulers.search.*", "schedulers.timeline", "schedulers.timesharing.*",
+        "schedulers.core.job", "schedulers.core.machine", "schedulers.core.operations", "schedulers.options",
+        "schedulers.errors",
+        others="numpy",
+    ),
+    # The helpers run compiled passes over the timeline's arrays, so they see its kernels too. Random: the session's
+    # generator is passed in, so the class is named, never the module's shared generator. Threads: annealing chains.
+    "schedulers.policykit.*": _rule(
+        "schedulers.policykit.*", "schedulers.timeline.*", "schedulers.core.job", "schedulers.core.machine",
+        "schedulers.errors",
+        others="numpy msgspec",
+        standard=PURE | {"random.Random", "concurrent.futures.ThreadPoolExecutor"},
+    ),
+    "schedulers.search.*": _rule("schedulers.search.*", others="numpy numba z3"),
+    # kernel_cache: stale compiled files are deleted when the kernels are loaded. random64: the plan kernel anneals.
+    "schedulers.timeline.*": _rule(
+        "schedulers.timeline.*", "schedulers.core.job", "schedulers.core.machine", "schedulers.kernel_cache",
+        "schedulers.search.random64",
+        others="numpy numba",
+    ),
+    "schedulers.timesharing.*": _rule("schedulers.timesharing.*", "schedulers.core.job", "schedulers.errors"),
+    # ---------------------------------------------------------------- schedulers: what enacts
+    # Of the policies' helpers: what they are shown and what they answer. Of the protocol: neutral messages, no codec.
+    # Of the controllers: what steering shows them and enacts.
+    "schedulers.core.*": _rule(
+        "schedulers.core.*", "schedulers.timeline.*", "schedulers.policykit.view", "schedulers.policykit.decisions",
+        "schedulers.policykit.explain", "schedulers.policykit.estimates", "schedulers.controllers.prediction",
+        "schedulers.controllers.running", "schedulers.controllers.scene", "schedulers.wire.messages",
+        "schedulers.errors",
+        others="numpy msgspec",
+        standard=PURE | {"random.Random"},
+    ),
+    # The table finds models by name, from outside too.
+    "schedulers.jobmodels": _rule(
+        "schedulers.jobmodels.*", "schedulers.core.job", "schedulers.options", "schedulers.errors", "schedulers.plugins",
+        standard=PURE | {"difflib"},
+    ),
+    # Of the core: what a job is, what the machine has and what a session needs, never the ledger or the session itself.
+    "schedulers.jobmodels.*": _rule(
+        "schedulers.jobmodels.*", "schedulers.core.execution", "schedulers.applications.*", "schedulers.controllers.*", "schedulers.timesharing.*",
+        "schedulers.core.job", "schedulers.core.machine", "schedulers.core.operations", "schedulers.wire.messages",
+        "schedulers.options", "schedulers.errors",
+        others="numpy msgspec",
+    ),
+    "schedulers.controllers.*": _rule(
+        "schedulers.controllers.*", "schedulers.applications.*", "schedulers.options", "schedulers.errors",
+        others="numpy numba msgspec",
+    ),
+    "schedulers.applications.*": _rule("schedulers.applications.*", "schedulers.errors", others="numpy msgspec"),
+    # ---------------------------------------------------------------- schedulers: the shell
+    # The codecs are as pure as what decides; sockets, signals, clocks and files are the server's and the transcript's.
+    "schedulers.wire.*": _rule(
+        "schedulers.wire.*", "schedulers.errors", others="msgspec", standard=PURE | {"json", "struct"}
+    ),
+    "schedulers.wire.server": _rule("schedulers.wire.*", "schedulers.errors", others="zmq", standard=EVERYTHING),
+    "schedulers.wire.transcript": _rule(
+        "schedulers.wire.*", "schedulers.errors", others="msgspec", standard=EVERYTHING
+    ),
+    "schedulers": _rule(),
+    "schedulers.errors": _rule(standard=PURE | {"signal"}),
+    "schedulers.options": _rule("schedulers.errors", others="msgspec", standard=PURE | {"difflib"}),
+    "schedulers.plugins": _rule("schedulers.options", "schedulers.errors", standard=EVERYTHING),
+    "schedulers.kernel_cache": _rule(standard=EVERYTHING),
+    "schedulers.kernels": _rule(standard=EVERYTHING),  # imports kernels by name, to compile them before they are needed
+    "schedulers.listing": _rule("schedulers.options", others="rich"),
+    "schedulers.narrator": _rule(
+        "schedulers.core.job", "schedulers.core.session", "schedulers.policykit.*", "schedulers.wire.intervals",
+        "schedulers.wire.messages",
+    ),
+    # Assembly chooses: with the two doors it alone sees policies, job models and the session at once.
+    "schedulers.assembly": _rule("schedulers.*", standard=EVERYTHING),
+    "schedulers.__main__": _rule("schedulers.*", others="rich", standard=EVERYTHING),
+    "schedulers.pybatsim": _rule("schedulers.*", others="msgspec batsim procset", standard=EVERYTHING),
+    # ---------------------------------------------------------------- the other packages
+    "platforms.*": _rule("platforms.*", others="numpy matplotlib networkx", standard=EVERYTHING),
+    "workloads.*": _rule(
+        "workloads.*", others="numpy numpy.random matplotlib msgspec scipy", standard=EVERYTHING
+    ),
+    # The protocol: neutral messages, and Batsim 4's codec for the simulator's side of it.
+    "simulator.*": _rule(
+        "simulator.*", "platforms.model", "platforms.errors", "platforms.xml_reader", "schedulers.wire.messages",
+        "schedulers.wire.intervals", "schedulers.wire.batsim4.codec", "schedulers.errors", "schedulers.kernel_cache",
+        others="numpy numba msgspec zmq simgrid",
+        standard=EVERYTHING,
+    ),
+    "analysis.*": _rule("analysis.*", others="numpy numpy.random matplotlib seaborn", standard=EVERYTHING),
+    "experiments.*": _rule(
+        *(f"{package}.*" for package in PACKAGES),
+        others="numpy numpy.random matplotlib seaborn msgspec rich zmq distributed dask dask_jobqueue docker requests",
+        standard=EVERYTHING,
+    ),
+}  # fmt: skip
+"""Rules by the part they hold for; of several, the longest name counts. ``name.*`` holds for ``name`` and all below."""
+
+EXCEPTIONS: Mapping[tuple[str, str], str] = {}
+"""Single imports that break a rule, each with its reason; one that is not needed any more is an error."""
+
+
+def rule_of(module: str) -> str:
+    """Name of the rule for a module.
+
+    Raises
+    ------
+    KeyError
+        No rule holds for it: a new part needs one.
+    """
+    found = [part for part in LAW if _covers(part, module)]
+    if not found:
+        raise KeyError(f"no rule in tests/imports/law.py holds for {module!r}: say there what it may import")
+    return max(found, key=lambda part: (len(part.removesuffix(".*")), not part.endswith(".*")))
+
+
+def faults(module: str, source: str, ours: Iterable[str], is_package: bool = False) -> list[Fault]:
+    """Imports of a module that the law denies, in order.
+
+    Parameters
+    ----------
+    module, source
+        Its name and text.
+    ours
+        Names of all modules of the six packages.
+    is_package
+        Whether it is an ``__init__.py``.
+    """
+    known = frozenset(ours)
+    rule = LAW[rule_of(module)]
+    return [
+        Fault(module, one.line, one.target)
+        for one in imports(module, source, known, is_package)
+        if not rule.allows(one.target)
+    ]
+
+
+def _covers(pattern: str, module: str) -> bool:
+    part = pattern.removesuffix(".*")
+    return module == part or (pattern.endswith(".*") and module.startswith(f"{part}."))

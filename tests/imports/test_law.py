@@ -1,0 +1,164 @@
+"""The law of imports holds, and a probe that breaks it is caught."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.imports.graph import PACKAGES, REPOSITORY, imports, modules
+from tests.imports.law import EXCEPTIONS, LAW, faults, rule_of
+
+OURS = modules()
+
+PROBES = [
+    ("schedulers.policies.probe", "from schedulers.policies.backfill import Backfill"),
+    ("schedulers.policies.probe", "from schedulers.policies import POLICIES"),
+    ("schedulers.policies", "from schedulers.core.session import Session"),
+    ("schedulers.policies.probe", "from . import backfill"),
+    ("schedulers.policies.probe", "from schedulers.core.ledger import Books"),
+    ("schedulers.policies.probe", "from schedulers.core import cluster"),
+    ("schedulers.policies.probe", "import schedulers.core.session"),
+    ("schedulers.policies.probe", "from schedulers.core.guard import WireGuard"),
+    ("schedulers.policies.probe", "from schedulers.wire.messages import ExecuteJob"),
+    ("schedulers.policies.probe", "from schedulers.jobmodels import base"),
+    ("schedulers.policies.probe", "from schedulers.timeline.fit_kernels import find_fit"),
+    ("schedulers.policies.probe", "from schedulers.assembly import assemble"),
+    ("schedulers.policies.probe", "import simulator.kernel"),
+    ("schedulers.policies.probe", "def late():\n    import time"),
+    ("schedulers.policies.probe", "import datetime"),
+    ("schedulers.policies.probe", "import random"),
+    ("schedulers.policies.probe", "from random import Random"),
+    ("schedulers.policies.probe", "import numpy as np\nx = np.random.rand()"),
+    ("schedulers.policies.probe", "from numpy.random import default_rng"),
+    ("schedulers.policies.probe", "import os"),
+    ("schedulers.policies.probe", "import socket"),
+    ("schedulers.policies.probe", "import importlib"),
+    ("schedulers.policies.probe", "x = __import__('time')"),
+    ("schedulers.policies.probe", "import requests"),
+    ("schedulers.policykit.probe", "from schedulers.policies.plan import Plan"),
+    ("schedulers.policykit.probe", "from schedulers.core.cluster import Cluster"),
+    ("schedulers.policykit.probe", "from random import shuffle"),
+    ("schedulers.policykit.probe", "import time"),
+    ("schedulers.search.probe", "from schedulers.core.job import Job"),
+    ("schedulers.search.probe", "from schedulers.timeline import Timeline"),
+    ("schedulers.search.probe", "from time import monotonic"),
+    ("schedulers.search.probe", "import random"),
+    ("schedulers.timeline.probe", "from schedulers.core.ledger import Books"),
+    ("schedulers.timeline.probe", "from schedulers.policykit.view import View"),
+    ("schedulers.timesharing.probe", "from schedulers.core.cluster import Cluster"),
+    ("schedulers.timesharing.probe", "from schedulers.timeline import Timeline"),
+    ("schedulers.core.probe", "from schedulers.policies import POLICIES"),
+    ("schedulers.core.probe", "from schedulers.jobmodels.io_aware import IoAware"),
+    ("schedulers.core.probe", "from schedulers.assembly import assemble"),
+    ("schedulers.core.probe", "from schedulers.wire.batsim4 import codec"),
+    ("schedulers.core.probe", "import zmq"),
+    ("schedulers.core.probe", "import time"),
+    ("schedulers.jobmodels.probe", "from schedulers.policies.gang import Gang"),
+    ("schedulers.jobmodels.probe", "from schedulers.core.session import Session"),
+    ("schedulers.jobmodels.probe", "from schedulers.core.ledger import Books"),
+    ("schedulers.jobmodels.probe", "import time"),
+    ("schedulers.jobmodels.probe", "import random"),
+    ("schedulers.controllers.probe", "from schedulers.core.job import Job"),
+    ("schedulers.controllers.probe", "from schedulers.policykit.view import View"),
+    ("schedulers.controllers.probe", "from schedulers.wire.messages import Event"),
+    ("schedulers.applications.probe", "from schedulers.controllers.scene import Scene"),
+    ("schedulers.wire.probe", "from schedulers.core.job import Job"),
+    ("schedulers.wire.batsim4.probe", "import zmq"),
+    ("schedulers.wire.probe", "import time"),
+    ("schedulers.options", "import zmq"),
+    ("schedulers.assembly", "from experiments import sessions"),
+    ("schedulers.narrator", "from schedulers.core.ledger import Books"),
+    ("simulator.probe", "from schedulers.core.session import Session"),
+    ("simulator.probe", "from schedulers.policies import POLICIES"),
+    ("simulator.engines.probe", "from schedulers.jobmodels.base import Execution"),
+    ("simulator.probe", "from schedulers.wire.server import serve"),
+    ("simulator.probe", "from workloads import Workload"),
+    ("simulator.probe", "from experiments.spec import RunSpec"),
+    ("platforms.probe", "from schedulers.errors import InputError"),
+    ("platforms.zones.probe", "from workloads import Workload"),
+    ("workloads.probe", "from platforms.model import Platform"),
+    ("workloads.synthetic.probe", "from schedulers.core.job import Job"),
+    ("analysis.probe", "from experiments.spec import RunSpec"),
+    ("analysis.plots.probe", "from schedulers.wire.intervals import parse_intervals"),
+    ("experiments.probe", "from tests.reference.fluid import PlainFluid"),
+]
+
+
+@pytest.mark.parametrize("module", sorted(OURS))
+def test_every_module_keeps_the_law(module: str) -> None:
+    """A module imports what its rule names and nothing else, but for the listed exceptions."""
+    path = OURS[module]
+    found = faults(module, path.read_text(), OURS, path.name == "__init__.py")
+    assert [str(one) for one in found if (one.module, one.target) not in EXCEPTIONS] == []
+
+
+@pytest.mark.parametrize(("module", "source"), PROBES)
+def test_probe_is_caught(module: str, source: str) -> None:
+    """A file that breaks the law is named with the line of its import."""
+    found = faults(module, source, OURS)
+    assert [one.line for one in found] == [source.count("\n") + 1]
+    assert module in str(found[0])
+
+
+def test_every_rule_has_a_probe() -> None:
+    """Every rule but those of the shell, which may import all of the scheduler, is broken by some probe."""
+    shell = {"schedulers", "schedulers.errors", "schedulers.kernel_cache", "schedulers.kernels", "schedulers.listing"}
+    doors = {"schedulers.__main__", "schedulers.pybatsim", "schedulers.wire.server", "schedulers.wire.transcript"}
+    probed = {rule_of(module) for module, _ in PROBES}
+    assert set(LAW) - probed == shell | doors
+
+
+def test_every_exception_is_needed() -> None:
+    """An exception whose import is gone is deleted."""
+    needed = {
+        (module, one.target)
+        for module in {module for module, _ in EXCEPTIONS}
+        for one in faults(module, OURS[module].read_text(), OURS)
+    }
+    assert set(EXCEPTIONS) - needed == set()
+
+
+def test_a_new_folder_needs_a_rule() -> None:
+    """A module of a part that no rule names is an error, not free."""
+    with pytest.raises(KeyError, match=r"no rule in tests/imports/law\.py holds for 'schedulers\.novel\.thing'"):
+        rule_of("schedulers.novel.thing")
+
+
+def test_the_documented_policy_keeps_the_law() -> None:
+    """The policy that docs/adding-a-policy.md builds imports what the rule for policies allows."""
+    page = (REPOSITORY / "docs" / "adding-a-policy.md").read_text()
+    (code,) = [block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "import View" in block]
+    assert "schedulers.policykit.view" in {one.target for one in imports("schedulers.policies.own", code, OURS)}
+    assert faults("schedulers.policies.own", code, OURS) == []
+
+
+def test_lint_imports_catches_a_probe(tmp_path: Path) -> None:
+    """``lint-imports`` fails where a policy imports what no policy may: once it printed "10 kept, 0 broken" here."""
+    for package in (*PACKAGES, "tests/imports"):
+        shutil.copytree(REPOSITORY / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__", "*.xz"))
+    shutil.copy(REPOSITORY / "pyproject.toml", tmp_path)
+    (tmp_path / "tests" / "__init__.py").touch()
+    denied = [
+        "time",
+        "schedulers.policies.backfill",
+        "schedulers.core.ledger",
+        "schedulers.core.cluster",
+        "schedulers.wire.messages",
+    ]
+    probe = tmp_path / "schedulers" / "policies" / "probe.py"
+    probe.write_text("".join(f"import {target}\n" for target in denied))
+    command = "from importlinter.cli import lint_imports_command; lint_imports_command(['--no-cache'])"
+    ended = subprocess.run(
+        [sys.executable, "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300
+    )
+    said = " ".join(ended.stdout.split())
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    assert [
+        f"schedulers.policies.probe, line {line}: imports {target}," in said for line, target in enumerate(denied, 1)
+    ] == [True] * 5
+    assert "Policies do not see each other, also indirectly BROKEN" in said
