@@ -170,8 +170,7 @@ def assemble(
     steering: Steering | None = None
     if settings.malleable:
         execution = Malleable(execution, make_gate(settings.io_control, settings.io_order), on_application)
-        if settings.active:
-            steering = Steering(make_controllers(settings, on_conflict), execution)
+        steering = Steering(make_controllers(settings, on_conflict), execution, always=settings.active)
     return Session(
         policy,
         seed=seed,

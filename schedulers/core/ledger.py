@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from schedulers.core.allocation import together, without
+from schedulers.core.allocation import only, together, without
 from schedulers.core.availability import Availability
 from schedulers.core.cluster import Cluster
 from schedulers.core.job import Allocation, Job
@@ -101,6 +101,17 @@ class Books:
         self.advance(now_s)
         self.loans.lend(job_id, gained, now_s, until_s)
         return self._hold(job_id, together(self.running[job_id].allocation, gained))
+
+    def give_up(self, job_id: str, nodes: Collection[int], now_s: float, until_s: float) -> None:
+        """A running job will leave these nodes of its own by ``until_s``: they are booked until then, as a loan is."""
+        self.advance(now_s)
+        own, end_s = self.loans.own(job_id, self.running[job_id].allocation), self._booked_end[job_id]
+        gone = only(own, nodes)
+        if gone.nodes and now_s < until_s < end_s:
+            self.timeline.release(now_s, end_s, gone)
+            self._availability.after_release(gone.nodes, now_s)
+            self._availability.before_booking(gone.nodes, now_s, until_s)
+            self.loans.lend(job_id, gone, now_s, until_s)
 
     def leave(self, job_id: str, nodes: Collection[int], now_s: float) -> Running:
         """A running job has left nodes, lent ones or its own; returns what it is now."""

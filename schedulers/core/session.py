@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import enum
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, ClassVar
 
-from schedulers.core.allocation import find_growth
+from schedulers.core.allocation import find_growth, fits_beside, without
 from schedulers.core.cluster import Cluster
 from schedulers.core.guard import WireGuard, check_rows, check_start, check_wake
 from schedulers.core.job import Allocation, Job, job_from_wire
@@ -390,7 +390,7 @@ class Session:
     def _steer(self, steering: Steering) -> None:
         """Let controllers resize running jobs with what the policy left free; nodes are booked before they are used."""
         cluster = self.cluster
-        for resize in steering.decide(self._now_s, cluster.free_nodes, self._queue.values()):
+        for resize in steering.decide(self._now_s, cluster.free_nodes, self._queue.values(), self._fits_beside):
             gained: Allocation | None = None
             if resize.growth:
                 held = self._books.running[resize.id].allocation
@@ -401,7 +401,17 @@ class Session:
                     continue
                 changed = self._books.lend(resize.id, gained, self._now_s, resize.until_s)
                 self._observer.resized(changed, self._now_s)
+            elif resize.leaving:
+                self._books.give_up(resize.id, steering.left_by(resize), self._now_s, resize.until_s)
             steering.enact(resize, gained, self._now_s)
+
+    def _fits_beside(self, job: Job, kept: Mapping[str, Collection[int]]) -> bool:
+        """Whether a waiting job could start if running jobs held only these of their nodes."""
+        cluster = self.cluster
+        gone = cluster.unavailable
+        left = [without(self._books.running[name].allocation, gone.union(nodes)) for name, nodes in kept.items()]
+        free, room, band = cluster.free_node_indices(), cluster.free_storage, cluster.free_bandwidth
+        return fits_beside(self.machine, job, free, room, band, left)
 
     def _left(self, released: Released) -> None:
         """A running job has left nodes: they are free for the policy's next pass."""
