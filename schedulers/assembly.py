@@ -11,8 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from schedulers.applications.moldable import Moldable
 from schedulers.controllers.control import Control, make_controllers
 from schedulers.controllers.interference import Conflict
+from schedulers.core.job import Job
 from schedulers.core.machine import MachineDefaults
 from schedulers.core.session import Cadence, Observer, Session
 from schedulers.core.steering import Steering
@@ -93,6 +95,9 @@ class Settings(Control):
     io_order: IoOrder = option(IoOrder.FIFO, help="whose turn is next under exclusive I/O")
     malleable: bool = option(
         False, help="whether jobs whose profile describes a malleable application run as one (field malleable)"
+    )
+    moldable: bool = option(
+        False, help="whether malleable jobs may start on fewer nodes than they ask for, down to their minimum"
     )
     io_node_depth: int = option(
         0, low=0, high=9, help="parts of a node's location that name its I/O node; 0: one I/O node for the machine"
@@ -183,7 +188,21 @@ def assemble(
         observer=observer,
         explain=explain,
         steering=steering,
+        fewest_nodes=_fewest_nodes(policy, settings),
     )
+
+
+def _fewest_nodes(policy: Policy, settings: Settings) -> Callable[[Job], int] | None:
+    if not settings.moldable:
+        return None
+    if not settings.malleable:
+        raise OptionError("the setting 'moldable' is about malleable jobs: it needs the setting 'malleable'")
+    if not getattr(policy, "starts_moldable", False):
+        raise OptionError(
+            f"policy {type(policy).__name__} starts every job on all nodes that it asks for: it cannot be combined "
+            "with the setting 'moldable'"
+        )
+    return Moldable()
 
 
 _WHOLE_MACHINE = Sharing(Slices(level=1, quantum_us=1_000_000), Costs())

@@ -13,7 +13,7 @@ from typing import Any
 from schedulers.core.allocation import only, together, without
 from schedulers.core.availability import Availability
 from schedulers.core.cluster import Cluster
-from schedulers.core.job import Allocation, Job
+from schedulers.core.job import Allocation, Job, sized_as
 from schedulers.core.loans import Loans
 from schedulers.core.machine import Machine
 from schedulers.policykit.estimates import Estimator
@@ -62,7 +62,7 @@ class Books:
     def start(self, job: Job, allocation: Allocation, now_s: float) -> None:
         """A job starts."""
         end_s = now_s + self._estimator.estimate_s(job)
-        self.cluster.allocate(job, allocation)
+        self.cluster.allocate(sized_as(job, min(job.nodes, len(allocation.nodes))), allocation)
         self.timeline.reserve(now_s, end_s, allocation)
         self.running[job.id] = Running(job, now_s, end_s, allocation)
         self._book_end(job, end_s)

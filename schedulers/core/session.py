@@ -109,6 +109,8 @@ class Session:
         Expected durations of jobs; default: their walltimes.
     steering
         Controllers that resize running jobs; ``execution`` must be one that can.
+    fewest_nodes
+        Fewest nodes that a job may start on; ``None``: jobs start on all that they ask for.
     """
 
     def __init__(
@@ -125,6 +127,7 @@ class Session:
         observer: Observer | None = None,
         estimator: Estimator | None = None,
         steering: Steering | None = None,
+        fewest_nodes: Callable[[Job], int] | None = None,
     ) -> None:
         self._policy = policy
         self._rng = random.Random(seed)
@@ -138,6 +141,7 @@ class Session:
         self._observer = observer or Observer()
         self._estimator: Estimator = estimator if estimator is not None else Walltimes()
         self._steering = steering
+        self._fewest_nodes = fewest_nodes
         self._notebook: dict[str, Any] = {}
         self._queue: dict[str, Job] = {}
         self._profiles: dict[str, dict[str, dict[str, Any]]] = {}
@@ -323,6 +327,7 @@ class Session:
             self._notebook,
             notes,
             self._estimator.estimate_s,
+            self._fewest_nodes,
         )
         for decision in self._policy(view):
             enact = self._ENACT.get(type(decision))
@@ -334,7 +339,8 @@ class Session:
 
     def _start(self, decision: Start) -> None:
         job, allocation = decision.job, decision.allocation
-        check_start(self.cluster, job.id in self._queue, job, allocation)
+        fewest = self._fewest_nodes(job) if self._fewest_nodes is not None else None
+        check_start(self.cluster, job.id in self._queue, job, allocation, fewest)
         check_rows(self.machine, job, allocation)
         del self._queue[job.id]
         self._books.start(job, allocation, self._now_s)

@@ -47,7 +47,7 @@ bandwidth = "100GBps"
 class Seen(Observer):
     """What happened: starts, ends, final states, and sizes of applications, by the jobs' names.
 
-    Times in hundredths of a second: each sub-job ends some tenths of a millisecond late, as Batsim's messages take time.
+    Times in hundredths of a second: each sub-job ends some tenths of a millisecond late, as messages take time.
     """
 
     starts: dict[str, float] = field(default_factory=dict)
