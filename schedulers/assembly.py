@@ -176,6 +176,11 @@ def assemble(
     if settings.malleable:
         execution = Malleable(execution, make_gate(settings.io_control, settings.io_order), on_application)
         steering = Steering(make_controllers(settings, on_conflict), execution, always=settings.active)
+    elif settings.active:
+        raise OptionError(
+            "the settings 'interference', 'expansion', 'shrink' and 'controller' resize malleable jobs: they need the "
+            "setting 'malleable'"
+        )
     return Session(
         policy,
         seed=seed,

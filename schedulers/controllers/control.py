@@ -82,12 +82,12 @@ class Controllers:
         """Call one after the other; what one takes is not idle for the next, and an application is changed once."""
         collecting, given_up = self._collect(scene)
         yield from given_up
-        scene = scene.after(given_up)
-        requested = list(granted(scene, growing=not collecting))
-        yield from requested
+        if scene.evolving:
+            requested = list(granted(scene.after(given_up), growing=not collecting))
+            yield from requested
+            scene = scene.after(requested)
         if collecting:
             return
-        scene = scene.after(requested)
         agreed = []
         for resize in self.interference(scene):
             agreed.append(resize)

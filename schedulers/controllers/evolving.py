@@ -29,6 +29,8 @@ def granted(scene: Scene, *, growing: bool = True) -> Iterator[Resize]:
     """
     idle = scene.idle
     for view in scene.applications:
+        if not view.application.requests:
+            continue
         change = due_change(view)
         if change > 0:
             change = min(change, idle) if growing else 0

@@ -122,6 +122,11 @@ class Scene:
         return Outlook.of(self.applications)
 
     @cached_property
+    def evolving(self) -> bool:
+        """Whether any application asks for changes itself."""
+        return any(view.application.requests for view in self.applications)
+
+    @cached_property
     def coming(self) -> int:
         """Nodes that applications are about to leave: held, but not in use after all agreed changes."""
         return sum(max(0, view.held - view.settled_nodes) for view in self.applications)

@@ -52,17 +52,20 @@ class Candidate:
 
     def io_ratio(self, nodes: int) -> float:
         """Share of the I/O phases in its period on so many nodes (Eq. 3); 0 without I/O."""
-        if not self.io_every:
-            return 0.0
-        return self.io_s / (self.io_every * self.model.iteration_s(nodes) + self.io_s)
+        return self._io_ratio(self.model.iteration_s(nodes))
+
+    def _io_ratio(self, iteration_s: float) -> float:
+        return self.io_s / (self.io_every * iteration_s + self.io_s) if self.io_every else 0.0
 
     def score(self, given: int, weight: float) -> float:
         """What the next node is worth after ``given`` ones (:func:`balance`); 0 where it can use no more."""
-        size = self.nodes + given
-        if size >= self.model.maximum:
+        model, place = self.model, self.nodes + given - self.model.minimum
+        times_s = model.iterations_s
+        if place + 1 >= len(times_s):
             return 0.0
-        gain = self.model.speedup(size + 1) - self.model.speedup(size)
-        return balance(gain, self.io_ratio(size + 1), weight) if weight else gain
+        now_s, then_s = times_s.item(place), times_s.item(place + 1)
+        gain = model.sequential_s / then_s - model.sequential_s / now_s
+        return balance(gain, self._io_ratio(then_s), weight) if weight else gain
 
 
 def balance(gain: float, io_ratio: float, weight: float) -> float:
