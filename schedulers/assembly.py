@@ -11,9 +11,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from schedulers.applications.moldable import Moldable
 from schedulers.controllers.control import make_controllers
 from schedulers.controllers.interference import Conflict
 from schedulers.core.execution import Runtime
+from schedulers.core.job import Job
 from schedulers.core.machine import MachineDefaults
 from schedulers.core.session import Cadence, Observer, Session
 from schedulers.core.steering import Steering
@@ -206,6 +208,7 @@ def assemble(
         observer=observer,
         explain=explain,
         steering=steering,
+        fewest_nodes=_fewest_nodes(policy, model),
     )
 
 
@@ -275,6 +278,18 @@ class SessionSpec:
         )
 
 
+def _fewest_nodes(policy: Policy, model: JobModel) -> Callable[[Job], int] | None:
+    """On how few nodes jobs may start; ``None``: on all that they request."""
+    if not isinstance(model, Malleable) or not model.moldable:
+        return None
+    if not getattr(policy, "starts_moldable", False):
+        raise OptionError(
+            f"policy {type(policy).__name__} starts every job on all nodes that it requests: it cannot be combined "
+            "with --model malleable:moldable=true"
+        )
+    return Moldable()
+
+
 OnRecord = Callable[[JobRecord], None] | None
 OnConflict = Callable[[Conflict], None] | None
 Played = tuple[Runtime, Steering | None]
@@ -295,9 +310,7 @@ def _malleable(
     assert isinstance(model, Malleable)
     gate = make_gate(settings.io_control, settings.io_order)
     runtime = ProgramRuntime(model, gate, settings.io_node_depth, on_record, direct=direct)
-    if not model.active:
-        return runtime, None
-    return runtime, Steering(make_controllers(model, on_conflict), Applications(runtime))
+    return runtime, Steering(make_controllers(model, on_conflict), Applications(runtime), always=model.active)
 
 
 def _time_sharing(

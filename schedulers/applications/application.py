@@ -11,7 +11,8 @@
         "overhead": 2.0,                         seconds of one reconfiguration
         "io_bytes": 11.9e9,                      written per I/O phase by all nodes together
         "model": {"nodes": [64, 128], "cpu": [1.9, 1.0], "comm": [0.1, 0.15], "io": [8.5, 8.5]},
-        "variation": [1.0, 1.01, 0.99]           optional: what an interval really takes, relative to the model
+        "variation": [1.0, 1.01, 0.99],          optional: what an interval really takes, relative to the model
+        "requests": [{"iteration": 500, "nodes": 128}]    optional: sizes that it asks for itself, at control points
       }
     }
 
@@ -25,7 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from schedulers.applications.performance import (
     Measurement,
@@ -39,8 +40,11 @@ FIELD = "malleable"
 """Field of the profile (or of the job) that describes a malleable application."""
 
 _KNOWN = frozenset(
-    {"iterations", "io_every", "control_every", "minimum", "maximum", "overhead", "io_bytes", "model", "variation"}
-)
+    {
+        "iterations", "io_every", "control_every", "minimum", "maximum", "overhead", "io_bytes", "model", "variation",
+        "requests",
+    }
+)  # fmt: skip
 _PARAMETERS = {
     "work": "work_s",
     "serial": "serial_s",
@@ -50,6 +54,13 @@ _PARAMETERS = {
     "io_node": "io_node_s",
 }
 _COLUMNS = ("nodes", "cpu", "comm", "io")
+
+
+class SizeRequest(NamedTuple):
+    """A change of size that an application itself asks for: ``nodes`` from the control point ``iteration`` on."""
+
+    iteration: int
+    nodes: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +85,8 @@ class Application:
     variation
         Real over modelled duration of the intervals between control points, one after another, repeated from the
         beginning when they run out. The scheduler's predictions do not know it.
+    requests
+        Changes of size that the application itself asks for, in order.
     """
 
     iterations: int
@@ -83,6 +96,7 @@ class Application:
     io_bytes: float
     model: PerformanceModel
     variation: tuple[float, ...] = (1.0,)
+    requests: tuple[SizeRequest, ...] = ()
 
     @property
     def minimum(self) -> int:
@@ -113,6 +127,10 @@ class Application:
     def io_due(self, iteration: int) -> bool:
         """Whether an I/O phase follows an iteration."""
         return bool(self.io_every) and iteration > 0 and iteration % self.io_every == 0
+
+    def requested_nodes(self, iteration: int) -> int | None:
+        """Nodes that the application asks for at a control point; ``None`` where it asks for nothing."""
+        return next((one.nodes for one in self.requests if one.iteration == iteration), None)
 
     def interval_s(self, begin: int, end: int, nodes: int) -> float:
         """Real duration of the iterations from ``begin`` to ``end``, which lie between two control points."""
@@ -153,6 +171,7 @@ def read_application(description: Mapping[str, Any], nodes: int) -> Application:
         _number(description, "io_bytes", 0.0),
         model,
         _variation(description.get("variation")),
+        _requests(description.get("requests", ()), iterations, control_every, minimum, maximum),
     )
 
 
@@ -177,6 +196,27 @@ def _model(model: Any, minimum: int, maximum: int) -> PerformanceModel:
         *columns, strict=True
     )]  # fmt: skip
     return from_measurements(rows, minimum, maximum)
+
+
+def _requests(entries: Any, iterations: int, control_every: int, minimum: int, maximum: int) -> tuple[SizeRequest, ...]:
+    if not isinstance(entries, list | tuple):
+        raise ValueError(f"{FIELD}.requests must be a list of objects with iteration and nodes, got {entries!r}")
+    found: list[SizeRequest] = []
+    for number, entry in enumerate(entries):
+        where = f"{FIELD}.requests[{number}]"
+        if not isinstance(entry, Mapping) or entry.keys() != {"iteration", "nodes"}:
+            raise ValueError(f"{where} must be an object with iteration and nodes, got {entry!r}")
+        for key, low, high in (("iteration", 1, iterations - 1), ("nodes", minimum, maximum)):
+            value = entry[key]
+            if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+                raise ValueError(f"{where}.{key} must be a whole number from {low} to {high}, got {value!r}")
+        request = SizeRequest(entry["iteration"], entry["nodes"])
+        if request.iteration % control_every:
+            raise ValueError(f"{where}.iteration: {request.iteration} is no multiple of control_every, {control_every}")
+        if found and request.iteration <= found[-1].iteration:
+            raise ValueError(f"{where}.iteration: {request.iteration} does not come after {found[-1].iteration}")
+        found.append(request)
+    return tuple(found)
 
 
 def _variation(values: Any) -> tuple[float, ...]:

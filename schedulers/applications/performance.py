@@ -120,11 +120,6 @@ class PerformanceModel:
         found: Floats = self.sequential_s / self.iterations_s
         return found
 
-    @cached_property
-    def lists(self) -> tuple[list[float], list[float]]:
-        """:attr:`speedups` and :attr:`iterations_s` as lists, which are quicker for single looks."""
-        return self.speedups.tolist(), self.iterations_s.tolist()
-
     def at(self, nodes: int) -> Times:
         """Seconds on so many nodes; ValueError outside of the model."""
         index = self._index(nodes)

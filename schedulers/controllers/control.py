@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from schedulers.controllers.admission import Shrink, admission, awaited
+from schedulers.controllers.evolving import granted
 from schedulers.controllers.expansion import Expand, collection, give_back
 from schedulers.controllers.interference import Conflict, Interference, Strategy
-from schedulers.controllers.scene import Resize, Scene
+from schedulers.controllers.scene import Controller, Resize, Scene
 from schedulers.controllers.sharing import Expansion
-from schedulers.options import option
+from schedulers.options import build, option
+from schedulers.plugins import load_class, split_spec
 
 
 @dataclass(frozen=True)
@@ -39,44 +42,82 @@ class Control:
     expansion_profit: float = option(
         1.0, low=0.0, high=1e6, help="expansions must save this many times the seconds of two reconfigurations"
     )
+    shrink: Shrink = option(
+        Shrink.NONE, help="whether running malleable applications shrink so that the first waiting job can start"
+    )
+    controller: str = option(
+        "", help="a controller of one's own, as FILE.py:CLASS[:key=value,...]; it decides beside the others"
+    )
 
     @property
     def active(self) -> bool:
         """Whether anything is to be controlled."""
-        return self.interference is not Strategy.NONE or self.expansion is not Expansion.NONE
+        built_in = (self.interference is not Strategy.NONE, self.expansion is not Expansion.NONE)
+        return any(built_in) or self.shrink is not Shrink.NONE or bool(self.controller)
 
 
 @dataclass(frozen=True)
 class Controllers:
-    """Resolve collisions, then share what is left idle; but collect nodes for a waiting job before all else.
+    """Collect nodes for a waiting job, grant what applications ask for, resolve collisions, share what is left idle.
 
-    While nodes are collected nothing is lent: what has come back already must not go out again.
+    While nodes are collected none are lent or given: what has come back already must not go out again.
 
     Attributes
     ----------
     interference, expand
-        The two controllers.
+        The two controllers of the paper.
+    shrink
+        Whether applications shrink below the size that they were started with to admit a waiting job.
+    outside
+        A controller of the user's own; ``None`` for none. It decides after the interference controller and sees what
+        that agreed on; expansion shares what both leave idle.
     """
 
     interference: Interference
     expand: Expand
+    shrink: Shrink = Shrink.NONE
+    outside: Controller | None = None
 
     def __call__(self, scene: Scene) -> Iterator[Resize]:
-        """Ask each in turn; what one takes is not idle for the next, and an application is asked of one thing."""
-        collected = collection(scene)
-        if collected.wanted:
-            yield from give_back(collected)
+        """Call one after the other; what one takes is not idle for the next, and an application is changed once."""
+        collecting, given_up = self._collect(scene)
+        yield from given_up
+        if scene.evolving:
+            requested = list(granted(scene.after(given_up), growing=not collecting))
+            yield from requested
+            scene = scene.after(requested)
+        if collecting:
             return
-        taken, touched = 0, set[str]()
+        agreed = []
         for resize in self.interference(scene):
-            taken += resize.growth
-            touched.add(resize.id)
+            agreed.append(resize)
             yield resize
-        yield from self.expand(scene, taken, touched)
+        if self.outside is not None:
+            for resize in self.outside(scene.after(agreed)):
+                agreed.append(resize)
+                yield resize
+        yield from self.expand(scene, sum(resize.growth for resize in agreed), {resize.id for resize in agreed})
+
+    def _collect(self, scene: Scene) -> tuple[bool, Sequence[Resize]]:
+        """Whether nodes are collected for a waiting job, and what applications give up for it now."""
+        if self.shrink is Shrink.TO_ADMIT:
+            if awaited(scene):
+                return True, ()
+            given_up = list(admission(scene))
+            if given_up:
+                return True, given_up
+        collected = collection(scene)
+        return collected.wanted > 0, list(give_back(collected))
 
 
 def make_controllers(control: Control, tell: Callable[[Conflict], None] | None = None) -> Controllers:
-    """Put the controllers together; ``tell`` is told of every predicted collision."""
+    """Put the controllers together; ``tell`` is called with every predicted collision.
+
+    Raises
+    ------
+    OptionError
+        The controller from outside cannot be loaded, or its options are wrong.
+    """
     return Controllers(
         Interference(
             control.interference,
@@ -88,4 +129,12 @@ def make_controllers(control: Control, tell: Callable[[Conflict], None] | None =
             tell,
         ),
         Expand(control.expansion, control.io_weight, control.expansion_profit),
+        control.shrink,
+        _outside(control.controller) if control.controller else None,
     )
+
+
+def _outside(text: str) -> Controller:
+    name, options = split_spec(text)
+    controller: Controller = build(load_class(name, "controller", methods=("__call__",)), options)
+    return controller

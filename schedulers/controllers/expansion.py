@@ -11,15 +11,11 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from schedulers.controllers.outlook import Flags, Outlook
-from schedulers.controllers.prediction import Step
+from schedulers.controllers.prediction import Step, io_duration_s
 from schedulers.controllers.running import AppView
 from schedulers.controllers.scene import Reason, Resize, Scene
-from schedulers.controllers.sharing import SHARING, Claims, Expansion, Integers
-
-Places = npt.NDArray[np.intp]
+from schedulers.controllers.sharing import SHARING, Candidate, Expansion
 
 
 @dataclass(frozen=True)
@@ -56,33 +52,23 @@ class Expand:
         able = outlook.willing & (outlook.nodes < outlook.maximum)
         if touched:
             able &= np.array([view.id not in touched for view in scene.applications], np.bool_)
-        places = np.flatnonzero(able)
-        claims = self._claims(scene, places)
-        given = SHARING[self.expansion](claims, idle, self.weight)
-        chosen = np.flatnonzero(given > 0)
-        chosen = chosen[self._pays(outlook, claims, places, given, chosen)]
-        places = places[chosen]
-        columns = (places, outlook.next_control[places].astype(np.int64), given[chosen], outlook.returnable_s[places])
-        for place, control, extra, until_s in zip(*(column.tolist() for column in columns), strict=True):
-            yield Resize(scene.applications[place].id, (Step(control, extra),), Reason.EXPAND, until_s)
+        views = [scene.applications[place] for place in np.flatnonzero(able).tolist()]
+        given = SHARING[self.expansion](list(map(_candidate, views)), idle, self.weight)
+        for view, extra in zip(views, given, strict=True):
+            if extra and self._pays(view, extra):
+                yield Resize(view.id, (Step(view.next_control, extra),), Reason.EXPAND, view.returnable_s)
 
-    def _claims(self, scene: Scene, places: Places) -> Claims:
-        outlook = scene.outlook
-        nodes = outlook.nodes[places].astype(np.int64)
-        rooms = outlook.maximum[places].astype(np.int64) - nodes
-        models = [scene.applications[place].application.model for place in places.tolist()]
-        return Claims(models, nodes, rooms, outlook.io_s[places], outlook.io_every[places])
+    def _pays(self, view: AppView, extra: int) -> bool:
+        """Whether so many more nodes save enough until the application's end."""
+        model, left = view.application.model, view.application.iterations - view.next_control
+        saved_s = left * (model.iteration_s(view.nodes) - model.iteration_s(view.nodes + extra))
+        return saved_s > 2 * self.profit * view.application.overhead_s
 
-    def _pays(self, outlook: Outlook, claims: Claims, places: Places, given: Integers, chosen: Places) -> Flags:
-        """Whether what the chosen ones are given saves enough until their ends."""
-        left = outlook.iterations[places[chosen]] - outlook.next_control[places[chosen]]
-        sizes = zip(chosen.tolist(), claims.nodes[chosen].tolist(), given[chosen].tolist(), strict=True)
-        saved_s = [
-            claims.models[place].iteration_s(nodes) - claims.models[place].iteration_s(nodes + extra)
-            for place, nodes, extra in sizes
-        ]
-        pays: Flags = left * np.array(saved_s, np.float64) > 2 * self.profit * outlook.overhead_s[places[chosen]]
-        return pays
+
+def _candidate(view: AppView) -> Candidate:
+    application = view.application
+    io_s = io_duration_s(application, view.observed, view.nodes)
+    return Candidate(application.model, view.nodes, application.io_every, io_s)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,25 +14,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct
 
-from schedulers.controllers import interference_kernels as kernels
-from schedulers.controllers.outlook import Flags, Floats, Outlook
-from schedulers.controllers.prediction import Step
+from schedulers.controllers.coupling import couple, coupled_size
+from schedulers.controllers.overlaps import Fleet, Floats
+from schedulers.controllers.prediction import Phase, Step
 from schedulers.controllers.running import AppView
 from schedulers.controllers.scene import Reason, Resize, Scene
-from schedulers.controllers.shifting import Refusal
-
-Integers = npt.NDArray[np.int64]
-
-_REFUSALS = {
-    kernels.UNWILLING: Refusal.UNWILLING,
-    kernels.NO_CONTROL_POINTS: Refusal.NO_CONTROL_POINTS,
-    kernels.THIRD: Refusal.THIRD,
-    kernels.TOO_SHORT: Refusal.TOO_SHORT,
-    kernels.TOO_SLOW: Refusal.TOO_SLOW,
-}
+from schedulers.controllers.shifting import Refusal, plan_shift, select_application
 
 
 class Strategy(enum.Enum):
@@ -40,7 +29,7 @@ class Strategy(enum.Enum):
 
     NONE = "none"
     WATCH = "watch"
-    """Predict and tell, but do nothing."""
+    """Predict and report, but do nothing."""
     SHIFT = "phase-shifting"
     COUPLE = "period-coupling"
 
@@ -77,6 +66,56 @@ class Conflict(Struct, frozen=True, gc=False):
     shift_s: float = 0.0
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Prospect:
+    """The next I/O phases of all applications, with what is allowed for errors of their prediction.
+
+    Attributes
+    ----------
+    views
+        The applications.
+    fleet
+        Their next phases.
+    wide
+        The same, taken to last longer by the margins.
+    margins_s
+        Seconds allowed for errors, by application.
+    """
+
+    views: Sequence[AppView]
+    fleet: Fleet
+    wide: Fleet
+    margins_s: Floats
+
+    @classmethod
+    def of(cls, scene: Scene, uncertainty_s: float, sigmas: float) -> Prospect:
+        """The scene's; margins are ``uncertainty_s``, or ``sigmas`` standard errors where these are more."""
+        outlook = scene.outlook
+        margins_s = np.maximum(uncertainty_s, sigmas * outlook.errors_s)
+        fleet = Fleet(outlook.starts_s, outlook.durations_s, outlook.periods_s)
+        durations_s = np.where(np.isfinite(fleet.starts), fleet.durations + margins_s, 0.0)
+        return cls(scene.applications, fleet, Fleet(fleet.starts, durations_s, fleet.periods), margins_s)
+
+    def phase(self, place: int) -> Phase:
+        """An application's next phase; only for one that has I/O left, as all that collide have."""
+        phase = self.views[place].next_phase
+        assert phase is not None, "an application without I/O collides with none"
+        return phase
+
+    def margin_s(self, place: int) -> float:
+        """Seconds allowed for errors of an application's prediction."""
+        return self.margins_s.item(place)
+
+    def widened(self, place: int) -> Phase:
+        """An application's next phase, taken to last longer by its margin."""
+        return self.phase(place).widened(self.margin_s(place))
+
+    def first_collision(self, place: int) -> int | None:
+        """The application whose next phase collides first with that of ``place``."""
+        hits = self.wide.colliding(self.widened(place)).tolist()
+        return next((hit for hit in hits if hit != place), None)
+
+
 @dataclass(frozen=True)
 class Interference:
     """See the module.
@@ -95,7 +134,7 @@ class Interference:
     tolerance
         Relative difference of coupled periods that is left alone.
     tell
-        Told of every predicted collision.
+        Called with every predicted collision.
     """
 
     strategy: Strategy = Strategy.SHIFT
@@ -107,98 +146,109 @@ class Interference:
     tell: Callable[[Conflict], None] | None = None
 
     def __call__(self, scene: Scene) -> Iterator[Resize]:
-        """Look at the applications whose I/O phase has ended; an application is asked of one thing at a time."""
+        """Look at the applications whose I/O phase has ended; none is resized twice in one look."""
         if self.strategy is Strategy.NONE or not scene.ended or len(scene.applications) < 2:
             return
-        outlook = scene.outlook
-        known = {application.id: place for place, application in enumerate(scene.applications)}
-        places = np.array([known[ended.id] for ended in scene.ended if ended.id in known], np.int64)
-        places = places[np.isfinite(outlook.starts_s[places])]
-        margins_s = np.maximum(self.uncertainty_s, self.sigmas * outlook.errors_s)
-        ends_s = outlook.starts_s + (outlook.durations_s + margins_s)
-        others = np.empty_like(places)
-        kernels.first_collisions(outlook.starts_s, ends_s, places, others)
-        places, others = places[others >= 0], others[others >= 0]
-        if self.strategy is Strategy.WATCH:
-            self._watched(scene, places, others)
-        elif len(places):
-            answers = self._answers(scene, margins_s, ends_s, places, others)
-            yield from self._decide(scene, margins_s, np.column_stack((places, others, answers)).tolist())
-
-    def _watched(self, scene: Scene, places: Integers, others: Integers) -> None:
-        if self.tell is not None:
-            starts, names = scene.outlook.starts_s.tolist(), [view.id for view in scene.applications]
-            for place, other in zip(places.tolist(), others.tolist(), strict=True):
-                pair = (names[place], names[other], starts[place], starts[other])
-                self.tell(Conflict(scene.now_s, *pair, self.strategy.value))
-
-    def _answers(self, scene: Scene, margins_s: Floats, ends_s: Floats, places: Integers, others: Integers) -> Integers:
-        """What could be done about each conflict, as far as it does not depend on idle nodes."""
-        rules = np.array([self.equal, self.similar, self.tolerance, self.strategy is Strategy.COUPLE], np.float64)
-        answers = np.zeros((len(places), 5), np.int64)
-        apps, marked = _apps(scene.outlook, margins_s), np.zeros(len(ends_s), np.bool_)
-        kernels.mark_resizable(apps, places, others, rules, marked)
-        firsts, tables = _tables(scene.applications, marked)
-        kernels.resolve(apps, ends_s, tables, firsts, places, others, rules, answers)
-        return answers
-
-    def _decide(self, scene: Scene, margins_s: Floats, conflicts: Sequence[Sequence[int]]) -> Iterator[Resize]:
-        """Take what the idle nodes allow: a coupling, else a shift."""
-        outlook, views, idle, touched = scene.outlook, scene.applications, scene.idle, set[int]()
-        starts, ends = outlook.starts_s.tolist(), (outlook.starts_s + outlook.durations_s).tolist()
-        for place, other, coupled, coupled_by, shifted, outcome, extra in conflicts:
-            if place in touched:
+        prospect = Prospect.of(scene, self.uncertainty_s, self.sigmas)
+        places = {application.id: place for place, application in enumerate(scene.applications)}
+        idle, touched = scene.idle, set[int]()
+        for ended in scene.ended:
+            place = places.get(ended.id)
+            if place is None or place in touched or prospect.views[place].next_phase is None:
                 continue
-            resize, taken, shift_s = None, 0, 0.0
-            if shifted in touched:
-                outcome = kernels.UNWILLING
-            if coupled >= 0 and coupled not in touched and coupled_by <= idle:
-                chosen, taken = coupled, coupled_by
-                steps: tuple[Step, ...] = (Step(int(outlook.next_control.item(chosen)), taken),)
-                resize = Resize(views[chosen].id, steps, Reason.COUPLE, outlook.returnable_s.item(chosen))
-            elif outcome == kernels.SHIFT and extra <= idle:
-                chosen, taken = shifted, extra
-                last = int(outlook.last_control.item(chosen))
-                steps = (Step(int(outlook.next_control.item(chosen)), taken), Step(last, -taken))
-                resize = Resize(views[chosen].id, steps, Reason.SHIFT, starts[chosen])
-                rival = other if chosen == place else place
-                shift_s = ends[chosen] - starts[rival] + 2 * margins_s.item(chosen)
-            if self.tell is not None:
-                pair = (views[place].id, views[other].id, starts[place], starts[other])
-                if resize is None:
-                    self.tell(Conflict(scene.now_s, *pair, _REFUSALS.get(outcome, Refusal.NO_NODES).value))
-                else:
-                    self.tell(Conflict(scene.now_s, *pair, resize.reason.value, resize.id, taken, shift_s))
-            if resize is not None:
-                idle -= max(0, taken)
+            other = prospect.first_collision(place)
+            if other is None:
+                continue
+            if self.strategy is Strategy.WATCH:
+                self._report(scene, prospect, place, other)
+                continue
+            chosen, answer = self._resolve(prospect, place, other, idle, touched)
+            self._report(scene, prospect, place, other, chosen, answer)
+            if isinstance(answer, Resize):
+                idle -= answer.growth
                 touched.add(chosen)
-                yield resize
+                yield answer
 
+    def _resolve(
+        self, prospect: Prospect, place: int, other: int, idle: int, touched: set[int]
+    ) -> tuple[int, Resize | Refusal]:
+        """Couple the periods where that is wanted and possible; else shift a phase, or say why not."""
+        if self.strategy is Strategy.COUPLE:
+            coupled = self._couple(prospect, place, other, idle, touched)
+            if coupled is not None:
+                return coupled
+        return self._shift(prospect, place, other, idle, touched)
 
-def _apps(outlook: Outlook, margins_s: Floats) -> Floats:
-    """The table of :mod:`schedulers.controllers.interference_kernels`."""
-    rows = {
-        kernels.START: outlook.starts_s,
-        kernels.DURATION: outlook.durations_s,
-        kernels.PERIOD: outlook.periods_s,
-        kernels.MARGIN: margins_s,
-        kernels.MEAN: outlook.mean_s,
-        kernels.NODES: outlook.nodes,
-        kernels.BASE: outlook.base,
-        kernels.MINIMUM: outlook.minimum,
-        kernels.NEXT_CONTROL: outlook.next_control,
-        kernels.LAST_CONTROL: outlook.last_control,
-        kernels.IO_EVERY: outlook.io_every,
-        kernels.OVERHEAD: outlook.overhead_s,
-        kernels.WILLING: outlook.willing.astype(np.float64),
-    }
-    return np.stack([rows[row] for row in range(len(rows))])
+    def _couple(
+        self, prospect: Prospect, place: int, other: int, idle: int, touched: set[int]
+    ) -> tuple[int, Resize] | None:
+        """Algorithm 4: the application with the larger period, and the size that fits."""
+        coupling = couple(prospect.phase(place), prospect.phase(other), self.tolerance)
+        if coupling is None:
+            return None
+        chosen = (place, other)[coupling.chosen]
+        view = prospect.views[chosen]
+        if not view.willing or chosen in touched:
+            return None
+        application, phase = view.application, prospect.phase(chosen)
+        size = coupled_size(coupling, phase, application.model, view.nodes, view.base, application.io_every)
+        if size is None or size == view.nodes or size - view.nodes > idle:
+            return None
+        return chosen, Resize(view.id, (Step(view.next_control, size - view.nodes),), Reason.COUPLE, view.returnable_s)
 
+    def _shift(
+        self, prospect: Prospect, place: int, other: int, idle: int, touched: set[int]
+    ) -> tuple[int, Resize | Refusal]:
+        """Algorithm 3: the chosen application gets nodes from its next control point to the last before its write."""
+        pair = (place, other)
+        wide = [prospect.widened(index) for index in pair]
+        which = select_application(wide[0], wide[1], self.equal, self.similar)
+        chosen = pair[which]
+        view = prospect.views[chosen]
+        if not view.willing or chosen in touched:
+            return chosen, Refusal.UNWILLING
+        application, first = view.application, view.next_control
+        at = application.next_io(view.iteration)
+        assert at is not None, "an application with a predicted phase has I/O left"
+        last = at - application.control_every
+        plan = plan_shift(
+            wide[which],
+            wide[1 - which],
+            prospect.fleet.without(pair),
+            original_s=(last - first) * view.observed.iteration(view.nodes, application.model).mean,
+            overhead_s=application.overhead_s,
+            uncertainty_s=prospect.margin_s(chosen),
+            model=application.model,
+            nodes=view.nodes,
+            idle=idle,
+        )
+        if isinstance(plan, Refusal):
+            return chosen, plan
+        steps = (Step(first, plan.extra), Step(last, -plan.extra))
+        return chosen, Resize(view.id, steps, Reason.SHIFT, prospect.phase(chosen).start_s)
 
-def _tables(views: Sequence[AppView], marked: Flags) -> tuple[Integers, Floats]:
-    """Iteration times by size of the marked applications, one after another, and where each begins."""
-    chosen = np.flatnonzero(marked)
-    tables = [views[place].application.model.iterations_s for place in chosen.tolist()]
-    lengths = np.zeros(len(views) + 1, np.int64)
-    lengths[chosen + 1] = [len(table) for table in tables]
-    return np.cumsum(lengths), np.concatenate(tables) if tables else np.zeros(0)
+    def _report(
+        self,
+        scene: Scene,
+        prospect: Prospect,
+        place: int,
+        other: int,
+        chosen: int = -1,
+        answer: Resize | Refusal | None = None,
+    ) -> None:
+        """Report a collision and what is done about it; no answer: it is only watched."""
+        if self.tell is None:
+            return
+        names = (prospect.views[place].id, prospect.views[other].id)
+        starts = (prospect.phase(place).start_s, prospect.phase(other).start_s)
+        if not isinstance(answer, Resize):
+            outcome = self.strategy.value if answer is None else answer.value
+            self.tell(Conflict(scene.now_s, *names, *starts, outcome))
+            return
+        shift_s = 0.0
+        if answer.reason is Reason.SHIFT:
+            rival = other if chosen == place else place
+            end_s, margin_s = prospect.phase(chosen).end_s, prospect.margin_s(chosen)
+            shift_s = end_s - prospect.phase(rival).start_s + 2 * margin_s
+        change = answer.steps[0].change
+        self.tell(Conflict(scene.now_s, *names, *starts, answer.reason.value, answer.id, change, shift_s))

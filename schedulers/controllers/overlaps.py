@@ -84,6 +84,12 @@ class Fleet:
         table = np.array([(phase.start_s, phase.duration_s, phase.period_s) for phase in phases], np.float64)
         return cls(*table.reshape(-1, 3).T)
 
+    def without(self, places: Sequence[int]) -> Fleet:
+        """The same without these applications: their phases last no time, so that they collide with nothing."""
+        durations = self.durations.copy()
+        durations[list(places)] = 0.0
+        return Fleet(self.starts, durations, self.periods)
+
     def colliding(self, phase: Phase) -> npt.NDArray[np.int64]:
         """Places of the applications whose *next* phase collides with this one, the earliest collision first."""
         begins = np.maximum(self.starts, phase.start_s)

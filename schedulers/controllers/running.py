@@ -47,6 +47,10 @@ class AppView:
         Nodes that it holds: those in use, those that it was given and will use, those that it is about to leave.
     steps
         Agreed changes that have not been made, in order.
+    deadline_s
+        When its walltime is over; infinity without one.
+    places
+        Indices of the nodes in use, those that came last at the end: they leave first.
     """
 
     id: str
@@ -59,6 +63,8 @@ class AppView:
     base: int
     held: int
     steps: tuple[Step, ...] = ()
+    deadline_s: float = math.inf
+    places: tuple[int, ...] = ()
 
     @cached_property
     def next_phase(self) -> Phase | None:
@@ -99,6 +105,24 @@ class AppView:
         They come into use at the next control point and leave at the one after it; both take a reconfiguration.
         """
         return self.control_s + 2 * self.application.overhead_s + self.interval_s
+
+    @property
+    def left_s(self) -> float:
+        """When nodes that it gives up now are free: after its next control point's I/O phase and reconfiguration."""
+        return self.control_s + self._io_s(self.next_control) + self.application.overhead_s
+
+    def end_s(self, nodes: int) -> float:
+        """When it is expected to end if it goes on with so many nodes from its next control point on."""
+        application, control = self.application, self.next_control
+        left_s = (application.iterations - control) * self.observed.iteration(nodes, application.model).mean
+        every = application.io_every
+        phases = application.iterations // every - control // every if every else 0
+        return self.left_s + left_s + phases * io_duration_s(application, self.observed, nodes)
+
+    def _io_s(self, iteration: int) -> float:
+        """Duration of the I/O phase that follows an iteration; 0 for none."""
+        application = self.application
+        return io_duration_s(application, self.observed, self.nodes) if application.io_due(iteration) else 0.0
 
     @property
     def willing(self) -> bool:

@@ -7,8 +7,8 @@ guard checks them, the session finds and books the nodes, the execution model do
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -49,6 +49,8 @@ class Reason(enum.Enum):
     COUPLE = "couple"
     EXPAND = "expand"
     RETURN = "return"
+    ADMIT = "admit"
+    REQUEST = "request"
 
 
 class Resize(Struct, frozen=True, gc=False):
@@ -63,7 +65,8 @@ class Resize(Struct, frozen=True, gc=False):
     reason
         What for.
     until_s
-        When nodes that it is given are expected back at the latest, if somebody needs them.
+        When nodes that it is given are expected back at the latest, if they are needed elsewhere; for ``ADMIT`` and
+        ``REQUEST`` when nodes that it gives up are free.
     """
 
     id: str
@@ -75,6 +78,14 @@ class Resize(Struct, frozen=True, gc=False):
     def growth(self) -> int:
         """Nodes that it takes at most beyond what the application holds."""
         return most_taken(self.steps)
+
+    @property
+    def leaving(self) -> int:
+        """Nodes of its own that the application gives up for good: policies may plan with them from ``until_s`` on."""
+        return -self.steps[0].change if self.reason in _FOR_GOOD and len(self.steps) == 1 and not self.growth else 0
+
+
+_FOR_GOOD = (Reason.ADMIT, Reason.REQUEST)
 
 
 @dataclass(frozen=True)
@@ -90,9 +101,12 @@ class Scene:
     ended
         I/O phases that have ended since the last look.
     idle
-        Nodes that nobody holds.
+        Free nodes.
     waiting
         Waiting jobs in order of submission, after the policy's pass.
+    fits
+        Whether the first waiting job could start, burst buffer and bandwidth included, if applications gave up so many
+        more of their nodes and all agreed changes had been made; ``None``: only nodes are counted.
     """
 
     now_s: float
@@ -100,11 +114,41 @@ class Scene:
     ended: Sequence[IoEnded] = ()
     idle: int = 0
     waiting: Sequence[Wish] = ()
+    fits: Callable[[Mapping[str, int]], bool] | None = None
 
     @cached_property
     def outlook(self) -> Outlook:
         """The applications as arrays, made when first asked for."""
         return Outlook.of(self.applications)
+
+    @cached_property
+    def evolving(self) -> bool:
+        """Whether any application asks for changes itself."""
+        return any(view.application.requests for view in self.applications)
+
+    @cached_property
+    def coming(self) -> int:
+        """Nodes that applications are about to leave: held, but not in use after all agreed changes."""
+        return sum(max(0, view.held - view.settled_nodes) for view in self.applications)
+
+    def after(self, agreed: Sequence[Resize]) -> Scene:
+        """The scene when these changes have been agreed on: fewer idle nodes, and applications that have steps."""
+        if not agreed:
+            return self
+        changes = {resize.id: resize for resize in agreed}
+        applications = [_agreed(view, changes[view.id]) if view.id in changes else view for view in self.applications]
+        return replace(self, applications=applications, idle=self.idle - sum(resize.growth for resize in agreed))
+
+    def admits(self, given_up: Mapping[str, int]) -> bool:
+        """Whether the first waiting job could start if applications gave up so many more nodes."""
+        if self.fits is not None:
+            return self.fits(given_up)
+        return self.waiting[0].nodes <= self.idle + self.coming + sum(given_up.values())
+
+
+def _agreed(view: AppView, resize: Resize) -> AppView:
+    steps = tuple(sorted((*view.steps, *resize.steps), key=lambda step: step.iteration))
+    return replace(view, steps=steps, held=view.held + resize.growth)
 
 
 class Controller(Protocol):

@@ -1,8 +1,7 @@
 """How idle nodes are shared among running applications: fair, by speed-up, or by speed-up and I/O. Pure functions.
 
 Each returns how many nodes every application gets. The greedy ones hand out node by node, as the paper's algorithms do;
-only the score of the application that got the last node changes between two steps, so that a step costs one turn of a
-heap (:mod:`schedulers.controllers.sharing_kernels`).
+only the score of the application that got the last node changes between two steps, so that a heap keeps them in order.
 
 References
 ----------
@@ -12,22 +11,20 @@ Singh & Carretero 2019 (DOI 10.1016/j.jss.2018.11.006), section 4.3.2, Algorithm
 from __future__ import annotations
 
 import enum
-import math
+import heapq
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from typing import cast
 
 import numpy as np
-import numpy.typing as npt
 
 from schedulers.applications.performance import PerformanceModel
-from schedulers.controllers.sharing_kernels import LEAST_RATIO, hand_out
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+LEAST_RATIO = 1e-3
+"""I/O ratios below this count as this: an application that hardly writes must not win by that alone."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
     """An application that may get nodes.
 
@@ -41,73 +38,34 @@ class Candidate:
         Iterations between two I/O phases; 0: none.
     io_s
         Duration of an I/O phase.
-    limit
-        Most nodes that it may get, >= 0.
     """
 
     model: PerformanceModel
     nodes: int
     io_every: int
     io_s: float
-    limit: int
 
-    @cached_property
-    def room(self) -> int:
-        """Most nodes that it can use."""
-        return max(0, min(self.limit, self.model.maximum - self.nodes))
+    @property
+    def most(self) -> int:
+        """Most further nodes that it can use."""
+        return max(0, self.model.maximum - self.nodes)
 
     def io_ratio(self, nodes: int) -> float:
         """Share of the I/O phases in its period on so many nodes (Eq. 3); 0 without I/O."""
-        if not self.io_every:
+        return self._io_ratio(self.model.iteration_s(nodes))
+
+    def _io_ratio(self, iteration_s: float) -> float:
+        return self.io_s / (self.io_every * iteration_s + self.io_s) if self.io_every else 0.0
+
+    def score(self, given: int, weight: float) -> float:
+        """What the next node is worth after ``given`` ones (:func:`balance`); 0 where it can use no more."""
+        model, place = self.model, self.nodes + given - self.model.minimum
+        times_s = model.iterations_s
+        if place + 1 >= len(times_s):
             return 0.0
-        return self.io_s / (self.io_every * self.model.iteration_s(nodes) + self.io_s)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Claims:
-    """Applications that may get nodes, as columns with an entry for each; see :class:`Candidate`.
-
-    Attributes
-    ----------
-    models
-        Their times by size.
-    nodes
-        Present sizes, agreed changes included.
-    rooms
-        Most nodes that they can use.
-    io_s, io_every
-        Duration of an I/O phase, and iterations between two.
-    """
-
-    models: Sequence[PerformanceModel]
-    nodes: Integers
-    rooms: Integers
-    io_s: Floats
-    io_every: Floats
-
-    @classmethod
-    def of(cls, candidates: Sequence[Candidate]) -> Claims:
-        """Claims of these candidates."""
-        return cls(
-            [candidate.model for candidate in candidates],
-            np.array([candidate.nodes for candidate in candidates], np.int64),
-            np.array([candidate.room for candidate in candidates], np.int64),
-            np.array([candidate.io_s for candidate in candidates], np.float64),
-            np.array([candidate.io_every for candidate in candidates], np.float64),
-        )
-
-    def tables(self, idle: int) -> tuple[Floats, Integers]:
-        """Seconds of an iteration by size, from the present one to the largest that ``idle`` nodes allow.
-
-        One application after another; and where each begins.
-        """
-        counts = np.minimum(self.rooms, idle) + 1
-        firsts = self.nodes - np.array([model.minimum for model in self.models], np.int64)
-        times = [
-            model.iterations_s[first:end]
-            for model, first, end in zip(self.models, firsts.tolist(), (firsts + counts).tolist(), strict=True)
-        ]
-        return np.concatenate(times) if times else np.zeros(0), np.cumsum(counts) - counts
+        now_s, then_s = times_s.item(place), times_s.item(place + 1)
+        gain = model.sequential_s / then_s - model.sequential_s / now_s
+        return balance(gain, self._io_ratio(then_s), weight) if weight else gain
 
 
 def balance(gain: float, io_ratio: float, weight: float) -> float:
@@ -122,55 +80,44 @@ def balance(gain: float, io_ratio: float, weight: float) -> float:
     return gain / max(io_ratio, LEAST_RATIO) ** weight if gain > 0 else gain
 
 
-def fair(claims: Claims, idle: int, weight: float = 0.0) -> Integers:
-    """Share evenly: one node each in turn, as long as there is room (the paper's baseline).
+def fair(candidates: Sequence[Candidate], idle: int, weight: float = 0.0) -> list[int]:
+    """Share evenly: one node each in turn, as long as they can use more (the paper's baseline).
 
-    All get as many nodes as there are whole rounds, or what they have room for; what is left goes to the first ones.
+    All get as many nodes as there are whole rounds, or what they can use; what is left goes to the first ones.
     """
+    most = np.array([candidate.most for candidate in candidates], np.int64)
     low, high = 0, max(0, idle)
     while low < high:  # the most rounds that there are nodes for
         rounds = (low + high + 1) // 2
-        if np.minimum(claims.rooms, rounds).sum() <= idle:
+        if np.minimum(most, rounds).sum() <= idle:
             low = rounds
         else:
             high = rounds - 1
-    given: Integers = np.minimum(claims.rooms, low)
-    given[np.flatnonzero(claims.rooms > low)[: max(0, idle) - int(given.sum())]] += 1
-    return given
+    given = np.minimum(most, low)
+    given[np.flatnonzero(most > low)[: max(0, idle) - int(given.sum())]] += 1
+    return cast("list[int]", given.tolist())
 
 
-def by_speedup(claims: Claims, idle: int, weight: float = 0.0) -> Integers:
+def by_speedup(candidates: Sequence[Candidate], idle: int, weight: float = 0.0) -> list[int]:
     """Algorithm 5: each node to the application whose speed-up it raises most; the first of equals."""
-    return by_io(claims, idle, 0.0)
+    return by_io(candidates, idle, 0.0)
 
 
-def by_io(claims: Claims, idle: int, weight: float = 1.0) -> Integers:
+def by_io(candidates: Sequence[Candidate], idle: int, weight: float = 1.0) -> list[int]:
     """Algorithm 6: each node to the application with the best :func:`balance`; the first of equals."""
-    count = len(claims.rooms)
-    given, heap, scores = np.zeros(count, np.int64), np.empty(count, np.int64), np.empty(count)
-    times, firsts = claims.tables(idle)
-    sequential_s = np.array([model.sequential_s for model in claims.models], np.float64)
-    about = (claims.rooms, firsts, sequential_s, claims.io_s, claims.io_every)
-    hand_out(times, *about, float(weight), idle, heap, scores, given)
-    return given
-
-
-def reference(candidates: Sequence[Candidate], idle: int, weight: float) -> list[int]:
-    """Algorithms 5 (weight 0) and 6 as the paper writes them, for comparison: all scores anew for every node."""
     given = [0] * len(candidates)
-    while idle > 0:
-        scores = []
-        for candidate, so_far in zip(candidates, given, strict=True):
-            size = candidate.nodes + so_far
-            if so_far >= candidate.room:
-                scores.append(-math.inf)
-                continue
-            gain = candidate.model.speedup(size + 1) - candidate.model.speedup(size)
-            scores.append(balance(gain, candidate.io_ratio(size + 1), weight))
-        if not scores or max(scores) <= 0:
-            break
-        given[scores.index(max(scores))] += 1
+    worth = ((candidate.score(0, weight), place) for place, candidate in enumerate(candidates))
+    heap = [(-score, place) for score, place in worth if score > 0]  # the best score is the smallest entry
+    heapq.heapify(heap)
+    while idle > 0 and heap:
+        _, winner = heap[0]
+        given[winner] += 1
         idle -= 1
+        score = candidates[winner].score(given[winner], weight)
+        if score > 0:
+            heapq.heapreplace(heap, (-score, winner))
+        else:
+            heapq.heappop(heap)
     return given
 
 
@@ -183,9 +130,9 @@ class Expansion(enum.Enum):
     IO = "io"
 
 
-SHARING: Mapping[Expansion, Callable[[Claims, int, float], Integers]] = {
+SHARING: Mapping[Expansion, Callable[[Sequence[Candidate], int, float], list[int]]] = {
     Expansion.FAIR: fair,
     Expansion.SPEEDUP: by_speedup,
     Expansion.IO: by_io,
 }
-"""The rules by name; each takes the claims, the idle nodes and the weight of I/O."""
+"""The rules by name; each takes the candidates, the idle nodes and the weight of I/O."""

@@ -8,11 +8,11 @@ those that an application has.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-from schedulers.core.job import Allocation
+from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
-from schedulers.timeline.placement import choose_nodes, choose_storages
+from schedulers.timeline.placement import choose_nodes, choose_storages, links_above
 
 
 def together(first: Allocation, second: Allocation) -> Allocation:
@@ -63,6 +63,37 @@ def find_growth(
     nodes = tuple(sorted(nodes))
     storages = choose_storages(machine, nodes, room, held.bb_bytes if held.storages else 0)
     return None if storages is None else Allocation(nodes, storages, held.bb_bytes, held.io_rate)
+
+
+def fits_beside(
+    machine: Machine,
+    job: Job,
+    free: Sequence[int],
+    room: Sequence[int],
+    band: Sequence[int],
+    left: Iterable[Allocation],
+) -> bool:
+    """Whether a job could start on what is free now and what running jobs are about to leave.
+
+    Parameters
+    ----------
+    free
+        Nodes that are free.
+    room, band
+        Bytes left per storage node, bytes per second left per link.
+    left
+        What running jobs leave.
+    """
+    nodes, free_bytes, bandwidth = set(free), list(room), list(band)
+    for allocation in left:
+        nodes.update(allocation.nodes)
+        for storage in allocation.storages:
+            free_bytes[storage] += allocation.bb_bytes
+        for node in allocation.nodes if allocation.io_rate and machine.links else ():
+            for link in links_above(machine, node):
+                bandwidth[link] += allocation.io_rate
+    chosen = choose_nodes(machine, sorted(nodes), bandwidth, job.nodes, job.io_rate)
+    return chosen is not None and choose_storages(machine, sorted(chosen), free_bytes, job.bb_bytes) is not None
 
 
 def _nearest_first(machine: Machine, held: Sequence[int], free: Sequence[int]) -> list[int]:

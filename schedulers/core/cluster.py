@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable
 
-import msgspec
 import numpy as np
 
-from schedulers.core.job import Allocation, Job
+from schedulers.core.job import Allocation, Job, sized_as
 from schedulers.core.machine import Machine
 from schedulers.timeline.placement import Resource, links_above, whole_requests
 
@@ -202,9 +201,9 @@ class Cluster:
         gone = self._unavailable.intersection(before.nodes)
         self._unavailable -= gone
         try:
-            self.allocate(msgspec.structs.replace(job, nodes=len(allocation.nodes)), allocation)
+            self.allocate(sized_as(job, len(allocation.nodes)), allocation)
         except ValueError:
-            self.allocate(msgspec.structs.replace(job, nodes=len(before.nodes)), before)
+            self.allocate(sized_as(job, len(before.nodes)), before)
             raise
         finally:
             self._unavailable |= gone

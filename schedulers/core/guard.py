@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from schedulers.core.cluster import Cluster
-from schedulers.core.job import Allocation, Job
+from schedulers.core.job import Allocation, Job, sized_as
 from schedulers.core.machine import Machine
 from schedulers.errors import DecisionRefused
 from schedulers.wire.messages import (
@@ -37,11 +37,19 @@ SHORTEST_CALL_S = 1e-6
 """Batsim's clock may lie this far past the rounded ``now`` that it prints: an earlier call may be in its past."""
 
 
-def check_start(cluster: Cluster, waiting: bool, job: Job, allocation: Allocation) -> None:
-    """Refuse to start a job that does not wait, or on an allocation that is not free, too small or too large."""
+def check_start(cluster: Cluster, waiting: bool, job: Job, allocation: Allocation, fewest: int | None = None) -> None:
+    """Refuse to start a job that does not wait, or on an allocation that is not free, too small or too large.
+
+    Parameters
+    ----------
+    fewest
+        Fewest nodes that it may start on; ``None``: all that it asks for.
+    """
     if not waiting:
         raise DecisionRefused(job.id, "it is not waiting (unknown, already started, or rejected)")
-    reason = cluster.why_not(job, allocation)
+    given = len(allocation.nodes)
+    smaller = fewest is not None and fewest <= given < job.nodes
+    reason = cluster.why_not(sized_as(job, given) if smaller else job, allocation)
     if reason is not None:
         raise DecisionRefused(job.id, reason)
 

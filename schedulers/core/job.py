@@ -89,6 +89,11 @@ class Allocation(msgspec.Struct, frozen=True, gc=False):
     io_rate: int = 0
 
 
+def sized_as(job: Job, nodes: int) -> Job:
+    """A job as if it asked for so many nodes; the job itself where it does."""
+    return job if nodes == job.nodes else msgspec.structs.replace(job, nodes=nodes)
+
+
 def job_from_wire(job_id: str, job: dict[str, Any], profile: dict[str, Any] | None, number: int, now: float) -> Job:
     """Build a :class:`Job` from the object that JOB_SUBMITTED carries.
 

@@ -10,10 +10,10 @@ import heapq
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from schedulers.core.allocation import together, without
+from schedulers.core.allocation import only, together, without
 from schedulers.core.availability import Availability
 from schedulers.core.cluster import Cluster
-from schedulers.core.job import Allocation, Job
+from schedulers.core.job import Allocation, Job, sized_as
 from schedulers.core.loans import Loans
 from schedulers.core.machine import Machine
 from schedulers.policykit.estimates import Estimator
@@ -62,7 +62,7 @@ class Books:
     def start(self, job: Job, allocation: Allocation, now_s: float) -> None:
         """A job starts."""
         end_s = now_s + self._estimator.estimate_s(job)
-        self.cluster.allocate(job, allocation)
+        self.cluster.allocate(sized_as(job, min(job.nodes, len(allocation.nodes))), allocation)
         self.timeline.reserve(now_s, end_s, allocation)
         self.running[job.id] = Running(job, now_s, end_s, allocation)
         self._book_end(job, end_s)
@@ -101,6 +101,17 @@ class Books:
         self.advance(now_s)
         self.loans.lend(job_id, gained, now_s, until_s)
         return self._hold(job_id, together(self.running[job_id].allocation, gained))
+
+    def give_up(self, job_id: str, nodes: Collection[int], now_s: float, until_s: float) -> None:
+        """A running job will leave these nodes of its own by ``until_s``: they are booked until then, as a loan is."""
+        self.advance(now_s)
+        own, end_s = self.loans.own(job_id, self.running[job_id].allocation), self._booked_end[job_id]
+        gone = only(own, nodes)
+        if gone.nodes and now_s < until_s < end_s:
+            self.timeline.release(now_s, end_s, gone)
+            self._availability.after_release(gone.nodes, now_s)
+            self._availability.before_booking(gone.nodes, now_s, until_s)
+            self.loans.lend(job_id, gone, now_s, until_s)
 
     def leave(self, job_id: str, nodes: Collection[int], now_s: float) -> Running:
         """A running job has left nodes, lent ones or its own; returns what it is now."""

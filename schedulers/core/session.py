@@ -7,11 +7,11 @@ checks them; the runtime turns them into requests. Time only comes from messages
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from random import Random
 from typing import Any, ClassVar
 
-from schedulers.core.allocation import find_growth
+from schedulers.core.allocation import find_growth, fits_beside, without
 from schedulers.core.cluster import Cluster
 from schedulers.core.execution import Ended, Released, Runtime, Step
 from schedulers.core.guard import WireGuard, check_rows, check_start, check_wake
@@ -110,6 +110,8 @@ class Session:
         Expected durations of jobs; default: their walltimes.
     steering
         Controllers that resize running jobs.
+    fewest_nodes
+        Fewest nodes that a job may start on; ``None``: jobs start on all that they request.
     """
 
     def __init__(
@@ -127,6 +129,7 @@ class Session:
         observer: Observer | None = None,
         estimator: Estimator | None = None,
         steering: Steering | None = None,
+        fewest_nodes: Callable[[Job], int] | None = None,
     ) -> None:
         self._policy = policy
         self._rng = Random(seed)
@@ -140,6 +143,7 @@ class Session:
         self._observer = observer or Observer()
         self._estimator: Estimator = estimator if estimator is not None else Walltimes()
         self._steering = steering
+        self._fewest_nodes = fewest_nodes
         self._notebook: dict[str, Any] = {}
         self._queue: dict[str, Job] = {}
         self._profiles: dict[str, dict[str, dict[str, Any]]] = {}
@@ -325,6 +329,7 @@ class Session:
             self._notebook,
             notes,
             self._estimator.estimate_s,
+            self._fewest_nodes,
         )
         for decision in self._policy(view):
             enact = self._ENACT.get(type(decision))
@@ -336,7 +341,8 @@ class Session:
 
     def _start(self, decision: Start) -> None:
         job, allocation = decision.job, decision.allocation
-        check_start(self.cluster, job.id in self._queue, job, allocation)
+        fewest = self._fewest_nodes(job) if self._fewest_nodes is not None else None
+        check_start(self.cluster, job.id in self._queue, job, allocation, fewest)
         check_rows(self.machine, job, allocation)
         del self._queue[job.id]
         self._books.start(job, allocation, self._now_s)
@@ -390,7 +396,7 @@ class Session:
     def _steer(self, steering: Steering) -> None:
         """Let controllers resize running jobs with what the policy left free; nodes are booked before they are used."""
         cluster = self.cluster
-        for resize in steering.decide(self._now_s, cluster.free_nodes, self._queue.values()):
+        for resize in steering.decide(self._now_s, cluster.free_nodes, self._queue.values(), self._fits_beside):
             gained: Allocation | None = None
             if resize.growth:
                 held = self._books.running[resize.id].allocation
@@ -401,7 +407,17 @@ class Session:
                     continue
                 changed = self._books.lend(resize.id, gained, self._now_s, resize.until_s)
                 self._observer.resized(changed, self._now_s)
+            elif resize.leaving:
+                self._books.give_up(resize.id, steering.left_by(resize), self._now_s, resize.until_s)
             steering.enact(resize, gained, self._now_s)
+
+    def _fits_beside(self, job: Job, kept: Mapping[str, Collection[int]]) -> bool:
+        """Whether a waiting job could start if running jobs held only these of their nodes."""
+        cluster = self.cluster
+        gone = cluster.unavailable
+        left = [without(self._books.running[name].allocation, gone.union(nodes)) for name, nodes in kept.items()]
+        free, room, band = cluster.free_node_indices(), cluster.free_storage, cluster.free_bandwidth
+        return fits_beside(self.machine, job, free, room, band, left)
 
     def _left(self, released: Released) -> None:
         """A running job has left nodes: they are free for the policy's next pass."""

@@ -1,8 +1,9 @@
-"""Between the session and the controllers: shows them a scene when something has happened, checks what they ask for."""
+"""Between the session and the controllers: shows them a scene when something has happened, checks their intentions."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Protocol
 
 from schedulers.controllers.prediction import Step
@@ -37,6 +38,8 @@ class Steering:
         Decides.
     applications
         The execution model.
+    always
+        Whether the controller is always called; else only while an application runs that asks for changes itself.
 
     Attributes
     ----------
@@ -44,42 +47,89 @@ class Steering:
         Intentions that could not be met: too few free nodes with their burst buffers and bandwidth.
     """
 
-    def __init__(self, controller: Controller, applications: Steerable) -> None:
+    def __init__(self, controller: Controller, applications: Steerable, *, always: bool = True) -> None:
         self._controller = controller
         self._applications = applications
-        self._last: tuple[int, tuple[int, ...], int] | None = None
+        self._always = always
+        self._last: tuple[int, tuple[int, ...], int, tuple[tuple[str, int], ...]] | None = None
+        self._known: Mapping[str, AppView] = {}
         self.dropped = 0
 
-    def decide(self, now_s: float, idle: int, queue: Collection[Job]) -> Iterator[Resize]:
-        """Ask the controller, if an I/O phase has ended or what is idle, waiting or running has changed.
+    def decide(
+        self,
+        now_s: float,
+        idle: int,
+        queue: Collection[Job],
+        fits: Callable[[Job, Mapping[str, Collection[int]]], bool] | None = None,
+    ) -> Iterator[Resize]:
+        """Call the controller, if an I/O phase has ended or what is idle, waiting or running has changed.
+
+        An application that asks for changes itself counts as changed at every control point.
+
+        Parameters
+        ----------
+        fits
+            Whether a waiting job could start now if running jobs held only these of their nodes; ``None``: counting
+            nodes is enough.
 
         Raises
         ------
         DecisionRefused
-            It asked for what an application cannot do.
+            It decided on what an application cannot do.
         """
         ended = self._applications.take_ended_phases()
         views = self._applications.views()
-        if not views:
+        asking = tuple((view.id, view.iteration) for view in views if view.application.requests)
+        if not views or not (self._always or asking):
             return
         waiting = tuple(job.nodes for job in queue)
-        state = (idle, waiting, len(views))
+        state = (idle, waiting, len(views), asking)
         if not ended and state == self._last:
             return
         self._last = state
-        scene = Scene(now_s, views, ended, idle, tuple(map(Wish, waiting)))
-        known = {view.id: view for view in views}
+        self._known = {view.id: view for view in views}
+        first = next(iter(queue), None)
+        admits = None
+        if fits is not None and first is not None:
+            admits = partial(_admits, fits, first, views)
+        scene = Scene(now_s, views, ended, idle, tuple(map(Wish, waiting)), admits)
+        changed = set[str]()
         for resize in self._controller(scene):
-            check_resize(known.get(resize.id), resize)
+            if not isinstance(resize, Resize):
+                raise DecisionRefused("", f"a controller must yield Resize, got {resize!r}")
+            check_resize(self._known.get(resize.id), resize)
+            if resize.id in changed:
+                raise DecisionRefused(resize.id, "it is resized twice at once: controllers must change it once")
+            changed.add(resize.id)
             yield resize
 
+    def left_by(self, resize: Resize) -> tuple[int, ...]:
+        """Nodes that an application gives up for good by this change (:attr:`Resize.leaving`): its last ones."""
+        places = self._known[resize.id].places
+        return places[len(places) - resize.leaving :]
+
     def enact(self, resize: Resize, gained: Allocation | None, now_s: float) -> None:
-        """Tell the execution model what was agreed on."""
+        """Hand what was agreed on to the execution model."""
         self._applications.agree(resize.id, resize.steps, gained, now_s)
 
     def drop(self, resize: Resize) -> None:
         """An intention cannot be met."""
         self.dropped += 1
+
+
+def _admits(
+    fits: Callable[[Job, Mapping[str, Collection[int]]], bool],
+    job: Job,
+    views: Sequence[AppView],
+    given_up: Mapping[str, int],
+) -> bool:
+    """Whether a job fits if applications give up so many more nodes, and all agreed changes have been made."""
+    kept = {}
+    for view in views:
+        size = view.settled_nodes - given_up.get(view.id, 0)
+        if size < view.held and size <= view.nodes:
+            kept[view.id] = view.places[:size]
+    return fits(job, kept)
 
 
 def check_resize(view: AppView | None, resize: Resize) -> None:

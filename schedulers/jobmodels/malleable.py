@@ -50,6 +50,7 @@ from schedulers.jobmodels.base import (
 from schedulers.jobmodels.record import JobRecord
 from schedulers.jobmodels.running_app import RunningApp
 from schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S
+from schedulers.options import option
 from schedulers.wire.messages import JsonObject
 
 
@@ -63,6 +64,10 @@ class Malleable(Control, JobModel):
     stages: ClassVar[tuple[str, ...]] = ("compute", "transfer", "resize")
     moved: ClassVar[tuple[str, ...]] = ("transfer",)
     columns: ClassVar[tuple[str, ...]] = ("iterations", "resizes", "most_nodes", "node_seconds")
+
+    moldable: bool = option(
+        False, help="whether jobs may start on fewer nodes than they request, down to their minimum"
+    )
 
     def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
         """Section 2 of the paper: intervals, I/O phases, control points."""

@@ -54,8 +54,12 @@ class RunningApp:
         cls, job: Job, application: Application, nodes: Sequence[int], now_s: float, *, watched: bool = False
     ) -> RunningApp:
         """Begin on these nodes; nothing has been seen of it yet."""
-        view = AppView(job.id, application, Observed(), Activity.COMPUTE, 0, now_s, job.nodes, job.nodes, len(nodes))
-        record = AppRecord(job, now_s, sizes=[(now_s, job.nodes)])
+        size = len(nodes)  # fewer than it asks for where it starts moldable
+        view = AppView(
+            job.id, application, Observed(), Activity.COMPUTE, 0, now_s, size, size, size,
+            deadline_s=now_s + job.walltime_s, places=tuple(nodes),
+        )  # fmt: skip
+        record = AppRecord(job, now_s, sizes=[(now_s, size)])
         return cls(
             job, application, record, list(nodes), view, counted_s=now_s, predicted=view.next_phase, watched=watched
         )
@@ -92,8 +96,12 @@ class RunningApp:
         if gained:
             self.count_nodes(now_s)
             self.spare += gained
-        merged = sorted((*self.view.steps, *steps), key=lambda step: step.iteration)
-        self.look(steps=tuple(merged))
+        merged = tuple(sorted((*self.view.steps, *steps), key=lambda step: step.iteration))
+        wanted = self.application.requested_nodes(steps[0].iteration)
+        base = self.view.base
+        if wanted is not None:  # what it asked for itself is not lent
+            base = min(wanted, self.view.nodes + sum(step.change for step in merged))
+        self.look(steps=merged, base=base)
         self.predicted = self.view.next_phase
 
     def passed(self, seconds: float, now_s: float) -> None:
@@ -137,7 +145,7 @@ class RunningApp:
         self.leaving += self.spare[needed:]
         del self.spare[needed:]
         if due:
-            self.look(steps=later, nodes=len(self.order))
+            self.look(steps=later, nodes=len(self.order), places=tuple(self.order))
         return change, nodes
 
     def leave(self, now_s: float) -> tuple[int, ...]:
@@ -153,6 +161,7 @@ class RunningApp:
         """Prove that nodes, steps and view agree; for tests."""
         view, name = self.view, self.job.id
         assert view.held == self.held, f"{name}: holds {self.held} nodes, shown are {view.held}"
+        assert tuple(self.order) == view.places, f"{name}: uses {self.order} nodes, shown are {view.places}"
         assert len(self.order) == view.nodes, f"{name}: uses {len(self.order)} nodes, shown are {view.nodes}"
         nodes = [*self.order, *self.spare, *self.leaving]
         assert len(nodes) == len(set(nodes)), f"{name}: a node is counted twice"

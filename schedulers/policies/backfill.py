@@ -33,6 +33,7 @@ class Backfill:
     """Start jobs in queue order, reserve for the first that cannot start, fill the gaps with later ones."""
 
     source: ClassVar[str] = "Kopanski 2020, section 3, Algorithms 1-5"
+    starts_moldable: ClassVar[bool] = True
 
     depth: int = option(
         1,

@@ -26,6 +26,7 @@ class MaxUtil:
     """Serve the first jobs, then fill in the order that starts most nodes and bytes (or bytes and nodes)."""
 
     source: ClassVar[str] = "Kopanski 2020, section 3.2, Algorithm 6"
+    starts_moldable: ClassVar[bool] = True
 
     depth: int = option(
         1, unit="jobs", low=0, high=1_000_000, help="reservation depth: first jobs that start or get a reservation"

@@ -38,6 +38,7 @@ class Plan:
     """Plan all waiting jobs in the best order found by annealing; start those that the plan starts now."""
 
     source: ClassVar[str] = "Kopanski 2020, section 3.4, Algorithm 8"
+    starts_moldable: ClassVar[bool] = True
 
     depth: int = option(0, unit="jobs", low=0, high=1_000_000, help="reservation depth: jobs served before planning")
     alpha: float = option(2.0, low=0.01, high=10.0, help="power of the waiting times in the score")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 
-from schedulers.core.job import Allocation, Job
+from schedulers.core.job import Allocation, Job, sized_as
 from schedulers.policykit.decisions import Start
 from schedulers.policykit.explain import Binding, Role
 from schedulers.policykit.view import View
@@ -16,9 +16,29 @@ from schedulers.timeline import Fit, Resource
 
 
 def try_start(view: View, job: Job, role: Role = Role.STARTED) -> Start | None:
-    """Book and return the start of one job if it fits now for its whole estimated duration, else ``None``."""
+    """Book and return the start of one job if it fits now for its whole estimated duration, else ``None``.
+
+    A moldable job that does not fit with all nodes that it asks for starts on the most with which it does.
+    """
     allocation = view.timeline.fit_now(job, view.estimate_s(job))
+    if allocation is None and view.fewest_nodes is not None:
+        allocation = _fit_smaller(view, job, view.fewest_nodes(job))
     return None if allocation is None else start_on(view, job, allocation, role)
+
+
+def _fit_smaller(view: View, job: Job, fewest: int) -> Allocation | None:
+    """The largest allocation with which a job fits now, of ``fewest`` nodes or more but not of all that it asks for."""
+    timeline, duration_s = view.timeline, view.estimate_s(job)
+    low, high = fewest, min(job.nodes - 1, timeline.free_nodes_now())
+    found: Allocation | None = None
+    while low <= high:
+        middle = (low + high + 1) // 2 if found is not None else low
+        allocation = timeline.fit_now(sized_as(job, middle), duration_s)
+        if allocation is None:
+            high = middle - 1
+        else:
+            found, low = allocation, middle + 1
+    return found
 
 
 def start_in_order(view: View, jobs: Sequence[Job], started: list[Job]) -> Iterator[Start]:
@@ -38,9 +58,10 @@ def fill(view: View, jobs: Iterable[Job], blocker: str = "") -> Iterator[Start]:
     timeline = view.timeline
     free = timeline.free_nodes_now()
     for job in jobs:
-        start = try_start(view, job, Role.BACKFILLED) if job.nodes <= free else None
+        fewest = job.nodes if view.fewest_nodes is None else view.fewest_nodes(job)
+        start = try_start(view, job, Role.BACKFILLED) if fewest <= free else None
         if start is not None:
-            free -= job.nodes
+            free -= len(start.allocation.nodes)
             yield start
         elif view.notes is not None:
             binding = binding_now(view, job)

@@ -46,12 +46,15 @@ class View:
         Where the policy writes why jobs wait, or ``None`` where no notes are kept.
     estimate_s
         Expected duration of a job in seconds: its walltime, unless the session was given a predictor.
+    fewest_nodes
+        Fewest nodes that a job may start on; ``None``: every job starts on all that it asks for.
     """
 
     __slots__ = (
         "_timeline",
         "_timeline_source",
         "estimate_s",
+        "fewest_nodes",
         "machine",
         "notebook",
         "notes",
@@ -72,6 +75,7 @@ class View:
         notebook: dict[str, Any],
         notes: PassNotes | None = None,
         estimate_s: Callable[[Job], float] = attrgetter("walltime_s"),
+        fewest_nodes: Callable[[Job], int] | None = None,
     ) -> None:
         self.now_s = now_s
         self.machine = machine
@@ -81,6 +85,7 @@ class View:
         self.notebook = notebook
         self.notes = notes
         self.estimate_s = estimate_s
+        self.fewest_nodes = fewest_nodes
         self._timeline_source = timeline_source
         self._timeline: Timeline | None = None
 

@@ -128,21 +128,24 @@ LAW: Mapping[str, Rule] = {
     ),
     # The table finds models by name, from outside too.
     "schedulers.jobmodels": _rule(
-        "schedulers.jobmodels.*", "schedulers.core.job", "schedulers.options", "schedulers.errors", "schedulers.plugins",
+        "schedulers.jobmodels.*", "schedulers.core.job", "schedulers.options", "schedulers.errors",
+        "schedulers.plugins",
         standard=PURE | {"difflib"},
     ),
     # Of the core: what a job is, what the machine has and what a session needs, never the ledger or the session itself.
     "schedulers.jobmodels.*": _rule(
-        "schedulers.jobmodels.*", "schedulers.core.execution", "schedulers.applications.*", "schedulers.controllers.*", "schedulers.timesharing.*",
-        "schedulers.core.job", "schedulers.core.machine", "schedulers.core.operations", "schedulers.wire.messages",
-        "schedulers.options", "schedulers.errors",
+        "schedulers.jobmodels.*", "schedulers.core.execution", "schedulers.applications.*",
+        "schedulers.controllers.*", "schedulers.timesharing.*", "schedulers.core.job", "schedulers.core.machine",
+        "schedulers.core.operations", "schedulers.wire.messages", "schedulers.options", "schedulers.errors",
         others="numpy msgspec",
     ),
     "schedulers.controllers.*": _rule(
         "schedulers.controllers.*", "schedulers.applications.*", "schedulers.options", "schedulers.errors",
+        "schedulers.plugins",
         others="numpy numba msgspec",
     ),
-    "schedulers.applications.*": _rule("schedulers.applications.*", "schedulers.errors", others="numpy msgspec"),
+    "schedulers.applications.*": _rule(
+        "schedulers.applications.*", "schedulers.core.job", "schedulers.errors", others="numpy msgspec"),
     # ---------------------------------------------------------------- schedulers: the shell
     # The codecs are as pure as what decides; sockets, signals, clocks and files are the server's and the transcript's.
     "schedulers.wire.*": _rule(

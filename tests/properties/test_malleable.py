@@ -16,6 +16,8 @@ from platforms.description import read_description
 from platforms.generate import generate
 from platforms.model import Platform
 from platforms.xml_reader import parse_platform
+from schedulers.applications.moldable import Moldable
+from schedulers.controllers.admission import Shrink
 from schedulers.controllers.control import Control, make_controllers
 from schedulers.controllers.interference import Strategy
 from schedulers.controllers.prediction import Step
@@ -133,6 +135,7 @@ JOBS = st.lists(
             "rate": st.sampled_from([0, 0, 5]),
             "walltime": st.sampled_from([None, None, 20, 60, 300]),
             "rigid": st.sampled_from([False, False, True]),
+            "wants": st.sampled_from([None, None, 0, 5]),
         }
     ),
     min_size=1,
@@ -149,14 +152,25 @@ class Played:
     killed: set[str]
 
 
-def play(jobs: list[dict[str, Any]], policy: str, controller: Controller, kills: list[int], gate: IoControl) -> Played:
+def play(
+    jobs: list[dict[str, Any]],
+    policy: str,
+    controller: Controller,
+    kills: list[int],
+    gate: IoControl,
+    *,
+    moldable: bool = False,
+) -> Played:
     """Simulate; books and execution are checked after every message."""
     profiles: dict[str, Any] = {"rigid": {"type": "delay", "delay": 15}}
     wire = []
     for number, job in enumerate(jobs):
-        profiles[f"p{number}"] = application(
+        profiles[f"p{number}"] = profile = application(
             job["nodes"], job["work"], job["io"], job["overhead"], job["bb"], job["rate"]
         )
+        if job.get("wants") is not None:
+            size = max(1, job["nodes"] - 2) + job["wants"]
+            profile["malleable"]["requests"] = [{"iteration": 6, "nodes": size}]
         name = "rigid" if job["rigid"] else f"p{number}"
         one = {"id": str(number), "subtime": job["submit"], "res": job["nodes"], "profile": name}
         wire.append(one if job["walltime"] is None else one | {"walltime": job["walltime"]})
@@ -170,7 +184,8 @@ def play(jobs: list[dict[str, Any]], policy: str, controller: Controller, kills:
     execution = ProgramRuntime(Malleable(), make_gate(gate), 0, keep)
     applications = Applications(execution)
     killing = Killing(POLICIES[policy].build({}), kills)
-    session = Session(killing, execution, steering=Steering(controller, applications))
+    steering = Steering(controller, applications)
+    session = Session(killing, execution, steering=steering, fewest_nodes=Moldable() if moldable else None)
 
     def handle(message: Message) -> Reply:
         reply = session.handle(message)
@@ -190,7 +205,7 @@ def play(jobs: list[dict[str, Any]], policy: str, controller: Controller, kills:
 
 
 def prove(played: Played, jobs: list[dict[str, Any]]) -> None:
-    """All nodes are back; who came to his end has done every interval once; nobody else has done more than that."""
+    """All nodes are back; a job that came to its end has done every interval once, and no job more than that."""
     assert played.session.cluster.free_nodes == NODES
     assert not played.session.cluster.unavailable
     assert played.session.books.loans.booked_until() == {}
@@ -230,13 +245,27 @@ def test_no_resize_loses_work_or_nodes(
 @pytest.mark.parametrize("expansion", list(Expansion))
 @pytest.mark.parametrize("strategy", list(Strategy))
 @settings(max_examples=6)
-@given(jobs=JOBS, kills=st.lists(st.integers(0, 9), max_size=12), gate=st.sampled_from(IoControl))
+@given(
+    jobs=JOBS,
+    kills=st.lists(st.integers(0, 9), max_size=12),
+    gate=st.sampled_from(IoControl),
+    shrink=st.sampled_from(Shrink),
+    moldable=st.booleans(),
+)
 def test_our_controllers_keep_it_too(
-    expansion: Expansion, strategy: Strategy, jobs: list[dict[str, Any]], kills: list[int], gate: IoControl
+    expansion: Expansion,
+    strategy: Strategy,
+    jobs: list[dict[str, Any]],
+    kills: list[int],
+    gate: IoControl,
+    shrink: Shrink,
+    moldable: bool,
 ) -> None:
-    """Every combination of strategy and expansion; what it asks for always passes the guard."""
-    control = Control(interference=strategy, expansion=expansion, expansion_profit=0.1, io_uncertainty=0.5)
-    prove(play(jobs, "easy", make_controllers(control), kills, gate), jobs)
+    """Every combination of strategy, expansion and shrinking; what they decide always passes the guard."""
+    control = Control(
+        interference=strategy, expansion=expansion, expansion_profit=0.1, io_uncertainty=0.5, shrink=shrink
+    )
+    prove(play(jobs, "easy", make_controllers(control), kills, gate, moldable=moldable), jobs)
 
 
 def test_same_input_same_records() -> None:

@@ -1,20 +1,23 @@
-"""Decisions on arrays, compiled, are those of the plain forms, application by application and node by node."""
+"""What is worked out on arrays is what application by application and node by node gives."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedulers.controllers.expansion import Collected, Expand, collection
-from schedulers.controllers.interference import Conflict, Interference, Strategy
-from schedulers.controllers.prediction import Step, io_duration_s
+from schedulers.controllers.prediction import Phase, Step, io_duration_s
 from schedulers.controllers.running import AppView
 from schedulers.controllers.scene import Reason, Resize, Scene
-from schedulers.controllers.sharing import Candidate, Expansion, reference
-from tests.reference.interference import NEVER, PlainInterference
+from schedulers.controllers.sharing import Candidate, Expansion
+from tests.schedulers.controllers.node_by_node import node_by_node
 from tests.schedulers.controllers.scenes import scenes
+
+NEVER = Phase(math.inf, 0.0, math.inf)
+"""The phase of an application that does no more I/O."""
 
 
 @settings(max_examples=30)
@@ -29,24 +32,6 @@ def test_the_outlook_is_what_each_application_says(scene: Scene) -> None:
         assert (outlook.control_s[place], outlook.returnable_s[place]) == (view.control_s, view.returnable_s)
         assert (outlook.next_control[place], outlook.settled[place]) == (view.next_control, view.settled_nodes)
         assert outlook.willing[place] == view.willing
-
-
-@settings(max_examples=60)
-@given(
-    scene=scenes(),
-    strategy=st.sampled_from([Strategy.WATCH, Strategy.SHIFT, Strategy.COUPLE]),
-    uncertainty_s=st.sampled_from([0.0, 0.5, 2.0]),
-    sigmas=st.sampled_from([0.0, 1.5]),
-    tolerance=st.sampled_from([0.0, 0.01, 0.1]),
-)
-def test_interference(scene: Scene, strategy: Strategy, uncertainty_s: float, sigmas: float, tolerance: float) -> None:
-    """Resizes and what is told of conflicts, with all reasons."""
-    told: list[Conflict] = []
-    plainly_told: list[Conflict] = []
-    options = (strategy, uncertainty_s, sigmas, 0.02, 0.2, tolerance)
-    decided = list(Interference(*options, tell=told.append)(scene))
-    assert decided == list(PlainInterference(*options, tell=plainly_told.append)(scene))
-    assert told == plainly_told
 
 
 @settings(max_examples=60)
@@ -70,9 +55,9 @@ def _plainly_expanded(scene: Scene, idle: int, expansion: Expansion, weight: flo
     views = [view for view in scene.applications if view.willing and view.nodes < view.application.maximum]
     candidates = [_candidate(view) for view in views]
     if expansion is Expansion.FAIR:
-        given_nodes = _in_turn([candidate.room for candidate in candidates], idle)
+        given_nodes = _in_turn([candidate.most for candidate in candidates], idle)
     else:
-        given_nodes = reference(candidates, idle, weight if expansion is Expansion.IO else 0.0)
+        given_nodes = node_by_node(candidates, idle, weight if expansion is Expansion.IO else 0.0)
     found = []
     for view, extra in zip(views, given_nodes, strict=True):
         model = view.application.model
@@ -86,7 +71,7 @@ def _plainly_expanded(scene: Scene, idle: int, expansion: Expansion, weight: flo
 def _candidate(view: AppView) -> Candidate:
     application = view.application
     io_s = io_duration_s(application, view.observed, view.nodes)
-    return Candidate(application.model, view.nodes, application.io_every, io_s, application.maximum)
+    return Candidate(application.model, view.nodes, application.io_every, io_s)
 
 
 def _in_turn(rooms: list[int], idle: int) -> list[int]:

@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedulers.applications.performance import Parameters, from_parameters
-from schedulers.controllers.sharing import SHARING, Candidate, Claims, Expansion, balance, reference
+from schedulers.controllers.sharing import SHARING, Candidate, Expansion, balance
+from tests.schedulers.controllers.node_by_node import node_by_node
 
 
 def candidate(work: float, serial: float = 0.0, nodes: int = 4, io_s: float = 0.0, limit: int = 100) -> Candidate:
     """An application with I/O after every 10 iterations."""
-    return Candidate(from_parameters(Parameters(work, serial), 1, 60), nodes, 10, io_s, limit)
+    return Candidate(from_parameters(Parameters(work, serial), 1, min(60, nodes + limit)), nodes, 10, io_s)
 
 
 def fair(candidates: list[Candidate], idle: int) -> list[int]:
@@ -32,11 +33,11 @@ def by_io(candidates: list[Candidate], idle: int, weight: float = 1.0) -> list[i
 
 def share(expansion: Expansion, candidates: list[Candidate], idle: int, weight: float = 1.0) -> list[int]:
     """Shared by a rule."""
-    return list(SHARING[expansion](Claims.of(candidates), idle, weight).tolist())
+    return SHARING[expansion](candidates, idle, weight)
 
 
 def test_fair_by_hand() -> None:
-    """Seven nodes among three: 3, 2, 2; who has no room is passed over."""
+    """Seven nodes among three: 3, 2, 2; an application that can use no more is passed over."""
     three = [candidate(60.0)] * 3
     assert fair(three, 7) == [3, 2, 2]
     assert fair([candidate(60.0, limit=1), candidate(60.0), candidate(60.0)], 7) == [1, 3, 3]
@@ -75,7 +76,7 @@ def test_io_ratio_by_hand() -> None:
 def test_nodes_that_slow_down_are_not_given() -> None:
     """60/n + n/2 is best near 11 nodes: the rest of the idle nodes stays idle."""
     model = from_parameters(Parameters(60.0, comm_node_s=0.5), 1, 60)
-    assert by_speedup([Candidate(model, 4, 0, 0.0, 100)], 50) == [7]
+    assert by_speedup([Candidate(model, 4, 0, 0.0)], 50) == [7]
 
 
 @given(
@@ -86,13 +87,13 @@ def test_nodes_that_slow_down_are_not_given() -> None:
     idle=st.integers(0, 25),
     weight=st.sampled_from([0.0, 0.5, 1.0]),
 )  # fmt: skip
-def test_arrays_do_what_the_algorithms_say(
+def test_the_heap_does_what_the_algorithms_say(
     works: list[tuple[float, float, int, float, int]], idle: int, weight: float
 ) -> None:
     """Node by node with all scores anew gives the same; nobody gets more than there is, or than it can use."""
     candidates = [candidate(*row) for row in works]
     given_nodes = by_io(candidates, idle, weight)
-    assert given_nodes == reference(candidates, idle, weight)
+    assert given_nodes == node_by_node(candidates, idle, weight)
     for found in (given_nodes, fair(candidates, idle)):
         assert sum(found) <= idle
-        assert all(0 <= extra <= one.room for extra, one in zip(found, candidates, strict=True))
+        assert all(0 <= extra <= one.most for extra, one in zip(found, candidates, strict=True))

@@ -1,0 +1,44 @@
+"""Moldable starts: on how few nodes a malleable job may start."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from schedulers.applications.application import FIELD, Application, read_application
+from schedulers.core.job import Job
+
+
+def run_s(application: Application) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Modelled seconds of a whole run, by size from the minimum on; I/O as long as the model says."""
+    phases = application.iterations // application.io_every if application.io_every else 0
+    return application.iterations * application.model.iterations_s + phases * application.model.io_s
+
+
+class Moldable:
+    """Fewest nodes that a job may start on: down to its application's minimum, but no fewer than its walltime allows.
+
+    A start is on fewer nodes than the job asks for only where the model's whole run ends within the walltime, for this
+    and every larger size up to the request.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+
+    def __call__(self, job: Job) -> int:
+        """Fewest nodes; all for a job that describes no application, or a wrong one (which its start refuses)."""
+        if job.id not in self._known:
+            self._known[job.id] = _fewest(job)
+        return self._known[job.id]
+
+
+def _fewest(job: Job) -> int:
+    description = job.profile.get(FIELD, job.extras.get(FIELD))
+    if description is None:
+        return job.nodes
+    try:
+        application = read_application(description, job.nodes)
+    except ValueError:
+        return job.nodes
+    smaller = run_s(application)[: job.nodes - application.minimum]
+    late = np.flatnonzero(smaller > job.walltime_s)
+    return application.minimum + (int(late[-1]) + 1 if len(late) else 0)

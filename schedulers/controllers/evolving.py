@@ -1,0 +1,40 @@
+"""Evolving applications: changes of size that an application itself asks for (field ``requests``).
+
+A request is answered in the interval before its iteration: nodes that it gives up leave, nodes that it wants are given
+as far as they are idle then. What it does not get by its iteration it goes on without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from schedulers.controllers.prediction import Step
+from schedulers.controllers.running import AppView
+from schedulers.controllers.scene import Reason, Resize, Scene
+
+
+def due_change(view: AppView) -> int:
+    """Nodes more (or fewer) that an application asks for at its next control point; 0 for none."""
+    wanted = view.application.requested_nodes(view.next_control)
+    return 0 if wanted is None or not view.willing else wanted - view.nodes
+
+
+def granted(scene: Scene, *, growing: bool = True) -> Iterator[Resize]:
+    """Grant what was asked for, in order of the applications' starts.
+
+    Parameters
+    ----------
+    growing
+        Whether idle nodes may be given; they may not while nodes are collected for a waiting job.
+    """
+    idle = scene.idle
+    for view in scene.applications:
+        if not view.application.requests:
+            continue
+        change = due_change(view)
+        if change > 0:
+            change = min(change, idle) if growing else 0
+            idle -= change
+        if change:
+            until_s = view.deadline_s if change > 0 else view.left_s
+            yield Resize(view.id, (Step(view.next_control, change),), Reason.REQUEST, until_s)

@@ -1,0 +1,123 @@
+"""Small machines on which hand cases are played: the embedded simulator, in process, with malleable jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from platforms.catalogue import builtin_files
+from platforms.description import read_description
+from platforms.generate import generate
+from platforms.xml_reader import parse_platform
+from schedulers.assembly import Settings, assemble, make_settings
+from schedulers.core.job import Allocation, Job
+from schedulers.core.session import Observer, Session
+from schedulers.jobmodels import make_model
+from schedulers.jobmodels.app_record import finished
+from schedulers.jobmodels.record import JobRecord
+from schedulers.options import describe
+from schedulers.policies import POLICIES
+from schedulers.policykit.view import Running
+from schedulers.wire.messages import JobState, Message, Reply
+from simulator.broker import Simulation
+from simulator.engines.fluid import FluidEngine
+from simulator.links import InProcessLink
+from simulator.options import SimulationOptions
+from simulator.workload import workload_from_object
+
+MACHINE = """
+name = "small"
+topology = "tree"
+[[cluster]]
+name = "small"
+uplink = {{ name = "core", bandwidth = "{core}" }}
+levels = [
+  {{ name = "switch", count = 2, bandwidth = "{switch}" }},
+  {{ name = "node", count = {nodes}, bandwidth = "100GBps", duplex = true }},
+]
+[storage]
+per = "switch"
+capacity = "{capacity}"
+bandwidth = "100GBps"
+[pfs]
+bandwidth = "100GBps"
+"""
+"""Two switches; ``nodes`` below each, and a burst buffer of ``capacity`` at each."""
+
+
+@dataclass
+class Seen(Observer):
+    """What happened: starts, ends, final states, and sizes of applications, by the jobs' names.
+
+    Times in hundredths of a second: each sub-job ends some tenths of a millisecond late, as messages take time.
+    """
+
+    starts: dict[str, float] = field(default_factory=dict)
+    ends: dict[str, float] = field(default_factory=dict)
+    states: dict[str, JobState] = field(default_factory=dict)
+    sizes: dict[str, list[tuple[float, int]]] = field(default_factory=dict)
+
+    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        """A job started."""
+        self.starts[job.name] = round(now_s, 2)
+
+    def ended(self, running: Running, state: JobState, now_s: float) -> None:
+        """A job ended."""
+        self.ends[running.job.name], self.states[running.job.name] = round(now_s, 2), state
+
+    def recorded(self, record: JobRecord) -> None:
+        """A job is through."""
+        app = finished(record)
+        if app is not None:
+            self.sizes[app.job.name] = [(round(time_s, 2), nodes) for time_s, nodes in app.sizes]
+
+
+def application(**changes: Any) -> dict[str, Any]:
+    """Ten iterations of 40/n s, control points every two, 1 to 4 nodes, reconfigurations of 3 s, no I/O."""
+    return {"iterations": 10, "control_every": 2, "minimum": 1, "maximum": 4, "overhead": 3.0,
+            "model": {"work": 40.0}} | changes  # fmt: skip
+
+
+def play(
+    jobs: Mapping[str, dict[str, Any]],
+    policy: str = "fcfs",
+    *,
+    nodes: int = 4,
+    capacity: str = "1TB",
+    core: str = "100GBps",
+    switch: str = "100GBps",
+    **given: Any,
+) -> Seen:
+    """Play jobs on a machine of ``nodes`` nodes at two switches, with the settings ``given``.
+
+    A job is ``{"nodes": ..., "subtime": ..., "delay": ...}`` or has ``malleable`` for a delay; ``walltime``, ``bb`` and
+    ``io_rate`` may be added. All books are checked after every message.
+    """
+    text = MACHINE.format(nodes=nodes // 2, capacity=capacity, core=core, switch=switch)
+    platform = parse_platform(generate(read_description(text, "small", builtin_files())), "small")
+    seen = Seen()
+    shared = {info.name for info in describe(Settings)}
+    settings = make_settings({key: value for key, value in given.items() if key in shared}, {})
+    model = make_model("malleable", {key: value for key, value in given.items() if key not in shared})
+    session: Session = assemble(POLICIES[policy].build({}), settings, model, observer=seen, on_record=seen.recorded)
+
+    def handle(message: Message) -> Reply:
+        reply = session.handle(message)
+        session.check()
+        return reply
+
+    wire, profiles = [], {}
+    for name, job in jobs.items():
+        profiles[name] = {"type": "delay", "delay": job.get("delay", 10.0)} | {
+            key: job[key] for key in ("malleable", "bb", "io_rate") if key in job
+        }
+        one = {"id": name, "subtime": job.get("subtime", 0.0), "res": job["nodes"], "profile": name}
+        wire.append(one | ({"walltime": job["walltime"]} if "walltime" in job else {}))
+    data = {"nb_res": nodes, "jobs": wire, "profiles": profiles}
+    options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
+    with FluidEngine(platform) as engine:
+        Simulation(platform, [workload_from_object(data)], engine, InProcessLink(handle), options).run()
+    assert session.cluster.free_nodes == nodes
+    assert session.books.loans.booked_until() == {}
+    return seen

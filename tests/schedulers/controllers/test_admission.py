@@ -1,0 +1,165 @@
+"""Shrink to admit: worked out by hand on small machines, and on scenes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schedulers.controllers.admission import Shrink, admission, awaited, smallest_size
+from schedulers.controllers.control import Control, make_controllers
+from schedulers.controllers.expansion import Expansion
+from schedulers.controllers.prediction import Step
+from schedulers.controllers.scene import Reason, Resize, Scene, Wish
+from schedulers.wire.messages import JobState
+from tests.schedulers.controllers.played import application, play
+from tests.schedulers.controllers.scenes import scenes
+from tests.schedulers.controllers.test_expansion import view
+
+WIDE: dict[str, Any] = {"nodes": 4, "malleable": application()}
+
+
+def test_a_wide_job_makes_space_for_a_waiting_one() -> None:
+    """A 4-node job with minimum 1 makes room for a 2-node job that is submitted at 5.
+
+    The wide one has ten iterations of 40/n s and a control point after every second: on 4 nodes an interval takes 20 s.
+    Its next control point is at 20; the reconfiguration of 3 s ends at 23; then two nodes are free, and the other job
+    starts (30 s: it ends at 53). The wide one has 8 iterations of 20 s before it on two nodes: it ends at 23 + 160.
+    Without shrinking it ends at 100, and the other starts then.
+    """
+    jobs = {"wide": WIDE, "late": {"nodes": 2, "subtime": 5.0, "delay": 30.0}}
+    seen = play(jobs, shrink="to-admit")
+    assert (seen.starts["late"], seen.ends["late"]) == (23.0, 53.0)
+    assert seen.ends["wide"] == pytest.approx(183.0, abs=0.01)
+    assert seen.sizes["wide"] == [(0.0, 4), (23.0, 2)]
+    seen = play(jobs)
+    assert seen.starts["late"] == pytest.approx(100.0, abs=0.01)
+
+
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", "sjf-easy"])
+def test_nodes_that_come_free_are_kept_for_the_first_waiting_job(policy: str) -> None:
+    """Two applications give a node each, at 20 and at 40; neither a later job nor an expansion takes the first node.
+
+    Four nodes: ``a`` has two (intervals of 20 s, control points at 20, 40, ...), ``b`` has two (intervals of 40 s). A
+    2-node job comes at 5 and needs a node of each: at 23 the first is free, at 43 the second, when it starts. A 1-node
+    job of 500 s that comes at 6 would fit at 23; it has to wait, as the reservation of the first is known to begin at
+    43 (backfilling policies), or as nobody overtakes (FCFS).
+    """
+    jobs = {
+        "a": {"nodes": 2, "malleable": application(maximum=4, model={"work": 20.0}), "walltime": 10_000},
+        "b": {"nodes": 2, "malleable": application(maximum=2), "walltime": 10_000},
+        "first": {"nodes": 2, "subtime": 5.0, "delay": 30.0, "walltime": 100},
+        "second": {"nodes": 1, "subtime": 6.0, "delay": 500.0, "walltime": 600},
+    }
+    seen = play(jobs, policy, shrink="to-admit", expansion="fair", expansion_profit=0)
+    assert seen.starts["first"] == 43.0
+    assert seen.starts["second"] > 43.0
+
+
+def test_no_job_shrinks_past_its_walltime() -> None:
+    """On two nodes the wide job would end at 183: with a walltime of 180 s it gives one node only, and ends in time.
+
+    On three nodes: 23 + 8 x 40/3 = 129.67. A 2-node job then finds no place before that.
+    """
+    jobs = {"wide": WIDE | {"walltime": 180}, "late": {"nodes": 2, "subtime": 5.0, "delay": 30.0}}
+    seen = play(jobs, shrink="to-admit")
+    assert seen.sizes["wide"] == [(0.0, 4)]
+    assert seen.starts["late"] == pytest.approx(100.0, abs=0.01)
+    assert seen.states["wide"] is JobState.COMPLETED_SUCCESSFULLY
+    seen = play({"wide": jobs["wide"], "late": jobs["late"] | {"nodes": 1}}, shrink="to-admit")
+    assert seen.sizes["wide"] == [(0.0, 4), (23.0, 3)]
+    assert (seen.starts["late"], seen.ends["wide"]) == (23.0, pytest.approx(129.667, abs=0.01))
+
+
+@pytest.mark.parametrize("limit", ["bb", "io_rate"])
+def test_nobody_shrinks_for_a_job_that_would_not_fit_anyway(limit: str) -> None:
+    """Nodes would do, burst buffers or bandwidth would not: two rigid jobs hold them, one per switch, until 100."""
+    asks = {"bb": 8 * 10**9} if limit == "bb" else {"io_rate": 8 * 10**8}
+    jobs = {
+        "rigid": {"nodes": 1, "delay": 100.0} | asks,
+        "rigid2": {"nodes": 1, "delay": 100.0} | asks,
+        "wide": {"nodes": 4, "malleable": application(iterations=40)},
+        "late": {"nodes": 2, "subtime": 5.0, "delay": 30.0} | asks,
+    }
+    machine = {"nodes": 6, "capacity": "10GB", "core": "2GBps", "switch": "1GBps"}
+    seen = play(jobs, shrink="to-admit", **machine)
+    assert seen.starts["late"] == 100.0
+    assert seen.sizes["wide"] == [(0.0, 4)]
+
+
+def waiting(nodes: int, *views: Any, idle: int = 0) -> Scene:
+    """A job waits for so many nodes."""
+    return Scene(0.0, views, (), idle, (Wish(nodes),))
+
+
+def given_up(scene: Scene) -> dict[str, int]:
+    """Nodes by application."""
+    assert all(resize.reason is Reason.ADMIT for resize in admission(scene))
+    return {resize.id: resize.leaving for resize in admission(scene)}
+
+
+def test_the_fewest_applications_shrink_the_widest_first() -> None:
+    """Minimum 2 each. Of 4, 9 and 6 nodes: one gives 7; two give 9, of which the second only what it takes."""
+    three = (view("a", 4), view("b", 9), view("c", 6))
+    assert given_up(waiting(7, *three)) == {"b": 7}
+    assert given_up(waiting(3, *three)) == {"b": 3}
+    assert given_up(waiting(9, *three)) == {"b": 7, "c": 2}
+    assert given_up(waiting(9, *three, idle=8)) == {"b": 1}
+    assert given_up(waiting(13, *three)) == {"b": 7, "c": 4, "a": 2}
+    assert given_up(waiting(14, *three)) == {}
+    assert given_up(waiting(3, *three, idle=3)) == {}, "it fits already"
+
+
+def test_agreed_changes_are_waited_for() -> None:
+    """While two nodes are on their way to a job that waits for two, nothing more is given up, lent or expanded."""
+    leaving = replace(view("a", 4), steps=(Step(10, -2),))
+    looked_at = waiting(2, leaving, view("b", 4), idle=0)
+    assert awaited(looked_at)
+    assert given_up(looked_at) == {}
+    controllers = make_controllers(Control(shrink=Shrink.TO_ADMIT, expansion=Expansion.FAIR, expansion_profit=0.0))
+    assert list(controllers(replace(looked_at, idle=1))) == []
+    assert list(controllers(replace(looked_at, idle=1, waiting=()))) != []
+
+
+def test_what_fits_is_not_only_counted() -> None:
+    """Where only the nodes of ``c`` help (its storage, say), ``c`` gives them, though ``b`` has more to spare."""
+    looked_at = replace(waiting(2, view("b", 9), view("c", 6)), fits=lambda given: given.get("c", 0) >= 3)
+    assert given_up(looked_at) == {"c": 3}
+    assert given_up(replace(looked_at, fits=lambda given: False)) == {}
+
+
+def test_the_smallest_size_keeps_the_walltime() -> None:
+    """A hundred iterations of 60/n s and five I/O phases of 5 s (view of :mod:`test_expansion`), 4 nodes, minimum 2.
+
+    The first ten take 150 s; the reconfiguration 3 s; then 90 x 30 s on two nodes, 90 x 20 s on three, and 25 s of I/O.
+    """
+    one = view("a")
+    assert one.end_s(2) == 150.0 + 3.0 + 90 * 30.0 + 25.0
+    assert smallest_size(one) == 2
+    assert smallest_size(replace(one, deadline_s=2800.0)) == 3
+    assert smallest_size(replace(one, deadline_s=1000.0)) == 4
+    assert smallest_size(replace(one, deadline_s=math.inf)) == 2
+
+
+@settings(max_examples=60)
+@given(scene=scenes(), first=st.integers(1, 40))
+def test_what_is_given_up_is_enough_and_not_more(scene: Scene, first: int) -> None:
+    """Every resize is legal; the waiting job then fits, and would not with one node less of any of them."""
+    looked_at = replace(scene, waiting=(Wish(first),))
+    found = list(admission(looked_at))
+    given = {resize.id: resize.leaving for resize in found}
+    known = {one.id: one for one in looked_at.applications}
+    for resize in found:
+        one = known[resize.id]
+        assert one.willing
+        assert one.application.minimum <= one.nodes - resize.leaving < one.nodes
+        assert resize == Resize(one.id, (Step(one.next_control, -resize.leaving),), Reason.ADMIT, one.left_s)
+    if found:
+        assert looked_at.admits(given)
+        assert not looked_at.admits({})
+        for name in given:
+            assert not looked_at.admits(given | {name: given[name] - 1})
