@@ -30,6 +30,7 @@ from schedulers.jobmodels.sub_jobs import SubJobs
 from schedulers.timesharing.columns import columns_of, mask_of
 from schedulers.timesharing.costs import Costs
 from schedulers.timesharing.files import file_columns
+from schedulers.timesharing.migration import MigrationStart
 from schedulers.timesharing.slices import MICRO, Slices, to_us
 from schedulers.wire.messages import (
     BatsimConfig,
@@ -51,7 +52,8 @@ class _Shared:
     """A job in the matrix.
 
     ``columns`` is where its work was last described for, ``target`` where it is to run; ``live`` the stretch that runs
-    now, begun at ``since_us`` on ``held`` columns, ``dying`` when its end was asked for.
+    now, begun at ``since_us`` on ``held`` columns, ``dying`` when its end was asked for. Before ``moves_us`` the job
+    does not run on its target yet.
     """
 
     job: Job
@@ -65,6 +67,7 @@ class _Shared:
     live: str = ""
     since_us: int = 0
     held: int = 0
+    moves_us: int = 0
     dying: bool = False
     doomed: bool = False
 
@@ -78,10 +81,15 @@ class TimeShared:
         Rows and quantum. With one row nobody ever waits for a turn: space sharing, where blocks cost by their place.
     costs
         Of blocks and of migration.
+    migration_start
+        When jobs that are given other columns restart there.
     """
 
-    def __init__(self, slices: Slices, costs: Costs) -> None:
+    def __init__(
+        self, slices: Slices, costs: Costs, migration_start: MigrationStart = MigrationStart.NEXT_QUANTUM
+    ) -> None:
         self._slices = slices
+        self._migration_start = migration_start
         self._costs = costs
         self._jobs: dict[str, _Shared] = {}
         self._live: dict[str, _Shared] = {}
@@ -117,7 +125,10 @@ class TimeShared:
     def move(self, job: Job, allocation: Allocation, now_s: float) -> None:
         """Give a job other rows or columns; what runs of it goes on if it is in the right place."""
         shared = self._jobs[job.id]
+        before = shared.target
         shared.rows, shared.target = self._place(allocation)
+        if shared.target != before:
+            shared.moves_us = self._migration_start.begins_us(to_us(now_s), self._slices)
 
     def kill(self, job: Job, now_s: float) -> Step:
         """End a job: at once if it has no turn, else when its stretch is dead."""
@@ -140,15 +151,17 @@ class TimeShared:
         now_us = to_us(now_s)
         bit = 1 << self._slices.row(now_us)
         requests: list[Request] = []
-        stops = [s for s in self._live.values() if not s.dying and not (s.rows & bit and s.target == s.held)]
+        wanted = self._wanted(bit, now_us)
+        stops = [s for s in self._live.values() if not s.dying and not _stays(s, bit, wanted, now_us)]
         for shared in stops:
             shared.dying = True
         if stops:
             requests.append(KillJob(now_s, tuple(shared.live for shared in stops)))
         for shared in self._jobs.values():
-            if shared.rows & bit and not shared.live and not self._held & shared.target:
+            turn = shared.rows & bit and shared.moves_us <= now_us
+            if turn and not shared.live and not self._held & shared.target:
                 self._run(shared, now_s, requests)
-        if self._jobs and self.rows > 1:
+        if self._jobs and (self.rows > 1 or self._moving(now_us)):
             boundary_us = self._slices.boundary_us(now_us)
             if boundary_us > self._asked_us:
                 self._asked_us = boundary_us
@@ -207,6 +220,19 @@ class TimeShared:
         width = len(self._machine.nodes)
         return mask_of(node // width for node in allocation.nodes), mask_of(node % width for node in allocation.nodes)
 
+    def _moving(self, now_us: int) -> bool:
+        """Whether a job waits for the next slice to move."""
+        return any(shared.moves_us > now_us for shared in self._jobs.values())
+
+    def _wanted(self, bit: int, now_us: int) -> int:
+        """Columns of the jobs whose turn it is; jobs that are yet to move only keep what these leave."""
+        wanted = 0
+        if self._moving(now_us):
+            for shared in self._jobs.values():
+                if shared.rows & bit and shared.moves_us <= now_us:
+                    wanted |= shared.target
+        return wanted
+
     def _run(self, shared: _Shared, now_s: float, requests: list[Request]) -> None:
         """Begin a stretch."""
         if shared.columns != shared.target:
@@ -227,3 +253,10 @@ class TimeShared:
     def _end(self, shared: _Shared, state: JobState, return_code: int) -> Step:
         del self._jobs[shared.job.id]
         return Step((), (Ended(shared.job.id, state, return_code),))
+
+
+def _stays(shared: _Shared, bit: int, wanted: int, now_us: int) -> bool:
+    """Whether what runs of a job goes on: it is where it is to be, or it is yet to move and in no other job's way."""
+    if shared.moves_us > now_us:
+        return not shared.held & wanted
+    return bool(shared.rows & bit) and shared.target == shared.held

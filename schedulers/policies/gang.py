@@ -24,7 +24,7 @@ from schedulers.timesharing.columns import columns_of
 from schedulers.timesharing.costs import Costs
 from schedulers.timesharing.files import file_columns
 from schedulers.timesharing.matrix import Matrix, Place, Request
-from schedulers.timesharing.migration import Target
+from schedulers.timesharing.migration import MigrationStart, Target
 from schedulers.timesharing.recomputing import Rules, recompute
 from schedulers.timesharing.scheduling import Where
 from schedulers.timesharing.sharing import Sharing
@@ -45,6 +45,10 @@ class Gang:
     local_first: bool = option(False, help="whether jobs on their file's nodes are replicated before the others")
     migrate: bool = option(False, help="whether jobs elsewhere are moved to their file's nodes when those are free")
     migration_row: Target = option(Target.FIRST, help="row that a job moves to where several have room")
+    migration_start: MigrationStart = option(
+        MigrationStart.NEXT_QUANTUM,
+        help="when a moved job restarts: with the next slice (section 3.6), or at once",
+    )
     migration_cost: float = option(20.0, unit="s", low=0.0, high=1e9, help="time of restarting a job that was moved")
     migration_limit: int = option(64, unit="tasks", low=0, high=1_000_000, help="most tasks that move in one slice")
     compaction: bool = option(True, help="whether jobs are moved to fuller rows")
@@ -54,7 +58,7 @@ class Gang:
     def sharing(self) -> Sharing:
         """How nodes are shared (:class:`schedulers.timesharing.sharing.SharesNodes`)."""
         costs = Costs(to_us(self.local_cost), to_us(self.remote_cost), to_us(self.migration_cost))
-        return Sharing(Slices(self.level, to_us(self.quantum)), costs)
+        return Sharing(Slices(self.level, to_us(self.quantum)), costs, self.migration_start)
 
     def rules(self) -> Rules:
         """What the steps follow."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from schedulers.policies.gang import Gang
 from schedulers.policykit.decisions import Arrange, Decision, Kill, Start
 from schedulers.policykit.explain import Binding, PassNotes, Role
 from schedulers.policykit.view import View
+from schedulers.timesharing.migration import MigrationStart
 from schedulers.timesharing.scheduling import Where
 from schedulers.wire.messages import (
     BatsimConfig,
@@ -87,13 +89,54 @@ FIGURE_7 = [
 """D needs 60 s on its file's nodes, 120 s elsewhere. A and C are in row 0, B and D in row 1, D on nodes 0 and 2."""
 
 
+HOME = Gang(10.0, 2, Where.FILES_FIRST, local_first=True, migrate=True, migration_cost=2.0)
+
+
 def test_a_migrated_job_pays_once_and_then_runs_locally() -> None:
-    """Figure 7. D has slice 1 (10 to 20 s): 10 of 120 s. A, in slices 0 and 2, leaves at 25 s. D goes to row 0,
-    restarts for 2 s, and needs 55 s more: 5 in this slice, 10 in each of slices 4, 6, 8, 10 and 12, 2 in slice 14."""
-    policy = Gang(10.0, 2, Where.FILES_FIRST, local_first=True, migrate=True, migration_cost=2.0)
-    shown = play(policy, FIGURE_7)
+    """Figure 7. D has slice 1 (10 to 20 s): 10 of 120 s. A, in slices 0 and 2, leaves at 25 s. D goes to row 0 with the
+    next quantum, from 30 s on; its first slice there is slice 4: it restarts for 2 s and does 8 of the 55 s that it
+    still needs, 10 in each of slices 6, 8, 10 and 12, 7 in slice 14."""
+    shown = play(HOME, FIGURE_7)
+    assert shown.ends["A"] == (25.0, DONE)
+    assert shown.ends["D"] == (147.0, DONE)
+
+
+def test_a_migration_at_once_is_an_option() -> None:
+    """The same, inside the running slice: D restarts at 25 s for 2 s, and needs 55 s more: 3 in this slice, 10 in each
+    of slices 4, 6, 8, 10 and 12, 2 in slice 14."""
+    shown = play(replace(HOME, migration_start=MigrationStart.AT_ONCE), FIGURE_7)
+    assert shown.ends["D"] == (142.0, DONE)
+
+
+MOVES_IN_ITS_SLICE = [
+    job("A", 2, 15.0, file_nodes=[0, 1]),
+    job("B", 2, 300.0, file_nodes=[1, 2]),
+    job("D", 2, 30.0, io_blocks=1000, file_nodes=[0, 1]),
+]
+"""A is in row 0 on nodes 0 and 1, B in row 1 on nodes 1 and 2; D, which needs 60 s at home and 120 s elsewhere, gets
+nodes 2 and 3 of row 0."""
+
+
+def test_before_its_move_a_job_goes_on_where_it_is() -> None:
+    """D runs in slices 0 and 2; A leaves at 25 s. D works on where it is until 30 s: 20 of its 120 s are done, 50 s are
+    left at home. Slice 3 is B's. In slice 4 (40 s) D restarts for 2 s and does 8, then 10 in each of slices 6, 8, 10
+    and 12 and 2 in slice 14. At once, it would have restarted at 25 s with 52.5 s left: 3 in slice 2, 49.5 from slice
+    4 on."""
+    shown = play(HOME, MOVES_IN_ITS_SLICE)
     assert shown.ends["A"] == (25.0, DONE)
     assert shown.ends["D"] == (142.0, DONE)
+    assert play(replace(HOME, migration_start=MigrationStart.AT_ONCE), MOVES_IN_ITS_SLICE).ends["D"] == (129.5, DONE)
+
+
+def test_a_job_that_is_to_move_makes_way() -> None:
+    """As before, but B has all of row 1, and E has been waiting since 5 s: when A leaves, the matrix has D on nodes 0
+    and 1 of row 0, so that E gets nodes 2 and 3 of it at once. D stops at 25 s and has 52.5 s left at home: 8 in slice
+    4, 10 in each of slices 6, 8, 10 and 12, 4.5 in slice 14."""
+    a, _, d = MOVES_IN_ITS_SLICE
+    jobs = [a, job("B", 4, 300.0, file_nodes=[0, 1, 2, 3]), d, job("E", 2, 5.0, submit_s=5.0)]
+    shown = play(HOME, jobs)
+    assert shown.starts["E"] == 25.0
+    assert shown.ends["D"] == (144.5, DONE)
 
 
 def test_without_migration_it_stays() -> None:
