@@ -7,7 +7,9 @@ progress is read back, and what is left is registered anew when its row's turn c
 one after the other is left alone. Everything is settled once per message: first kills, then, when they are confirmed,
 the starts on the nodes that they have freed.
 
-Walltimes count what a job has received; the restart after a move does not count.
+Walltimes count what a job has received; the restart after a move does not count. A job ends in the state that Batsim
+gives its last sub-job: one whose walltime is used up exactly at the end of a slice was killed there, and the record
+says so, as Batsim's does.
 
 References
 ----------
@@ -26,7 +28,7 @@ from schedulers.core.machine import Machine
 from schedulers.errors import RemoteProtocolError
 from schedulers.jobmodels.base import NOTHING, Ended, Step
 from schedulers.jobmodels.rest import Rest, rest_of
-from schedulers.jobmodels.sub_jobs import SubJobs
+from schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, SubJobs
 from schedulers.timesharing.columns import columns_of, mask_of
 from schedulers.timesharing.costs import Costs
 from schedulers.timesharing.files import file_columns
@@ -70,6 +72,7 @@ class _Shared:
     moves_us: int = 0
     dying: bool = False
     doomed: bool = False
+    last: tuple[JobState, int] = (JobState.COMPLETED_KILLED, -2)
 
 
 class TimeShared:
@@ -175,6 +178,7 @@ class TimeShared:
         if shared is None:
             return None
         if event.state is JobState.COMPLETED_KILLED and shared.dying:
+            shared.last = event.state, event.return_code
             return NOTHING  # the confirmation with its progress follows in the same message
         self._release(shared)
         return self._end(shared, event.state, event.return_code)
@@ -192,10 +196,8 @@ class TimeShared:
             own_us = max(elapsed_us - shared.rest.lag_us, 0)
             shared.rest.serve(elapsed_us, share)
             shared.budget_s -= own_us / MICRO
-            if shared.doomed:
-                ended += self._end(shared, JobState.COMPLETED_KILLED, -2).ended
-            elif shared.budget_s <= 0:
-                ended += self._end(shared, JobState.COMPLETED_WALLTIME_REACHED, -1).ended
+            if shared.doomed or shared.budget_s < SHORTEST_WALLTIME_S:
+                ended += self._end(shared, *shared.last).ended
         return Step((), ended)
 
     def _submitted(self, event: JobSubmitted, now_s: float) -> Step | None:

@@ -64,10 +64,18 @@ def test_a_job_in_all_rows_is_never_interrupted() -> None:
 
 
 def test_walltimes_count_what_a_job_received() -> None:
-    """B's 50 seconds are over at 100 s, in the middle of its time in the machine; A then has the machine to itself."""
-    shown = play(TWO_ROWS, [job("A", 3, 100.0), job("B", 3, 100.0, walltime=50.0)])
-    assert shown.ends["B"] == (100.0, JobState.COMPLETED_WALLTIME_REACHED)
-    assert shown.ends["A"] == (150.0, DONE)
+    """B's 45 seconds are over at 95 s, in the middle of its fifth slice; A then has the machine to itself."""
+    shown = play(TWO_ROWS, [job("A", 3, 100.0), job("B", 3, 100.0, walltime=45.0)])
+    assert shown.ends["B"] == (95.0, JobState.COMPLETED_WALLTIME_REACHED)
+    assert shown.ends["A"] == (145.0, DONE)
+
+
+@pytest.mark.parametrize("profile", [{"type": "delay", "delay": 100.0}, FLOPS])
+def test_a_walltime_used_up_at_the_end_of_a_slice(profile: dict[str, Any]) -> None:
+    """B's 50 seconds are over at 100 s, when its fifth slice ends: Batsim kills it there and says so."""
+    shown = play(TWO_ROWS, [job("A", 3, 100.0, profile=profile), job("B", 3, 100.0, profile=profile, walltime=50.0)])
+    assert shown.ends["B"] == (100.0, JobState.COMPLETED_KILLED)
+    assert shown.ends["A"][0] == pytest.approx(150.0 if profile["type"] == "delay" else 145.0, abs=0.001)
 
 
 def test_blocks_cost_by_place() -> None:
