@@ -1,7 +1,8 @@
-"""Runs in which jobs share nodes in time: from Batsim's rows of their stretches to one row per real job.
+"""Runs in which jobs share nodes in time: from Batsim's rows of their time slices to one row per real job.
 
-In Batsim's books such a job is rejected, and each stretch of slices is a job of a workload of its own (``w0%15`` for
-job 15 of ``w0``). The real job starts with its first stretch and ends with its last, in that one's state.
+In Batsim's registry such a job is rejected, and each piece of it, one or more slices without a break, is a job of a
+workload of its own (``w0%15`` for job 15 of ``w0``). The real job starts with its first piece and ends with its last,
+in that one's state. Its execution time is what it received: the sum over its pieces, restarts after moves included.
 """
 
 from __future__ import annotations
@@ -13,16 +14,16 @@ from pathlib import Path
 
 from experiments.io_jobs import BATSIM_JOBS, SEPARATOR
 
-SLICE_COLUMNS = ("stretches", "received_s")
-"""After Batsim's: how often the job was started, and how much time it received."""
+SLICE_COLUMNS = ("time_slices",)
+"""After Batsim's: in how many pieces the job ran."""
 
 
 @dataclass
 class _Job:
-    """Rows of a real job: its own, and those of its stretches as (start, finish, state, nodes)."""
+    """Rows of a real job: its own, and those of its pieces as (start, finish, state, nodes)."""
 
     row: list[str] = field(default_factory=list)
-    stretches: list[tuple[float, float, str, str]] = field(default_factory=list)
+    pieces: list[tuple[float, float, str, str]] = field(default_factory=list)
 
 
 def rewrite(folder: Path) -> None:
@@ -54,29 +55,30 @@ def _collect(reader: Iterable[list[str]], place: dict[str, int]) -> list[_Job]:
                 row[place[name]] for name in ("starting_time", "finish_time", "final_state", "allocated_resources")
             )
             job = jobs.setdefault(workload.replace(SEPARATOR, "!", 1), _Job())
-            job.stretches.append((float(start), float(end), state, nodes))
+            job.pieces.append((float(start), float(end), state, nodes))
     return [job for job in jobs.values() if job.row]
 
 
 def _real_row(job: _Job, place: dict[str, int]) -> list[str]:
-    if not job.stretches:
-        return [*job.row, "", ""]
-    stretches = sorted(job.stretches)
-    submitted_s, start_s = float(job.row[place["submission_time"]]), stretches[0][0]
-    _, finish_s, state, nodes = max(stretches, key=lambda stretch: stretch[1])
+    if not job.pieces:
+        return [*job.row, ""]
+    pieces = sorted(job.pieces)
+    submitted_s, start_s = float(job.row[place["submission_time"]]), pieces[0][0]
+    _, finish_s, state, nodes = max(pieces, key=lambda piece: piece[1])
+    received_s = sum(end_s - begin_s for begin_s, end_s, *_ in pieces)
     values = {
         "success": str(int(state == "COMPLETED_SUCCESSFULLY")),
         "final_state": state,
         "starting_time": f"{start_s:.6f}",
-        "execution_time": f"{finish_s - start_s:.6f}",
+        "execution_time": f"{received_s:.6f}",
         "finish_time": f"{finish_s:.6f}",
         "waiting_time": f"{start_s - submitted_s:.6f}",
         "turnaround_time": f"{finish_s - submitted_s:.6f}",
-        "stretch": f"{(finish_s - submitted_s) / max(finish_s - start_s, 1e-5):.6f}",
+        "stretch": f"{(finish_s - submitted_s) / max(received_s, 1e-5):.6f}",
         "allocated_resources": nodes,
         "consumed_energy": "-1.000000",
     }
     row = list(job.row)
     for name, value in values.items():
         row[place[name]] = value
-    return [*row, str(len(stretches)), f"{sum(stretch[1] - stretch[0] for stretch in stretches):.6f}"]
+    return [*row, str(len(pieces))]

@@ -97,7 +97,7 @@ def test_kill_that_comes_too_late() -> None:
 
 @pytest.mark.parametrize(("profile", "code"), [(PTASK, -2), ({"type": "delay", "delay": 10}, -1)])
 def test_a_kill_at_the_end_of_the_walltime(profile: dict[str, Any], code: int) -> None:
-    """The walltime ends at 8 s, and so long is a call asked for. The job started some messages of 1e-10 s after the full
+    """The walltime ends at 8 s, when a call was asked for. The job started some messages of 1e-10 s after the full
     second: at the call it still runs, and its kill is answered without any latency."""
     _, scheduler = killing(jobs({"walltime": 8}, profiles={"p": profile}), 8.0, kill("w0!1"))
     (call_message,) = [m for m in scheduler.messages if any(isinstance(e, RequestedCall) for e in m.events)]
