@@ -190,8 +190,56 @@ def test_space_sharing_on_a_serverless_cluster() -> None:
     assert shown.ends == {"A": (13.0, DONE), "B": (19.0, DONE)}
 
 
-def test_burst_buffers_are_refused() -> None:
-    """There is no place for them in the matrix; other jobs run."""
+GB = 1_000_000_000
+
+
+def test_burst_buffers_are_held_through_all_slices() -> None:
+    """Eight nodes, a storage node of 10 GB beside nodes 0 to 3 (s0) and one beside nodes 4 to 7 (s1), two rows.
+
+    A (6 nodes, 2 GB each) takes row 0, nodes 0 to 5: 8 GB of s0, 4 GB of s1. B (6 nodes, 1 GB each) takes row 1, nodes
+    6 and 7, which are free in row 0, and 0 to 3: nodes 0 and 1 fill s0, the others go to s1. Both rows share the
+    storage: 0 and 2 GB are left. C (2 nodes, 2 GB each) finds nodes 6 and 7 free in row 0, but s1 holds only one of its
+    requests: it waits, and D, which asks for no buffer, waits behind it. E asks for more than a storage node has.
+
+    A has slices 0, 2 and 4 and ends at 45 s; B has slices 1 and 3. At 45 s A's 12 GB are free: C goes to nodes 4 and 5
+    of row 1 (the row with the least free cells), and is replicated to row 0; D goes to nodes 0 and 1 of row 0. C's 3 s
+    end at 48 s, D's 4 s at 49 s. Then B is replicated to row 0 and needs 5 s more: it ends at 54 s.
+    """
+    jobs = [
+        job("A", 6, 25.0, bb=2 * GB),
+        job("B", 6, 25.0, bb=GB),
+        job("C", 2, 3.0, bb=2 * GB),
+        job("D", 2, 4.0),
+        job("E", 1, 5.0, bb=11 * GB),
+    ]
+    shown = play(TWO_ROWS, jobs, platform="tiny", nodes=8)
+    assert shown.refused == {"E": "bb 11 GB > 10 GB of the largest storage node"}
+    assert shown.starts == pytest.approx({"A": 0.0, "B": 0.0, "C": 45.0, "D": 45.0}, abs=0.01)
+    ends = {name: end_s for name, (end_s, _) in shown.ends.items()}
+    assert ends == pytest.approx({"A": 45.0, "B": 54.0, "C": 48.0, "D": 49.0}, abs=0.01)
+    assert {state for _, state in shown.ends.values()} == {DONE}
+    assert (shown.given["A"].storages, shown.given["B"].storages) == ((0, 0, 0, 0, 1, 1), (0, 0, 1, 1, 1, 1))
+
+
+def test_a_migrated_job_keeps_its_buffer_where_it_is() -> None:
+    """Figure 7 with a buffer for D: it changes nodes, its bytes stay."""
+    a, c, b, d = FIGURE_7
+    shown = play(HOME, [a, c, b, {**d, "bb": GB}], platform="tiny")
+    given, held = shown.given["D"], shown.held["D"]
+    assert {node % 4 for node in given.nodes} == {0, 2}
+    assert {node % 4 for node in held.nodes} == {0, 1}
+    assert (held.storages, held.bb_bytes) == (given.storages, GB)
+
+
+def test_storage_order_is_the_sessions() -> None:
+    """The setting holds for gang policies, too: the emptiest storage node first."""
+    settings = build(Settings, {"storage_order": "emptiest"})
+    shown = play(TWO_ROWS, [job("A", 2, 5.0, bb=GB)], settings, platform="tiny", nodes=8)
+    assert shown.given["A"].storages == (0, 1)
+
+
+def test_too_many_nodes_are_refused() -> None:
+    """A job must fit into a row; other jobs run."""
     shown = play(TWO_ROWS, [job("A", 1, 5.0, bb=0), job("B", 5, 5.0)])
     assert shown.ends == {"A": (5.0, DONE)}
     assert "5 nodes > 4" in shown.refused["B"]
