@@ -56,7 +56,7 @@ def _serve(options: argparse.Namespace) -> int:
         exchanges = serve(
             session,
             options.bind,
-            _codec(options),
+            _codec(options, session),
             watchdog_s=options.watchdog,
             recorder=recorder,
             on_bound=lambda endpoint: _say(f"{options.policy} listens on {endpoint}"),
@@ -68,7 +68,8 @@ def _serve(options: argparse.Namespace) -> int:
 def _replay(options: argparse.Namespace) -> int:
     from schedulers.wire.transcript import replay
 
-    difference = replay(options.file, build_session(options), _codec(options))
+    session = build_session(options)
+    difference = replay(options.file, session, _codec(options, session))
     if difference is not None:
         print(difference)
         return DIFFERENT
@@ -124,12 +125,13 @@ def build_session(options: argparse.Namespace) -> Session:
     )
 
 
-def _codec(options: argparse.Namespace) -> AnyBatsim:
+def _codec(options: argparse.Namespace, session: Session) -> AnyBatsim:
     from schedulers.assembly import Settings
 
     names = ("operations", "malleable")
     settings = build(Settings, {name: getattr(options, name) for name in names if getattr(options, name) is not None})
-    return AnyBatsim(dynamic_jobs=options.model == "io" or settings.operations or settings.malleable)
+    needed = session.needs is not None and session.needs.dynamic_jobs
+    return AnyBatsim(dynamic_jobs=needed or options.model == "io" or settings.operations or settings.malleable)
 
 
 # --------------------------------------------------------------------------- arguments

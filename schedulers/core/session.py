@@ -19,7 +19,7 @@ from schedulers.core.ledger import Books
 from schedulers.core.machine import Machine, MachineDefaults
 from schedulers.core.steering import Steering
 from schedulers.errors import DecisionRefused, RemoteProtocolError
-from schedulers.jobmodels.base import Ended, Execution, Released, Step, TimeSharing
+from schedulers.jobmodels.base import Ended, Execution, Needs, Released, Step, TimeSharing
 from schedulers.jobmodels.rigid import Rigid
 from schedulers.policykit.decisions import Arrange, Kill, Reject, SetPowerState, Start, WakeAt
 from schedulers.policykit.estimates import Estimator, Walltimes
@@ -168,6 +168,11 @@ class Session:
     def books(self) -> Books:
         """What runs, on what, until when."""
         return self._books
+
+    @property
+    def needs(self) -> Needs | None:
+        """What the execution model needs of the simulator; ``None`` where it does not say."""
+        return getattr(self._execution, "needs", None)
 
     @property
     def waiting(self) -> int:

@@ -7,6 +7,7 @@ answers with requests for the simulator and, when a job is through, with :class:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from schedulers.core.job import Allocation, Job
@@ -38,6 +39,22 @@ class Step(NamedTuple):
 
 
 NOTHING = Step()
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a model needs of the simulator: one source for options of the simulator, codecs and error texts.
+
+    Attributes
+    ----------
+    dynamic_jobs
+        Jobs are registered while the simulation runs (Batsim 4: ``--enable-dynamic-jobs``).
+    profile_reuse
+        Their profiles are used more than once (Batsim 4: ``--enable-profile-reuse``).
+    """
+
+    dynamic_jobs: bool = True
+    profile_reuse: bool = True
 
 
 class Execution(Protocol):

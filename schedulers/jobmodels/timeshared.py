@@ -26,7 +26,7 @@ from typing import Any, ClassVar
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.errors import RemoteProtocolError
-from schedulers.jobmodels.base import NOTHING, Ended, Step
+from schedulers.jobmodels.base import NOTHING, Ended, Needs, Step
 from schedulers.jobmodels.rest import Rest, rest_of
 from schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, SubJobs
 from schedulers.timesharing.columns import columns_of, mask_of
@@ -88,6 +88,8 @@ class TimeShared:
         When jobs that are given other columns restart there.
     """
 
+    needs: ClassVar[Needs] = Needs(dynamic_jobs=True, profile_reuse=False)
+
     def __init__(
         self, slices: Slices, costs: Costs, migration_start: MigrationStart = MigrationStart.NEXT_QUANTUM
     ) -> None:
@@ -107,9 +109,9 @@ class TimeShared:
 
     def begin(self, machine: Machine, config: BatsimConfig) -> None:
         """Learn the real machine; refuse a simulator without dynamic jobs."""
-        if not config.dynamic_jobs_enabled:
+        if self.needs.dynamic_jobs and not config.dynamic_jobs_enabled:
             raise RemoteProtocolError(
-                "time sharing needs dynamic jobs: start Batsim with --enable-dynamic-jobs",
+                f"time sharing needs dynamic jobs: {config.dynamic_jobs_remedy}",
                 "$.events[0].data.config.dynamic-jobs-enabled",
             )
         self._machine = machine
