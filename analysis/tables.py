@@ -104,7 +104,10 @@ class Turns:
         place[rows] = np.arange(len(rows))
         kept = np.flatnonzero(place[self.job] >= 0)
         return Turns(
-            place[self.job[kept]], self.start_s[kept], self.finish_s[kept], [self.allocated[turn] for turn in kept]
+            place[self.job[kept]],
+            self.start_s[kept],
+            self.finish_s[kept],
+            [self.allocated[turn] for turn in kept.tolist()],
         )
 
 
@@ -184,7 +187,7 @@ class JobTable:
         if self.turns is not None:
             return self.turns
         ran = np.flatnonzero(self.executed)
-        return Turns(ran, self.start_s[ran], self.finish_s[ran], [self.allocated[row] for row in ran])
+        return Turns(ran, self.start_s[ran], self.finish_s[ran], [self.allocated[row] for row in ran.tolist()])
 
     def only(self, mask: Mask) -> JobTable:
         """Return the table of the jobs that the mask chooses."""
@@ -305,7 +308,7 @@ def _read_turns(table: JobTable, path: Path) -> Turns:
     }
     jobs = np.array([row_of.get(name, -1) for name in columns["workload_name"]], dtype=np.intp)
     kept = np.flatnonzero((jobs >= 0) & np.isfinite(start_s))
-    allocated = [columns["allocated_resources"][row] for row in kept]
+    allocated = [columns["allocated_resources"][row] for row in kept.tolist()]
     return Turns(jobs[kept], start_s[kept], finish_s[kept], allocated)
 
 
