@@ -101,13 +101,22 @@ def align(first: JobTable, second: JobTable) -> tuple[JobTable, JobTable]:
     AnalysisError
         No job ran in both: these are results of different workloads.
     """
-    first, second = first.ran(), second.ran()
-    row_of = {key: row for row, key in enumerate(zip(second.workload, second.job_id, strict=True))}
-    keys = list(zip(first.workload, first.job_id, strict=True))
-    rows = np.array([row for row, key in enumerate(keys) if key in row_of], dtype=np.intp)
-    if not rows.size:
+    if not comparable(first, second):
         raise AnalysisError("no job ran in both results: compare policies on the same workload")
+    first, second = first.ran(), second.ran()
+    row_of = {key: row for row, key in enumerate(_keys(second))}
+    keys = _keys(first)
+    rows = np.array([row for row, key in enumerate(keys) if key in row_of], dtype=np.intp)
     return first.take(rows), second.take(np.array([row_of[keys[row]] for row in rows], dtype=np.intp))
+
+
+def comparable(first: JobTable, second: JobTable) -> bool:
+    """Whether at least one job ran in both; a policy may have rejected every job, or just those that the other ran."""
+    return not set(_keys(first.ran())).isdisjoint(_keys(second.ran()))
+
+
+def _keys(table: JobTable) -> list[tuple[str, str]]:
+    return list(zip(table.workload, table.job_id, strict=True))
 
 
 def _resampled_means(values: Floats, seed: int, resamples: int) -> Floats:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.compare import Interval, Paired
+from analysis.tables import JobTable
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,26 @@ def finding(policy: str, baseline: str, what: str, paired: Paired, over: str = "
         amount, interval = _words(ratio)
         text = f"{policy} {what} {amount} {baseline} (95 % interval {interval})"
     return Finding(f"{text}, over {paired.pairs:,} {over}.", certain)
+
+
+def no_comparison(policy: str, baseline: str, without: Sequence[tuple[JobTable, JobTable]], runs: int) -> Finding:
+    """Say that no job ran under both policies, and how many each of them rejected.
+
+    Parameters
+    ----------
+    without
+        Runs of the policy and of the baseline on the same workload and seed that have no job in common.
+    runs
+        How many such pairs of runs there are in all.
+    """
+    counts = []
+    for name, tables in zip((policy, baseline), zip(*without, strict=True), strict=True):
+        jobs, ran = sum(map(len, tables)), sum(int(table.executed.sum()) for table in tables)
+        counts.append(f"{name} rejected {jobs - ran:,} of {jobs:,} jobs")
+    where = f" in {len(without)} of {runs} runs" if runs > 1 else ""
+    return Finding(
+        f"{policy} and {baseline} cannot be compared{where}: no job ran under both ({', '.join(counts)}).", True
+    )
 
 
 def _words(ratio: Interval) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from analysis.compare import comparable
 from analysis.errors import AnalysisError
 from analysis.fairness import against_fcfs, jain, overtaken, starved, waits_by_user
 from analysis.tables import JobTable
@@ -73,7 +74,9 @@ def insights(table: JobTable, folder: Path, fcfs: JobTable | None = None) -> Ins
         mean_overtaken=float(behind.mean()) if behind.size else float("nan"),
         max_overtaken=float(behind.max(initial=0)),
         starved=float(starved(ran)),
-        later_than_fcfs=against_fcfs(ran, fcfs).later_share if fcfs is not None and len(ran) else float("nan"),
+        later_than_fcfs=(
+            against_fcfs(ran, fcfs).later_share if fcfs is not None and comparable(ran, fcfs) else float("nan")
+        ),
         fairness_of_users=jain(by_user) if by_user.size else float("nan"),
         io_share=io_share,
         transfer_stretch=stretch,

@@ -79,6 +79,8 @@ def swf(table: JobTable, comment: str = "") -> str:
         fields[1] = round(table.submit_s[row])
         fields[2] = round(table.wait_s[row]) if ran else -1
         fields[3] = round(table.execution_s[row]) if ran else -1
+        if ran and table.turns is not None:  # SWF's run time is end minus start; what was received is processor time
+            fields[3], fields[5] = round(table.finish_s[row] - table.start_s[row]), fields[3]
         fields[4] = int(table.nodes[row]) if ran else -1
         fields[7] = int(table.nodes[row])
         fields[8] = round(table.walltime_s[row]) if math.isfinite(table.walltime_s[row]) else -1

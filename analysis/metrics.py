@@ -26,7 +26,10 @@ SHORTEST_EXECUTION_S = 1e-5
 
 
 def slowdown(table: JobTable) -> Floats:
-    """Turnaround time over execution time of each job (Batsim's ``stretch``)."""
+    """Turnaround time over execution time of each job (Batsim's ``stretch``).
+
+    The execution time of a job that was pre-empted is the time that it received: waiting for a turn slows it down.
+    """
     return table.turnaround_s / np.maximum(table.execution_s, SHORTEST_EXECUTION_S)
 
 
@@ -47,15 +50,21 @@ def makespan_s(table: JobTable) -> float:
 
 
 def compute_utilisation(table: JobTable) -> float:
-    """Share of the node-seconds in ``[0, makespan)`` that jobs held, in [0, 1]; NaN for an unknown machine."""
-    return _share(float(np.sum(_held(table) * table.nodes)), len(table.machine.nodes) * makespan_s(table))
+    """Share of the node-seconds in ``[0, makespan)`` that jobs held, in [0, 1]; NaN for an unknown machine.
+
+    Jobs that share nodes in time hold them in their own slices only.
+    """
+    turns = table.on_nodes
+    held = float(np.sum((turns.finish_s - turns.start_s) * table.nodes[turns.job]))
+    return _share(held, len(table.machine.nodes) * makespan_s(table))
 
 
 def storage_utilisation(table: JobTable) -> float:
     """Share of the machine's burst-buffer byte-seconds in ``[0, makespan)`` that jobs held, in [0, 1].
 
-    A job holds ``bb_bytes`` for each of its nodes while it runs. (The thesis's figures leave out the number of nodes
-    and divide by an eighth of the capacity; they cannot be compared.) NaN where capacity or requests are unknown.
+    A job holds ``bb_bytes`` for each of its nodes from its start to its end, pre-empted or not. (The thesis's figures
+    leave out the number of nodes and divide by an eighth of the capacity; they cannot be compared.) NaN where capacity
+    or requests are unknown.
     """
     held = float(np.sum(_held(table) * table.nodes * table.bb_bytes))
     return _share(held, table.machine.total_storage_bytes * makespan_s(table))

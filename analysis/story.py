@@ -286,7 +286,10 @@ def _end(table: JobTable, row: int) -> str:
     how = ends.get(table.state[row], table.state[row])
     where = f" on nodes {table.allocated[row]}" if table.allocated[row] else ""
     held = f", with burst buffers on storage nodes {_storages(table, row)}" if table.storages[row] else ""
-    return f"It ran {duration(table.execution_s[row])}{where}{held}, and {how} at {clock(table.finish_s[row])}."
+    slices = 0 if table.turns is None else int(np.sum(table.turns.job == row))
+    over_s = table.finish_s[row] - table.start_s[row]
+    pieces = f" in {slices} time slices over {duration(over_s)}" if slices > 1 else ""
+    return f"It ran {duration(table.execution_s[row])}{pieces}{where}{held}, and {how} at {clock(table.finish_s[row])}."
 
 
 def _storages(table: JobTable, row: int) -> str:

@@ -2,7 +2,8 @@
 
 The files are the contract: results of the real Batsim, of the embedded simulator and of any other tool with the same
 columns are read alike. What Batsim's file does not have (burst buffers, users) comes from ``allocations.csv``,
-the machine's size from ``machine.json``; both may be absent.
+the machine's size from ``machine.json``; both may be absent. Jobs that were pre-empted (column ``time_slices``) have
+their slices in ``batsim_jobs.csv``.
 """
 
 from __future__ import annotations
@@ -71,6 +72,45 @@ class MachineInfo:
         return sum(storage.capacity_bytes for storage in self.storages)
 
 
+SLICES_COLUMN = "time_slices"
+"""Column of a ``jobs.csv`` whose jobs share nodes in time: in how many pieces each ran."""
+
+SLICES_FILE = "batsim_jobs.csv"
+"""Batsim's rows of these pieces."""
+
+
+@dataclass(frozen=True)
+class Turns:
+    """When jobs were on nodes: parallel columns, one entry for each time that a job went on and off them.
+
+    Attributes
+    ----------
+    job
+        Row of the job in its table.
+    start_s, finish_s
+        Simulated seconds.
+    allocated
+        Batsim's interval sets of nodes.
+    """
+
+    job: Rows
+    start_s: Floats
+    finish_s: Floats
+    allocated: Sequence[str]
+
+    def take(self, rows: Rows, size: int) -> Turns:
+        """The entries of the jobs in these rows of a table of ``size`` jobs, numbered by their new places."""
+        place = np.full(size, -1, dtype=np.intp)
+        place[rows] = np.arange(len(rows))
+        kept = np.flatnonzero(place[self.job] >= 0)
+        return Turns(
+            place[self.job[kept]],
+            self.start_s[kept],
+            self.finish_s[kept],
+            [self.allocated[turn] for turn in kept.tolist()],
+        )
+
+
 @dataclass(frozen=True)
 class JobTable:
     """One run's jobs as parallel columns, in the order of the file. Times are simulated seconds.
@@ -80,7 +120,8 @@ class JobTable:
     job_id, workload
         Names.
     submit_s, start_s, execution_s, finish_s
-        Submission, start, duration, end; NaN where the job never started.
+        Submission, start, duration, end; NaN where the job never started. The duration of a job that was pre-empted is
+        the time that it received.
     walltime_s
         Requested time; ``inf`` where none was stated.
     nodes
@@ -97,6 +138,8 @@ class JobTable:
         The user who submitted the job ("" where unknown).
     machine
         Size of the machine.
+    turns
+        When pre-empted jobs were on nodes; ``None`` where every job ran from its start to its end.
     """
 
     job_id: Sequence[str]
@@ -113,6 +156,7 @@ class JobTable:
     storages: Sequence[str]
     user: Sequence[str]
     machine: MachineInfo = MachineInfo()
+    turns: Turns | None = None
 
     def __len__(self) -> int:
         return len(self.job_id)
@@ -136,6 +180,14 @@ class JobTable:
     def turnaround_s(self) -> Floats:
         """Turnaround time: end minus submission (NaN for rejected jobs)."""
         return self.finish_s - self.submit_s
+
+    @property
+    def on_nodes(self) -> Turns:
+        """When the jobs that ran were on nodes: once from start to end each, or in their time slices."""
+        if self.turns is not None:
+            return self.turns
+        ran = np.flatnonzero(self.executed)
+        return Turns(ran, self.start_s[ran], self.finish_s[ran], [self.allocated[row] for row in ran.tolist()])
 
     def only(self, mask: Mask) -> JobTable:
         """Return the table of the jobs that the mask chooses."""
@@ -162,6 +214,7 @@ class JobTable:
             pick(self.storages),
             pick(self.user),
             self.machine,
+            self.turns.take(rows, len(self)) if self.turns is not None else None,
         )
 
     def ran(self) -> JobTable:
@@ -172,12 +225,16 @@ class JobTable:
 def read_run(folder: Path) -> JobTable:
     """Read one run's folder: ``jobs.csv``, and ``allocations.csv`` and ``machine.json`` where they exist.
 
+    Where jobs were pre-empted, ``batsim_jobs.csv`` must be there.
+
     Raises
     ------
     AnalysisError
         A file is missing or malformed.
     """
     table = read_jobs(folder / "jobs.csv")
+    if SLICES_COLUMN in _header(folder / "jobs.csv"):
+        table = replace(table, turns=_read_turns(table, folder / SLICES_FILE))
     machine, allocations = folder / "machine.json", folder / "allocations.csv"
     if machine.exists():
         table = replace(table, machine=read_machine(machine))
@@ -241,6 +298,20 @@ def parse_storages(text: str) -> dict[int, int]:
     return {int(storage): int(count) for storage, _, count in (part.partition(":") for part in text.split())}
 
 
+def _read_turns(table: JobTable, path: Path) -> Turns:
+    """Read the time slices of pre-empted jobs: the rows of ``w0%15`` are those of job ``15`` of ``w0``."""
+    names = ("workload_name", "starting_time", "finish_time", "allocated_resources")
+    columns = _read_columns(path, names)
+    start_s, finish_s = (_numbers(path, name, columns[name]) for name in names[1:3])
+    row_of = {
+        f"{workload}%{job}": row for row, (workload, job) in enumerate(zip(table.workload, table.job_id, strict=True))
+    }
+    jobs = np.array([row_of.get(name, -1) for name in columns["workload_name"]], dtype=np.intp)
+    kept = np.flatnonzero((jobs >= 0) & np.isfinite(start_s))
+    allocated = [columns["allocated_resources"][row] for row in kept.tolist()]
+    return Turns(jobs[kept], start_s[kept], finish_s[kept], allocated)
+
+
 def _with_allocations(table: JobTable, path: Path) -> JobTable:
     columns = _read_columns(path, ("job_id", "workload_name", "user", "bb_bytes", "storages"))
     sizes = _numbers(path, "bb_bytes", columns["bb_bytes"])
@@ -252,6 +323,11 @@ def _with_allocations(table: JobTable, path: Path) -> JobTable:
         storages=[columns["storages"][row] if row >= 0 else "" for row in rows],
         user=[columns["user"][row] if row >= 0 else "" for row in rows],
     )
+
+
+def _header(path: Path) -> list[str]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        return next(csv.reader(stream), [])
 
 
 def _read_columns(path: Path, names: Sequence[str]) -> dict[str, list[str]]:

@@ -64,9 +64,9 @@ def queued_bytes(table: JobTable) -> Steps:
 
 
 def busy_nodes(table: JobTable) -> Steps:
-    """Nodes held by jobs."""
-    ran = table.ran()
-    return steps(ran.start_s, ran.finish_s, ran.nodes.astype(np.float64))
+    """Nodes held by jobs; by those that share nodes in time, in their own slices."""
+    turns = table.on_nodes
+    return steps(turns.start_s, turns.finish_s, table.nodes[turns.job].astype(np.float64))
 
 
 def held_bytes(table: JobTable) -> Steps:

@@ -90,14 +90,15 @@ def _read(path: Path, *, read_spans: bool) -> tuple[list[str], list[Row], dict[s
     with path.open(encoding="utf-8", newline="") as stream:
         reader = csv.reader(stream)
         header = next(reader)
-        workload, start, finish = (header.index(name) for name in ("workload_name", "starting_time", "finish_time"))
+        names = ("workload_name", "starting_time", "finish_time", "allocated_resources")
+        workload, start, finish, place = (header.index(name) for name in names)
         for cells in reader:
             owner = owner_of(cells[workload])
             if not owner:
                 rows.append(dict(zip(header, cells, strict=True)))
             elif read_spans and cells[start]:
                 start_s, finish_s = float(cells[start]), float(cells[finish])
-                spans.setdefault(owner, Span(start_s, finish_s)).add(start_s, finish_s)
+                spans.setdefault(owner, Span(start_s, finish_s)).add(start_s, finish_s, cells[place])
     return header, rows, spans
 
 
@@ -113,7 +114,10 @@ def _times(record: JobRecord, span: Span | None, submitted_s: float, allocated: 
     finish_s = record.end_s if span is None else span.finish_s
     if not math.isnan(record.idle_end_s):
         finish_s = max(finish_s, record.idle_end_s)
-    return times(record.state, start_s, finish_s, submitted_s, finish_s - start_s) | {"allocated_resources": allocated}
+    executed_s = finish_s - start_s
+    if record.preempted:  # only what it received counts, on the nodes where it was last
+        executed_s, allocated = (0.0, allocated) if span is None else (span.received_s, span.nodes)
+    return times(record.state, start_s, finish_s, submitted_s, executed_s) | {"allocated_resources": allocated}
 
 
 def times(state: JobState, start_s: float, finish_s: float, submitted_s: float, executed_s: float) -> Row:

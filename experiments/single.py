@@ -27,7 +27,7 @@ import numpy as np
 
 from analysis.metrics import summarise
 from analysis.tables import read_run
-from experiments import alone, folders, memory, players, provenance, slice_jobs
+from experiments import alone, folders, memory, players, provenance
 from experiments.io_phases import write_phases
 from experiments.job_table import write_jobs
 from experiments.pool import Progress, Report, describe
@@ -40,7 +40,6 @@ from schedulers.jobmodels.app_record import finished
 from schedulers.jobmodels.io_aware import IoAware
 from schedulers.jobmodels.malleable import Malleable
 from schedulers.jobmodels.record import JobRecord
-from schedulers.jobmodels.time_sharing import TimeSharing
 from simulator.outputs.jobs import Span
 
 
@@ -136,9 +135,6 @@ def _simulate(task: Task, folder: Path, report: Report) -> dict[str, float]:
 def _write_tables(task: Task, folder: Path, records: Mapping[str, JobRecord], spans: Mapping[str, Span] | None) -> None:
     """Write the table of jobs, and what further tables the job model has."""
     model = model_of(task.run)
-    if isinstance(model, TimeSharing):
-        slice_jobs.rewrite(folder)
-        return
     wanted = task.uncontended and isinstance(model, IoAware)
     uncontended_s = alone.alone_s(task.run, task.root, records) if wanted else None
     write_jobs(folder, model, records, spans, uncontended_s)

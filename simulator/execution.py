@@ -219,7 +219,7 @@ class Executor:
             if budget > 0:
                 job.budget = budget - seconds
         else:
-            job.timer = self._kernel.at(now + budget, self._slept, (job, TIMEOUT))
+            job.timer = self._kernel.limit_at(now + budget, self._slept, (job, TIMEOUT))
             job.budget = 0.0
 
     def _slept(self, argument: tuple[Job, int]) -> None:

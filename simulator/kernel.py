@@ -8,7 +8,9 @@ visible to a scheduler and are reproduced here:
   itself takes 1e-10 s in Batsim; here it takes none.)
 * A sender goes on when its message has been received, after the server has dealt with it.
 * All timers and tasks that end within a nanosecond end together, in the order in which they were made. What they send
-  is in the mailbox before the server reads it.
+  is in the mailbox before the server reads it. One exception follows from those 1e-10 s: a job starts after the
+  messages that led to its start, so that its walltime ends as much after the nominal instant, and a call that was
+  requested for that instant, with what the scheduler answers, comes before it.
 
 There are no jobs or schedulers here.
 """
@@ -73,6 +75,9 @@ class Kernel:
         self._posts: list[Post] = []
         self._spawned: list[Callable[[], None]] = []
         self._dead: set[int] = set()
+        self._calls: set[int] = set()
+        self._limits: set[int] = set()
+        self._held_back: list[Timer] = []
 
     # ------------------------------------------------------------------ what actors do
 
@@ -87,9 +92,20 @@ class Kernel:
         heapq.heappush(self._timers, (time, number, action, argument))
         return number
 
+    def call_at(self, time: float, action: Action) -> None:
+        """As :meth:`at`, for a call that was asked for: it comes before walltimes that end at the same time."""
+        self._calls.add(self.at(time, action))
+
+    def limit_at(self, time: float, action: Action, argument: Any) -> int:
+        """As :meth:`at`, for the end of a walltime."""
+        number = self.at(time, action, argument)
+        self._limits.add(number)
+        return number
+
     def forget(self, number: int) -> None:
         """Drop a timer that has not rung yet."""
         self._dead.add(number)
+        self._limits.discard(number)
 
     def post(
         self, latency: float, handler: Action, content: Any = None, resume: Callable[[], None] | None = None
@@ -132,6 +148,11 @@ class Kernel:
             self._drain()
             if self.stopped:
                 return True
+            if self._held_back:
+                late, self._held_back = self._held_back, []
+                self._ring(late)
+                self._settle()
+                continue
             self.before_advance()
             if not self._step():
                 return False
@@ -186,10 +207,15 @@ class Kernel:
     def _ring(self, due: list[Timer]) -> None:
         dead = self._dead
         due.sort(key=_by_number)
+        if len(due) > 1 and self._calls and any(timer[1] in self._calls for timer in due):
+            self._held_back = [timer for timer in due if timer[1] in self._limits]
+            due = [timer for timer in due if timer[1] not in self._limits]
         for _, number, action, argument in due:
             if number in dead:  # stopped by one that rang just before
                 dead.discard(number)
             else:
+                self._calls.discard(number)
+                self._limits.discard(number)
                 action(argument)
 
     def _deal_with(self, post: Post) -> None:

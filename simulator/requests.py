@@ -314,7 +314,7 @@ class Requests:
                 f"'timestamp' must lie after the present time {now:.9g} and below {PRINTABLE_LIMIT:g}, got {moment!r}"
             )
         self._server.waiters += 1
-        self._kernel.at(moment if moment - now >= SHORTEST_WAIT_S else now + SHORTEST_WAIT_S, self._call)
+        self._kernel.call_at(moment if moment - now >= SHORTEST_WAIT_S else now + SHORTEST_WAIT_S, self._call)
 
     def _call(self, _: object) -> None:
         if not self._server.ends_sent:

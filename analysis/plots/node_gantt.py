@@ -19,8 +19,8 @@ def node_gantt(
 ) -> Axes:
     """Draw jobs as rectangles over time and compute nodes; neighbouring colours only separate jobs.
 
-    Rows are compute nodes in the order of their places (``machine.json``), by resource id where that is unknown.
-    Jobs that were killed are hatched.
+    A job that was pre-empted has a rectangle per time slice. Rows are compute nodes in the order of their places
+    (``machine.json``), by resource id where that is unknown. Jobs that were killed are hatched.
 
     Parameters
     ----------
@@ -38,14 +38,18 @@ def node_gantt(
     end_s = float(ran.finish_s.max(initial=begin_s + 1)) if end_s is None else end_s
     ran = ran.only((ran.finish_s > begin_s) & (ran.start_s < end_s))
     scale, unit = time_unit(end_s - begin_s)
-    held = [parse_intervals(text) for text in ran.allocated]
+    turns = ran.on_nodes
+    held = [parse_intervals(text) for text in turns.allocated]
     ids = [node.id for node in table.machine.nodes] or sorted({node for nodes in held for node in nodes})
     row_of = {node: row for row, node in enumerate(ids)}
     plain: tuple[list[Rectangle], list[str]] = ([], [])
     killed: tuple[list[Rectangle], list[str]] = ([], [])
-    for job, (nodes, stopped) in enumerate(zip(held, ran.killed, strict=True)):
-        left, right = max(ran.start_s[job], begin_s) / scale, min(ran.finish_s[job], end_s) / scale
-        rectangles, faces = killed if stopped else plain
+    stopped = ran.killed
+    for nodes, job, start_s, finish_s in zip(held, turns.job, turns.start_s, turns.finish_s, strict=True):
+        if finish_s <= begin_s or start_s >= end_s:
+            continue
+        left, right = max(start_s, begin_s) / scale, min(finish_s, end_s) / scale
+        rectangles, faces = killed if stopped[job] else plain
         for first, last in _runs(sorted(row_of[node] for node in nodes if node in row_of)):
             rectangles.append((left, right, first, last + 1))
             faces.append(PALETTE[job % len(PALETTE)])

@@ -14,8 +14,8 @@ import numpy as np
 
 from analysis.campaign import CampaignResults, RunRow, baseline_of, read_campaign
 from analysis.classes import compare_by_class
-from analysis.compare import Paired, align, compare_pairs
-from analysis.findings import Finding, by_class, finding
+from analysis.compare import Paired, align, comparable, compare_pairs
+from analysis.findings import Finding, by_class, finding, no_comparison
 from analysis.insights import insights
 from analysis.metrics import bounded_slowdown
 from analysis.report import tables
@@ -101,7 +101,12 @@ def _group(results: CampaignResults, key: tuple[str, str, str], rows: list[RunRo
     for policy in policies:
         if policy == baseline:
             continue
-        pairs = _pairs(rows, policy, baseline, loaded)
+        both = _same_inputs(rows, policy, baseline, loaded)
+        pairs = [align(ours, theirs) for ours, theirs in both if comparable(ours, theirs)]
+        if len(pairs) < len(both):
+            findings.append(
+                no_comparison(policy, baseline, [pair for pair in both if not comparable(*pair)], len(both))
+            )
         if pairs:
             findings += _findings(policy, baseline, pairs)
             comparisons[policy] = compare_by_class(_joined([ours for ours, _ in pairs]), _joined([b for _, b in pairs]))
@@ -141,13 +146,13 @@ def _insights(results: CampaignResults, rows: Sequence[RunRow], loaded: dict[str
     return tables.table(["policy", *(name.replace("_", " ") for name in names)], lines)
 
 
-def _pairs(
+def _same_inputs(
     rows: Sequence[RunRow], policy: str, baseline: str, loaded: dict[str, JobTable]
 ) -> list[tuple[JobTable, JobTable]]:
-    """Runs of two policies on the same workload and seed, restricted to the jobs that ran in both."""
+    """Runs of two policies on the same workload and seed."""
     base = {(row.workload, row.seed): row.run for row in rows if row.policy == baseline}
     return [
-        align(loaded[row.run], loaded[base[row.workload, row.seed]])
+        (loaded[row.run], loaded[base[row.workload, row.seed]])
         for row in rows
         if row.policy == policy and (row.workload, row.seed) in base
     ]

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from schedulers.timesharing.columns import mask_of
 from schedulers.timesharing.costs import Costs
 from schedulers.timesharing.matrix import Matrix, Place, Request
+from schedulers.timesharing.migration import MigrationStart
 from schedulers.timesharing.recomputing import Rules, recompute
 from schedulers.timesharing.slices import Slices
 from workloads.gang import GangJob
@@ -36,6 +37,8 @@ class Setting:
         Rows and quantum.
     costs
         Of blocks and of migration.
+    migration_start
+        When jobs that migrate restart.
     limit
         Most tasks that migrate in one slice.
     nodes
@@ -45,6 +48,7 @@ class Setting:
     rules: Rules
     slices: Slices = SLICES
     costs: Costs = COSTS
+    migration_start: MigrationStart = MigrationStart.NEXT_QUANTUM
     limit: int = 64
     nodes: int = 320
 
@@ -72,21 +76,27 @@ class Ran:
 
 
 class _Running:
-    """A job in the matrix: its place, what it still needs at an instant, and when it ends if nothing changes."""
+    """A job in the matrix: its place, what it still needs at an instant, and when it ends if nothing changes.
 
-    __slots__ = ("end_us", "lag_us", "left_us", "place", "since_us")
+    ``columns`` and ``rows`` say where it runs: its place, or, while it is ``moving`` to that with the next slice, where
+    it was, in what is left of the running slice (``rows`` 0: no more in this slice).
+    """
+
+    __slots__ = ("columns", "end_us", "lag_us", "left_us", "moving", "place", "rows", "since_us")
 
     def __init__(self, place: Place, left_us: int, now_us: int) -> None:
         self.place = place
+        self.columns, self.rows = place.columns, place.rows
+        self.moving = False
         self.left_us = left_us
         self.lag_us = 0
         self.since_us = now_us
         self.end_us = 0
 
     def serve(self, now_us: int, slices: Slices) -> None:
-        """Book what it received since it was last looked at; a restart is paid first."""
-        rows = self.place.rows
-        received = slices.service_us(now_us, rows) - slices.service_us(self.since_us, rows)
+        """Enter what it received since it was last looked at; a restart is paid first."""
+        rows = self.rows
+        received = slices.service_us(now_us, rows) - slices.service_us(self.since_us, rows) if rows else 0
         paid = min(self.lag_us, received)
         self.lag_us -= paid
         self.left_us -= received - paid
@@ -94,8 +104,13 @@ class _Running:
 
     def foresee(self, slices: Slices) -> int:
         """When it ends."""
-        self.end_us = slices.end_us(self.since_us, self.lag_us + self.left_us, self.place.rows)
+        self.end_us = slices.end_us(self.since_us, self.lag_us + self.left_us, self.rows)
         return self.end_us
+
+    @property
+    def local(self) -> bool:
+        """Whether it runs on its file's nodes."""
+        return self.columns == self.place.files or not self.place.files
 
 
 def run_gang(jobs: Sequence[GangJob], setting: Setting, report: Callable[[int], None] | None = None) -> Ran:
@@ -125,6 +140,8 @@ class _Machine:
         self._running: dict[int, _Running] = {}
         self._ends: list[tuple[int, int]] = []
         self._slice, self._used = -1, 0
+        self._moving: list[_Running] = []
+        self._moves_us = 0
         self._done = 0
         self._ran = Ran([0] * len(jobs), [0] * len(jobs), [False] * len(jobs), 0)
         self._migrations = 0
@@ -135,10 +152,14 @@ class _Machine:
         while coming < len(jobs) or self._running:
             end_us = self._next_end()
             submit_us = jobs[coming].submit_us if coming < len(jobs) else None
-            now_us = end_us if submit_us is None or (end_us is not None and end_us <= submit_us) else submit_us
-            assert now_us is not None
+            moves_us = self._moves_us if self._moving else None
+            now_us = min(instant for instant in (end_us, submit_us, moves_us) if instant is not None)
             if end_us == now_us:
                 self._take_out(now_us)
+            if moves_us == now_us:
+                self._arrive(now_us)
+                if now_us not in (end_us, submit_us):
+                    continue  # the matrix has been laid out for them already
             while coming < len(jobs) and jobs[coming].submit_us == now_us:
                 self._queue.append(Request(coming, jobs[coming].size, mask_of(jobs[coming].file_nodes)))
                 coming += 1
@@ -160,7 +181,7 @@ class _Machine:
         while self._next_end() == now_us:
             job = heapq.heappop(self._ends)[1]
             running = self._running.pop(job)
-            self._ran.end_us[job], self._ran.local[job] = now_us, running.place.local
+            self._ran.end_us[job], self._ran.local[job] = now_us, running.local
             gone.append(job)
         self._matrix = self._matrix.without(gone)
         before, self._done = self._done, self._done + len(gone)
@@ -190,16 +211,62 @@ class _Machine:
             running = self._running[place.job] = _Running(place, left_us, now_us)
             self._ran.start_us[place.job] = now_us
             heapq.heappush(self._ends, (running.foresee(slices), place.job))
+        if self._moving:
+            self._displace(now_us)
 
     def _move(self, running: _Running, place: Place, now_us: int) -> None:
         old = running.place
         if place.rows == old.rows and place.columns == old.columns:
             running.place = place
             return
-        running.serve(now_us, self._setting.slices)
-        if place.columns != old.columns:
+        slices = self._setting.slices
+        running.place = place
+        if running.moving:
+            return
+        running.serve(now_us, slices)
+        begins_us = self._setting.migration_start.begins_us(now_us, slices)
+        if place.columns != old.columns and begins_us > now_us:
+            running.moving, running.rows = True, old.rows & 1 << slices.row(now_us)
+            self._moving.append(running)
+            self._moves_us = begins_us
+            self._foresee_slice(running)
+            return
+        self._settle_in(running)
+
+    def _settle_in(self, running: _Running) -> None:
+        """From now on a job runs in its place; on other columns it restarts first."""
+        place = running.place
+        if place.columns != running.columns:
             job, costs = self._jobs[place.job], self._setting.costs
             running.left_us = costs.at_home_us(running.left_us, job.cpu_us, job.blocks)
             running.lag_us = costs.migration_us
-        running.place = place
+        running.columns, running.rows, running.moving = place.columns, place.rows, False
         heapq.heappush(self._ends, (running.foresee(self._setting.slices), place.job))
+
+    def _foresee_slice(self, running: _Running) -> None:
+        """Whether a job that is to move ends before, in the running slice."""
+        if running.rows and running.foresee(self._setting.slices) <= self._moves_us:
+            heapq.heappush(self._ends, (running.end_us, running.place.job))
+        else:
+            running.end_us = -1
+
+    def _displace(self, now_us: int) -> None:
+        """Jobs that are to move with the next slice leave what other jobs were given in this one."""
+        self._moving = [running for running in self._moving if running.place.job in self._running]
+        bit = 1 << self._setting.slices.row(now_us)
+        wanted = 0
+        for place in self._matrix.places:
+            if place.rows & bit and not self._running[place.job].moving:
+                wanted |= place.columns
+        for running in self._moving:
+            if running.rows and running.columns & wanted:
+                running.serve(now_us, self._setting.slices)
+                running.rows, running.end_us = 0, -1
+
+    def _arrive(self, now_us: int) -> None:
+        """A slice begins: jobs move to where the matrix has them; those that have ended before are gone."""
+        moving, self._moving = self._moving, []
+        for running in moving:
+            if running.place.job in self._running:
+                running.serve(now_us, self._setting.slices)
+                self._settle_in(running)

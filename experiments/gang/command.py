@@ -14,10 +14,21 @@ from rich.console import Console
 
 from experiments.arguments import Parser, available_cores, positive
 from experiments.folders import make_folder, write_json
-from experiments.gang.grid import FIGURES, MIGRATE, Grid
+from experiments.gang.grid import FIGURES, Grid
 from experiments.gang.measure import Table
-from experiments.gang.run import Point, policy_of, read, run_to_file, setting_of, summarise, workload_options
+from experiments.gang.run import (
+    MIGRATE,
+    NEXT_QUANTUM,
+    Point,
+    policy_of,
+    read,
+    run_to_file,
+    setting_of,
+    summarise,
+    workload_options,
+)
 from experiments.side_by_side import side_by_side
+from schedulers.timesharing.migration import MigrationStart
 from workloads.batsim_json import write_batsim
 from workloads.gang import INTENSITIES, MEAN_GAP_S, MEAN_TIMES_S, as_workload, draw_gang
 
@@ -71,6 +82,11 @@ def _parser() -> argparse.ArgumentParser:
     add("--gap", type=_seconds, default=MEAN_GAP_S, metavar="S", help="mean time between submissions (%(default)g s)")
     add("--layout", choices=("contiguous", "scattered"), default="contiguous", help="how files lie (%(default)s)")
     add(
+        "--migration-start", choices=[start.value for start in MigrationStart], default=NEXT_QUANTUM,
+        help="when a migrated job restarts: with the next time slice, as published, or inside the running one "
+        "(%(default)s)",
+    )  # fmt: skip
+    add(
         "--verify", type=positive, nargs="?", const=1000, metavar="JOBS",
         help="play one workload (1000 jobs, Migrate-IOGS) through the protocol quantum by quantum as well, and compare",
     )  # fmt: skip
@@ -97,6 +113,7 @@ def _grid(options: argparse.Namespace) -> Grid:
         jobs=options.jobs or grid.jobs,
         mean_gap_s=options.gap,
         layout=options.layout,
+        migration_start=options.migration_start,
     )
 
 
@@ -112,7 +129,8 @@ def _report(table: Table, options: argparse.Namespace, out: Path, console: Conso
     from experiments.gang import figures, report
 
     report.show_means(table, console)
-    folder = make_folder(out / f"{options.layout}-gap{options.gap:g}-n{table.grid.jobs}")
+    rule = "" if options.migration_start == NEXT_QUANTUM else f"-{options.migration_start}"
+    folder = make_folder(out / f"{options.layout}-gap{options.gap:g}-n{table.grid.jobs}{rule}")
     console.print(f"verdicts: {report.show_statements(table, console, folder / 'statements.json')}", highlight=False)
     console.print(f"table: {report.write_runs(table.results, folder / 'runs.csv')}", highlight=False)
     write_json(folder / "grid.json", msgspec.to_builtins(table.grid))
@@ -127,7 +145,7 @@ def _verify(options: argparse.Namespace, console: Console) -> int:
 
     point = Point(
         policy=MIGRATE, mean_time_s=MEAN_TIMES_S[-4], mix="mixed", seed=1, jobs=options.verify, layout=options.layout,
-        mean_gap_s=options.gap,
+        mean_gap_s=options.gap, migration_start=options.migration_start,
     )  # fmt: skip
     drawn, policy = workload_options(point), policy_of(point)
     jobs = draw_gang(drawn)

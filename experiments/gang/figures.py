@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from analysis.plots.interval_lines import interval_lines
 from analysis.plots.panels import panels
 from analysis.plots.style import save, set_title
-from experiments.gang.grid import CLASSES, MIGRATE
+from experiments.gang.grid import CLASSES
 from experiments.gang.measure import Estimate, Table, geometric
-from experiments.gang.run import LABELS, MIXED_NAME, POLICY_NAMES
+from experiments.gang.run import LABELS, MIGRATE, MIXED_NAME, POLICY_NAMES
 
 _MEASURES = (("slowdown", "mean slowdown"), ("wait_s", "mean wait (s)"))
 _LEAST_WAIT_S = 1.0

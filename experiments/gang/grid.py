@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from experiments.gang.run import MIXED_NAME, POLICY_NAMES, Point
+from experiments.gang.run import MIGRATE, MIXED_NAME, NEXT_QUANTUM, POLICY_NAMES, Point
 from workloads.gang import MEAN_GAP_S, MEAN_TIMES_S
 
 CLASSES = ("0.5", "0.33", "0.1")
@@ -15,7 +15,6 @@ CLASSES = ("0.5", "0.33", "0.1")
 
 COSTS_S = (0.0, 10.0, 20.0, 30.0)
 LIMITS = (0, 16, 32, 64, 128, 256, 320)
-MIGRATE = "gang-io-migrate"
 
 
 @dataclass(frozen=True)
@@ -30,6 +29,8 @@ class Grid:
         Workloads.
     jobs, mean_gap_s, layout
         As in :class:`experiments.gang.run.Point`.
+    migration_start
+        When migrated jobs restart.
     costs_s, limits
         Values of figure 8.
     """
@@ -39,6 +40,7 @@ class Grid:
     jobs: int = 10_000
     mean_gap_s: float = MEAN_GAP_S
     layout: str = "contiguous"
+    migration_start: str = NEXT_QUANTUM
     costs_s: tuple[float, ...] = COSTS_S
     limits: tuple[int, ...] = LIMITS
 
@@ -46,7 +48,7 @@ class Grid:
         """A run of this grid."""
         return Point(
             policy=policy, mean_time_s=time_s, mix=mix, seed=seed, jobs=self.jobs, mean_gap_s=self.mean_gap_s,
-            layout=self.layout, **others,
+            layout=self.layout, migration_start=self.migration_start if policy == MIGRATE else NEXT_QUANTUM, **others,
         )  # fmt: skip
 
     def figure_9(self) -> Iterator[Point]:

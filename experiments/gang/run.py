@@ -13,12 +13,17 @@ from experiments.folders import write_json
 from experiments.gang.aggregate import Ran, Setting, run_gang
 from schedulers.policies import POLICIES
 from schedulers.policies.gang import Gang
+from schedulers.timesharing.migration import MigrationStart
 from workloads.gang import MEAN_GAP_S, MICRO, MIXED, GangJob, GangOptions, draw_gang
 
 MIXED_NAME = "mixed"
 
 POLICY_NAMES = ("gang", "gang-io", "gang-io-adaptive", "gang-io-migrate")
 """The four policies."""
+
+MIGRATE = "gang-io-migrate"
+
+NEXT_QUANTUM = MigrationStart.NEXT_QUANTUM.value
 
 LABELS = dict(zip(POLICY_NAMES, ("GS", "IOGS", "Adaptive", "Migrate"), strict=True))
 """The paper's names; it appends IOGS to the last two."""
@@ -39,6 +44,8 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
         Of the workload.
     cost_s, limit
         Cost of a migration (s); most tasks that migrate in one slice.
+    migration_start
+        When migrated jobs restart: an option of :class:`schedulers.policies.gang.Gang`.
     mean_gap_s
         Mean time between submissions, s.
     layout
@@ -53,6 +60,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 0
     cost_s: float = 20.0
     limit: int = 64
+    migration_start: str = NEXT_QUANTUM
     mean_gap_s: float = MEAN_GAP_S
     layout: str = "contiguous"
     jobs: int = 10_000
@@ -61,6 +69,8 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     def id(self) -> str:
         """Stable name of its file."""
         parts = [self.policy, f"t{self.mean_time_s}", f"io{self.mix}", f"gap{self.mean_gap_s:g}", self.layout]
+        if self.policy == MIGRATE:
+            parts.append(self.migration_start)
         if (self.cost_s, self.limit) != (20.0, 64):
             parts.append(f"C{self.cost_s:g}-Q{self.limit}")
         return "_".join([*parts, f"n{self.jobs}", f"s{self.seed}"])
@@ -115,7 +125,11 @@ def workload_options(point: Point) -> GangOptions:
 
 def policy_of(point: Point) -> Gang:
     """The point's policy."""
-    options = {"migration_cost": f"{point.cost_s:g}", "migration_limit": str(point.limit)}
+    options = {
+        "migration_cost": f"{point.cost_s:g}",
+        "migration_limit": str(point.limit),
+        "migration_start": point.migration_start,
+    }
     policy = POLICIES[point.policy].build(options)
     assert isinstance(policy, Gang)
     return policy
@@ -153,7 +167,7 @@ def summarise(
     jobs: list[GangJob], ran: Ran, policy: Gang, nodes: int, spent_s: tuple[float, float] = (0.0, 0.0)
 ) -> Summary:
     """The figures of a run."""
-    slices, costs = policy.sharing()
+    slices, costs, _ = policy.sharing()
     submit, start, end = (
         np.array(column, np.float64) for column in ([job.submit_us for job in jobs], ran.start_us, ran.end_us)
     )

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from experiments.gang.grid import MIGRATE
 from experiments.gang.measure import Estimate, Table, arithmetic, geometric
-from experiments.gang.run import MIXED_NAME, POLICY_NAMES
+from experiments.gang.run import MIGRATE, MIXED_NAME, POLICY_NAMES
 
 GS, IOGS, ADAPTIVE, _ = POLICY_NAMES
 SMALL = 1.25

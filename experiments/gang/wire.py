@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from experiments.gang.aggregate import Ran
 from platforms.catalogue import platform_from
 from schedulers.assembly import Settings, assemble
 from schedulers.core.job import Allocation, Job
+from schedulers.core.machine import Machine
 from schedulers.core.session import Observer
 from schedulers.policykit.decisions import Arrange
 from schedulers.policykit.view import Policy, Running
 from schedulers.timesharing.slices import to_us
-from schedulers.wire.messages import JobState
+from schedulers.wire.messages import ExecuteJob, JobState, Message, Reply, Request
 from simulator.broker import Simulation
 from simulator.engines.fixed import FixedEngine
 from simulator.links import InProcessLink, Link
@@ -27,9 +28,9 @@ PLATFORM = "serverless"
 class _Diary(Observer):
     """Notes when jobs got their place and ended, and whether on their file's nodes."""
 
-    def __init__(self, jobs: Sequence[GangJob], width: int) -> None:
+    def __init__(self, jobs: Sequence[GangJob]) -> None:
         self._jobs = jobs
-        self._width = width
+        self._hosts: dict[str, tuple[int, ...]] = {}
         self.start_us = [0] * len(jobs)
         self.end_us = [0] * len(jobs)
         self.local = [False] * len(jobs)
@@ -43,8 +44,14 @@ class _Diary(Observer):
         assert state is JobState.COMPLETED_SUCCESSFULLY, f"job {running.job.id} was stopped: {state.value}"
         number = int(running.job.name)
         self.end_us[number] = to_us(now_s)
-        columns = sorted({node % self._width for node in running.allocation.nodes})
-        self.local[number] = columns == list(self._jobs[number].file_nodes)
+        self.local[number] = self._hosts[running.job.id] == tuple(self._jobs[number].file_nodes)
+
+    def executed(self, machine: Machine, requests: Iterable[Request]) -> None:
+        """Note where jobs run: a job that is yet to migrate may end before."""
+        for request in requests:
+            if isinstance(request, ExecuteJob):
+                owner = request.job_id.rsplit("!", 1)[0].replace("%", "!", 1)
+                self._hosts[owner] = tuple(sorted(machine.node_index[host] for host in request.alloc))
 
 
 class _Moves:
@@ -84,7 +91,7 @@ def run_on_wire(jobs: Sequence[GangJob], policy: Policy, platform: str = PLATFOR
     """
     machine = platform_from(platform)
     width = sum(host.properties.get("role", "") in ("", "compute_node") for host in machine.hosts)
-    diary, moves = _Diary(jobs, width), _Moves(policy)
+    diary, moves = _Diary(jobs), _Moves(policy)
     session = assemble(moves, Settings(), observer=diary)
     workload = as_workload(list(jobs), width)
     data = {
@@ -92,8 +99,14 @@ def run_on_wire(jobs: Sequence[GangJob], policy: Policy, platform: str = PLATFOR
         "jobs": [{**job.to_object(), "id": str(job.id)} for job in workload.jobs],
         "profiles": workload.profiles,
     }
+
+    def handle(message: Message) -> Reply:
+        reply = session.handle(message)
+        diary.executed(session.machine, reply.events)
+        return reply
+
     with FixedEngine(machine) as engine:
-        link: Link = InProcessLink(session.handle)
+        link: Link = InProcessLink(handle)
         options = SimulationOptions(dynamic_jobs=True, fail_on_deadlock=True)
         Simulation(machine, [workload_from_object(data)], engine, link, options).run()
     return Ran(diary.start_us, diary.end_us, diary.local, moves.count)

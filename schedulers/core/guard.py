@@ -88,6 +88,7 @@ class WireGuard:
 
     def __init__(self, config: BatsimConfig, profiles: dict[str, dict[str, Any]]) -> None:
         self._dynamic = config.dynamic_jobs_enabled
+        self._remedy = config.dynamic_jobs_remedy
         self._registration_open = config.dynamic_jobs_enabled
         self._profiles: dict[str, set[str]] = {workload: set(names) for workload, names in profiles.items()}
         self._submitted: set[str] = set()
@@ -177,12 +178,12 @@ class WireGuard:
 
     def _need_registration(self, what: str, name: str) -> None:
         if not self._registration_open:
-            why = "its registration is finished" if self._dynamic else "start Batsim with --enable-dynamic-jobs"
+            why = "its registration is finished" if self._dynamic else self._remedy
             raise DecisionRefused(name, f"{what} needs dynamic jobs: {why}")
 
     def _registration(self, request: NotifyRegistration) -> None:
         if not self._dynamic:
-            raise DecisionRefused("", "NOTIFY registration needs a Batsim with --enable-dynamic-jobs")
+            raise DecisionRefused("", f"NOTIFY registration needs dynamic jobs: {self._remedy}")
         self._registration_open = not request.finished
 
     def _metadata(self, request: SetJobMetadata) -> None:

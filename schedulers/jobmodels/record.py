@@ -23,6 +23,8 @@ class JobRecord:
         When it started, when and how it ended.
     whole
         Whether it ran in one piece, as it was submitted; its times are then the simulator's.
+    preempted
+        Whether it ran in slices; only the time that it received counts as run.
     sub_jobs, operations
         Sub-jobs that it was made of; operations that are through.
     seconds, moved_bytes
@@ -42,6 +44,7 @@ class JobRecord:
     state: JobState = JobState.RUNNING
     return_code: int = 0
     whole: bool = False
+    preempted: bool = False
     sub_jobs: int = 0
     operations: int = 0
     seconds: dict[str, float] = field(default_factory=dict)

@@ -168,8 +168,7 @@ class ProgramRuntime:
         needs, name = self.model.needs, type(self.model).__name__
         if needs.dynamic_jobs and not config.dynamic_jobs_enabled:
             raise RemoteProtocolError(
-                f"the job model {name} needs dynamic jobs: start Batsim with --enable-dynamic-jobs "
-                "--enable-profile-reuse",
+                f"the job model {name} needs dynamic jobs: {config.dynamic_jobs_remedy}",
                 "$.events[0].data.config.dynamic-jobs-enabled",
             )
         needed = needs.file_system is FileSystem.YES or (

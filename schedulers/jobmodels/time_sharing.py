@@ -11,10 +11,12 @@ Zhang et al., JSSPP 2003, sections 2 and 3.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from schedulers.jobmodels.base import JobModel, Needs
+from schedulers.jobmodels.record import JobRecord
 from schedulers.timesharing.files import BLOCKS_FIELD, NODES_FIELD
 
 
@@ -25,3 +27,9 @@ class TimeSharing(JobModel):
     source: ClassVar[str] = "Zhang et al. 2003, sections 2 and 3"
     needs: ClassVar[Needs] = Needs(profile_reuse=False)
     fields: ClassVar[tuple[str, ...]] = (BLOCKS_FIELD, NODES_FIELD)
+    stages: ClassVar[tuple[str, ...]] = ()
+    columns: ClassVar[tuple[str, ...]] = ("time_slices",)
+
+    def cells(self, record: JobRecord) -> Mapping[str, str]:
+        """In how many pieces, of one or more slices each, a job ran."""
+        return {"time_slices": str(record.sub_jobs)}

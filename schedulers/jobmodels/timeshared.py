@@ -7,7 +7,9 @@ progress is read back, and what is left is registered anew when its row's turn c
 one after the other is left alone. Everything is settled once per message: first kills, then, when they are confirmed,
 the starts on the nodes that they have freed.
 
-Walltimes count what a job has received; the restart after a move does not count.
+Walltimes count what a job has received; the restart after a move does not count. A job ends in the state that Batsim
+gives its last sub-job: one whose walltime is used up exactly at the end of a slice was killed there, and the record
+says so, as Batsim's does.
 
 References
 ----------
@@ -16,7 +18,6 @@ Zhang et al., JSSPP 2003, sections 2 and 3.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -25,12 +26,14 @@ from schedulers.core.execution import NOTHING, Ended, Step
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.errors import RemoteProtocolError
+from schedulers.jobmodels.record import JobRecord
 from schedulers.jobmodels.rest import Rest, rest_of, unscalable
-from schedulers.jobmodels.sub_jobs import SubJobs
+from schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, SubJobs
 from schedulers.jobmodels.transfers import Task
 from schedulers.timesharing.columns import columns_of, mask_of
 from schedulers.timesharing.costs import Costs
 from schedulers.timesharing.files import file_columns
+from schedulers.timesharing.migration import MigrationStart
 from schedulers.timesharing.slices import MICRO, Slices, to_us
 from schedulers.wire.messages import (
     BatsimConfig,
@@ -44,6 +47,7 @@ from schedulers.wire.messages import (
     RejectJob,
     Request,
     RequestedCall,
+    SetJobMetadata,
 )
 
 
@@ -52,7 +56,8 @@ class _Shared:
     """A job in the matrix.
 
     ``columns`` is where its work was last described for, ``target`` where it is to run; ``live`` the stretch that runs
-    now, begun at ``since_us`` on ``held`` columns, ``dying`` when its end was asked for.
+    now, begun at ``since_us`` on ``held`` columns, ``dying`` when its end was asked for. Before ``moves_us`` the job
+    does not run on its target yet.
     """
 
     job: Job
@@ -63,11 +68,14 @@ class _Shared:
     rest: Rest
     sub_jobs: SubJobs
     budget_s: float
+    record: JobRecord
     live: str = ""
     since_us: int = 0
     held: int = 0
+    moves_us: int = 0
     dying: bool = False
     doomed: bool = False
+    last: tuple[JobState, int] = (JobState.COMPLETED_KILLED, -2)
 
 
 class TimeShared:
@@ -79,10 +87,27 @@ class TimeShared:
         Rows and quantum. With one row nobody ever waits for a turn: space sharing, where blocks cost by their place.
     costs
         Of blocks and of migration.
+    migration_start
+        When jobs that are given other columns restart there.
+    on_record
+        Called with each job's record when the job is through.
+    direct
+        Whether the simulator runs in the same process and takes slices without messages for each.
     """
 
-    def __init__(self, slices: Slices, costs: Costs) -> None:
+    def __init__(
+        self,
+        slices: Slices,
+        costs: Costs,
+        migration_start: MigrationStart = MigrationStart.NEXT_QUANTUM,
+        on_record: Callable[[JobRecord], None] | None = None,
+        *,
+        direct: bool = False,
+    ) -> None:
+        self._on_record = on_record
+        self._direct = direct
         self._slices = slices
+        self._migration_start = migration_start
         self._costs = costs
         self._jobs: dict[str, _Shared] = {}
         self._live: dict[str, _Shared] = {}
@@ -99,7 +124,7 @@ class TimeShared:
         """Learn the real machine; refuse a simulator without dynamic jobs."""
         if not config.dynamic_jobs_enabled:
             raise RemoteProtocolError(
-                "time sharing needs dynamic jobs: start Batsim with --enable-dynamic-jobs",
+                f"time sharing needs dynamic jobs: {config.dynamic_jobs_remedy}",
                 "$.events[0].data.config.dynamic-jobs-enabled",
             )
         self._machine = machine
@@ -115,20 +140,26 @@ class TimeShared:
         rows, columns = self._place(allocation)
         files = file_columns(job, len(self._machine.nodes))
         rest = rest_of(job, self._costs, local=not files or files == columns)
-        sub_jobs = SubJobs.of(job.id, reuse=False, deadline_s=math.inf)
-        self._jobs[job.id] = _Shared(job, files, rows, columns, columns, rest, sub_jobs, job.walltime_s)
-        return Step((RejectJob(now_s, job.id),))
+        sub_jobs = SubJobs.of(job.id, reuse=False, direct=self._direct)
+        record = JobRecord(job, allocation, now_s, preempted=True)
+        self._jobs[job.id] = _Shared(job, files, rows, columns, columns, rest, sub_jobs, job.walltime_s, record)
+        requests: list[Request] = [SetJobMetadata(now_s, job.id, str(job.bb_bytes))] if job.bb_bytes else []
+        return Step((*requests, RejectJob(now_s, job.id)))
 
     def move(self, job: Job, allocation: Allocation, now_s: float) -> None:
         """Give a job other rows or columns; what runs of it goes on if it is in the right place."""
         shared = self._jobs[job.id]
+        before = shared.target
         shared.rows, shared.target = self._place(allocation)
+        if shared.target != before:
+            shared.moves_us = self._migration_start.begins_us(to_us(now_s), self._slices)
 
     def kill(self, job: Job, now_s: float) -> Step:
         """End a job: at once if it has no turn, else when its stretch is dead."""
         shared = self._jobs[job.id]
         if not shared.live:
-            return self._end(shared, JobState.COMPLETED_KILLED, -2)
+            shared.record.idle_end_s = now_s
+            return self._end(shared, JobState.COMPLETED_KILLED, -2, now_s)
         shared.doomed = True
         if shared.dying:
             return NOTHING
@@ -145,15 +176,17 @@ class TimeShared:
         now_us = to_us(now_s)
         bit = 1 << self._slices.row(now_us)
         requests: list[Request] = []
-        stops = [s for s in self._live.values() if not s.dying and not (s.rows & bit and s.target == s.held)]
+        wanted = self._wanted(bit, now_us)
+        stops = [s for s in self._live.values() if not s.dying and not _stays(s, bit, wanted, now_us)]
         for shared in stops:
             shared.dying = True
         if stops:
             requests.append(KillJob(now_s, tuple(shared.live for shared in stops)))
         for shared in self._jobs.values():
-            if shared.rows & bit and not shared.live and not self._held & shared.target:
+            turn = shared.rows & bit and shared.moves_us <= now_us
+            if turn and not shared.live and not self._held & shared.target:
                 self._run(shared, now_s, requests)
-        if self._jobs and self.rows > 1:
+        if self._jobs and (self.rows > 1 or self._moving(now_us)):
             boundary_us = self._slices.boundary_us(now_us)
             if boundary_us > self._asked_us:
                 self._asked_us = boundary_us
@@ -167,9 +200,10 @@ class TimeShared:
         if shared is None:
             return None
         if event.state is JobState.COMPLETED_KILLED and shared.dying:
+            shared.last = event.state, event.return_code
             return NOTHING  # the confirmation with its progress follows in the same message
         self._release(shared)
-        return self._end(shared, event.state, event.return_code)
+        return self._end(shared, event.state, event.return_code, now_s)
 
     def _killed(self, event: JobKilled, now_s: float) -> Step:
         ended: list[Ended] = []
@@ -184,10 +218,8 @@ class TimeShared:
             own_us = max(elapsed_us - shared.rest.lag_us, 0)
             shared.rest.serve(elapsed_us, share)
             shared.budget_s -= own_us / MICRO
-            if shared.doomed:
-                ended += self._end(shared, JobState.COMPLETED_KILLED, -2).ended
-            elif shared.budget_s <= 0:
-                ended += self._end(shared, JobState.COMPLETED_WALLTIME_REACHED, -1).ended
+            if shared.doomed or shared.budget_s < SHORTEST_WALLTIME_S:
+                ended += self._end(shared, *shared.last, now_s).ended
         return Step((), ended)
 
     def _submitted(self, event: JobSubmitted, now_s: float) -> Step | None:
@@ -212,6 +244,19 @@ class TimeShared:
         width = len(self._machine.nodes)
         return mask_of(node // width for node in allocation.nodes), mask_of(node % width for node in allocation.nodes)
 
+    def _moving(self, now_us: int) -> bool:
+        """Whether a job waits for the next slice to move."""
+        return any(shared.moves_us > now_us for shared in self._jobs.values())
+
+    def _wanted(self, bit: int, now_us: int) -> int:
+        """Columns of the jobs whose turn it is; jobs that are yet to move only keep what these leave."""
+        wanted = 0
+        if self._moving(now_us):
+            for shared in self._jobs.values():
+                if shared.rows & bit and shared.moves_us <= now_us:
+                    wanted |= shared.target
+        return wanted
+
     def _run(self, shared: _Shared, now_s: float, requests: list[Request]) -> None:
         """Begin a stretch."""
         if shared.columns != shared.target:
@@ -230,6 +275,18 @@ class TimeShared:
         self._held &= ~shared.held
         shared.live, shared.held, shared.dying = "", 0, False
 
-    def _end(self, shared: _Shared, state: JobState, return_code: int) -> Step:
+    def _end(self, shared: _Shared, state: JobState, return_code: int, now_s: float) -> Step:
         del self._jobs[shared.job.id]
+        record = shared.record
+        record.end_s, record.state, record.return_code = now_s, state, return_code
+        record.sub_jobs = shared.sub_jobs.count
+        if self._on_record is not None:
+            self._on_record(record)
         return Step((), (Ended(shared.job.id, state, return_code),))
+
+
+def _stays(shared: _Shared, bit: int, wanted: int, now_us: int) -> bool:
+    """Whether what runs of a job goes on: it is where it is to be, or it is yet to move and in no other job's way."""
+    if shared.moves_us > now_us:
+        return not shared.held & wanted
+    return bool(shared.rows & bit) and shared.target == shared.held

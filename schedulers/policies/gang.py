@@ -1,7 +1,8 @@
 """Gang scheduling and its I/O-aware kinds: one algorithm, with options for where jobs may be put and what follows.
 
 The machine that is shown to this policy has a row of nodes per time slice; a job holds the cells of its home row and of
-the rows that it is replicated to. With every arrival and departure the matrix is laid out anew.
+the rows that it is replicated to. With every arrival and departure the matrix is laid out anew. A job gets a row only
+where its burst buffer fits on the storage nodes now, and holds it until it ends.
 
 References
 ----------
@@ -10,21 +11,22 @@ Zhang, Yang, Sivasubramaniam, Moreira, *Gang scheduling extensions for I/O inten
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from schedulers.core.job import Allocation, Job
 from schedulers.options import option
-from schedulers.policykit.decisions import Arrange, Decision, Reject, Start
+from schedulers.policykit.decisions import Arrange, Decision, Start
 from schedulers.policykit.explain import Binding, PassNotes, Role
 from schedulers.policykit.instant import free_until
 from schedulers.policykit.view import View
+from schedulers.timeline import StorageOrder, choose_storages
 from schedulers.timesharing.columns import columns_of
 from schedulers.timesharing.costs import Costs
 from schedulers.timesharing.files import file_columns
 from schedulers.timesharing.matrix import Matrix, Place, Request
-from schedulers.timesharing.migration import Target
+from schedulers.timesharing.migration import MigrationStart, Target
 from schedulers.timesharing.recomputing import Rules, recompute
 from schedulers.timesharing.scheduling import Where
 from schedulers.timesharing.sharing import Sharing
@@ -45,6 +47,10 @@ class Gang:
     local_first: bool = option(False, help="whether jobs on their file's nodes are replicated before the others")
     migrate: bool = option(False, help="whether jobs elsewhere are moved to their file's nodes when those are free")
     migration_row: Target = option(Target.FIRST, help="row that a job moves to where it fits into several")
+    migration_start: MigrationStart = option(
+        MigrationStart.NEXT_QUANTUM,
+        help="when a moved job restarts: with the next slice (section 3.6), or at once",
+    )
     migration_cost: float = option(20.0, unit="s", low=0.0, high=1e9, help="time of restarting a job that was moved")
     migration_limit: int = option(64, unit="tasks", low=0, high=1_000_000, help="most tasks that move in one slice")
     compaction: bool = option(True, help="whether jobs are moved to fuller rows")
@@ -54,7 +60,7 @@ class Gang:
     def sharing(self) -> Sharing:
         """How nodes are shared (:class:`schedulers.timesharing.sharing.SharesNodes`)."""
         costs = Costs(to_us(self.local_cost), to_us(self.remote_cost), to_us(self.migration_cost))
-        return Sharing(Slices(self.level, to_us(self.quantum)), costs)
+        return Sharing(Slices(self.level, to_us(self.quantum)), costs, self.migration_start)
 
     def rules(self) -> Rules:
         """What the steps follow."""
@@ -62,10 +68,9 @@ class Gang:
 
     def __call__(self, view: View) -> Iterable[Decision]:
         """Lay the matrix out anew: move the jobs in it, start those that fit."""
-        machine, notebook = view.machine, view.notebook
-        yield from (_reject(job) for job in view.queue if job.bb_bytes)
-        queue = [job for job in view.queue if not job.bb_bytes]
-        running = {entry.job.number: entry.job for entry in view.running}
+        machine, notebook, queue = view.machine, view.notebook, view.queue
+        running = {entry.job.number: entry for entry in view.running}
+        buffers = _Buffers(view)
         last: Matrix = notebook.get(_MATRIX, Matrix(machine.rows, machine.width))
         last = last.without([place.job for place in last.places if place.job not in running])
         requests = [Request(job.number, job.nodes, file_columns(job, machine.width)) for job in queue]
@@ -73,42 +78,78 @@ class Gang:
         if notebook.get(_SLICE) != slice_number:
             notebook[_SLICE], notebook[_MOVED] = slice_number, 0
         left = self.migration_limit - notebook[_MOVED]
-        outcome = recompute(last, requests, self.rules(), left, _closed(view, last))
+        outcome = recompute(last, requests, self.rules(), left, _closed(view, last), buffers.hold)
         notebook[_MATRIX] = outcome.matrix
         notebook[_MOVED] += outcome.tasks
         before = {place.job: (place.columns, place.rows) for place in last.places}
         moved = tuple(
-            (running[place.job], _allocation(place, machine.width))
+            (running[place.job].job, _moved(running[place.job].allocation, place, machine.width))
             for place in outcome.matrix.places
             if place.job in before and before[place.job] != (place.columns, place.rows)
         )
         if moved:
             yield Arrange(moved)
         if view.notes is not None:
-            _explain(view.notes, queue, outcome.started, view.now_s)
-        yield from _starts(queue, outcome.matrix.places[len(last.places) :], machine.width)
+            lacking = Binding.BURST_BUFFERS if buffers.lacking else Binding.NODES
+            _explain(view.notes, queue, outcome.started, lacking, view.now_s)
+        for job, place in zip(queue, outcome.matrix.places[len(last.places) :], strict=False):  # the first of the queue
+            storages = buffers.given.get(job.number, ())
+            yield Start(job, Allocation(_nodes(place, machine.width), storages, job.bb_bytes))
 
 
-def _reject(job: Job) -> Reject:
-    return Reject(job, "gang scheduling places no burst buffers, and the job asks for some")
+class _Buffers:
+    """Places the burst buffers of the jobs that a pass takes in, on what is free of the storage nodes now.
+
+    All rows share the storage nodes: a job holds its buffer from its first slice to its last, in others' turns, too.
+    How long that will be is not known, so that the order ``fullest-at-end`` goes by what is free now.
+
+    Attributes
+    ----------
+    given
+        Storage nodes by the number of the job, one for each of its columns.
+    lacking
+        Whether a job found a row, but no place for its buffer.
+    """
+
+    def __init__(self, view: View) -> None:
+        self._jobs = {job.number: job for job in view.queue if job.bb_bytes}
+        self._machine = view.machine
+        self._free = view.timeline.free_storage_now() if self._jobs else []
+        self._order = view.timeline.placement.storage_order if self._jobs else StorageOrder.NEAREST
+        self.given: dict[int, tuple[int, ...]] = {}
+        self.lacking = False
+
+    def hold(self, request: Request, columns: int) -> bool:
+        """Take the buffer of a job on these columns, whole requests only; false where it does not fit now."""
+        job = self._jobs.get(request.job)
+        if job is None:
+            return True
+        storages = choose_storages(self._machine, columns_of(columns), self._free, job.bb_bytes, self._order)
+        if storages is None:
+            self.lacking = True
+            return False
+        for storage in storages:
+            self._free[storage] -= job.bb_bytes
+        self.given[request.job] = storages
+        return True
 
 
-def _explain(notes: PassNotes, queue: list[Job], started: int, now_s: float) -> None:
-    """The first job that found no row waits for nodes, the others for it."""
+def _explain(notes: PassNotes, queue: Sequence[Job], started: int, lacking: Binding, now_s: float) -> None:
+    """The first job that was not taken in waits for what it lacks, the others for it."""
     for job in queue[:started]:
         notes.write(job.id, Role.STARTED, estimate_s=now_s)
     for place, job in enumerate(queue[started:]):
-        notes.write(job.id, Role.PASSED_OVER, Binding.ORDER if place else Binding.NODES)
+        notes.write(job.id, Role.PASSED_OVER, Binding.ORDER if place else lacking)
 
 
-def _starts(queue: list[Job], places: Iterable[Place], width: int) -> Iterator[Start]:
-    for job, place in zip(queue, places, strict=False):  # first come, first served: the placed ones are the first
-        yield Start(job, _allocation(place, width))
+def _moved(held: Allocation, place: Place, width: int) -> Allocation:
+    """Other nodes for a running job. Its burst buffer stays where it is, also when the job migrates."""
+    return Allocation(_nodes(place, width), held.storages, held.bb_bytes)
 
 
-def _allocation(place: Place, width: int) -> Allocation:
+def _nodes(place: Place, width: int) -> tuple[int, ...]:
     columns = columns_of(place.columns)
-    return Allocation(tuple(row * width + column for row in columns_of(place.rows) for column in columns))
+    return tuple(row * width + column for row in columns_of(place.rows) for column in columns)
 
 
 def _closed(view: View, matrix: Matrix) -> int:

@@ -305,6 +305,16 @@ class Timeline:
             raise ValueError(f"interval [{start_s}, {end_s}) must begin at {self.now_s} s or later, and not end before")
         if start_s == end_s:
             return
+        if (
+            0 < len(allocation.storages) < len(allocation.nodes)
+            and self.machine.rows > 1
+            and Resource.NODES in covering
+        ):
+            # replicas of a job in further rows share its buffer: one storage for each node of its first row
+            first = allocation.nodes[: len(allocation.storages)]
+            buffers = Allocation(first, allocation.storages, allocation.bb_bytes)
+            self._book(start_s, end_s, buffers, covering & Resource.BURST_BUFFERS, sign)
+            covering &= ~Resource.BURST_BUFFERS
         tables, uses = self._tables, covering._value_
         bb_bytes = allocation.bb_bytes if allocation.storages and uses & layout.USE_STORAGES else 0
         io_rate = allocation.io_rate if uses & layout.USE_LINKS else 0

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from schedulers.timesharing.matrix import Matrix, Place
+from schedulers.timesharing.slices import Slices
 
 
 class Target(enum.Enum):
@@ -16,6 +17,23 @@ class Target(enum.Enum):
     """The first in order of rows: the paper's algorithm."""
     FULLEST = "fullest"
     """The one with the least free cells: the paper's second option, which it leaves for later."""
+
+
+class MigrationStart(enum.Enum):
+    """When a job that was moved to other nodes begins to restart there."""
+
+    NEXT_QUANTUM = "next-quantum"
+    """At the beginning of the next time slice, as published. In what is left of the running slice the job goes on where
+    it is, unless another job was given those nodes in this slice."""
+    AT_ONCE = "at-once"
+    """As soon as it is decided, inside the running slice."""
+
+    def begins_us(self, now_us: int, slices: Slices) -> int:
+        """Instant from which a job that is moved now belongs to its new nodes (microseconds).
+
+        A decision at the very beginning of a slice is in time for that slice.
+        """
+        return now_us if self is MigrationStart.AT_ONCE else slices.begin_us(now_us)
 
 
 class Migrated(NamedTuple):

@@ -11,7 +11,7 @@ from schedulers.timesharing.compaction import compact
 from schedulers.timesharing.filling import fill
 from schedulers.timesharing.matrix import Matrix, Request
 from schedulers.timesharing.migration import Target, migrate
-from schedulers.timesharing.scheduling import Where, schedule
+from schedulers.timesharing.scheduling import Hold, Where, schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,14 @@ class Outcome(NamedTuple):
     tasks: int
 
 
-def recompute(matrix: Matrix, queue: Iterable[Request], rules: Rules, tasks: int = 0, closed: int = 0) -> Outcome:
+def recompute(
+    matrix: Matrix,
+    queue: Iterable[Request],
+    rules: Rules,
+    tasks: int = 0,
+    closed: int = 0,
+    hold: Hold | None = None,
+) -> Outcome:
     """Compute the matrix of a scheduling event (an arrival or a departure).
 
     Parameters
@@ -63,6 +70,8 @@ def recompute(matrix: Matrix, queue: Iterable[Request], rules: Rules, tasks: int
         Most tasks that may migrate now.
     closed
         Mask of columns that take no further jobs.
+    hold
+        What waiting jobs need beside cells; by default nothing.
 
     References
     ----------
@@ -75,5 +84,5 @@ def recompute(matrix: Matrix, queue: Iterable[Request], rules: Rules, tasks: int
         laid, migrated, used = migrate(laid, tasks, rules.target, closed)
     if rules.compaction:
         laid = compact(laid)
-    laid, started = schedule(laid, queue, rules.where, closed)
+    laid, started = schedule(laid, queue, rules.where, closed, hold)
     return Outcome(fill(laid, rules.local_first), started, migrated, used)

@@ -20,7 +20,13 @@ class Where(enum.Enum):
     """On its file's nodes if they are free in some row, else anywhere: adaptive."""
 
 
-def schedule(matrix: Matrix, queue: Iterable[Request], where: Where, closed: int = 0) -> tuple[Matrix, int]:
+Hold = Callable[[Request, int], bool]
+"""Takes what a job needs beside cells (a burst buffer) for these columns; false where that is lacking."""
+
+
+def schedule(
+    matrix: Matrix, queue: Iterable[Request], where: Where, closed: int = 0, hold: Hold | None = None
+) -> tuple[Matrix, int]:
     """Place waiting jobs in their order until one does not fit.
 
     Parameters
@@ -33,6 +39,8 @@ def schedule(matrix: Matrix, queue: Iterable[Request], where: Where, closed: int
         Where a job may be put.
     closed
         Mask of columns that take no further jobs (nodes that are not available).
+    hold
+        What jobs need beside cells; by default nothing.
 
     Returns
     -------
@@ -48,6 +56,8 @@ def schedule(matrix: Matrix, queue: Iterable[Request], where: Where, closed: int
         if found is None:
             break
         row, columns = found
+        if hold is not None and not hold(request, columns):
+            break
         free[row] &= ~columns
         placed.append(Place(request.job, columns, row, 1 << row, request.files))
     return matrix._replace(places=(*matrix.places, *placed)), len(placed)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from schedulers.timesharing.costs import Costs
+from schedulers.timesharing.migration import MigrationStart
 from schedulers.timesharing.slices import Slices
 
 
 class Sharing(NamedTuple):
-    """Rows and quantum; what blocks and moves cost."""
+    """Rows and quantum; what blocks and moves cost; when moves begin."""
 
     slices: Slices
     costs: Costs
+    migration_start: MigrationStart = MigrationStart.NEXT_QUANTUM
 
 
 @runtime_checkable

@@ -44,6 +44,10 @@ class Slices(NamedTuple):
         """The next beginning of a slice after an instant."""
         return (now_us // self.quantum_us + 1) * self.quantum_us
 
+    def begin_us(self, now_us: int) -> int:
+        """The first beginning of a slice that is not before an instant."""
+        return -(-now_us // self.quantum_us) * self.quantum_us
+
     def service_us(self, now_us: int, rows: int) -> int:
         """What a job in these rows (a mask, not 0) would have received since time 0."""
         cycles, left = divmod(now_us, self.quantum_us * self.level)

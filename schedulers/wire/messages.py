@@ -74,6 +74,18 @@ class BatsimConfig(Struct, frozen=True):
     sched_config: str = ""
     forward_unknown_events: bool = False
     extras: JsonObject = {}
+    by_handshake: bool = False
+    """Whether the scheduler itself asks for these features in a handshake (Batsim 5)."""
+
+    @property
+    def dynamic_jobs_remedy(self) -> str:
+        """What to do where dynamic jobs are needed and not enabled."""
+        if self.by_handshake:
+            return (
+                "Batsim 5 enables them where the scheduler's hello asks for dynamic_registration, which it did not: "
+                "make the codec with dynamic_jobs=True, as python -m schedulers does for models that need them"
+            )
+        return "start Batsim with --enable-dynamic-jobs"
 
 
 class SimulationBegins(Struct, frozen=True):

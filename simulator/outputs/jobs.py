@@ -49,9 +49,13 @@ class Span:
     finish_s: float
     received_s: float = 0.0
     jobs: int = 0
+    nodes: str = ""
+    """Where the last one ran (an interval set)."""
 
-    def add(self, start_s: float, finish_s: float) -> None:
+    def add(self, start_s: float, finish_s: float, nodes: str) -> None:
         """Count one more job."""
+        if not self.nodes or finish_s > self.finish_s:
+            self.nodes = nodes
         self.start_s, self.finish_s = min(self.start_s, start_s), max(self.finish_s, finish_s)
         self.received_s += finish_s - start_s
         self.jobs += 1
@@ -123,4 +127,5 @@ class JobsTable:
 
     def _note_span(self, job: Job, start: float, finish: float) -> None:
         name, start_s, finish_s = job.workload.name, float(f"{start:.6f}"), float(f"{finish:.6f}")
-        self.spans.setdefault(name, Span(start_s, finish_s)).add(start_s, finish_s)
+        assert job.allocation is not None
+        self.spans.setdefault(name, Span(start_s, finish_s)).add(start_s, finish_s, job.allocation.text)

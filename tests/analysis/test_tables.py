@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError
 from analysis.tables import JobTable, parse_intervals, parse_storages, read_jobs, read_run
-from tests.analysis.samples import HEADER, JOBS
+from tests.analysis.samples import HEADER, JOBS, write_run
 
 
 def test_columns(table: JobTable) -> None:
@@ -82,3 +83,20 @@ def test_interval_sets() -> None:
     assert parse_intervals("0-2 5") == [0, 1, 2, 5]
     assert parse_intervals("") == []
     assert parse_storages("96:3 98:1") == {96: 3, 98: 1}
+
+
+def test_time_slices(tmp_path: Path) -> None:
+    """Job b had node 0 from 0 to 10 s and node 1 from 30 to 34 s; rows taken from the table keep their own slices."""
+    folder = write_run(tmp_path / "run")
+    rows = (folder / "jobs.csv").read_text().splitlines()
+    sliced = "\n".join([rows[0] + ",time_slices", *[f"{row},2" for row in rows[1:]]]) + "\n"
+    (folder / "jobs.csv").write_text(sliced)
+    with pytest.raises(AnalysisError, match=r"batsim_jobs\.csv: cannot be read"):
+        read_run(folder)
+    (folder / "batsim_jobs.csv").write_text(
+        "job_id,workload_name,starting_time,finish_time,allocated_resources\n"
+        "a,w0,,,\n0,w0%a,10,30,0-1\n0,w0%b,0,10,0\n1,w0%b,30,34,1\n"
+    )
+    turns = read_run(folder).only(np.array([False, True, False, False])).on_nodes
+    assert (turns.job.tolist(), turns.start_s.tolist(), turns.finish_s.tolist()) == ([0, 0], [0.0, 30.0], [10.0, 34.0])
+    assert list(turns.allocated) == ["0", "1"]

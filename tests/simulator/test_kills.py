@@ -95,6 +95,29 @@ def test_kill_that_comes_too_late() -> None:
     assert states == {"w0!1": JobState.COMPLETED_SUCCESSFULLY, "w0!2": JobState.COMPLETED_KILLED}
 
 
+@pytest.mark.parametrize(("profile", "code"), [(PTASK, -2), ({"type": "delay", "delay": 10}, -1)])
+def test_a_kill_at_the_end_of_the_walltime(profile: dict[str, Any], code: int) -> None:
+    """The walltime ends at 8 s, when a call was asked for. The job started some messages of 1e-10 s after the full
+    second: at the call it still runs, and its kill is answered without any latency."""
+    _, scheduler = killing(jobs({"walltime": 8}, profiles={"p": profile}), 8.0, kill("w0!1"))
+    (call_message,) = [m for m in scheduler.messages if any(isinstance(e, RequestedCall) for e in m.events)]
+    assert call_message.now == 8.0
+    (completed,) = scheduler.events(JobCompleted)
+    (killed,) = scheduler.events(JobKilled)
+    assert (completed.state, completed.return_code) == (JobState.COMPLETED_KILLED, code)
+    assert completed.timestamp == killed.timestamp == 8.0
+    assert killed.progress["w0!1"].progress == 0.8
+
+
+@pytest.mark.parametrize("profile", [PTASK, {"type": "delay", "delay": 10}])
+def test_a_walltime_that_ends_with_a_call_still_ends(profile: dict[str, Any]) -> None:
+    """Without a kill the call changes nothing but the order."""
+    _, scheduler = killing(jobs({"walltime": 8}, profiles={"p": profile}), 8.0)
+    kinds = [type(e) for m in scheduler.messages for e in m.events if isinstance(e, RequestedCall | JobCompleted)]
+    assert kinds == [RequestedCall, JobCompleted]
+    assert scheduler.events(JobCompleted)[0].state is JobState.COMPLETED_WALLTIME_REACHED
+
+
 def test_second_kill_is_dropped() -> None:
     """Jobs whose kill was asked for already are left out; if none is left there is no acknowledgement."""
     data = jobs({}, {}, profiles={"p": PTASK})

@@ -97,6 +97,7 @@ class Batsim5:
             profile_reuse_enabled=self._dynamic_jobs,
             profiles_forwarded_on_submission=True,
             sched_config=first[_LENGTH.size :].rstrip(b"\0").decode(errors="backslashreplace"),
+            by_handshake=True,
         )
         features = {
             "dynamic_registration": self._dynamic_jobs,

@@ -41,6 +41,20 @@ def test_page_has_everything(tmp_path: Path) -> None:
     assert {why for why in run["why"] if "|" in why} == {"backfilled|burst buffers 100 %"}
 
 
+@pytest.mark.parametrize("rejecting", [("easy",), ("easy", "sjf-easy")])
+def test_a_policy_that_rejects_everything(tmp_path: Path, rejecting: tuple[str, ...]) -> None:
+    """The comparison says so; the page is built."""
+    folder = write_campaign(tmp_path)
+    for policy in rejecting:
+        path = folder / f"log_{policy}" / "jobs.csv"
+        header, *rows = path.read_text().splitlines(keepends=True)
+        refused = [",".join([*row.split(",")[:6], "0", "REJECTED", *[""] * 8, "\n"]) for row in rows]
+        path.write_text("".join([header, *refused]))
+    page = build_report(folder).read_text()
+    counts = " jobs, ".join(f"{policy} rejected {60 * (policy in rejecting)} of 60" for policy in ("easy", "sjf-easy"))
+    assert f"easy and sjf-easy cannot be compared: no job ran under both ({counts} jobs)." in page
+
+
 def test_page_needs_no_network(tmp_path: Path) -> None:
     """Nothing is loaded from elsewhere: no address, no linked script, style or font."""
     page = build_report(write_campaign(tmp_path)).read_text()

@@ -26,6 +26,8 @@ class Shown(Observer):
     """What happened, by the jobs' names."""
 
     starts: dict[str, float] = field(default_factory=dict)
+    given: dict[str, Allocation] = field(default_factory=dict)
+    held: dict[str, Allocation] = field(default_factory=dict)
     ends: dict[str, tuple[float, JobState]] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
@@ -35,11 +37,13 @@ class Shown(Observer):
         self.refused[job.name] = reason
 
     def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
-        """Note a start."""
+        """Note a start, and what the job was given."""
         self.starts[job.name] = now_s
+        self.given[job.name] = allocation
 
     def ended(self, running: Running, state: JobState, now_s: float) -> None:
-        """Note an end."""
+        """Note an end, and what the job held then."""
+        self.held[running.job.name] = running.allocation
         self.ends[running.job.name] = (now_s, state)
 
     def count(self, kind: type) -> int:
@@ -53,18 +57,27 @@ def job(name: str, nodes: int, seconds: float, submit_s: float = 0.0, **extras: 
     return {"id": name, "subtime": submit_s, "res": nodes, "profile": name, "#profile": profile, **extras}
 
 
-def play(policy: Policy, jobs: list[dict[str, Any]], model: JobModel | None = None, *, dynamic: bool = True) -> Shown:
-    """Run to the end; the books are checked after every message."""
+def play(
+    policy: Policy,
+    jobs: list[dict[str, Any]],
+    model: JobModel | None = None,
+    *,
+    settings: Settings | None = None,
+    dynamic: bool = True,
+    platform: str = "serverless",
+    nodes: int = NODES,
+) -> Shown:
+    """Run to the end; the ledger is checked after every message."""
     shown = Shown()
-    session = assemble(policy, Settings(), model, observer=shown)
+    session = assemble(policy, settings or Settings(), model, observer=shown)
     data = {
-        "nb_res": NODES,
+        "nb_res": nodes,
         "jobs": [{key: value for key, value in entry.items() if key != "#profile"} for entry in jobs],
         "profiles": {entry["profile"]: entry["#profile"] for entry in jobs},
     }
-    machine = platform_from("serverless")
+    machine = platform_from(platform)
     with FixedEngine(machine) as engine:
-        options = SimulationOptions(dynamic_jobs=dynamic, fail_on_deadlock=True, machine_limit=NODES)
+        options = SimulationOptions(dynamic_jobs=dynamic, fail_on_deadlock=True, machine_limit=nodes)
         link = InProcessLink(lambda message: _handle(session, message, shown))
         Simulation(machine, [workload_from_object(data)], engine, link, options).run()
     return shown

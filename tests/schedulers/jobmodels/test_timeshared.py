@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from schedulers.assembly import Settings, assemble
+from schedulers.assembly import Settings, assemble, make_settings
 from schedulers.core.job import Allocation
 from schedulers.core.session import Observer, Session
 from schedulers.errors import DecisionRefused, OptionError, RemoteProtocolError
@@ -17,6 +18,7 @@ from schedulers.policies.gang import Gang
 from schedulers.policykit.decisions import Arrange, Decision, Kill, Start
 from schedulers.policykit.explain import Binding, PassNotes, Role
 from schedulers.policykit.view import View
+from schedulers.timesharing.migration import MigrationStart
 from schedulers.timesharing.scheduling import Where
 from schedulers.wire.messages import (
     BatsimConfig,
@@ -63,10 +65,18 @@ def test_a_job_in_all_rows_is_never_interrupted() -> None:
 
 
 def test_walltimes_count_what_a_job_received() -> None:
-    """B's 50 seconds are over at 100 s, in the middle of its time in the machine; A then has the machine to itself."""
-    shown = play(TWO_ROWS, [job("A", 3, 100.0), job("B", 3, 100.0, walltime=50.0)])
-    assert shown.ends["B"] == (100.0, JobState.COMPLETED_WALLTIME_REACHED)
-    assert shown.ends["A"] == (150.0, DONE)
+    """B's 45 seconds are over at 95 s, in the middle of its fifth slice; A then has the machine to itself."""
+    shown = play(TWO_ROWS, [job("A", 3, 100.0), job("B", 3, 100.0, walltime=45.0)])
+    assert shown.ends["B"] == (95.0, JobState.COMPLETED_WALLTIME_REACHED)
+    assert shown.ends["A"] == (145.0, DONE)
+
+
+@pytest.mark.parametrize("profile", [{"type": "delay", "delay": 100.0}, FLOPS])
+def test_a_walltime_used_up_at_the_end_of_a_slice(profile: dict[str, Any]) -> None:
+    """B's 50 seconds are over at 100 s, when its fifth slice ends: Batsim kills it there and says so."""
+    shown = play(TWO_ROWS, [job("A", 3, 100.0, profile=profile), job("B", 3, 100.0, profile=profile, walltime=50.0)])
+    assert shown.ends["B"] == (100.0, JobState.COMPLETED_KILLED)
+    assert shown.ends["A"][0] == pytest.approx(150.0 if profile["type"] == "delay" else 145.0, abs=0.001)
 
 
 def test_blocks_cost_by_place() -> None:
@@ -88,13 +98,54 @@ FIGURE_7 = [
 """D needs 60 s on its file's nodes, 120 s elsewhere. A and C are in row 0, B and D in row 1, D on nodes 0 and 2."""
 
 
+HOME = Gang(10.0, 2, Where.FILES_FIRST, local_first=True, migrate=True, migration_cost=2.0)
+
+
 def test_a_migrated_job_pays_once_and_then_runs_locally() -> None:
-    """Figure 7. D has slice 1 (10 to 20 s): 10 of 120 s. A, in slices 0 and 2, leaves at 25 s. D goes to row 0,
-    restarts for 2 s, and needs 55 s more: 5 in this slice, 10 in each of slices 4, 6, 8, 10 and 12, 2 in slice 14."""
-    policy = Gang(10.0, 2, Where.FILES_FIRST, local_first=True, migrate=True, migration_cost=2.0)
-    shown = play(policy, FIGURE_7)
+    """Figure 7. D has slice 1 (10 to 20 s): 10 of 120 s. A, in slices 0 and 2, leaves at 25 s. D goes to row 0 with the
+    next quantum, from 30 s on; its first slice there is slice 4: it restarts for 2 s and does 8 of the 55 s that it
+    still needs, 10 in each of slices 6, 8, 10 and 12, 7 in slice 14."""
+    shown = play(HOME, FIGURE_7)
+    assert shown.ends["A"] == (25.0, DONE)
+    assert shown.ends["D"] == (147.0, DONE)
+
+
+def test_a_migration_at_once_is_an_option() -> None:
+    """The same, inside the running slice: D restarts at 25 s for 2 s, and needs 55 s more: 3 in this slice, 10 in each
+    of slices 4, 6, 8, 10 and 12, 2 in slice 14."""
+    shown = play(replace(HOME, migration_start=MigrationStart.AT_ONCE), FIGURE_7)
+    assert shown.ends["D"] == (142.0, DONE)
+
+
+MOVES_IN_ITS_SLICE = [
+    job("A", 2, 15.0, file_nodes=[0, 1]),
+    job("B", 2, 300.0, file_nodes=[1, 2]),
+    job("D", 2, 30.0, io_blocks=1000, file_nodes=[0, 1]),
+]
+"""A is in row 0 on nodes 0 and 1, B in row 1 on nodes 1 and 2; D, which needs 60 s at home and 120 s elsewhere, gets
+nodes 2 and 3 of row 0."""
+
+
+def test_before_its_move_a_job_goes_on_where_it_is() -> None:
+    """D runs in slices 0 and 2; A leaves at 25 s. D works on where it is until 30 s: 20 of its 120 s are done, 50 s are
+    left at home. Slice 3 is B's. In slice 4 (40 s) D restarts for 2 s and does 8, then 10 in each of slices 6, 8, 10
+    and 12 and 2 in slice 14. At once, it would have restarted at 25 s with 52.5 s left: 3 in slice 2, 49.5 from slice
+    4 on."""
+    shown = play(HOME, MOVES_IN_ITS_SLICE)
     assert shown.ends["A"] == (25.0, DONE)
     assert shown.ends["D"] == (142.0, DONE)
+    assert play(replace(HOME, migration_start=MigrationStart.AT_ONCE), MOVES_IN_ITS_SLICE).ends["D"] == (129.5, DONE)
+
+
+def test_a_job_that_is_to_move_makes_way() -> None:
+    """As before, but B has all of row 1, and E has been waiting since 5 s: when A leaves, the matrix has D on nodes 0
+    and 1 of row 0, so that E gets nodes 2 and 3 of it at once. D stops at 25 s and has 52.5 s left at home: 8 in slice
+    4, 10 in each of slices 6, 8, 10 and 12, 4.5 in slice 14."""
+    a, _, d = MOVES_IN_ITS_SLICE
+    jobs = [a, job("B", 4, 300.0, file_nodes=[0, 1, 2, 3]), d, job("E", 2, 5.0, submit_s=5.0)]
+    shown = play(HOME, jobs)
+    assert shown.starts["E"] == 25.0
+    assert shown.ends["D"] == (144.5, DONE)
 
 
 def test_without_migration_it_stays() -> None:
@@ -140,8 +191,56 @@ def test_space_sharing_on_a_serverless_cluster() -> None:
     assert shown.ends == {"A": (13.0, DONE), "B": (19.0, DONE)}
 
 
-def test_burst_buffers_are_refused() -> None:
-    """There is no place for them in the matrix; other jobs run."""
+GB = 1_000_000_000
+
+
+def test_burst_buffers_are_held_through_all_slices() -> None:
+    """Eight nodes, a storage node of 10 GB beside nodes 0 to 3 (s0) and one beside nodes 4 to 7 (s1), two rows.
+
+    A (6 nodes, 2 GB each) takes row 0, nodes 0 to 5: 8 GB of s0, 4 GB of s1. B (6 nodes, 1 GB each) takes row 1, nodes
+    6 and 7, which are free in row 0, and 0 to 3: nodes 0 and 1 fill s0, the others go to s1. Both rows share the
+    storage: 0 and 2 GB are left. C (2 nodes, 2 GB each) finds nodes 6 and 7 free in row 0, but s1 holds only one of its
+    requests: it waits, and D, which asks for no buffer, waits behind it. E asks for more than a storage node has.
+
+    A has slices 0, 2 and 4 and ends at 45 s; B has slices 1 and 3. At 45 s A's 12 GB are free: C goes to nodes 4 and 5
+    of row 1 (the row with the least free cells), and is replicated to row 0; D goes to nodes 0 and 1 of row 0. C's 3 s
+    end at 48 s, D's 4 s at 49 s. Then B is replicated to row 0 and needs 5 s more: it ends at 54 s.
+    """
+    jobs = [
+        job("A", 6, 25.0, bb=2 * GB),
+        job("B", 6, 25.0, bb=GB),
+        job("C", 2, 3.0, bb=2 * GB),
+        job("D", 2, 4.0),
+        job("E", 1, 5.0, bb=11 * GB),
+    ]
+    shown = play(TWO_ROWS, jobs, platform="tiny", nodes=8)
+    assert shown.refused == {"E": "bb 11 GB > 10 GB of the largest storage node"}
+    assert shown.starts == pytest.approx({"A": 0.0, "B": 0.0, "C": 45.0, "D": 45.0}, abs=0.01)
+    ends = {name: end_s for name, (end_s, _) in shown.ends.items()}
+    assert ends == pytest.approx({"A": 45.0, "B": 54.0, "C": 48.0, "D": 49.0}, abs=0.01)
+    assert {state for _, state in shown.ends.values()} == {DONE}
+    assert (shown.given["A"].storages, shown.given["B"].storages) == ((0, 0, 0, 0, 1, 1), (0, 0, 1, 1, 1, 1))
+
+
+def test_a_migrated_job_keeps_its_buffer_where_it_is() -> None:
+    """Figure 7 with a buffer for D: it changes nodes, its bytes stay."""
+    a, c, b, d = FIGURE_7
+    shown = play(HOME, [a, c, b, {**d, "bb": GB}], platform="tiny")
+    given, held = shown.given["D"], shown.held["D"]
+    assert {node % 4 for node in given.nodes} == {0, 2}
+    assert {node % 4 for node in held.nodes} == {0, 1}
+    assert (held.storages, held.bb_bytes) == (given.storages, GB)
+
+
+def test_storage_order_is_the_sessions() -> None:
+    """The setting holds for gang policies, too: the emptiest storage node first."""
+    settings = make_settings({"storage_order": "emptiest"}, {})
+    shown = play(TWO_ROWS, [job("A", 2, 5.0, bb=GB)], settings=settings, platform="tiny", nodes=8)
+    assert shown.given["A"].storages == (0, 1)
+
+
+def test_too_many_nodes_are_refused() -> None:
+    """A job must fit into a row; other jobs run."""
     shown = play(TWO_ROWS, [job("A", 1, 5.0, bb=0), job("B", 5, 5.0)])
     assert shown.ends == {"A": (5.0, DONE)}
     assert "5 nodes > 4" in shown.refused["B"]

@@ -14,7 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from schedulers.assembly import Settings, assemble
 from schedulers.errors import LocalProtocolError, RemoteProtocolError
+from schedulers.policies.gang import Gang
 from schedulers.wire import messages as m
 from schedulers.wire.batsim5.codec import Batsim5, is_hello
 from schedulers.wire.batsim5.events import DECODERS
@@ -96,6 +98,46 @@ def test_no_message_of_batsim_4_looks_like_an_init_frame(neutral: m.Message) -> 
     codec = AnyBatsim()
     assert codec.greet(data) is None
     assert codec.decode_message(data) == batsim4.decode_message(data)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "asked"),
+    [
+        (["easy"], b"false"),
+        (["gang"], b"true"),
+        (["easy", "--model", "timeshared"], b"true"),
+        (["easy", "--model", "io"], b"true"),
+    ],
+)
+def test_the_service_asks_for_what_the_model_needs(arguments: list[str], asked: bytes) -> None:
+    """Batsim 5 has no option for dynamic jobs: the hello must ask for their registration."""
+    from schedulers.__main__ import _codec, session_parser
+
+    options = session_parser().parse_args(arguments)
+    answer = _codec(options).greet(init_frame())
+    assert answer is not None
+    assert b'"dynamic_registration":' + asked in answer
+
+
+def test_missing_dynamic_jobs_are_explained_for_batsim_5() -> None:
+    """No option of Batsim 4 is named."""
+    codec = AnyBatsim()
+    codec.greet(init_frame())
+    session = assemble(Gang(), Settings())
+    begins = {
+        "host_number": 1,
+        "computation_host_number": 1,
+        "computation_hosts": [HOST],
+        "storage_host_number": 0,
+        "storage_hosts": [],
+        "batsim_arguments": ["batsim"],
+        "batsim_execution_context_json": "{}",
+        "workloads": [],
+        "profiles": [],
+    }
+    with pytest.raises(RemoteProtocolError, match="hello asks for dynamic_registration") as caught:
+        session.handle(codec.decode_message(message(0.0, ("SimulationBeginsEvent", begins))))
+    assert "--enable" not in str(caught.value)
 
 
 def test_the_chooser_becomes_batsim_5() -> None:
