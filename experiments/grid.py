@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from experiments import policies, sessions
+from experiments import policies, provenance, sessions
 from experiments.errors import SpecError
 from experiments.spec import Campaign, Model, PolicySpec, Prepared, RunSpec
 
@@ -52,6 +52,7 @@ def expand(
                 transport=campaign.transport,
                 seed=seed,
                 image=campaign.image,
+                code=provenance.code(spec.policy),
             )
             runs.append(msgspec.structs.replace(run, id=run_id(run)))
     twice = [name for name, count in Counter(run.id for run in runs).items() if count > 1]
@@ -88,7 +89,11 @@ def run_id(run: RunSpec) -> str:
 
 
 def digest(run: RunSpec) -> str:
-    """Hash of all that the outcome depends on: contents of the inputs, not their places; settings, not labels."""
+    """Hash of all that is asked for: contents of the inputs, not their places; settings, not labels.
+
+    The code is not in it: a run keeps its place when a policy is edited, and :mod:`experiments.kept` then says that its
+    result is of other code.
+    """
     content = {
         "workload": run.workload.sha256,
         "platform": run.platform.sha256,

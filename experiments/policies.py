@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import difflib
 
+import msgspec
+
 from experiments.errors import SpecError
 from experiments.spec import PolicySpec
-from schedulers.options import show, split_assignments
+from schedulers.options import Value, plain, show, split_assignments
 from schedulers.policies import POLICIES, PolicyEntry
 from schedulers.policykit.view import Policy
 
@@ -26,9 +28,20 @@ def parse_policy(text: str, *, literal: bool = False) -> PolicySpec:
         For a malformed, unknown or out-of-range option.
     """
     name, _, rest = text.partition(":")
-    spec = PolicySpec(policy=name, options=split_assignments(rest.split(",")) if rest else {}, literal=literal)
-    build_policy(spec)
-    return spec
+    given = dict[str, Value](split_assignments(rest.split(","))) if rest else {}
+    return typed(PolicySpec(policy=name, options=given, literal=literal))
+
+
+def typed(spec: PolicySpec) -> PolicySpec:
+    """Read texts among the options, and make every value one of its option's own type.
+
+    Raises
+    ------
+    SpecError, OptionError
+        The policy, an option or a value is unknown.
+    """
+    every = settings(spec)
+    return msgspec.structs.replace(spec, options={name: every[name] for name in spec.options})
 
 
 def entry(name: str) -> PolicyEntry:
@@ -51,12 +64,12 @@ def build_policy(spec: PolicySpec) -> Policy:
         raise
 
 
-def settings(spec: PolicySpec) -> dict[str, str]:
-    """All options of the policy as texts, defaults included: what the run's identity depends on."""
+def settings(spec: PolicySpec) -> dict[str, Value]:
+    """All options of the policy, defaults included: what the run's identity depends on."""
     policy = build_policy(spec)
     names = [info.name for info in entry(spec.policy).options()]
     assert dataclasses.is_dataclass(policy), "policies are dataclasses"
-    return {name: show(getattr(policy, name)) for name in names}
+    return {name: plain(getattr(policy, name)) for name in names}
 
 
 def label(spec: PolicySpec) -> str:
@@ -64,4 +77,4 @@ def label(spec: PolicySpec) -> str:
     if spec.label:
         return spec.label
     given = spec.options | spec.session
-    return " ".join([spec.policy, *(f"{key}={value}" for key, value in given.items())])
+    return " ".join([spec.policy, *(f"{key}={show(value)}" for key, value in given.items())])

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from analysis.metrics import Summary
 from experiments import campaign_file, cli
-from experiments.provenance import ROOT
+from experiments.codehash import ROOT
 from experiments.sessions import SETTINGS
 from experiments.summary import TIMINGS
 from platforms import __main__ as platforms_cli

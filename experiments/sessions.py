@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 
+import msgspec
+
+from experiments import policies
 from experiments.policies import build_policy
 from experiments.spec import Model, PolicySpec, RunSpec
 from schedulers.assembly import Settings, assemble, make_settings
@@ -13,7 +16,7 @@ from schedulers.errors import OptionError
 from schedulers.jobmodels.app_record import AppRecord
 from schedulers.jobmodels.operations import OperationRecord
 from schedulers.jobmodels.phased import PhaseRecord
-from schedulers.options import OptionInfo, describe, show
+from schedulers.options import OptionInfo, Value, describe, plain
 from schedulers.policies import POLICIES
 from schedulers.timesharing.sharing import SharesNodes
 
@@ -21,15 +24,27 @@ SETTINGS: Mapping[str, OptionInfo] = {info.name: info for info in describe(Setti
 """Settings of the session by name, besides those that the model makes."""
 
 
-def complete(spec: PolicySpec) -> dict[str, str]:
-    """Add the defaults of the settings that a policy's description leaves open; all as texts.
+def complete(spec: PolicySpec) -> dict[str, Value]:
+    """Add the defaults of the settings that a policy's description leaves open.
 
     Raises
     ------
     OptionError
         A setting or its value is unknown.
     """
-    return {name: show(value) for name, value in asdict(_settings(spec)).items()}
+    return {name: plain(value) for name, value in asdict(_settings(spec)).items()}
+
+
+def typed(spec: PolicySpec) -> PolicySpec:
+    """Read texts among the options and settings, and make every value one of its option's own type.
+
+    Raises
+    ------
+    SpecError, OptionError
+        The policy, an option, a setting or a value is unknown.
+    """
+    every = complete(spec)
+    return msgspec.structs.replace(policies.typed(spec), session={name: every[name] for name in spec.session})
 
 
 def make_session(

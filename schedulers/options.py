@@ -9,7 +9,8 @@ A policy author writes ::
         source: ClassVar[str] = "Author 2020, section 3"
         depth: int = option(1, unit="jobs", low=0, help="how many jobs get a reservation")
 
-and gets listing (:func:`describe`), construction from values or texts (:func:`build`) and the error messages for nothing.
+and gets listing (:func:`describe`), construction from values or texts (:func:`build`) and the error messages for
+nothing.
 
 Values keep their type everywhere in between: a text is read where a user writes one (a command line), and made where a
 user reads one (:func:`show`, which loses nothing).

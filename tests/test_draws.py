@@ -28,7 +28,8 @@ def test_a_module_that_is_imported_changes_no_draws(tmp_path: Path) -> None:
     path = tmp_path / "constants_of_another.py"
     path.write_text(f"FOUND = {[number + 0.125 for number in range(90)]}\n")
     spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec and spec.loader
+    assert spec
+    assert spec.loader
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     try:

@@ -18,7 +18,7 @@ from schedulers.controllers.interference import Conflict
 from schedulers.core.job import Allocation, Job
 from schedulers.core.session import Observer
 from schedulers.jobmodels.app_record import AppRecord
-from schedulers.options import build
+from schedulers.options import Value, build
 from schedulers.policies import POLICIES
 from schedulers.policykit.view import Running
 from schedulers.wire.messages import JobState
@@ -115,7 +115,9 @@ bandwidth = "{pfs_bytes_per_s / 1e6!r}MBps"
     return parse_platform(generate(read_description(text, "slots", builtin_files())), "slots")
 
 
-def play(platform: Platform, workload: Mapping[str, Any], settings: Mapping[str, str], policy: str = "fcfs") -> Played:
+def play(
+    platform: Platform, workload: Mapping[str, Any], settings: Mapping[str, Value], policy: str = "fcfs"
+) -> Played:
     """Simulate a workload (the object of a Batsim file) under a policy and settings of the session."""
     begin = time.perf_counter()
     records: dict[str, AppRecord] = {}
@@ -123,7 +125,7 @@ def play(platform: Platform, workload: Mapping[str, Any], settings: Mapping[str,
     diary = Diary()
     session = assemble(
         POLICIES[policy].build(),
-        build(Settings, {"malleable": "true"} | dict(settings)),
+        build(Settings, {"malleable": True} | dict(settings)),
         observer=diary,
         on_application=lambda record: records.update({record.job.name: record}),
         on_conflict=conflicts.append,

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
-from experiments import folders
+from experiments import folders, kept
+from experiments.cli import executor_of
 from experiments.grid import expand
 from experiments.inputs import Inputs, Tell
-from experiments.pool import Executor
 from experiments.runner import Outcome, run_all
 from experiments.single import Task
 from experiments.spec import DEFAULT_TAU_S, Campaign, Model, PlatformSpec, PolicySpec, RunSpec, WorkloadSpec
@@ -148,14 +149,18 @@ def teller(console: Console) -> Tell:
 
 
 def run(
-    runs: Sequence[RunSpec], jobs: Mapping[str, int], root: Path, executor: Executor[Task], console: Console
+    runs: Sequence[RunSpec], jobs: Mapping[str, int], root: Path, options: argparse.Namespace, console: Console
 ) -> Outcome:
-    """Run what is not finished yet.
+    """Run what is not finished yet; with ``--report`` nothing.
 
     Raises
     ------
     Interrupted
         The user stopped it; what is finished stays.
     """
+    if options.report:
+        found = {one.id: kept.look_at_run(root / one.id, one) for one in runs}
+        return Outcome(old=kept.left(found, ()))
     tasks = [Task(one, root, DEFAULT_TAU_S) for one in runs]
-    return run_all(tasks, executor, console, lambda one: jobs.get(one.workload.path, 0))
+    executor = executor_of(options)
+    return run_all(tasks, executor, console, lambda one: jobs.get(one.workload.path, 0), rerun=options.rerun)

@@ -60,8 +60,8 @@ class PolicyEntry:
         """The policy's options with the presets as their defaults."""
         return describe(self.cls, self.preset)
 
-    def build(self, options: Mapping[str, str] | None = None, *, literal: bool = False) -> Policy:
-        """Make the policy from option texts; raise :class:`schedulers.errors.OptionError` for wrong ones."""
+    def build(self, options: Mapping[str, Any] | None = None, *, literal: bool = False) -> Policy:
+        """Make the policy from values of its options; raise :class:`schedulers.errors.OptionError` for wrong ones."""
         preset = {**self.preset, **(self.literal if literal else {})}
         policy: Policy = build(self.cls, options or {}, preset)
         return policy
