@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -17,19 +20,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from experiments import codehash, summary
 from experiments.cli import main
 from experiments.codehash import PACKAGES, ROOT
 from experiments.explain import explain
 from experiments.folders import read_json
 from experiments.kept import Found, Standing, choose, digest, judge, keep, left, look, read
+from experiments.malleable.cells import Cell, run_all
 from experiments.spec import RunSpec
 
 CAMPAIGN = ["run", "--workload", "kth-like:jobs=60", "--policy", "easy", "--policy", "conservative", "--no-plots"]
 GANG = ["gang", "--figure", "10", "--time", "2482", "--seeds", "1", "--jobs", "40", "--workers", "1"]
 JEANNOT = ["jeannot", "--family", "M-No", "--load", "0.3", "--draws", "1", "--jobs", "10", "--workers", "1"]
 JEANNOT += ["--literal", "--check", "0", "--no-variants", "--no-selector", "--no-figures"]
-HERBEIN = ["herbein", "--quick", "--jobs", "20", "--mean-gap", "100", "--workers", "1"]
-MALLEABLE = ["malleable", "--quick", "--seeds", "1", "--no-machine", "--workers", "1"]
+HERBEIN = ["herbein", "--log", "kth-like:jobs=300", "--quick", "--jobs", "20", "--mean-gap", "100", "--workers", "1"]
 
 
 @given(asked=st.booleans(), code=st.booleans(), contents=st.booleans())
@@ -88,27 +92,91 @@ def forge_json(path: Path) -> None:
     path.write_text(json.dumps(data))
 
 
-@pytest.mark.parametrize("arguments", [GANG, JEANNOT, HERBEIN, MALLEABLE], ids=lambda given: given[0])
-def test_a_forged_result_of_a_paper(
-    arguments: Sequence[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.fixture
+def edited(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Make this process believe that a module's source is another one."""
+    read_file = codehash._read
+
+    def edit_module(name: str) -> None:
+        (path,) = (path for module, path in codehash.modules_of(name).items() if module == name)
+        monkeypatch.setattr(
+            codehash, "_read", lambda file: ("edited" if file == path else read_file(file)[0], read_file(file)[1])
+        )
+        codehash.code_of.cache_clear()
+
+    yield edit_module
+    codehash.code_of.cache_clear()
+
+
+PAPERS = {
+    "gang": (GANG, "schedulers.policies.gang", 3),
+    "jeannot": (JEANNOT, "schedulers.policies.pack", 1),
+    "herbein": (HERBEIN, "schedulers.policies.backfill", 7),
+}
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_kept_results_of_a_paper(
+    name: str,
+    edited: Callable[[str], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """999.0 in a kept file was printed as a result: now it is named, done again and not printed."""
+    """999.0 in a kept file was printed as a result, and so was what an edited policy had made before.
+
+    Now the first is named and done again, the second is named before and after the tables and done again with --rerun.
+    """
+    arguments, module, old = PAPERS[name]
+    monkeypatch.setattr(f"experiments.{name}.figures.draw", lambda *_, **__: [])
     command = [*arguments, "--out", str(tmp_path)]
     assert main(command) == 0
+    forged, *others = sorted((tmp_path / "runs").rglob("*.json"))
+    before = forged.read_bytes()
+    forge_json(forged)
+    assert b"999.0" in forged.read_bytes()
+    if others:
+        edited(module)
     capsys.readouterr()
-    kept = sorted((tmp_path / "runs").rglob("*.json"))
-    before = kept[0].read_bytes()
-    forge_json(kept[0])
-    assert b"999.0" in kept[0].read_bytes()
     assert main(command) == 0
     printed = capsys.readouterr().out
-    assert f"are not what this command wrote, or answer another question: done again ({kept[0].stem})" in printed
+    assert f"are not what this command wrote, or answer another question: done again ({forged.stem})" in printed
     assert "999" not in printed
-    assert b"999.0" not in kept[0].read_bytes()
-    same = json.loads(before)
-    assert json.loads(kept[0].read_text())["asked"] == same["asked"]
-    assert main(command) == 0
-    assert "are not what" not in capsys.readouterr().out
+    assert b"999.0" not in forged.read_bytes()
+    assert json.loads(forged.read_bytes())["asked"] == json.loads(before)["asked"]
+    if not others:
+        edited(module)
+        assert main(command) == 0
+        printed = capsys.readouterr().out
+    assert re.search(rf"{old} .* were made by other code \(commit .*\): kept as they are; repeat them with", printed)
+    assert printed.rstrip().endswith("--rerun does them again")
+    assert main([*command, "--rerun"]) == 0
+    printed = capsys.readouterr().out
+    assert re.search(rf"{old} .* were made by other code \(commit .*\): done again", printed)
+    assert "--rerun" not in printed
+
+
+def test_kept_cells_of_the_fifth_paper(
+    edited: Callable[[str], None], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same, of two of its cells."""
+    cells = [Cell("case", (("case", "B"), ("scenario", "shifting"), ("seed", seed))) for seed in (0, 1)]
+    console = Console(width=200)
+    first, failures, old = run_all(cells, tmp_path, 1, console)
+    assert (len(first), failures, old) == (2, [], [])
+    forge_json(sorted(tmp_path.glob("*.json"))[0])
+    edited("schedulers.controllers.shifting")
+    again, _, old = run_all(cells, tmp_path, 1, console)
+    assert f"done again ({cells[0].id})" in capsys.readouterr().out
+    assert [one.name for one in old] == [cells[1].id]
+    assert without_times(again) == without_times(first)
+    assert run_all(cells, tmp_path, 1, console, rerun=True)[2] == []
+    assert "1 runs were made by other code" in capsys.readouterr().out
+
+
+def without_times(results: Mapping[Cell, dict[str, Any]]) -> dict[Cell, dict[str, Any]]:
+    """Results without what was measured."""
+    return {cell: {name: one for name, one in result.items() if name != "wall_s"} for cell, result in results.items()}
 
 
 def test_a_forged_run_of_a_campaign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -128,10 +196,10 @@ def test_a_forged_run_of_a_campaign(tmp_path: Path, capsys: pytest.CaptureFixtur
         assert (tmp_path / "results.csv").read_bytes() == table
 
 
-@pytest.fixture(scope="module")
-def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
     """A copy of the project whose code may be edited; compiled kernels come along."""
-    folder = tmp_path_factory.mktemp("copy")
+    folder = tmp_path / "copy"
     for package in PACKAGES:
         shutil.copytree(ROOT / package, folder / package)
     shutil.copy(ROOT / "run_experiments.py", folder)
@@ -160,11 +228,13 @@ def means(folder: Path) -> dict[str, tuple[str, str]]:
         return {row["policy"]: (row["mean_waiting_time_s"], row["other_code"]) for row in csv.DictReader(stream)}
 
 
+@pytest.mark.slow
 def test_an_edited_policy(copy: Path, tmp_path: Path) -> None:
     """The old mean was printed without a word. Now it is named and marked, and --rerun gives the new one."""
-    command = (*CAMPAIGN, "--workers", "1", "--out", str(tmp_path))
+    out = tmp_path / "out"
+    command = (*CAMPAIGN, "--workers", "1", "--out", str(out))
     run_in(copy, *command)
-    before = means(tmp_path)
+    before = means(out)
     assert {mark for _, mark in before.values()} == {"0"}
     last_come = ("        queue = view.queue\n", "        queue = list(view.queue)[::-1]\n")
     edit(copy / "schedulers" / "policies" / "backfill.py", lambda text: text.replace(*last_come))
@@ -174,40 +244,31 @@ def test_an_edited_policy(copy: Path, tmp_path: Path) -> None:
     assert "easy *" in printed
     assert "conservative *" not in printed
     assert printed.rstrip().endswith("--rerun does them again")
-    assert means(tmp_path) == {"easy": (before["easy"][0], "1"), "conservative": before["conservative"]}
+    assert means(out) == {"easy": (before["easy"][0], "1"), "conservative": before["conservative"]}
     printed = run_in(copy, *command, "--rerun")
     assert "1 runs were made by other code (commit not known): done again" in printed
     assert "*" not in printed.partition("mean_waiting")[0]
-    after = means(tmp_path)
+    after = means(out)
     assert after["easy"][0] != before["easy"][0]
     assert after["easy"][1] == "0"
     assert after["conservative"] == before["conservative"]
-    assert "other code" not in run_in(copy, *command)
 
 
-def test_an_edited_policy_of_a_paper(copy: Path, tmp_path: Path) -> None:
-    """The same law."""
-    command = (*GANG, "--out", str(tmp_path))
-    run_in(copy, *command)
-    edit(copy / "schedulers" / "policies" / "gang.py", lambda text: f"{text}\n# edited\n")
-    printed = run_in(copy, *command)
-    assert "4 runs were made by other code (commit not known): kept as they are; repeat them with --rerun" in printed
-    assert printed.rstrip().endswith("--rerun does them again")
-    assert "4 runs were made by other code (commit not known): done again" in run_in(copy, *command, "--rerun")
-    assert "other code" not in run_in(copy, *command)
-
-
-def test_a_changed_metric_is_computed_anew(copy: Path, tmp_path: Path) -> None:
+def test_a_changed_metric_is_computed_anew(
+    edited: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Figures follow from rows: where only their code has changed, no run is repeated and no old figure is shown."""
-    command = (*CAMPAIGN, "--workers", "1", "--out", str(tmp_path))
-    run_in(copy, *command)
-    (figures,) = tmp_path.glob("kth-like_easy_*/metrics.json")
-    kept = json.loads(figures.read_text())["code"]
-    edit(copy / "analysis" / "metrics.py", lambda text: f"{text}\n# edited\n")
-    printed = run_in(copy, *command)
-    assert "2 of 2 runs are already there" in printed
+    command = [*CAMPAIGN[:5], "--no-plots", "--workers", "1", "--out", str(tmp_path)]
+    assert main(command) == 0
+    edited("analysis.metrics")
+    summarise = summary.summarise
+    monkeypatch.setattr(summary, "summarise", lambda run, tau: replace(summarise(run, tau), mean_waiting_time_s=77.25))
+    capsys.readouterr()
+    assert main(command) == 0
+    printed = capsys.readouterr().out
+    assert "1 of 1 runs are already there" in printed
+    assert "77.25" in printed
     assert "other code" not in printed
-    assert kept == json.loads(figures.read_text())["code"]
 
 
 def test_values_stay_typed_through_a_campaign(tmp_path: Path) -> None:
