@@ -43,8 +43,9 @@ def typed(spec: PolicySpec) -> PolicySpec:
     SpecError, OptionError
         The policy, an option, a setting or a value is unknown.
     """
+    spec = policies.typed(spec)
     every = complete(spec)
-    return msgspec.structs.replace(policies.typed(spec), session={name: every[name] for name in spec.session})
+    return msgspec.structs.replace(spec, session={name: every[name] for name in spec.session})
 
 
 def make_session(

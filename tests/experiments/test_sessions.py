@@ -25,8 +25,8 @@ def test_a_policy_brings_settings_unless_others_are_chosen(spec: PolicySpec, ord
 
 def test_the_published_rules_free_a_killed_job_early() -> None:
     """A setting of ``--thesis-literal`` that no policy brings."""
-    assert complete(PolicySpec(policy="plan-mean", literal=True))["early_release"] == "true"
-    assert complete(PolicySpec(policy="plan-mean"))["early_release"] == "false"
+    assert complete(PolicySpec(policy="plan-mean", literal=True))["early_release"] is True
+    assert complete(PolicySpec(policy="plan-mean"))["early_release"] is False
 
 
 def test_unknown_setting() -> None:
