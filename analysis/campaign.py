@@ -39,6 +39,11 @@ class RunRow:
     figures: dict[str, float]
     run: str
 
+    @property
+    def of_other_code(self) -> bool:
+        """Whether other code made the run than was there when the table was written."""
+        return self.figures.get("other_code") == 1
+
 
 @dataclass(frozen=True)
 class CampaignResults:

@@ -35,6 +35,16 @@ def add_common(parser: argparse.ArgumentParser) -> None:
         "--dask-jobqueue", metavar="KIND", help="ask a batch system (slurm, pbs ...) for --workers Dask workers"
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help=f"folder of the results (under {RESULTS}/)")
+    add_rerun(parser)
+
+
+def add_rerun(parser: argparse.ArgumentParser) -> None:
+    """Add what to do with results that other code made."""
+    parser.add_argument(
+        "--rerun",
+        action="store_true",
+        help="do runs again that other code made (a policy was edited, say); else they are kept, named and marked",
+    )
 
 
 def executor_of(options: argparse.Namespace) -> Executor[Task]:

@@ -9,11 +9,11 @@ from rich.console import Console
 from rich.markup import escape
 
 from analysis.report.build import build_report
-from experiments import figures, summary
+from experiments import figures, kept, summary
 from experiments.batsim import simulator_command
-from experiments.folders import make_folder
 from experiments.grid import expand
 from experiments.inputs import Inputs
+from experiments.lock import results_folder
 from experiments.pool import Executor
 from experiments.runner import Outcome, run_all
 from experiments.single import Task
@@ -23,17 +23,25 @@ FAILURES = 1
 """Exit code when a run failed."""
 
 
-def run_campaign(campaign: Campaign, root: Path, executor: Executor[Task], console: Console) -> int:
+def run_campaign(
+    campaign: Campaign, root: Path, executor: Executor[Task], console: Console, *, rerun: bool = False
+) -> int:
     """Run a campaign and show its results; return the exit code.
+
+    Runs that other code made are kept and marked, or done again with ``rerun``.
 
     Raises
     ------
     SpecError, WorkloadError, PlatformError
-        The description or an input is wrong; nothing has run then.
+        The description or an input is wrong, or another command writes the folder; nothing has run then.
     Interrupted
         The user stopped it.
     """
-    make_folder(root)
+    with results_folder(root):
+        return _run_campaign(campaign, root, executor, console, rerun=rerun)
+
+
+def _run_campaign(campaign: Campaign, root: Path, executor: Executor[Task], console: Console, *, rerun: bool) -> int:
     simulator = simulator_command(campaign.engine, campaign.transport, campaign.image)
 
     def note(text: str) -> None:
@@ -46,7 +54,7 @@ def run_campaign(campaign: Campaign, root: Path, executor: Executor[Task], conso
     }
     runs = expand(campaign, pairs)
     tasks = [Task(run, root, campaign.tau_s, simulator, campaign.explain, campaign.uncontended) for run in runs]
-    outcome = run_all(tasks, executor, console, lambda run: inputs.jobs(run.workload))
+    outcome = run_all(tasks, executor, console, lambda run: inputs.jobs(run.workload), rerun=rerun)
     rows = summary.collect(runs, root, campaign.tau_s)
     table = summary.write_tables(rows, root)
     if rows:
@@ -57,6 +65,7 @@ def run_campaign(campaign: Campaign, root: Path, executor: Executor[Task], conso
             report = build_report(root)
             console.print(f"report: {report}", markup=False, highlight=False, soft_wrap=True)
     console.print(f"table: {table}", markup=False, highlight=False, soft_wrap=True)
+    kept.remind(outcome.old, console)
     return _report_failures(outcome, root, console)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from experiments import policies, sessions
+from experiments import sessions
 from experiments.errors import SpecError
 from experiments.spec import (
     DEFAULT_TAU_S,
@@ -220,22 +220,20 @@ def _policies(table: dict[str, Any], where: str, literal: bool) -> list[PolicySp
         raise SpecError(f"{where}: options: a range needs at least one value")
     found = []
     for values in itertools.product(*ranges):
-        chosen = {key: show(value) for key, value in zip(options, values, strict=True)}
+        chosen = dict(zip(options, values, strict=True))
         label = table.get("label", "")
-        varied = [f"{key}={chosen[key]}" for key, value in options.items() if isinstance(value, list)]
+        varied = [f"{key}={show(chosen[key])}" for key, value in options.items() if isinstance(value, list)]
         spec = PolicySpec(
             policy=table["policy"],
             options=chosen,
             literal=table.get("literal", literal),
-            session={key: str(value) for key, value in table.get("session", {}).items()},
+            session=table.get("session", {}),
             label=" ".join([label, *varied]) if label else "",
         )
         try:
-            policies.build_policy(spec)
-            sessions.complete(spec)
+            found.append(sessions.typed(spec))
         except Exception as error:
             raise SpecError(f"{where}: {error}") from None
-        found.append(spec)
     return found
 
 

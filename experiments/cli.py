@@ -7,6 +7,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -23,6 +24,9 @@ from experiments.spec import (
     Transport,
     WorkloadSpec,
 )
+
+if TYPE_CHECKING:
+    from schedulers.options import Value
 
 DEMO = Path(__file__).with_name("demo.toml")
 USAGE = """run_experiments.py                  the demo campaign: five policies on a synthetic log
@@ -76,7 +80,7 @@ def _run(campaign: Campaign, out: Path, options: argparse.Namespace) -> int:
     from experiments.campaign import run_campaign
 
     console = Console() if sys.stdout.isatty() else Console(width=160, force_terminal=False)
-    return run_campaign(campaign, out, executor_of(options), console)
+    return run_campaign(campaign, out, executor_of(options), console, rerun=options.rerun)
 
 
 def _explain_command(arguments: Sequence[str]) -> int:
@@ -91,10 +95,15 @@ def _explain_command(arguments: Sequence[str]) -> int:
 
 def _report_command(arguments: Sequence[str]) -> int:
     """``run_experiments.py report DIR``."""
+    from contextlib import nullcontext
+
     from analysis.report.build import build_report
+    from experiments.lock import results_folder
 
     options = report_parser().parse_args(arguments)
-    print(build_report(options.campaign, options.out))
+    writes_there = options.out is None and options.campaign.is_dir()
+    with results_folder(options.campaign) if writes_there else nullcontext():
+        print(build_report(options.campaign, options.out))
     return 0
 
 
@@ -186,8 +195,8 @@ def _model_spec(text: str) -> ModelSpec:
     return ModelSpec(name=name, options=dict(given))
 
 
-def session_of(options: argparse.Namespace) -> dict[str, str]:
-    """Settings of the session that were given."""
+def session_of(options: argparse.Namespace) -> dict[str, Value]:
+    """Settings of the session that were given, still as texts."""
     from experiments.sessions import SETTINGS
 
     given = {name: getattr(options, name) for name in SETTINGS}
@@ -195,7 +204,7 @@ def session_of(options: argparse.Namespace) -> dict[str, str]:
 
 
 def policies_of(
-    names: Sequence[str], assignments: Sequence[str], session: dict[str, str], *, literal: bool
+    names: Sequence[str], assignments: Sequence[str], session: dict[str, Value], *, literal: bool
 ) -> tuple[PolicySpec, ...]:
     """Combine ``--policy`` and ``-o POLICY.key=value``.
 
@@ -208,7 +217,7 @@ def policies_of(
     """
     import msgspec
 
-    from experiments import policies
+    from experiments import policies, sessions
     from schedulers.options import split_assignments
 
     specs = [policies.parse_policy(name, literal=literal) for name in names or policies.FIVE]
@@ -224,9 +233,10 @@ def policies_of(
             msgspec.structs.replace(spec, options=spec.options | option) if spec.policy == name else spec
             for spec in specs
         ]
-    for spec in specs:
-        policies.build_policy(spec)
-    return tuple(msgspec.structs.replace(spec, session=session, label=policies.label(spec)) for spec in specs)
+    specs = [sessions.typed(msgspec.structs.replace(spec, session=session)) for spec in specs]
+    return tuple(
+        msgspec.structs.replace(spec, label=policies.label(msgspec.structs.replace(spec, session={}))) for spec in specs
+    )
 
 
 def campaign_parser() -> argparse.ArgumentParser:
@@ -278,7 +288,9 @@ def run_parser() -> argparse.ArgumentParser:
 
     parser = Parser(
         prog="run_experiments.py run",
-        description="Compare policies on workloads. Finished runs are kept: the same command goes on where it stopped.",
+        description="Compare policies on workloads. Finished runs are kept: the same command goes on where it stopped. "
+        "A run that other code made is named and marked, and done again with --rerun; one whose files were changed is "
+        "done again. One command at a time writes a folder.",
         epilog="Exit codes: 0 all runs finished; 1 a run failed; 2 wrong input; 130 stopped by Ctrl-C.",
     )
     add = parser.add_argument

@@ -14,6 +14,7 @@ from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
 from typing import Any
 
+from experiments import provenance
 from experiments.errors import SpecError
 from experiments.pool import Failed, Finished, News, Progress, Started, describe
 from experiments.single import Task, execute
@@ -105,6 +106,8 @@ def _work(task: Task, topic: str) -> Failed | None:
     """Do one run on a worker; failures are results, so that Dask does not try them again elsewhere."""
     from distributed import get_worker
 
+    if task.run.code != provenance.code(task.run.policy.policy):
+        return Failed("this Dask worker has other code than the command: restart the workers")
     worker = get_worker()
 
     def report(progress: Progress) -> None:

@@ -14,6 +14,7 @@ from analysis.tables import read_run
 from experiments import folders
 from experiments.batsim import simulator_command
 from experiments.errors import SpecError
+from experiments.lock import results_folder
 from experiments.reasons import REASONS
 from experiments.single import Task, execute
 from experiments.spec import DEFAULT_TAU_S, RunSpec
@@ -43,7 +44,8 @@ def explain(folder: Path, job_id: str, say: Callable[[str], None] = lambda _: No
     find_job(read_run(folder), job_id)
     if not (folder / REASONS).exists():
         say("repeating the run to learn why its jobs waited ...")
-        _repeat(folder)
+        with results_folder(folder.resolve().parent):
+            _repeat(folder)
     return tell(folder, job_id)
 
 

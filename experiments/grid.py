@@ -11,10 +11,9 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from experiments import policies, sessions
+from experiments import policies, provenance, sessions
 from experiments.errors import SpecError
 from experiments.spec import Campaign, PolicySpec, Prepared, RunSpec
-from schedulers.options import show
 
 DIGEST_CHARACTERS = 8
 
@@ -56,6 +55,7 @@ def expand(
                 transport=campaign.transport,
                 seed=seed,
                 image=campaign.image,
+                code=provenance.code_of_run(spec.policy, named.name, model_options),
             )
             runs.append(msgspec.structs.replace(run, id=run_id(run)))
     twice = [name for name, count in Counter(run.id for run in runs).items() if count > 1]
@@ -92,7 +92,11 @@ def run_id(run: RunSpec) -> str:
 
 
 def digest(run: RunSpec) -> str:
-    """Hash of all that the outcome depends on: contents of the inputs, not their places; settings, not labels."""
+    """Hash of all that is asked for: contents of the inputs, not their places; settings, not labels.
+
+    The code is not in it: a run keeps its place when a policy is edited, and :mod:`experiments.kept` then says that its
+    result is of other code.
+    """
     content = {
         "workload": run.workload.sha256,
         "platform": run.platform.sha256,
@@ -101,7 +105,7 @@ def digest(run: RunSpec) -> str:
         "literal": run.policy.literal,
         "engine": run.engine.value,
         "model": run.model.name,
-        "model_options": {key: show(value) for key, value in run.model_options.items()},
+        "model_options": run.model_options,
         "player": run.player.value,
         "transport": run.transport.value,
         "seed": run.seed,

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
+
+import msgspec
 
 from experiments.errors import SpecError
 from experiments.spec import PolicySpec
-from schedulers.options import show, split_assignments
-from schedulers.policies import POLICIES, PolicyEntry
+from schedulers.errors import OptionError
+from schedulers.options import Value, plain, show
+from schedulers.plugins import split_spec
+from schedulers.policies import PolicyEntry, find_policy
 from schedulers.policykit.view import Policy
 
 FIVE = ("fcfs", "filler", "easy-no-bb", "easy", "sjf-easy")
@@ -16,7 +19,7 @@ FIVE = ("fcfs", "filler", "easy-no-bb", "easy", "sjf-easy")
 
 
 def parse_policy(text: str, *, literal: bool = False) -> PolicySpec:
-    """Read ``name`` or ``name:option=value,option=value``.
+    """Read ``NAME[:option=value,...]`` or ``FILE.py:CLASS[:option=value,...]``.
 
     Raises
     ------
@@ -25,19 +28,28 @@ def parse_policy(text: str, *, literal: bool = False) -> PolicySpec:
     OptionError
         For a malformed, unknown or out-of-range option.
     """
-    name, _, rest = text.partition(":")
-    spec = PolicySpec(policy=name, options=split_assignments(rest.split(",")) if rest else {}, literal=literal)
-    build_policy(spec)
-    return spec
+    name, given = split_spec(text)
+    return typed(PolicySpec(policy=name, options=dict(given), literal=literal))
+
+
+def typed(spec: PolicySpec) -> PolicySpec:
+    """Read texts among the options, and make every value one of its option's own type.
+
+    Raises
+    ------
+    SpecError, OptionError
+        The policy, an option or a value is unknown.
+    """
+    every = settings(spec)
+    return msgspec.structs.replace(spec, options={name: every[name] for name in spec.options})
 
 
 def entry(name: str) -> PolicyEntry:
-    """Look a policy up; raise :class:`SpecError` that lists the known ones."""
-    if name not in POLICIES:
-        near = difflib.get_close_matches(name, POLICIES, 1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise SpecError(f"unknown policy {name!r}{hint}; known policies: {', '.join(POLICIES)}")
-    return POLICIES[name]
+    """Find a policy by its name, or in ``FILE.py:CLASS``; raise :class:`SpecError` that lists the known ones."""
+    try:
+        return find_policy(name)
+    except OptionError as error:
+        raise SpecError(str(error)) from None
 
 
 def build_policy(spec: PolicySpec) -> Policy:
@@ -51,12 +63,12 @@ def build_policy(spec: PolicySpec) -> Policy:
         raise
 
 
-def settings(spec: PolicySpec) -> dict[str, str]:
-    """All options of the policy as texts, defaults included: what the run's identity depends on."""
+def settings(spec: PolicySpec) -> dict[str, Value]:
+    """All options of the policy, defaults included: what the run's identity depends on."""
     policy = build_policy(spec)
     names = [info.name for info in entry(spec.policy).options()]
     assert dataclasses.is_dataclass(policy), "policies are dataclasses"
-    return {name: show(getattr(policy, name)) for name in names}
+    return {name: plain(getattr(policy, name)) for name in names}
 
 
 def label(spec: PolicySpec) -> str:
@@ -64,4 +76,4 @@ def label(spec: PolicySpec) -> str:
     if spec.label:
         return spec.label
     given = spec.options | spec.session
-    return " ".join([spec.policy, *(f"{key}={value}" for key, value in given.items())])
+    return " ".join([spec.policy, *(f"{key}={show(value)}" for key, value in given.items())])

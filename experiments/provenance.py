@@ -10,16 +10,18 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from experiments.codehash import ROOT, code_of
 from experiments.sessions import SETTINGS
 from experiments.spec import RunSpec
+from platforms.catalogue import checksum, resolve_platform
+from schedulers.jobmodels import model_class
 from schedulers.options import show
-
-ROOT = Path(__file__).resolve().parent.parent
+from schedulers.plugins import load_class, split_spec
+from schedulers.policies import find_policy
 
 PACKAGES = ("numpy", "numba", "llvmlite", "msgspec", "pyzmq", "networkx", "z3-solver")
 """Packages that results may depend on."""
@@ -41,6 +43,39 @@ def commit() -> str:
     return f"{head}+changes" if head and _git("status", "--porcelain", "--untracked-files=no") else head
 
 
+def code(policy: str, *roots: str) -> str:
+    """Hash of the code that decides a result: what plays a run and writes its rows, and the policy's own modules.
+
+    Parameters
+    ----------
+    policy
+        Name in the table of policies, or ``FILE.py:CLASS``.
+    roots
+        What makes the result; default: :mod:`experiments.single`.
+    """
+    return code_of(find_policy(policy).cls.__module__, *(roots or ("experiments.single",)))
+
+
+def code_of_run(policy: str, model: str, model_options: Mapping[str, Any]) -> str:
+    """The same for a run, with the modules of its job model and of a controller from outside."""
+    roots = ["experiments.single", model_class(model).__module__]
+    controller = model_options.get("controller")
+    if controller:
+        roots.append(load_class(split_spec(str(controller))[0], "controller").__module__)
+    return code(policy, *roots)
+
+
+@functools.cache
+def platform_checksum(name: str) -> str:
+    """Checksum of a built-in platform, which is data and therefore not among the code."""
+    return checksum(resolve_platform(name))
+
+
+def metrics_code() -> str:
+    """Hash of the code that makes a run's figures from its rows."""
+    return code_of("analysis.metrics", "analysis.tables")
+
+
 def describe(run: RunSpec) -> dict[str, Any]:
     """What ``run.json`` says of a run apart from its outcome."""
     return {
@@ -57,9 +92,9 @@ def repeat_command(run: RunSpec) -> list[str]:
     """Command that repeats the run, to be given in the campaign's folder; inputs are the copies there."""
     command = ["python", str(ROOT / "run_experiments.py"), "run"]
     command += ["--workload", run.workload.path, "--platform", run.platform.path]
-    options = ",".join(f"{key}={value}" for key, value in run.settings.items() if key not in SETTINGS)
+    options = ",".join(f"{key}={show(value)}" for key, value in run.settings.items() if key not in SETTINGS)
     command += ["--policy", f"{run.policy.policy}:{options}" if options else run.policy.policy]
-    command += [part for key in SETTINGS for part in (f"--{key.replace('_', '-')}", run.settings[key])]
+    command += [part for key in SETTINGS for part in (f"--{key.replace('_', '-')}", show(run.settings[key]))]
     if run.policy.literal:
         command.append("--thesis-literal")
     command += ["--engine", run.engine.value, "--transport", run.transport.value, "--player", run.player.value]

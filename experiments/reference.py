@@ -14,9 +14,9 @@ from pathlib import Path
 
 from analysis.metrics import Summary
 from experiments import campaign_file, cli
-from experiments.provenance import ROOT
+from experiments.codehash import ROOT
 from experiments.sessions import SETTINGS
-from experiments.summary import TIMINGS
+from experiments.summary import OTHER_CODE, TIMINGS
 from platforms import __main__ as platforms_cli
 from schedulers import __main__ as schedulers_cli
 from schedulers.options import OptionInfo, show
@@ -109,7 +109,7 @@ def metrics() -> str:
         name = re.sub(r"^(mean|median|p\d+|max)_", "", field.name)
         function = getattr(module, name, None) or getattr(module, name.replace("pp_", "per_processor_"), None)
         rows.append((f"`{field.name}`", _first_paragraph(function) if function else _WORDS.get(field.name, "")))
-    rows += [(f"`{name}`", _WORDS[name]) for name in TIMINGS]
+    rows += [(f"`{name}`", _WORDS[name]) for name in (*TIMINGS, OTHER_CODE)]
     return f"# Columns of summary.csv\n\n{_table(('column', 'meaning'), rows)}"
 
 
@@ -128,6 +128,7 @@ _WORDS = {
     "decision_p50_s": "Measured: median time of an answer.",
     "decision_p99_s": "Measured: 99th percentile of the times of an answer.",
     "wall_s": "Measured: real time of the run.",
+    "other_code": "1 where the run was made by other code than was there when the table was written, else 0.",
     "peak_rss_bytes": "Measured: largest memory of the run's process (plus the simulator's, if that is another).",
 }
 

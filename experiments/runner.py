@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 from rich.console import Console
 
-from experiments import folders, provenance
+from experiments import folders, kept, provenance
 from experiments.errors import Interrupted
+from experiments.kept import Found
 from experiments.pool import Executor, Failed, Finished, Started
 from experiments.progress import make_display
 from experiments.single import Task
@@ -26,11 +27,14 @@ class Outcome:
         Runs done now; runs that were already there.
     failed
         Causes of the failed runs by id.
+    old
+        What is left of runs that other code made.
     """
 
     finished: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
+    old: list[Found] = field(default_factory=list)
 
 
 def run_all(
@@ -38,8 +42,10 @@ def run_all(
     executor: Executor[Task],
     console: Console,
     jobs: Callable[[RunSpec], int] = lambda _: 0,
+    *,
+    rerun: bool = False,
 ) -> Outcome:
-    """Do all tasks whose folders are not finished.
+    """Do all tasks whose folders hold no result of theirs.
 
     Parameters
     ----------
@@ -51,6 +57,8 @@ def run_all(
         Where progress is shown.
     jobs
         Number of jobs of a run's workload, for the progress bars.
+    rerun
+        Whether to do again what other code made (:mod:`experiments.kept`).
 
     Raises
     ------
@@ -58,10 +66,11 @@ def run_all(
         The user pressed Ctrl-C; all runs have been ended.
     """
     outcome = Outcome()
-    todo = [task for task in tasks if not folders.is_finished(task.folder)]
-    outcome.skipped = [task.run.id for task in tasks if task not in todo]
-    if outcome.skipped:
-        console.print(f"{len(outcome.skipped)} of {len(tasks)} runs are already there", highlight=False)
+    found = {task.run.id: kept.look_at_run(task.folder, task.run) for task in tasks}
+    missing = set(kept.choose(found, console, rerun=rerun))
+    todo = [task for task in tasks if task.run.id in missing]
+    outcome.skipped = [task.run.id for task in tasks if task.run.id not in missing]
+    outcome.old = kept.left(found, missing)
     if not todo:
         return outcome
     try:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
 
+import msgspec
+
+from experiments import policies
 from experiments.spec import ModelSpec, PolicySpec, RunSpec
 from schedulers.assembly import SessionSpec, Settings, check_combination
 from schedulers.core.session import Observer, Session
 from schedulers.jobmodels import name_of
 from schedulers.jobmodels.base import JobModel
 from schedulers.jobmodels.record import JobRecord
-from schedulers.options import OptionInfo, describe, show
+from schedulers.options import OptionInfo, Value, describe, plain
 
 SETTINGS: Mapping[str, OptionInfo] = {info.name: info for info in describe(Settings)}
 """Settings of the session by name."""
@@ -25,18 +28,18 @@ def session_spec(policy: PolicySpec, model: ModelSpec | None = None, seed: int =
     )
 
 
-def complete(spec: PolicySpec) -> dict[str, str]:
-    """Add the defaults of the settings that a policy's description leaves open; all as texts.
+def complete(spec: PolicySpec) -> dict[str, Value]:
+    """Add the defaults of the settings that a policy's description leaves open.
 
     Raises
     ------
     OptionError
         A setting or its value is unknown.
     """
-    return {name: show(value) for name, value in asdict(session_spec(spec).make_settings()).items()}
+    return {name: plain(value) for name, value in asdict(session_spec(spec).make_settings()).items()}
 
 
-def complete_model(policy: PolicySpec, model: ModelSpec) -> tuple[ModelSpec, dict[str, object]]:
+def complete_model(policy: PolicySpec, model: ModelSpec) -> tuple[ModelSpec, dict[str, Value]]:
     """The job model of a run by its name, and all its options; refuse what cannot be combined.
 
     Raises
@@ -47,13 +50,27 @@ def complete_model(policy: PolicySpec, model: ModelSpec) -> tuple[ModelSpec, dic
     spec = session_spec(policy, model)
     made = spec.make_model()
     check_combination(spec.make_policy(), spec.make_settings(), made)
-    named = ModelSpec(name=model.name or name_of(made), options=model.options, default=not model.name)
-    return named, {field.name: getattr(made, field.name) for field in fields(made)}  # type: ignore[arg-type]
+    every = {field.name: plain(getattr(made, field.name)) for field in fields(made)}  # type: ignore[arg-type]
+    given = {name: every[name] for name in model.options}
+    return ModelSpec(name=model.name or name_of(made), options=given, default=not model.name), every
 
 
 def model_of(run: RunSpec) -> JobModel:
     """The job model of a run."""
     return session_spec(run.policy, run.model).make_model()
+
+
+def typed(spec: PolicySpec) -> PolicySpec:
+    """Read texts among the options and settings, and make every value one of its option's own type.
+
+    Raises
+    ------
+    SpecError, OptionError
+        The policy, an option, a setting or a value is unknown.
+    """
+    spec = policies.typed(spec)
+    every = complete(spec)
+    return msgspec.structs.replace(spec, session={name: every[name] for name in spec.session})
 
 
 def make_session(

@@ -10,7 +10,8 @@
 ``batsim_jobs.csv``    IO-Aware model, gang policies: Batsim's rows of the sub-jobs that the jobs were made of
 ``metrics.json``       the summary's figures (they depend on the configuration only)
 ``timings.json``       what was measured on this machine (time, memory)
-``run.json``           configuration, versions, inputs, how to repeat it; written last
+``run.json``           configuration with the code's hash, versions, commit, inputs, how to repeat it, and the sha256 of
+                       the files above; written last
 ``log.txt``            what went wrong, for a failed run
 =====================  =================================================================================================
 """
@@ -27,7 +28,7 @@ import numpy as np
 
 from analysis.metrics import summarise
 from analysis.tables import read_run
-from experiments import alone, folders, memory, players, provenance
+from experiments import alone, folders, kept, memory, players, provenance
 from experiments.io_phases import write_phases
 from experiments.job_table import write_jobs
 from experiments.pool import Progress, Report, describe
@@ -88,7 +89,8 @@ def _execute_in(folder: Path, task: Task, report: Report) -> None:
     begin = time.perf_counter()
     try:
         timings = _simulate(task, folder, report)
-        metrics = {"tau_s": task.tau_s} | summarise(read_run(folder), task.tau_s).as_dict()
+        figures = summarise(read_run(folder), task.tau_s).as_dict()
+        metrics = {"tau_s": task.tau_s, "code": provenance.metrics_code()} | figures
     except Exception as error:
         (folder / "log.txt").write_text(traceback.format_exc(), encoding="utf-8")
         outcome = {"status": folders.FAILED, "cause": describe(error)}
@@ -97,7 +99,9 @@ def _execute_in(folder: Path, task: Task, report: Report) -> None:
     timings["wall_s"] = time.perf_counter() - begin
     folders.write_json(folder / "metrics.json", metrics)
     folders.write_json(folder / "timings.json", timings)
-    folders.write_json(folder / folders.RUN_FILE, {"status": folders.FINISHED} | provenance.describe(task.run))
+    files = kept.checksums(folder, sorted(path.name for path in folder.iterdir()))
+    record = {"status": folders.FINISHED} | provenance.describe(task.run) | {"files": files}
+    folders.write_json(folder / folders.RUN_FILE, record)
 
 
 def _simulate(task: Task, folder: Path, report: Report) -> dict[str, float]:

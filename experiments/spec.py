@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from schedulers.options import show
+from schedulers.options import Value, show
 
 DEFAULT_TAU_S = 600.0
 """Bound of the bounded slowdown in seconds (the thesis's)."""
@@ -110,14 +110,14 @@ class PlatformSpec(Struct, frozen=True):
 
 
 class PolicySpec(Struct, frozen=True):
-    """A policy with option texts.
+    """A policy with values of its options.
 
     Attributes
     ----------
     policy
         Name in the table of policies.
     options
-        Option texts, as on the command line.
+        Values of the options that were given (:func:`experiments.policies.typed` reads texts).
     literal
         Whether it follows the thesis's code to the letter.
     session
@@ -127,9 +127,9 @@ class PolicySpec(Struct, frozen=True):
     """
 
     policy: str
-    options: dict[str, str] = {}
+    options: dict[str, Value] = {}
     literal: bool = False
-    session: dict[str, str] = {}
+    session: dict[str, Value] = {}
     label: str = ""
 
 
@@ -186,28 +186,31 @@ class RunSpec(Struct, frozen=True):
     Attributes
     ----------
     id
-        Stable name of its folder: readable parts and a digest of all that follows.
+        Stable name of its folder: readable parts and a digest of all that follows but the code.
     workload, platform
         Input files.
     policy
         Name, given options, label.
     settings
-        All options of the policy and all settings of the session, defaults included, as texts.
+        All options of the policy and all settings of the session, defaults included.
     model_options
         All options of the job model, defaults included.
     engine, model, transport, seed, image
         See :class:`Campaign`.
+    code
+        Hash of the code that makes it (:mod:`experiments.codehash`).
     """
 
     id: str
     workload: Prepared
     platform: Prepared
     policy: PolicySpec
-    settings: dict[str, str]
+    settings: dict[str, Value]
     engine: Engine
     model: ModelSpec
     transport: Transport
     seed: int
-    model_options: dict[str, Any] = {}
+    model_options: dict[str, Value] = {}
     player: Player = Player.DIRECT
     image: str = ""
+    code: str = ""

@@ -15,24 +15,30 @@ from rich.table import Table
 
 from analysis.metrics import Summary, mean, summarise
 from analysis.tables import read_run
-from experiments import folders
+from experiments import folders, kept, provenance
+from experiments.kept import Standing
 from experiments.spec import RunSpec
 
 NAMES = ("workload", "platform", "policy", "engine", "model", "seed")
 METRICS = tuple(field.name for field in fields(Summary))
 TIMINGS = ("scheduler_cpu_s", "simulator_cpu_s", "decision_p50_s", "decision_p99_s", "wall_s", "peak_rss_bytes")
-COLUMNS = (*NAMES, *METRICS, *TIMINGS, "run")
+OTHER_CODE = "other_code"
+"""Column: 1 where the run was made by other code than is here now, else 0."""
+
+COLUMNS = (*NAMES, *METRICS, *TIMINGS, OTHER_CODE, "run")
+MARK = " *"
 COUNTS = ("jobs", "rejected", "killed")
 
 Row = dict[str, Any]
 
 
 def collect(runs: Iterable[RunSpec], root: Path, tau_s: float) -> list[Row]:
-    """Rows of all finished runs, in the order of the grid."""
+    """Rows of all kept runs, in the order of the grid; those of other code are marked."""
     rows: list[Row] = []
     for run in runs:
         folder = root / run.id
-        if folders.is_finished(folder):
+        standing = kept.look_at_run(folder, run).standing
+        if standing in (Standing.CURRENT, Standing.OTHER_CODE):
             names = (
                 run.workload.name,
                 run.platform.name,
@@ -43,13 +49,14 @@ def collect(runs: Iterable[RunSpec], root: Path, tau_s: float) -> list[Row]:
             )
             timings = folders.read_json(folder / "timings.json")
             row: Row = dict(zip(NAMES, names, strict=True)) | _metrics(folder, tau_s)
-            rows.append(row | {name: timings.get(name, math.nan) for name in TIMINGS} | {"run": run.id})
+            rows.append(row | {name: timings.get(name, math.nan) for name in TIMINGS})
+            rows[-1] |= {OTHER_CODE: int(standing is Standing.OTHER_CODE), "run": run.id}
     return rows
 
 
 def write_tables(rows: Sequence[Row], root: Path) -> Path:
     """Write ``summary.csv`` and ``results.csv``; return the path of the first."""
-    folders.write_text(root / "results.csv", _csv(rows, (*NAMES, *METRICS, "run")))
+    folders.write_text(root / "results.csv", _csv(rows, (*NAMES, *METRICS, OTHER_CODE, "run")))
     folders.write_text(root / "summary.csv", _csv(rows, COLUMNS))
     return root / "summary.csv"
 
@@ -57,7 +64,8 @@ def write_tables(rows: Sequence[Row], root: Path) -> Path:
 def print_tables(rows: Sequence[Row], console: Console) -> None:
     """Print one table with a column per policy: every figure, averaged over workloads and seeds (counts are added).
 
-    Where there are several workloads, a second table has the mean waiting time of each.
+    Where there are several workloads, a second table has the mean waiting time of each. A policy's name is marked where
+    some of its runs were made by other code.
     """
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
@@ -71,6 +79,10 @@ def print_tables(rows: Sequence[Row], console: Console) -> None:
             _print_by_workload(console, group, labels, workloads)
 
 
+def _marked(label: str, rows: Sequence[Row]) -> str:
+    return label + MARK * any(row[OTHER_CODE] for row in rows if row["policy"] == label)
+
+
 def _several(workloads: Sequence[str]) -> str:
     return workloads[0] if len(workloads) == 1 else f"mean of {len(workloads)} workloads"
 
@@ -79,7 +91,7 @@ def _print_figures(console: Console, rows: Sequence[Row], labels: Sequence[str],
     table = Table(title=title, title_justify="left", header_style="bold")
     table.add_column("", no_wrap=True)
     for label in labels:
-        table.add_column(label, justify="right")
+        table.add_column(_marked(label, rows), justify="right")
     for name in (*METRICS, *TIMINGS):
         cells = []
         for label in labels:
@@ -93,7 +105,7 @@ def _print_by_workload(console: Console, rows: Sequence[Row], labels: Sequence[s
     table = Table(title="mean_waiting_time_s by workload", title_justify="left", header_style="bold")
     table.add_column("workload", no_wrap=True)
     for label in labels:
-        table.add_column(label, justify="right")
+        table.add_column(_marked(label, rows), justify="right")
     name = "mean_waiting_time_s"
     for workload in workloads:
         cells = [
@@ -127,9 +139,9 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _metrics(folder: Path, tau_s: float) -> dict[str, float]:
-    kept = folders.read_json(folder / "metrics.json")
-    if kept.get("tau_s") == tau_s:
-        return {name: math.nan if kept[name] is None else kept[name] for name in METRICS}
+    found = folders.read_json(folder / "metrics.json")
+    if (found.get("tau_s"), found.get("code")) == (tau_s, provenance.metrics_code()):
+        return {name: math.nan if found[name] is None else found[name] for name in METRICS}
     return summarise(read_run(folder), tau_s).as_dict()
 
 

@@ -9,7 +9,11 @@ A policy author writes ::
         source: ClassVar[str] = "Author 2020, section 3"
         depth: int = option(1, unit="jobs", low=0, help="how many jobs get a reservation")
 
-and gets listing (:func:`describe`), construction from texts (:func:`build`) and the error messages for nothing.
+and gets listing (:func:`describe`), construction from values or texts (:func:`build`) and the error messages for
+nothing.
+
+Values keep their type everywhere in between: a text is read where a user writes one (a command line), and made where a
+user reads one (:func:`show`, which loses nothing).
 """
 
 from __future__ import annotations
@@ -28,6 +32,9 @@ import msgspec
 from schedulers.errors import OptionError
 
 T = TypeVar("T")
+
+Value = bool | int | float | str | None
+"""What an option's value is outside the policy: an enum's member is its text (:func:`plain`)."""
 
 _METADATA = "spillway.option"
 
@@ -141,14 +148,14 @@ def describe(policy_class: type, preset: Mapping[str, Any] | None = None) -> lis
 
 
 def build(policy_class: Callable[..., T], options: Mapping[str, Any], preset: Mapping[str, Any] | None = None) -> T:
-    """Make a policy from option texts.
+    """Make a policy from values of its options.
 
     Parameters
     ----------
     policy_class
         A dataclass with fields declared by :func:`option`.
     options
-        Texts as the command line gives them, or values of the right type as a TOML file does.
+        Values of the right type, as a TOML file gives them, or texts, as a command line does.
     preset
         Values of fields that are not the class's defaults; ``options`` win.
 
@@ -167,28 +174,48 @@ def build(policy_class: Callable[..., T], options: Mapping[str, Any], preset: Ma
 
 
 def parse(info: OptionInfo, value: Any) -> Any:
-    """Turn a text (or a value already typed) into a value of the option; raise :class:`OptionError` if it is none."""
-    text = value if isinstance(value, str) else show(value)
-    if info.optional and text.strip().lower() == "none":
-        return None
+    """Read a value of the option: a text as on a command line, or a value already typed, which is not made a text.
+
+    A whole number is a float option's value too, and 2.0 is a whole number.
+
+    Raises
+    ------
+    OptionError
+        It is no value of the option.
+    """
     try:
-        parsed = _PARSERS[info.type](text.strip()) if info.type in _PARSERS else _member(info, text.strip())
-    except ValueError:
-        raise _refusal(info, text) from None
-    if info.choices and parsed not in info.choices:
-        raise _refusal(info, text)
-    if isinstance(parsed, int | float) and not isinstance(parsed, bool) and not _within(info, parsed):
-        raise _refusal(info, text)
-    return parsed
+        if isinstance(value, str):
+            found = None if info.optional and value.strip().lower() == "none" else _read(info, value)
+        else:
+            found = _take(info, value)
+    except (ValueError, OverflowError):
+        raise _refusal(info, value) from None
+    if found is None:
+        return None
+    if info.choices and found not in info.choices:
+        raise _refusal(info, value)
+    if isinstance(found, int | float) and not isinstance(found, bool) and not _within(info, found):
+        raise _refusal(info, value)
+    return found
 
 
 def show(value: Any) -> str:
-    """Text of a value as the command line takes it."""
+    """Text of a value as a command line takes it: :func:`parse` reads the same value from it, bit for bit."""
     if isinstance(value, enum.Enum):
         return str(value.value)
     if value is None or isinstance(value, bool):
         return str(value).lower()
-    return f"{value:g}" if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else str(value)
+    if not isinstance(value, float) or not value.is_integer():
+        return str(value)
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value).removesuffix(".0")
+
+
+def plain(value: Any) -> Value:
+    """Give a value without our own types, as a JSON file holds it: an enum's member and an infinity are their texts."""
+    if isinstance(value, enum.Enum) or (isinstance(value, float) and math.isinf(value)):
+        return show(value)
+    return cast(Value, value)
 
 
 def split_assignments(texts: list[str]) -> dict[str, str]:
@@ -211,10 +238,28 @@ def _boolean(text: str) -> bool:
     return _BOOLEANS[text.lower()]
 
 
-def _member(info: OptionInfo, text: str) -> Any:
+def _read(info: OptionInfo, text: str) -> Any:
+    """Read a text; raise :class:`ValueError` where it is no value."""
+    if info.type is str and not info.choices:
+        return text
+    if info.type in _PARSERS:
+        return _PARSERS[info.type](text.strip())
     for choice in info.choices:
-        if show(choice) == text:
+        if show(choice) == text.strip():
             return choice
+    raise ValueError
+
+
+def _take(info: OptionInfo, value: Any) -> Any:
+    """Take a typed value; raise :class:`ValueError` where it is of another type."""
+    if value is None and info.optional:
+        return None
+    if type(value) is info.type:
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool) and info.type in (int, float):
+        found = info.type(value)
+        if found == value:
+            return found
     raise ValueError
 
 
@@ -233,6 +278,8 @@ def _info(policy_class: type, field: dataclasses.Field[Any], hint: Any) -> Optio
     metadata = dict(field.metadata[_METADATA])
     if is_enum and not metadata["choices"]:
         metadata["choices"] = tuple(vars(kind)["_member_map_"].values())
+    if kind is str and len(arms) > len(kinds) and not metadata["choices"]:
+        raise TypeError(f"{policy_class.__name__}.{field.name}: a text that may be None cannot be told from 'none'")
     return OptionInfo(name=field.name, type=kind, default=field.default, optional=len(arms) > len(kinds), **metadata)
 
 
@@ -250,8 +297,8 @@ def _range(low: float | None, high: float | None) -> str:
     return f" of at most {show(high)}" if high is not None else ""
 
 
-def _refusal(info: OptionInfo, text: str) -> OptionError:
-    return OptionError(f"option {info.name!r} must be {info.expected}, got {text!r}")
+def _refusal(info: OptionInfo, value: Any) -> OptionError:
+    return OptionError(f"option {info.name!r} must be {info.expected}, got {show(value)!r}")
 
 
 def _unknown(name: str, known: list[str]) -> str:

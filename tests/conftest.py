@@ -7,11 +7,16 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 settings.register_profile(
     "deterministic", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
 )
 settings.load_profile("deterministic")
+
+# Hypothesis draws numbers and texts that stand in the source of whatever modules of ours are imported by then, so that
+# a test's examples would depend on which other tests run (tests/test_draws.py). No setting turns that off.
+providers._get_local_constants = lambda: providers._local_constants
 
 
 @pytest.fixture(scope="session")

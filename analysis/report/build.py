@@ -86,10 +86,18 @@ def _subject(results: CampaignResults) -> str:
     workloads = list(dict.fromkeys(row.workload for row in results.rows))
     jobs = sum(int(row.figures["jobs"]) for row in results.rows)
     names = ", ".join(workloads[:4]) + (" ..." if len(workloads) > 4 else "")
-    return (
+    text = (
         f"{len(results.rows)} runs of {len(results.policies)} policies on {len(workloads)} "
         f"workload{'s' if len(workloads) > 1 else ''} ({escape(names)}); {jobs:,} jobs ran."
     )
+    old = [row.policy for row in results.rows if row.of_other_code]
+    if old:
+        policies = escape(", ".join(dict.fromkeys(old)))
+        text += (
+            f" <strong>{len(old)} of the runs (marked *: {policies}) were made by other code than was there when the "
+            "table was written: their figures may hold no more.</strong>"
+        )
+    return text
 
 
 def _group(results: CampaignResults, key: tuple[str, str, str], rows: list[RunRow], loaded: dict[str, JobTable]) -> str:

@@ -47,7 +47,8 @@ def policy_table(rows: Sequence[RunRow]) -> str:
     for policy in policies:
         chosen = [row.figures for row in rows if row.policy == policy]
         values = [sum(f[name] for f in chosen) / (1 if name in COUNTS else len(chosen)) for name in names]
-        lines.append([policy, *values])
+        mark = " *" * any(row.of_other_code for row in rows if row.policy == policy)
+        lines.append([policy + mark, *values])
     return table(["policy", *map(_title, names)], lines)
 
 

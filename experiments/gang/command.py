@@ -12,7 +12,8 @@ from pathlib import Path
 import msgspec
 from rich.console import Console
 
-from experiments.arguments import Parser, available_cores, positive
+from experiments import kept
+from experiments.arguments import Parser, add_rerun, available_cores, positive
 from experiments.folders import make_folder, write_json
 from experiments.gang.grid import FIGURES, Grid
 from experiments.gang.measure import Table
@@ -20,6 +21,8 @@ from experiments.gang.run import (
     MIGRATE,
     NEXT_QUANTUM,
     Point,
+    file_of,
+    look,
     policy_of,
     read,
     run_to_file,
@@ -27,6 +30,8 @@ from experiments.gang.run import (
     summarise,
     workload_options,
 )
+from experiments.kept import Found
+from experiments.lock import results_folder
 from experiments.side_by_side import side_by_side
 from schedulers.timesharing.migration import MigrationStart
 from workloads.batsim_json import write_batsim
@@ -45,11 +50,15 @@ def command(arguments: Sequence[str]) -> int:
     if options.write_workload is not None:
         return _write_workload(options, console)
     grid = _grid(options)
-    out = make_folder(options.out)
-    runs = make_folder(out / "runs")
+    with results_folder(options.out) as out:
+        return _evaluate(grid, out, options, console)
+
+
+def _evaluate(grid: Grid, out: Path, options: argparse.Namespace, console: Console) -> int:
     begin = time.perf_counter()
-    results = _run_all(grid.points(options.figure or FIGURES), runs, options.workers, console)
-    found = {point: read(path) for point, path in results.items()}
+    points, runs = grid.points(options.figure or FIGURES), make_folder(out / "runs")
+    old = _run_all(points, runs, options, console)
+    found = {point: read(file_of(point, runs)) for point in points}
     wall_s, cpu_s = time.perf_counter() - begin, sum(summary.cpu_s for summary in found.values())
     longest_s = max(summary.cpu_s for summary in found.values())
     console.print(
@@ -58,6 +67,7 @@ def command(arguments: Sequence[str]) -> int:
         highlight=False,
     )
     _report(Table(grid, found), options, out, console)
+    kept.remind(old, console)
     return 0
 
 
@@ -101,6 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     add("--workers", type=positive, default=available_cores(), metavar="N", help="runs at a time")
     add("--out", type=Path, default=Path("results/gang"), metavar="DIR", help="folder of the results (%(default)s)")
+    add_rerun(parser)
     return parser
 
 
@@ -117,12 +128,13 @@ def _grid(options: argparse.Namespace) -> Grid:
     )
 
 
-def _run_all(points: list[Point], folder: Path, workers: int, console: Console) -> dict[Point, Path]:
-    done: dict[Point, Path] = {}
-    for number, point, path in side_by_side(partial(run_to_file, folder=folder), points, workers):
-        done[point] = path
-        console.print(f"[{number}/{len(points)}] {point.id}", markup=False, highlight=False)
-    return {point: done[point] for point in points}
+def _run_all(points: list[Point], folder: Path, options: argparse.Namespace, console: Console) -> list[Found]:
+    """Run what is missing; return what is left of other code."""
+    found = {point: look(point, folder) for point in points}
+    todo = kept.choose(found, console, rerun=options.rerun)
+    for number, point, _ in side_by_side(partial(run_to_file, folder=folder), todo, options.workers):
+        console.print(f"[{number}/{len(todo)}] {point.id}", markup=False, highlight=False)
+    return kept.left(found, todo)
 
 
 def _report(table: Table, options: argparse.Namespace, out: Path, console: Console) -> None:

@@ -9,8 +9,10 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from experiments.folders import write_json
+from experiments import kept, provenance
 from experiments.gang.aggregate import Ran, Setting, run_gang
+from experiments.kept import Found
+from schedulers.options import show
 from schedulers.policies import POLICIES
 from schedulers.policies.gang import Gang
 from schedulers.timesharing.migration import MigrationStart
@@ -68,11 +70,11 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def id(self) -> str:
         """Stable name of its file."""
-        parts = [self.policy, f"t{self.mean_time_s}", f"io{self.mix}", f"gap{self.mean_gap_s:g}", self.layout]
+        parts = [self.policy, f"t{self.mean_time_s}", f"io{self.mix}", f"gap{show(self.mean_gap_s)}", self.layout]
         if self.policy == MIGRATE:
             parts.append(self.migration_start)
         if (self.cost_s, self.limit) != (20.0, 64):
-            parts.append(f"C{self.cost_s:g}-Q{self.limit}")
+            parts.append(f"C{show(self.cost_s)}-Q{self.limit}")
         return "_".join([*parts, f"n{self.jobs}", f"s{self.seed}"])
 
 
@@ -126,8 +128,8 @@ def workload_options(point: Point) -> GangOptions:
 def policy_of(point: Point) -> Gang:
     """The point's policy."""
     options = {
-        "migration_cost": f"{point.cost_s:g}",
-        "migration_limit": str(point.limit),
+        "migration_cost": point.cost_s,
+        "migration_limit": point.limit,
         "migration_start": point.migration_start,
     }
     policy = POLICIES[point.policy].build(options)
@@ -150,17 +152,28 @@ def run(point: Point) -> Summary:
     return summarise(jobs, ran, policy, options.nodes, spent)
 
 
-def run_to_file(point: Point, folder: Path) -> Path:
-    """Run a point unless its file is there already; the file appears when it is complete."""
-    path = folder / f"{point.id}.json"
-    if not path.exists():
-        write_json(path, msgspec.to_builtins(run(point)))
-    return path
+def file_of(point: Point, folder: Path) -> Path:
+    """Where a point's result is kept."""
+    return folder / f"{point.id}.json"
+
+
+def look(point: Point, folder: Path) -> Found:
+    """What is kept of a point (:mod:`experiments.kept`)."""
+    return kept.look(file_of(point, folder), point, _code(point))
+
+
+def run_to_file(point: Point, folder: Path) -> None:
+    """Run a point and keep its result."""
+    kept.keep(file_of(point, folder), point, _code(point), run(point))
 
 
 def read(path: Path) -> Summary:
-    """Read a run's file."""
-    return msgspec.json.decode(path.read_bytes(), type=Summary)
+    """Read a kept result."""
+    return kept.read(path, Summary)
+
+
+def _code(point: Point) -> str:
+    return provenance.code(point.policy, __name__)
 
 
 def summarise(

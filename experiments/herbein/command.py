@@ -11,16 +11,17 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 
-import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from experiments.arguments import Parser, available_cores
+from experiments import kept, provenance
+from experiments.arguments import Parser, add_rerun, available_cores
 from experiments.errors import SpecError
-from experiments.folders import make_folder, read_json, write_json
+from experiments.folders import make_folder, write_json
 from experiments.herbein.pace import STEADY_GAP_S, Pace, pace_of
 from experiments.herbein.published import AWARE, IGNORANT, PROVISIONINGS
-from experiments.herbein.run import ENGINES, NODES, Point, file_of, read, run_to_file, summary
+from experiments.herbein.run import ENGINES, NODES, Point, file_of, look, read, run_to_file, summary
+from experiments.lock import results_folder
 from experiments.side_by_side import side_by_side
 from schedulers.policies import POLICIES
 from schedulers.timeline.placement import NodeOrder
@@ -50,10 +51,15 @@ def command(arguments: Sequence[str]) -> int:
     """Run the command; finished runs are kept, so that it goes on where it stopped."""
     options = _complete(_parser().parse_args(arguments))
     console = Console(width=200)
-    out: Path = options.out
+    with results_folder(options.out) as out:
+        _evaluate(options, out, console)
+    return 0
+
+
+def _evaluate(options: argparse.Namespace, out: Path, console: Console) -> None:
     begin = time.perf_counter()
-    make_folder(out)
     make_folder(out / "runs")
+    options.old = []
     model = _model(options.log)
     paces = _paces(model, options, console)
     done = _run_all(_points(options), paces, options, console)
@@ -62,7 +68,7 @@ def command(arguments: Sequence[str]) -> int:
     _show_paces(model, paces, options, console)
     if options.growth:
         _growth(model, _options(options, 0, "constant", paces), out, console)
-    return 0
+    kept.remind(options.old, console)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -97,6 +103,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--no-growth", dest="growth", action="store_false", help="do not measure 1,000 to 64,000 nodes")
     add("--workers", type=int, default=available_cores(), metavar="N", help="runs at a time")
     add("--out", type=Path, default=Path("results/herbein"), metavar="DIR", help="folder of the results (%(default)s)")
+    add_rerun(parser)
     return parser
 
 
@@ -155,19 +162,21 @@ def _model(log: str) -> HerbeinModel:
 
 
 def _paces(model: HerbeinModel, options: argparse.Namespace, console: Console) -> dict[int, Pace]:
-    """The paper's pace for every seed, unless the time between submissions is given; kept in a file."""
+    """The paper's pace for every seed, unless the time between submissions is given; each kept in a file."""
     if options.mean_gap is not None:
         return {}
-    path: Path = options.out / "paces.json"
-    known = {key: msgspec.convert(value, Pace) for key, value in read_json(path).items()}
+    folder = make_folder(options.out / "paces")
     drawn = {seed: _options(options, seed, "constant", {}) for seed in range(options.seeds)}
     keys = {seed: draw_herbein(model, one).checksum for seed, one in drawn.items()}
-    missing = [drawn[seed] for seed in drawn if keys[seed] not in known]
-    for _, one, pace in side_by_side(partial(pace_of, model), missing, options.workers):
-        known[keys[one.seed]] = pace
+    files = {seed: folder / f"seed{seed}_{key[:8]}.json" for seed, key in keys.items()}
+    code = provenance.code("easy", pace_of.__module__)
+    found = {seed: kept.look(files[seed], key, code) for seed, key in keys.items()}
+    todo = kept.choose(found, console, rerun=options.rerun, what="paces")
+    options.old += kept.left(found, todo)
+    for _, one, pace in side_by_side(partial(pace_of, model), [drawn[seed] for seed in todo], options.workers):
+        kept.keep(files[one.seed], keys[one.seed], code, pace)
         console.print(f"seed {one.seed}: pace found", highlight=False)
-        write_json(path, {key: msgspec.to_builtins(value) for key, value in known.items()})
-    return {seed: known[key] for seed, key in keys.items()}
+    return {seed: kept.read(file, Pace) for seed, file in files.items()}
 
 
 def _run_all(
@@ -179,15 +188,17 @@ def _run_all(
         (seed, mix): draw_herbein(model, _options(options, seed, mix, paces))
         for seed, mix in dict.fromkeys((point.seed, point.mix) for point in points)
     }
-    files = {point: file_of(point, workloads[point.seed, point.mix], folder) for point in points}
-    missing = [(point, workloads[point.seed, point.mix]) for point in points if not files[point].exists()]
+    found = {point: look(point, workloads[point.seed, point.mix], folder) for point in points}
+    todo = kept.choose(found, console, rerun=options.rerun)
+    options.old += kept.left(found, todo)
+    missing = [(point, workloads[point.seed, point.mix]) for point in todo]
     for number, (point, _), _ in side_by_side(partial(_run_one, folder=folder), missing, options.workers):
         console.print(f"[{number}/{len(missing)}] {point.id}", markup=False, highlight=False)
-    return files
+    return {point: file_of(point, workloads[point.seed, point.mix], folder) for point in points}
 
 
-def _run_one(what: tuple[Point, Workload], folder: Path) -> Path:
-    return run_to_file(*what, folder)
+def _run_one(what: tuple[Point, Workload], folder: Path) -> None:
+    run_to_file(*what, folder)
 
 
 def _show_paces(model: HerbeinModel, paces: Mapping[int, Pace], options: argparse.Namespace, console: Console) -> None:

@@ -11,9 +11,10 @@ from typing import Any, cast
 import msgspec
 import numpy as np
 
-from experiments.folders import write_text
+from experiments import kept, provenance
 from experiments.herbein.meter import MeteredEngine, Stopwatch
 from experiments.herbein.published import AWARE
+from experiments.kept import Found
 from platforms.catalogue import platform_from
 from platforms.model import Platform
 from schedulers.core.job import Allocation, Job
@@ -21,6 +22,7 @@ from schedulers.core.machine import MachineDefaults
 from schedulers.core.session import Observer, Session
 from schedulers.jobmodels.rigid import Rigid
 from schedulers.jobmodels.runtime import ProgramRuntime
+from schedulers.options import show
 from schedulers.policies import POLICIES
 from schedulers.policykit.estimates import Requested
 from schedulers.policykit.view import Running
@@ -78,7 +80,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
         """Stable name of its files."""
         parts = [self.platform, self.policy, self.scheduler, self.contention, self.mix, f"seed{self.seed}"]
         if self.foreign_share:
-            parts.append(f"foreign{self.foreign_share:g}")
+            parts.append(f"foreign{show(self.foreign_share)}")
         if self.node_order != "first-fit":
             parts.append(self.node_order)
         return "_".join(parts)
@@ -220,18 +222,29 @@ def file_of(point: Point, workload: Workload, folder: Path) -> Path:
     return folder / f"{point.id}_{workload.checksum[:8]}.json"
 
 
-def run_to_file(point: Point, workload: Workload, folder: Path) -> Path:
-    """Run a point unless its file is there already; the file appears when it is complete."""
-    path = file_of(point, workload, folder)
-    if not path.exists():
-        result = run(point, workload)
-        write_text(path, msgspec.json.encode(result).decode())
-    return path
+def look(point: Point, workload: Workload, folder: Path) -> Found:
+    """What is kept of a point (:mod:`experiments.kept`)."""
+    return kept.look(file_of(point, workload, folder), _asked(point, workload), _code(point))
+
+
+def run_to_file(point: Point, workload: Workload, folder: Path) -> None:
+    """Run a point and keep its result."""
+    result = run(point, workload)
+    kept.keep(file_of(point, workload, folder), _asked(point, workload), _code(point), result)
 
 
 def read(path: Path) -> Result:
-    """Read a run's file."""
-    return msgspec.json.decode(path.read_bytes(), type=Result)
+    """Read a kept result."""
+    return kept.read(path, Result)
+
+
+def _asked(point: Point, workload: Workload) -> dict[str, Any]:
+    platform = provenance.platform_checksum(point.platform)
+    return {"point": point, "workload": workload.checksum, "platform": platform}
+
+
+def _code(point: Point) -> str:
+    return provenance.code(point.policy, __name__)
 
 
 def averaged(rows: list[Mapping[str, float]]) -> dict[str, float]:

@@ -12,12 +12,27 @@ from pathlib import Path
 import msgspec
 from rich.console import Console
 
-from experiments.arguments import Parser, available_cores
+from experiments import kept
+from experiments.arguments import Parser, add_rerun, available_cores
+from experiments.codehash import code_of
 from experiments.errors import SpecError
-from experiments.folders import write_text
-from experiments.jeannot.run import STRATEGIES, Point, Result, play_direct, play_protocol, read, run_to_file
+from experiments.folders import make_folder
+from experiments.jeannot.run import (
+    STRATEGIES,
+    Point,
+    Result,
+    Strategy,
+    file_of,
+    look,
+    play_direct,
+    play_protocol,
+    read,
+    run_to_file,
+)
 from experiments.jeannot.selector import OBJECTIVES, PACK, Selector, evaluate, example, learn, measure_workload
 from experiments.jeannot.variants import VARIANTS
+from experiments.kept import Standing
+from experiments.lock import results_folder
 from experiments.side_by_side import side_by_side
 from schedulers.jobmodels.gates import IoControl, IoOrder
 from workloads.batsim_json import read_batsim
@@ -26,6 +41,9 @@ from workloads.jeannot import FAMILIES, PROTOCOLS, SIZES, VOLUMES
 LOADS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 VARIANT_LOADS = (0.2, 0.8)
 SELECTED = {name: STRATEGIES[name] for name in ("LS", PACK)}
+SELECTOR, LEARNS = "selector.json", "experiments.jeannot.selector"
+"""File of the selector, and the module that learns it."""
+
 EVERY = 20
 """Points between two lines of progress."""
 
@@ -36,9 +54,14 @@ def command(arguments: Sequence[str]) -> int:
     console = Console(width=210)
     if options.recommend:
         return _recommend(options, console)
+    with results_folder(options.out):
+        return _evaluate(options, console)
+
+
+def _evaluate(options: argparse.Namespace, console: Console) -> int:
     folder: Path = options.out / _slug(options)
-    (options.out / "runs").mkdir(parents=True, exist_ok=True)
     folder.mkdir(parents=True, exist_ok=True)
+    options.old = []
     points = _grid(options, options.family, options.load, range(options.draws))
     cells = _run(points, options, STRATEGIES, "grid", console)
     _report(cells, folder, console, figures=options.figures)
@@ -49,6 +72,7 @@ def command(arguments: Sequence[str]) -> int:
         _selector(options, cells, points, folder, console)
     if options.variants:
         _variants(options, folder, console)
+    kept.remind(options.old, console)
     return 0
 
 
@@ -91,6 +115,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--workers", type=int, default=available_cores(), metavar="N", help="points at a time")
     add("--out", type=Path, default=Path("results/jeannot"), metavar="DIR", help="folder of the results (%(default)s)")
+    add_rerun(parser)
     return parser
 
 
@@ -133,32 +158,35 @@ def _slug(options: argparse.Namespace) -> str:
     return "-".join([options.io_control + order, *extra])
 
 
-def _one(point: Point, folder: Path, names: tuple[str, ...]) -> tuple[Path, float]:
-    """Run a point in a worker; its file and the CPU seconds that it took."""
+def _one(point: Point, folder: Path, strategies: Mapping[str, Strategy]) -> float:
+    """Run a point in a worker; return the CPU seconds that it took."""
     begin = time.process_time()
-    path = run_to_file(point, folder, {name: STRATEGIES[name] for name in names})
-    return path, time.process_time() - begin
+    run_to_file(point, folder, strategies)
+    return time.process_time() - begin
 
 
 def _run(
-    points: Sequence[Point], options: argparse.Namespace, strategies: Mapping[str, object], what: str, console: Console
+    points: Sequence[Point],
+    options: argparse.Namespace,
+    strategies: Mapping[str, Strategy],
+    what: str,
+    console: Console,
 ) -> dict[tuple[str, float, int], Result]:
-    """Run points in worker processes; results by family, load and draw."""
-    names = tuple(strategies)
-    folder = options.out / "runs" / "-".join(names).lower()
-    folder.mkdir(parents=True, exist_ok=True)
+    """Run points that are missing in worker processes; results by family, load and draw."""
+    folder = make_folder(options.out / "runs" / "-".join(strategies).lower())
     begin, cpu_s = time.perf_counter(), 0.0
-    paths: dict[Point, Path] = {}
-    work = partial(_one, folder=folder, names=names)
-    for done, point, (path, took_s) in side_by_side(work, points, options.workers):
-        paths[point] = path
+    found = {point: look(point, folder, strategies) for point in points}
+    todo = kept.choose(found, console, rerun=options.rerun, what=f"points ({what})")
+    options.old += kept.left(found, todo)
+    work = partial(_one, folder=folder, strategies=strategies)
+    for done, _, took_s in side_by_side(work, todo, options.workers):
         cpu_s += took_s
-        if done % EVERY == 0 or done == len(points):
-            left_s = (time.perf_counter() - begin) / done * (len(points) - done)
-            _say(console, f"[{done}/{len(points)}] {what}, about {left_s:.0f} s left")
-    runs = len(points) * len(names)
+        if done % EVERY == 0 or done == len(todo):
+            left_s = (time.perf_counter() - begin) / done * (len(todo) - done)
+            _say(console, f"[{done}/{len(todo)}] {what}, about {left_s:.0f} s left")
+    runs = len(todo) * len(strategies)
     _say(console, f"{what}: {runs} runs, {time.perf_counter() - begin:.0f} s, {cpu_s:.0f} s of CPU time")
-    return {(point.family, point.alpha, point.seed): read(paths[point]) for point in points}
+    return {(point.family, point.alpha, point.seed): read(file_of(point, folder)) for point in points}
 
 
 def _report(cells: dict[tuple[str, float, int], Result], folder: Path, console: Console, *, figures: bool) -> None:
@@ -234,18 +262,21 @@ def _selector(
     selector = learn(examples(points, known))  # type: ignore[arg-type]
     judged = evaluate(selector, examples(held_out, fresh))  # type: ignore[arg-type]
     report.show_selector(judged, len(points), console)
-    path = folder / "selector.json"
-    text = msgspec.json.format(msgspec.json.encode({"judged": judged, "selector": selector}), indent=1)
-    write_text(path, text.decode())
+    path = folder / SELECTOR
+    kept.keep(path, SELECTOR, code_of(LEARNS), {"judged": judged, "selector": selector})
     _say(console, f"written: {path}")
 
 
 def _recommend(options: argparse.Namespace, console: Console) -> int:
     """Measure a workload and say which of the two suits it."""
-    path: Path = options.out / _slug(options) / "selector.json"
-    if not path.exists():
-        raise SpecError(f"{path} is missing: the selector is learned by 'run_experiments.py jeannot' first")
-    selector = msgspec.json.decode(path.read_bytes(), type=_Learned).selector
+    path: Path = options.out / _slug(options) / SELECTOR
+    found = kept.look(path, SELECTOR, code_of(LEARNS))
+    if found.standing in (Standing.MISSING, Standing.NO_RESULT):
+        raise SpecError(
+            f"{path} is missing or was changed: the selector is learned by 'run_experiments.py jeannot' first"
+        )
+    kept.remind(kept.left({path: found}, ()), console, what="selectors")
+    selector = kept.read(path, _Learned).selector
     workload = read_batsim(options.recommend)
     bandwidth = options.bandwidth or _bandwidth_for(workload.nb_res)
     features = measure_workload(workload, bandwidth)

@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from experiments.folders import write_text
+from experiments import kept, provenance
+from experiments.codehash import code_of
 from experiments.jeannot.direct import Direct, Traces, play
 from experiments.jeannot.measures import Outcome, measure
+from experiments.kept import Found
 from platforms.catalogue import platform_from
 from platforms.model import Platform
 from schedulers.core.session import Session
@@ -19,7 +22,7 @@ from schedulers.jobmodels.gates import IoControl, IoOrder, make_gate
 from schedulers.jobmodels.operations import Sequenced
 from schedulers.jobmodels.record import JobRecord
 from schedulers.jobmodels.runtime import ProgramRuntime
-from schedulers.options import split_assignments
+from schedulers.options import Value, show, split_assignments
 from schedulers.policies import POLICIES
 from schedulers.policykit.estimates import Requested
 from schedulers.policykit.view import Policy
@@ -39,7 +42,7 @@ class Strategy:
     """A policy with its options, and how its name is printed."""
 
     policy: str
-    options: Mapping[str, str]
+    options: Mapping[str, Value]
     label: str
 
 
@@ -84,12 +87,12 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def id(self) -> str:
         """Stable name of its file: family, load and draw, then what differs from the paper's settings."""
-        parts = [self.family, f"a{self.alpha:g}", f"s{self.seed}", f"n{self.jobs}"]
+        parts = [self.family, f"a{show(self.alpha)}", f"s{self.seed}", f"n{self.jobs}"]
         parts += ["literal"] * self.literal + [value for value in (self.volume,) if value]
         usual = ((self.sizes, "formula"), (self.kinds, "independent"), (self.io_control, "exclusive"))
         parts += [value for value, common in usual if value != common]
         parts += [self.io_order] if self.io_order != "fifo" else []
-        parts += [f"gap{self.mean_gap_s:g}"] if self.mean_gap_s else []
+        parts += [f"gap{show(self.mean_gap_s)}"] if self.mean_gap_s else []
         parts += [f"list-{text}" for text in self.list_options] + [f"pack-{text}" for text in self.pack_options]
         return "_".join(parts)
 
@@ -172,18 +175,35 @@ def play_protocol(point: Point, strategy: Strategy, workload: Workload) -> list[
     return records
 
 
-def run_to_file(point: Point, folder: Path, strategies: Mapping[str, Strategy] = STRATEGIES) -> Path:
-    """Run a point unless its file is there already; the file appears when it is complete."""
-    path = folder / f"{point.id}.json"
-    if not path.exists():
-        result = run(point, strategies)
-        write_text(path, msgspec.json.encode(result).decode())
-    return path
+def file_of(point: Point, folder: Path) -> Path:
+    """Where a point's result is kept."""
+    return folder / f"{point.id}.json"
+
+
+def look(point: Point, folder: Path, strategies: Mapping[str, Strategy] = STRATEGIES) -> Found:
+    """What is kept of a point (:mod:`experiments.kept`)."""
+    return kept.look(file_of(point, folder), _asked(point, strategies), code())
+
+
+def run_to_file(point: Point, folder: Path, strategies: Mapping[str, Strategy] = STRATEGIES) -> None:
+    """Run a point and keep its result."""
+    kept.keep(file_of(point, folder), _asked(point, strategies), code(), run(point, strategies))
 
 
 def read(path: Path) -> Result:
-    """Read a point's file."""
-    return msgspec.json.decode(path.read_bytes(), type=Result)
+    """Read a kept result."""
+    return kept.read(path, Result)
+
+
+def code() -> str:
+    """Hash of the code that decides a result."""
+    modules = {POLICIES[strategy.policy].cls.__module__ for strategy in STRATEGIES.values()}
+    return code_of(__name__, *sorted(modules))
+
+
+def _asked(point: Point, strategies: Mapping[str, Strategy]) -> dict[str, Any]:
+    platform = provenance.platform_checksum(point.protocol.platform)
+    return {"point": point, "strategies": strategies, "platform": platform}
 
 
 def _policy(point: Point, strategy: Strategy) -> Policy:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,9 +12,11 @@ from typing import Any
 
 from rich.console import Console
 
-from experiments import folders
+from experiments import kept, provenance
+from experiments.kept import Found
 from experiments.malleable import four, machine, usecases
 from experiments.pool import Failed, Finished, Pool, Report
+from schedulers.options import show
 
 RUNS: Mapping[str, Callable[..., dict[str, Any]]] = {"case": usecases.run, "four": four.run, "machine": machine.run}
 """What runs a cell, by kind."""
@@ -20,8 +24,8 @@ RUNS: Mapping[str, Callable[..., dict[str, Any]]] = {"case": usecases.run, "four
 NONE = "none"
 """The control of a machine without malleable jobs."""
 
-FORMAT = 2
-"""Raised when results of older files do not hold any more."""
+FIRST_COME = "fcfs"
+"""The policy of the paper's own experiments."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ class Cell:
     @property
     def id(self) -> str:
         """Name of its file."""
-        values = (Path(value).name if isinstance(value, str) else f"{value:g}" for _, value in self.arguments)
+        values = (Path(value).name if isinstance(value, str) else show(value) for _, value in self.arguments)
         return "_".join((self.kind, *values)).replace(" ", "-").replace(",", "")
 
     def get(self, name: str) -> str | int | float:
@@ -102,10 +106,22 @@ def cells_of(scope: Scope) -> Iterator[Cell]:
 
 @dataclass(frozen=True)
 class Task:
-    """A cell and the folder of its file."""
+    """A cell and where its result is kept.
+
+    Attributes
+    ----------
+    cell, folder
+        The cell and the folder of its file.
+    asked
+        Digest of the cell with the contents of its log and its machine.
+    code
+        Hash of the code that decides its result.
+    """
 
     cell: Cell
     folder: Path
+    asked: str
+    code: str
 
     @property
     def path(self) -> Path:
@@ -113,30 +129,46 @@ class Task:
         return self.folder / f"{self.cell.id}.json"
 
 
+def task_of(cell: Cell, folder: Path) -> Task:
+    """Make a cell's task."""
+    policy, asked = FIRST_COME, {"kind": cell.kind} | dict(cell.arguments)
+    if cell.kind == "machine":
+        policy, log = str(cell.get("policy")), str(cell.get("log"))
+        asked |= {"log": _checksum(log), "platform": provenance.platform_checksum(machine.MACHINE)}
+    return Task(cell, folder, kept.digest(asked), provenance.code(policy, __name__))
+
+
+@functools.cache
+def _checksum(log: str) -> str:
+    """Contents of a log count, not its place; a generator is its name."""
+    return hashlib.sha256(Path(log).read_bytes()).hexdigest() if Path(log).is_file() else log
+
+
 def execute(task: Task, report: Report = lambda _: None) -> None:
-    """Run a cell and write its file."""
-    arguments = dict(task.cell.arguments)
-    result = RUNS[task.cell.kind](**arguments)
-    folders.write_json(task.path, {"format": FORMAT, "arguments": arguments, "result": result})
+    """Run a cell and keep its result."""
+    kept.keep(task.path, task.asked, task.code, RUNS[task.cell.kind](**dict(task.cell.arguments)))
 
 
-def load(task: Task) -> dict[str, Any] | None:
-    """The result of a cell, if it has run."""
-    data = folders.read_json(task.path)
-    if data.get("format") != FORMAT or data.get("arguments") != dict(task.cell.arguments):
-        return None
-    result = data.get("result")
-    return result if isinstance(result, dict) else None
+def look(task: Task) -> Found:
+    """What is kept of a cell (:mod:`experiments.kept`)."""
+    return kept.look(task.path, task.asked, task.code)
 
 
-def run_all(cells: Sequence[Cell], folder: Path, workers: int, console: Console) -> tuple[dict[Cell, Any], list[str]]:
-    """Run what has not run yet; returns the results and what failed."""
+def load(task: Task) -> dict[str, Any]:
+    """Read the kept result of a cell."""
+    return kept.read(task.path, dict[str, Any])
+
+
+def run_all(
+    cells: Sequence[Cell], folder: Path, workers: int, console: Console, *, rerun: bool = False
+) -> tuple[dict[Cell, Any], list[str], list[Found]]:
+    """Run what has not run yet; return the results, what failed, and what is left of other code."""
     folder.mkdir(parents=True, exist_ok=True)
-    tasks = [Task(cell, folder) for cell in cells]
-    todo = [task for task in tasks if load(task) is None]
-    if len(todo) < len(tasks):
-        console.print(f"{len(tasks) - len(todo)} of {len(tasks)} runs are kept from before", highlight=False)
+    tasks = [task_of(cell, folder) for cell in cells]
+    found = {task: look(task) for task in tasks}
+    todo = kept.choose(found, console, rerun=rerun)
     failures: list[str] = []
+    missing: set[Cell] = set()
     done = 0
     for task, news in Pool(execute, workers).run(todo):
         if isinstance(news, Finished | Failed):
@@ -144,7 +176,8 @@ def run_all(cells: Sequence[Cell], folder: Path, workers: int, console: Console)
             text = f"[{done}/{len(todo)}] {task.cell.id}"
             if isinstance(news, Failed):
                 failures.append(f"{task.cell.id}: {news.cause}")
+                missing.add(task.cell)
                 text += f" failed: {news.cause}"
             console.print(text, markup=False, highlight=False, soft_wrap=True)
-    results = {task.cell: load(task) for task in tasks}
-    return {cell: result for cell, result in results.items() if result is not None}, failures
+    results = {task.cell: load(task) for task in tasks if task.cell not in missing}
+    return results, failures, kept.left(found, todo)

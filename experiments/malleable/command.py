@@ -10,9 +10,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from experiments import folders
-from experiments.arguments import Parser, available_cores
+from experiments import kept
+from experiments.arguments import Parser, add_rerun, available_cores
 from experiments.errors import SpecError
+from experiments.lock import results_folder
 from experiments.malleable import four, machine
 from experiments.malleable.cells import Scope, cells_of, run_all
 
@@ -26,9 +27,15 @@ def command(arguments: Sequence[str]) -> int:
     """Run the command; return the exit code (0: all runs finished, 1: a run failed)."""
     options = _parser().parse_args(arguments)
     console = Console(width=200) if not sys.stdout.isatty() else Console()
-    out = folders.make_folder(options.out)
+    scope = _scope(options)
+    with results_folder(options.out) as out:
+        return _evaluate(scope, options, out, console)
+
+
+def _evaluate(scope: Scope, options: argparse.Namespace, out: Path, console: Console) -> int:
     begin = time.perf_counter()
-    results, failures = run_all(list(cells_of(_scope(options))), out / "runs", options.workers, console)
+    cells = list(cells_of(scope))
+    results, failures, old = run_all(cells, out / "runs", options.workers, console, rerun=options.rerun)
     console.print(f"{len(results)} runs, {time.perf_counter() - begin:.0f} s", highlight=False)
     from experiments.malleable import figures, report
 
@@ -37,6 +44,7 @@ def command(arguments: Sequence[str]) -> int:
         console.print(f"table: {path}", markup=False, highlight=False, soft_wrap=True)
     for path in figures.draw(results, out / "figures"):
         console.print(f"figure: {path}", markup=False, highlight=False, soft_wrap=True)
+    kept.remind(old, console)
     for failure in failures:
         console.print(f"failed {failure}", markup=False, highlight=False, soft_wrap=True)
     return FAILURES if failures else 0
@@ -86,4 +94,5 @@ def _parser() -> argparse.ArgumentParser:
     add("--no-machine", action="store_true", help="leave the whole machine out")
     add("--workers", type=int, default=available_cores(), metavar="N", help="runs at a time (%(default)s)")
     add("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of the results (%(default)s)")
+    add_rerun(parser)
     return parser

@@ -25,6 +25,7 @@ from typing import Any
 
 from experiments.malleable.jacobi import OVERHEAD_S, VARIATION, variation
 from experiments.malleable.play import play, slots
+from schedulers.options import Value
 
 SECONDS_PER_ENTRY = 1.17e-8
 COMM_PROCESS_S, COMM_ROW_S = 2e-4, 1e-6
@@ -35,11 +36,11 @@ SPAN_S, WARM_UP_S = 2400.0, 300.0
 TOTALS = (36, 82, 135, 210)
 """Processes in all of the paper's four scenarios; 28 run at first."""
 
-RULES: Mapping[str, Mapping[str, str]] = {
+RULES: Mapping[str, Mapping[str, Value]] = {
     "fair": {"expansion": "fair"},
     "speedup": {"expansion": "speedup"},
-    "io": {"expansion": "io", "io_weight": "2"},
-    "io, weight 1": {"expansion": "io", "io_weight": "1"},
+    "io": {"expansion": "io", "io_weight": 2.0},
+    "io, weight 1": {"expansion": "io", "io_weight": 1.0},
 }
 """Fair, Algorithm 5, Algorithm 6 (with two weights of the I/O ratio)."""
 
@@ -116,7 +117,7 @@ def workload_of(total: int, seed: int) -> dict[str, Any]:
 
 def run(total: int, rule: str, order: str, seed: int) -> dict[str, Any]:
     """Run one scenario; the result is plain data. ``rule`` is one of :data:`RULES`, ``order`` of the I/O gate's."""
-    settings = {"io_control": "exclusive", "io_order": order} | dict(RULES[rule])
+    settings = {"io_control": "exclusive", "io_order": order, **RULES[rule]}
     played = play(slots(total, PFS_BYTES_PER_S), workload_of(total, seed), settings)
     rows = [_application(row, played.records[row.name]) for row in TABLE_2]
     return {

@@ -20,7 +20,7 @@ from schedulers.core.session import Observer
 from schedulers.jobmodels import make_model
 from schedulers.jobmodels.app_record import AppRecord, finished
 from schedulers.jobmodels.record import JobRecord
-from schedulers.options import build, describe
+from schedulers.options import Value, build, describe
 from schedulers.policies import POLICIES
 from schedulers.policykit.view import Running
 from schedulers.wire.messages import JobState
@@ -117,7 +117,9 @@ bandwidth = "{pfs_bytes_per_s / 1e6!r}MBps"
     return parse_platform(generate(read_description(text, "slots", builtin_files())), "slots")
 
 
-def play(platform: Platform, workload: Mapping[str, Any], settings: Mapping[str, str], policy: str = "fcfs") -> Played:
+def play(
+    platform: Platform, workload: Mapping[str, Any], settings: Mapping[str, Value], policy: str = "fcfs"
+) -> Played:
     """Simulate a workload (the object of a Batsim file) under a policy.
 
     ``settings`` are options of the job model (:class:`schedulers.jobmodels.malleable.Malleable`) and of the session.

@@ -17,9 +17,7 @@ from rich.table import Table as ConsoleTable
 from analysis.compare import Interval, Paired, compare_pairs
 from analysis.tables import Floats
 from experiments import folders, policies, sessions
-from experiments.arguments import executor_of
 from experiments.inputs import Inputs
-from experiments.runner import Outcome
 from experiments.spec import PolicySpec, RunSpec
 from experiments.thesis import campaign
 from experiments.thesis.campaign import MODELS, SEEDS, report_failures
@@ -31,6 +29,7 @@ from experiments.thesis.inputs import PARTS, find_inputs
 from experiments.thesis.models import Model
 from experiments.thesis.results import Results
 from experiments.thesis.variants import CONTENDERS, TO_BEAT
+from schedulers.options import show, split_assignments
 from schedulers.policies import POLICIES
 
 KTH = "KTH-SP2"
@@ -92,14 +91,13 @@ def run_beyond(options: argparse.Namespace, root: Path, console: Console) -> int
         specs = [TO_BEAT, *contenders]
         runs += campaign.cross(inputs, battle.workloads, [battle.platform], battle.model, specs, seeds)
     jobs = {run.workload.path: inputs.jobs(run.workload) for run in runs}
-    outcome = Outcome()
-    if not options.report:
-        outcome = campaign.run(runs, jobs, root, executor_of(options), console)
+    outcome = campaign.run(runs, jobs, root, options, console)
     if options.ceiling:
         known = list(_clairvoyant(battles, inputs, Results(runs, root), seeds))
         jobs |= {run.workload.path: inputs.jobs(run.workload) for run in known}
-        if not options.report:
-            outcome.failed.update(campaign.run(known, jobs, root, executor_of(options), console).failed)
+        told_runtimes = campaign.run(known, jobs, root, options, console)
+        outcome.failed.update(told_runtimes.failed)
+        outcome.old += told_runtimes.old
         contenders, runs = (*contenders, *CLAIRVOYANT), [*runs, *known]
     results = Results(runs, root)
     comparisons = [found for battle in battles for spec in contenders for found in compare(results, battle, spec.label)]
@@ -133,10 +131,7 @@ def parse_contender(text: str) -> PolicySpec:
     ours = [piece for piece in pairs if piece.partition("=")[0].replace("-", "_") in sessions.SETTINGS]
     plain = ",".join(piece for piece in pairs if piece not in ours)
     spec = policies.parse_policy(f"{name}:{plain}" if plain else name)
-    session = dict(piece.replace("-", "_", 1).split("=", 1) for piece in ours)
-    spec = msgspec.structs.replace(spec, session=session, label=text)
-    sessions.complete(spec)
-    return spec
+    return sessions.typed(msgspec.structs.replace(spec, session=dict(split_assignments(ours)), label=text))
 
 
 def compare(results: Results, battle: Battle, policy: str) -> list[Comparison]:
@@ -234,7 +229,7 @@ def _interval(interval: Interval) -> str:
 
 
 def _described(spec: PolicySpec) -> str:
-    given = [f"{key}={value}" for key, value in (spec.options | spec.session).items()]
+    given = [f"{key}={show(value)}" for key, value in (spec.options | spec.session).items()]
     rules = "the published rules" if spec.literal else f"ours ({POLICIES[spec.policy].summary})"
     return f"policy {spec.policy}{' with ' + ', '.join(given) if given else ''}, {rules}"
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
-from experiments import folders
+from experiments import folders, kept
+from experiments.arguments import executor_of
 from experiments.grid import expand
 from experiments.inputs import Inputs, Tell
-from experiments.pool import Executor
 from experiments.runner import Outcome, run_all
 from experiments.single import Task
 from experiments.spec import DEFAULT_TAU_S, Campaign, PlatformSpec, PolicySpec, RunSpec, WorkloadSpec
@@ -155,21 +156,26 @@ def teller(console: Console) -> Tell:
 
 
 def run(
-    runs: Sequence[RunSpec], jobs: Mapping[str, int], root: Path, executor: Executor[Task], console: Console
+    runs: Sequence[RunSpec], jobs: Mapping[str, int], root: Path, options: argparse.Namespace, console: Console
 ) -> Outcome:
-    """Run what is not finished yet.
+    """Run what is not finished yet; with ``--report`` nothing.
 
     Raises
     ------
     Interrupted
         The user stopped it; what is finished stays.
     """
+    if options.report:
+        found = {one.id: kept.look_at_run(root / one.id, one) for one in runs}
+        return Outcome(old=kept.left(found, ()))
     tasks = [Task(one, root, DEFAULT_TAU_S) for one in runs]
-    return run_all(tasks, executor, console, lambda one: jobs.get(one.workload.path, 0))
+    executor = executor_of(options)
+    return run_all(tasks, executor, console, lambda one: jobs.get(one.workload.path, 0), rerun=options.rerun)
 
 
 def report_failures(outcome: Outcome, root: Path, console: Console) -> int:
-    """Print what failed; return the exit code."""
+    """Print what other code made and what failed; return the exit code."""
+    kept.remind(outcome.old, console)
     for run, cause in outcome.failed.items():
         console.print(f"failed {run}: {cause} (see {root / run})", markup=False, highlight=False, soft_wrap=True)
     return FAILURES if outcome.failed else 0

@@ -26,7 +26,7 @@ FIELD = "requested_s"
 
 CLAIRVOYANT: tuple[PolicySpec, ...] = tuple(
     PolicySpec(
-        policy=name, options={"expected": "1"}, session={"estimates": "requested"}, label=f"{name}, runtimes known"
+        policy=name, options={"expected": 1.0}, session={"estimates": "requested"}, label=f"{name}, runtimes known"
     )
     for name in ("plan", "plan-mean", "plan-sum")
 )

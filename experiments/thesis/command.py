@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table as ConsoleTable
 
 from experiments import summary
-from experiments.arguments import Parser, add_common, executor_of, positive
-from experiments.runner import Outcome
+from experiments.arguments import Parser, add_common, positive
+from experiments.lock import results_folder
 from experiments.thesis import campaign
 from experiments.thesis.campaign import MODELS, SEEDS, Scope, report_failures
 from experiments.thesis.cells import tally
@@ -32,11 +32,12 @@ def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
     console = Console() if sys.stdout.isatty() else Console(width=160, force_terminal=False)
     root: Path = options.out or RESULTS
-    if options.beyond or options.holdout:
-        from experiments.thesis.beyond import run_beyond
+    with results_folder(root):
+        if options.beyond or options.holdout:
+            from experiments.thesis.beyond import run_beyond
 
-        return run_beyond(options, root, console)
-    return _reproduce(options, root, console)
+            return run_beyond(options, root, console)
+        return _reproduce(options, root, console)
 
 
 def _reproduce(options: argparse.Namespace, root: Path, console: Console) -> int:
@@ -47,9 +48,7 @@ def _reproduce(options: argparse.Namespace, root: Path, console: Console) -> int
         seeds=tuple(range(options.seeds or (1 if options.quick else SEEDS))),
     )
     prepared = campaign.prepare(scope, root, options.data, console)
-    outcome = Outcome()
-    if not options.report:
-        outcome = campaign.run(prepared.runs, prepared.jobs, root, executor_of(options), console)
+    outcome = campaign.run(prepared.runs, prepared.jobs, root, options, console)
     results = Results(prepared.runs, root)
     summary.write_tables(results.rows, root)
     published, measured = read_published(), read_published(MEASURED)

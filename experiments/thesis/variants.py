@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from experiments.policies import typed
 from experiments.spec import PolicySpec
 from experiments.thesis.models import Model
+from schedulers.options import Value
 
 RESERVATION = ("fcfs", "no-future-1", "backfill-1", "filler")
 """Schedules of section 4.2: what reservations of burst buffers do."""
@@ -54,7 +56,7 @@ ALIASES: Mapping[str, str] = {"plan-start-0": "plan-sum-0", "plan-start-1": "pla
 """Schedules that the published code makes no different from others: it sums the planned starts where the text takes
 the latest one, and that sum differs from the sum of waiting times by a constant."""
 
-TO_BEAT = PolicySpec(policy="plan-square", options={"depth": "0"}, literal=True, label="plan-square-0")
+TO_BEAT = PolicySpec(policy="plan-square", options={"depth": 0}, literal=True, label="plan-square-0")
 """The best published schedule."""
 
 CONTENDERS: tuple[PolicySpec, ...] = (
@@ -116,11 +118,11 @@ def spec_of(name: str) -> PolicySpec:
     if text in _NAMES:
         return PolicySpec(policy=_NAMES[text], literal=True, label=text)
     base, _, depth = text.rpartition("-")
-    options = {"depth": depth}
+    options: dict[str, Value] = {"depth": depth}
     head, _, balance = base.rpartition("-")
     if head == "maxutil":
         base, options = head, {"balance": balance, "depth": depth}
-    return PolicySpec(policy=_NAMES[base], options=options, literal=True, label=text)
+    return typed(PolicySpec(policy=_NAMES[base], options=options, literal=True, label=text))
 
 
 def is_random(name: str) -> bool:

@@ -40,6 +40,9 @@ def model_class(name: str) -> type[JobModel]:
     """The class of a job model by its name, or from ``FILE.py:CLASS``; :class:`OptionError` for an unknown one."""
     if name in MODELS:
         return MODELS[name]
+    head = name.partition(":")[0]
+    if head in MODELS:
+        raise OptionError(f"job model {name!r}: options are given as {head}:key=value,...")
     if is_outside(name):
         found: type[JobModel] = load_class(name, "job model", methods=("program",))
         return found

@@ -63,8 +63,8 @@ class PolicyEntry:
         """The policy's options with the presets as their defaults."""
         return describe(self.cls, self.preset)
 
-    def build(self, options: Mapping[str, str] | None = None, *, literal: bool = False) -> Policy:
-        """Make the policy from option texts; raise :class:`schedulers.errors.OptionError` for wrong ones."""
+    def build(self, options: Mapping[str, Any] | None = None, *, literal: bool = False) -> Policy:
+        """Make the policy from values of its options; raise :class:`schedulers.errors.OptionError` for wrong ones."""
         preset = {**self.preset, **(self.literal if literal else {})}
         policy: Policy = build(self.cls, options or {}, preset)
         return policy
@@ -198,6 +198,9 @@ def find_policy(name: str) -> PolicyEntry:
     """The entry of a policy by its name, or one for ``FILE.py:CLASS``; :class:`OptionError` lists the known names."""
     if name in POLICIES:
         return POLICIES[name]
+    head = name.partition(":")[0]
+    if head in POLICIES:
+        raise OptionError(f"policy {name!r}: options are given as {head}:key=value,...")
     if is_outside(name):
         cls = load_class(name, "policy", methods=("__call__",))
         return PolicyEntry(cls, (cls.__doc__ or name).strip().splitlines()[0])

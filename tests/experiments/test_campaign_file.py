@@ -70,10 +70,10 @@ def test_ranges_become_a_grid() -> None:
     text = SMALL + '[[policy]]\npolicy = "easy"\nlabel = "E"\noptions = { depth = [1, 2], order = ["fcfs", "sjf"] }\n'
     made = parse_campaign(text, "x.toml", Path()).policies[1:]
     assert [policy.options for policy in made] == [
-        {"depth": "1", "order": "fcfs"},
-        {"depth": "1", "order": "sjf"},
-        {"depth": "2", "order": "fcfs"},
-        {"depth": "2", "order": "sjf"},
+        {"depth": 1, "order": "fcfs"},
+        {"depth": 1, "order": "sjf"},
+        {"depth": 2, "order": "fcfs"},
+        {"depth": 2, "order": "sjf"},
     ]
     assert made[3].label == "E depth=2 order=sjf"
 

@@ -10,10 +10,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from distributed import Client, LocalCluster
 
-from experiments.cli import main
+from experiments.cli import campaign_of, main, run_parser
+from experiments.dask_pool import _work
+from experiments.grid import expand
+from experiments.inputs import Inputs
+from experiments.single import Task
+from experiments.spec import Model
 from tests.experiments.test_end_to_end import DETERMINISTIC, run_folders
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
@@ -106,3 +112,13 @@ def test_no_cluster(
     errors = capsys.readouterr().err
     assert message in errors
     assert "Traceback" not in errors
+
+
+def test_a_worker_with_other_code_does_no_run(tmp_path: Path) -> None:
+    """What it would make would be taken for a result of the command's code."""
+    campaign = campaign_of(run_parser().parse_args(["--workload", "kth-like:jobs=3", "--policy", "fcfs"]))
+    pairs = Inputs(tmp_path, print).pairs(campaign.workloads, campaign.platforms, Model.ALLOC, 0)
+    (run,) = expand(campaign, {(Model.ALLOC, 0): pairs})
+    outcome = _work(Task(msgspec.structs.replace(run, code="of yesterday"), tmp_path, 600.0), "topic")
+    assert outcome is not None
+    assert "has other code than the command: restart the workers" in outcome.cause

@@ -57,7 +57,7 @@ def test_run_folder_is_complete(done: Path) -> None:
     assert {*DETERMINISTIC, "timings.json", "run.json"} == {path.name for path in folder.iterdir()}
     record = json.loads((folder / "run.json").read_text())
     assert record["status"] == "finished"
-    assert record["configuration"]["settings"]["depth"] == "1"
+    assert record["configuration"]["settings"]["depth"] == 1
     assert record["versions"]["numpy"]
     assert (done / record["configuration"]["workload"]["path"]).exists()
     assert "--policy easy:depth=1" in record["repeat"]
@@ -233,7 +233,7 @@ def test_ctrl_c_and_resume(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert "stopped; 0 runs are finished, 1 are left: repeat the command to go on" in errors
     assert "Traceback" not in errors
-    assert [path.name for path in tmp_path.iterdir()] == ["inputs"]
+    assert [path.name for path in tmp_path.iterdir()] == ["inputs"]  # and no lock
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def runs_of(**changes: Any) -> tuple[RunSpec, ...]:
     given: dict[str, Any] = {
         "name": "x",
         "workloads": (WorkloadSpec(source="part-*.json"),),
-        "policies": (PolicySpec(policy="fcfs"), PolicySpec(policy="easy", options={"depth": "2"})),
+        "policies": (PolicySpec(policy="fcfs"), PolicySpec(policy="easy", options={"depth": 2})),
     }
     campaign = Campaign(**(given | changes))
     return expand(campaign, {(model.label, seed): PAIRS for model in campaign.models for seed in campaign.seeds})
@@ -47,15 +47,15 @@ def test_names_are_stable() -> None:
 
 def test_settings_include_defaults() -> None:
     """A default that changes in a later version must change the name."""
-    assert runs_of()[1].settings["depth"] == "2"
+    assert runs_of()[1].settings["depth"] == 2
     assert runs_of()[1].settings["fill_order"] == "fcfs"
-    assert runs_of()[0].settings["backfilling"] == "false"
+    assert runs_of()[0].settings["backfilling"] is False
 
 
 def test_a_given_default_is_the_same_run() -> None:
     """Stating an option's default changes the label but not the digest."""
     plain = runs_of(policies=(PolicySpec(policy="easy"),))[0]
-    stated = runs_of(policies=(PolicySpec(policy="easy", options={"depth": "1"}),))[0]
+    stated = runs_of(policies=(PolicySpec(policy="easy", options={"depth": 1}),))[0]
     assert plain.id.rsplit("_", 1)[1] == stated.id.rsplit("_", 1)[1]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from experiments import campaign_file, reference
-from experiments.summary import METRICS, TIMINGS
+from experiments.summary import METRICS, OTHER_CODE, TIMINGS
 from schedulers.core.session import Session
 from schedulers.policies import POLICIES
 from tests.properties.mini import MiniJob, MiniMachine, Played, play
@@ -59,7 +59,7 @@ def test_every_command_is_listed(pages: dict[str, str]) -> None:
 def test_every_column_has_a_meaning(pages: dict[str, str]) -> None:
     """The summary's columns are explained."""
     rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", pages["metrics.md"], re.MULTILINE))
-    assert set(rows) == {*METRICS, *TIMINGS}
+    assert set(rows) == {*METRICS, *TIMINGS, OTHER_CODE}
     assert all(rows.values())
 
 

@@ -55,6 +55,18 @@ def test_a_policy_that_rejects_everything(tmp_path: Path, rejecting: tuple[str, 
     assert f"easy and sjf-easy cannot be compared: no job ran under both ({counts} jobs)." in page
 
 
+def test_runs_of_other_code_are_marked(tmp_path: Path) -> None:
+    """A reader of the page learns which figures come from code that has changed since."""
+    folder = write_campaign(tmp_path)
+    lines = (folder / "summary.csv").read_text().splitlines()
+    marks = ["other_code", "1", "0"]
+    (folder / "summary.csv").write_text("".join(f"{line},{mark}\n" for line, mark in zip(lines, marks, strict=True)))
+    page = build_report(folder).read_text()
+    assert "1 of the runs (marked *: easy) were made by other code" in page
+    assert page.count("easy *<") == 1
+    assert "sjf-easy *" not in page
+
+
 def test_page_needs_no_network(tmp_path: Path) -> None:
     """Nothing is loaded from elsewhere: no address, no linked script, style or font."""
     page = build_report(write_campaign(tmp_path)).read_text()

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from experiments.cli import main
+from experiments.kept import Standing, keep
 from experiments.malleable import figures, four, machine, report, usecases
-from experiments.malleable.cells import FORMAT, Cell, Scope, Task, cells_of, execute, load
+from experiments.malleable.cells import Cell, Scope, cells_of, execute, load, look, task_of
 from experiments.malleable.changes import Interval, changes
 from experiments.malleable.measures import colliding_phases, delay_s, io_s, measures
 from experiments.malleable.published import Published, Verdict, read_published
@@ -126,7 +127,7 @@ def test_every_statement_has_a_measure(tmp_path: Path, monkeypatch: pytest.Monke
     )  # fmt: skip
     results = {}
     for cell in cells_of(scope):
-        task = Task(cell, tmp_path)
+        task = task_of(cell, tmp_path)
         execute(task)
         results[cell] = load(task)
     assert measures(results).keys() == {one.name for one in read_published()}
@@ -143,15 +144,30 @@ def test_every_statement_has_a_measure(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_a_finished_cell_is_kept(tmp_path: Path) -> None:
-    """Its file is taken as it is; one with other arguments or of another format is not."""
-    task = Task(Cell("case", (("case", "B"), ("scenario", "shifting"), ("seed", 0))), tmp_path)
-    assert load(task) is None
-    task.path.write_text(json.dumps({"format": FORMAT, "arguments": dict(task.cell.arguments), "result": {"a": 1}}))
-    assert load(task) == {"a": 1}
-    task.path.write_text(json.dumps({"format": FORMAT, "arguments": {"case": "A"}, "result": {"a": 1}}))
-    assert load(task) is None
+    """Its file is taken as it is; one of another cell, of other code or with another result in it is not."""
+    task = task_of(Cell("case", (("case", "B"), ("scenario", "shifting"), ("seed", 0))), tmp_path)
+    assert look(task).standing is Standing.MISSING
+    keep(task.path, task.asked, task.code, {"a": 1})
+    assert (look(task).standing, load(task)) == (Standing.CURRENT, {"a": 1})
+    assert look(replace(task, code="other")).standing is Standing.OTHER_CODE
+    assert look(replace(task, asked="other")).standing is Standing.NO_RESULT
+    task.path.write_text(task.path.read_text().replace('"a":1', '"a":999.0'))
+    assert look(task).standing is Standing.NO_RESULT
     task.path.write_text("{")
-    assert load(task) is None
+    assert look(task).standing is Standing.NO_RESULT
+
+
+def test_cells_whose_numbers_differ_late_have_files_of_their_own(tmp_path: Path) -> None:
+    """The sixth digit is not the last; a log counts with its contents."""
+    log = tmp_path / "x.swf"
+    log.write_text("; one")
+    given = (("log", str(log)), ("jobs", 1_000_001), ("share", 0.5), ("control", "both"), ("policy", "easy"))
+    cell = Cell("machine", (*given, ("seed", 0)))
+    assert "_1000001_" in cell.id
+    first = task_of(cell, tmp_path)
+    log.rename(tmp_path / "elsewhere.swf")
+    moved = Cell("machine", (("log", str(tmp_path / "elsewhere.swf")), *given[1:], ("seed", 0)))
+    assert task_of(moved, tmp_path).asked == first.asked
 
 
 @pytest.mark.parametrize(

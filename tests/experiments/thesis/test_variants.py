@@ -22,8 +22,8 @@ def test_every_schedule_can_be_built(name: str) -> None:
 
 def test_options_from_names() -> None:
     """The last number is the reservation depth, the one before it the balance factor."""
-    assert spec_of("maxutil-1.5-1").options == {"balance": "1.5", "depth": "1"}
-    assert spec_of("backfill-sjf-3").options == {"depth": "3"}
+    assert spec_of("maxutil-1.5-1").options == {"balance": 1.5, "depth": 1}
+    assert spec_of("backfill-sjf-3").options == {"depth": 3}
     assert spec_of("filler").options == {}
     assert spec_of("plan-start-0") == spec_of("plan-sum-0")
 

@@ -1,0 +1,308 @@
+"""Nothing that another question, other code or another hand wrote is taken for a result without a word."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from experiments import codehash, summary
+from experiments.cli import main
+from experiments.codehash import PACKAGES, ROOT
+from experiments.explain import explain
+from experiments.folders import read_json
+from experiments.kept import Found, Standing, choose, digest, judge, keep, left, look, read
+from experiments.malleable.cells import Cell, run_all
+from experiments.spec import RunSpec
+
+CAMPAIGN = ["run", "--workload", "kth-like:jobs=60", "--policy", "easy", "--policy", "conservative", "--no-plots"]
+GANG = ["gang", "--figure", "10", "--time", "2482", "--seeds", "1", "--jobs", "40", "--workers", "1"]
+JEANNOT = ["jeannot", "--family", "M-No", "--load", "0.3", "--draws", "1", "--jobs", "10", "--workers", "1"]
+JEANNOT += ["--literal", "--check", "0", "--no-variants", "--no-selector", "--no-figures"]
+HERBEIN = ["herbein", "--log", "kth-like:jobs=300", "--quick", "--jobs", "20", "--mean-gap", "100", "--workers", "1"]
+
+
+@given(asked=st.booleans(), code=st.booleans(), contents=st.booleans())
+def test_the_law(asked: bool, code: bool, contents: bool) -> None:
+    """A result is current where all three are as they would be now; other code alone makes it an old one."""
+    standing = judge(asked=asked, code=code, contents=contents)
+    assert (standing is Standing.CURRENT) == (asked and code and contents)
+    assert (standing is Standing.OTHER_CODE) == (asked and contents and not code)
+
+
+def test_an_envelope(tmp_path: Path) -> None:
+    """Inputs, code and contents are looked at; numbers that differ in the last bit are other inputs."""
+    path = tmp_path / "x.json"
+    assert look(path, {"a": 1.0}, "c").standing is Standing.MISSING
+    keep(path, {"a": 1.0}, "c", {"mean": 5.5})
+    assert look(path, {"a": 1.0}, "c").standing is Standing.CURRENT
+    assert read(path, dict[str, float]) == {"mean": 5.5}
+    assert look(path, {"a": 1.0000000000000002}, "c").standing is Standing.NO_RESULT
+    assert look(path, {"a": 1.0}, "d").standing is Standing.OTHER_CODE
+    for text in (path.read_text().replace("5.5", "999.0"), "{}", "", '{"mean": 5.5}'):
+        path.write_text(text)
+        assert look(path, {"a": 1.0}, "c").standing is Standing.NO_RESULT
+    assert digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
+
+
+def test_what_is_said_and_chosen(capsys: pytest.CaptureFixture[str]) -> None:
+    """Old results are kept and named, or done again; what is no result is always done again."""
+    found = {standing: Found(standing, standing.value, "0123456789abcdef+changes") for standing in Standing}
+    console = Console(width=200)
+    todo = choose(found, console, rerun=False)
+    assert todo == [Standing.MISSING, Standing.NO_RESULT]
+    assert left(found, todo) == [found[Standing.OTHER_CODE]]
+    assert capsys.readouterr().out.splitlines() == [
+        "2 of 4 runs are already there",
+        "1 of 4 kept runs are not what this command wrote, or answer another question: done again (no result)",
+        "1 runs were made by other code (commit 0123456789+changes): kept as they are; repeat them with --rerun",
+    ]
+    todo = choose(found, console, rerun=True)
+    assert todo == [Standing.MISSING, Standing.OTHER_CODE, Standing.NO_RESULT]
+    assert left(found, todo) == []
+    assert "1 runs were made by other code (commit 0123456789+changes): done again" in capsys.readouterr().out
+
+
+def forge_json(path: Path) -> None:
+    """Write 999.0 over the figures of a kept result."""
+    data = json.loads(path.read_text())
+
+    def forged(value: object) -> object:
+        if isinstance(value, dict):
+            return {key: forged(item) for key, item in value.items()}
+        return [forged(item) for item in value] if isinstance(value, list) else 999.0 if value is not None else None
+
+    data["result"] = {
+        key: forged(value) if isinstance(value, int | float | dict) else value for key, value in data["result"].items()
+    }
+    path.write_text(json.dumps(data))
+
+
+@pytest.fixture
+def edited(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Make this process believe that a module's source is another one."""
+    read_file = codehash._read
+
+    def edit_module(name: str) -> None:
+        (path,) = (path for module, path in codehash.modules_of(name).items() if module == name)
+        monkeypatch.setattr(
+            codehash, "_read", lambda file: ("edited" if file == path else read_file(file)[0], read_file(file)[1])
+        )
+        codehash.code_of.cache_clear()
+
+    yield edit_module
+    codehash.code_of.cache_clear()
+
+
+PAPERS = {
+    "gang": (GANG, "schedulers.policies.gang", 3),
+    "jeannot": (JEANNOT, "schedulers.policies.pack", 1),
+    "herbein": (HERBEIN, "schedulers.policies.backfill", 7),
+}
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_kept_results_of_a_paper(
+    name: str,
+    edited: Callable[[str], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """999.0 in a kept file was printed as a result, and so was what an edited policy had made before.
+
+    Now the first is named and done again, the second is named before and after the tables and done again with --rerun.
+    """
+    arguments, module, old = PAPERS[name]
+    monkeypatch.setattr(f"experiments.{name}.figures.draw", lambda *_, **__: [])
+    command = [*arguments, "--out", str(tmp_path)]
+    assert main(command) == 0
+    forged, *others = sorted((tmp_path / "runs").rglob("*.json"))
+    before = forged.read_bytes()
+    forge_json(forged)
+    assert b"999.0" in forged.read_bytes()
+    if others:
+        edited(module)
+    capsys.readouterr()
+    assert main(command) == 0
+    printed = capsys.readouterr().out
+    assert f"are not what this command wrote, or answer another question: done again ({forged.stem})" in printed
+    assert "999" not in printed
+    assert b"999.0" not in forged.read_bytes()
+    assert json.loads(forged.read_bytes())["asked"] == json.loads(before)["asked"]
+    if not others:
+        edited(module)
+        assert main(command) == 0
+        printed = capsys.readouterr().out
+    assert re.search(rf"{old} .* were made by other code \(commit .*\): kept as they are; repeat them with", printed)
+    assert printed.rstrip().endswith("--rerun does them again")
+    assert main([*command, "--rerun"]) == 0
+    printed = capsys.readouterr().out
+    assert re.search(rf"{old} .* were made by other code \(commit .*\): done again", printed)
+    assert "--rerun" not in printed
+
+
+def test_kept_cells_of_the_fifth_paper(
+    edited: Callable[[str], None], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same, of two of its cells."""
+    cells = [Cell("case", (("case", "B"), ("scenario", "shifting"), ("seed", seed))) for seed in (0, 1)]
+    console = Console(width=200)
+    first, failures, old = run_all(cells, tmp_path, 1, console)
+    assert (len(first), failures, old) == (2, [], [])
+    forge_json(sorted(tmp_path.glob("*.json"))[0])
+    edited("schedulers.controllers.shifting")
+    again, _, old = run_all(cells, tmp_path, 1, console)
+    assert f"done again ({cells[0].id})" in capsys.readouterr().out
+    assert [one.name for one in old] == [cells[1].id]
+    assert without_times(again) == without_times(first)
+    assert run_all(cells, tmp_path, 1, console, rerun=True)[2] == []
+    assert "1 runs were made by other code" in capsys.readouterr().out
+
+
+def without_times(results: Mapping[Cell, dict[str, Any]]) -> dict[Cell, dict[str, Any]]:
+    """Results without what was measured."""
+    return {cell: {name: one for name, one in result.items() if name != "wall_s"} for cell, result in results.items()}
+
+
+def test_a_forged_run_of_a_campaign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its rows and its figures are looked at alike."""
+    command = [*CAMPAIGN, "--workers", "1", "--out", str(tmp_path)]
+    assert main(command) == 0
+    table = (tmp_path / "results.csv").read_bytes()
+    for name in ("metrics.json", "jobs.csv"):
+        (folder,) = tmp_path.glob("kth-like_easy_*")
+        lines = (folder / name).read_text().splitlines(keepends=True)
+        changed = [line.replace("1", "9") if number else line for number, line in enumerate(lines)]
+        (folder / name).write_text("".join(changed))
+        capsys.readouterr()
+        assert main(command) == 0
+        printed = capsys.readouterr().out
+        assert f"are not what this command wrote, or answer another question: done again ({folder.name})" in printed
+        assert (tmp_path / "results.csv").read_bytes() == table
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A copy of the project whose code may be edited; compiled kernels come along."""
+    folder = tmp_path / "copy"
+    for package in PACKAGES:
+        shutil.copytree(ROOT / package, folder / package)
+    shutil.copy(ROOT / "run_experiments.py", folder)
+    return folder
+
+
+def run_in(folder: Path, *arguments: str) -> str:
+    """Run a command of the copy."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [sys.executable, "run_experiments.py", *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def edit(path: Path, change: Callable[[str], str]) -> None:
+    """Change a source."""
+    text = path.read_text()
+    assert change(text) != text
+    path.write_text(change(text))
+
+
+def means(folder: Path) -> dict[str, tuple[str, str]]:
+    """Mean wait and mark of each policy."""
+    with (folder / "results.csv").open(newline="") as stream:
+        return {row["policy"]: (row["mean_waiting_time_s"], row["other_code"]) for row in csv.DictReader(stream)}
+
+
+@pytest.mark.slow
+def test_an_edited_policy(copy: Path, tmp_path: Path) -> None:
+    """The old mean was printed without a word. Now it is named and marked, and --rerun gives the new one."""
+    out = tmp_path / "out"
+    command = (*CAMPAIGN, "--workers", "1", "--out", str(out))
+    run_in(copy, *command)
+    before = means(out)
+    assert {mark for _, mark in before.values()} == {"0"}
+    last_come = ("        queue = view.queue\n", "        queue = list(view.queue)[::-1]\n")
+    edit(copy / "schedulers" / "policies" / "backfill.py", lambda text: text.replace(*last_come))
+    printed = run_in(copy, *command)
+    assert "2 of 2 runs are already there" in printed
+    assert "1 runs were made by other code (commit not known): kept as they are; repeat them with --rerun" in printed
+    assert "easy *" in printed
+    assert "conservative *" not in printed
+    assert printed.rstrip().endswith("--rerun does them again")
+    assert means(out) == {"easy": (before["easy"][0], "1"), "conservative": before["conservative"]}
+    printed = run_in(copy, *command, "--rerun")
+    assert "1 runs were made by other code (commit not known): done again" in printed
+    assert "*" not in printed.partition("mean_waiting")[0]
+    after = means(out)
+    assert after["easy"][0] != before["easy"][0]
+    assert after["easy"][1] == "0"
+    assert after["conservative"] == before["conservative"]
+
+
+def test_a_changed_metric_is_computed_anew(
+    edited: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Figures follow from rows: where only their code has changed, no run is repeated and no old figure is shown."""
+    command = [*CAMPAIGN[:5], "--no-plots", "--workers", "1", "--out", str(tmp_path)]
+    assert main(command) == 0
+    edited("analysis.metrics")
+    summarise = summary.summarise
+    monkeypatch.setattr(summary, "summarise", lambda run, tau: replace(summarise(run, tau), mean_waiting_time_s=77.25))
+    capsys.readouterr()
+    assert main(command) == 0
+    printed = capsys.readouterr().out
+    assert "1 of 1 runs are already there" in printed
+    assert "77.25" in printed
+    assert "other code" not in printed
+
+
+def test_values_stay_typed_through_a_campaign(tmp_path: Path) -> None:
+    """guard = 1000001.0 reached the policy as 1000000.0, and the digest was that of the text 1e+06."""
+    campaign = tmp_path / "c.toml"
+    campaign.write_text(
+        'plots = false\n[[workload]]\nsource = "kth-like:jobs=5"\n[[policy]]\npolicy = "plan"\n'
+        "options = { guard = [1000001.0, 1000000.0] }\nsession = { foreign = 0.1, io_node_depth = 2 }\n"
+    )
+    assert main([str(campaign), "--workers", "1", "--out", str(tmp_path / "out")]) == 0
+    records = sorted((read_json(path) for path in (tmp_path / "out").glob("*/run.json")), key=lambda one: one["id"])
+    assert len(records) == 2
+    runs = [msgspec.convert(one["configuration"], RunSpec) for one in records]
+    found = {run.policy.options["guard"] for run in runs}
+    assert found == {1000001.0, 1000000.0} == {run.settings["guard"] for run in runs}
+    assert {type(run.settings["guard"]) for run in runs} == {float}
+    assert {run.policy.session["foreign"] for run in runs} == {0.1}
+    assert {run.settings["io_node_depth"] for run in runs} == {2}
+
+    from experiments.policies import build_policy
+
+    assert {build_policy(run.policy).guard for run in runs} == {1000001.0, 1000000.0}  # type: ignore[attr-defined]
+    texts = [one["repeat"] for one in records]
+    assert sum("guard=1000001," in text for text in texts) == 1
+    assert sum("guard=1e+06," in text for text in texts) == 1
+
+
+def test_explaining_writes_under_the_same_lock(tmp_path: Path) -> None:
+    """What ``explain`` adds to a run's folder leaves the run a current one."""
+    command = [*CAMPAIGN[:5], "--no-plots", "--workers", "1", "--out", str(tmp_path)]
+    assert main(command) == 0
+    (folder,) = tmp_path.glob("kth-like_easy_*")
+    assert explain(folder, "1")
+    assert (folder / "reasons.csv").exists()
+    before = (folder / "jobs.csv").stat().st_mtime_ns
+    assert main(command) == 0
+    assert (folder / "jobs.csv").stat().st_mtime_ns == before
