@@ -29,6 +29,10 @@ from platforms.model import Host, Platform, Sharing
 IO_PATH = "io_path"
 """Property with a host's levels, outermost first: ``name=bytes_per_s`` separated by ``/``."""
 
+IO_LEVELS = "io_levels"
+"""Property of a zone with the levels of all its hosts, outer ones first, separated by ``;``: ``name=bytes_per_s``, then
+``:0-3,7`` where only the hosts with these numbers in their names are below the level."""
+
 
 @dataclass(frozen=True, slots=True)
 class IoLevel:
@@ -49,6 +53,70 @@ class IoLevel:
 def io_path(levels: Iterable[IoLevel]) -> str:
     """Text of the property :data:`IO_PATH`."""
     return "/".join(f"{level.name}={level.bytes_per_s}" for level in levels)
+
+
+def path_of(host: Host) -> str:
+    """What a host states of its levels, itself or by its zone, in the form of :data:`IO_PATH`; ``""`` for nothing.
+
+    Raises
+    ------
+    PlatformError
+        The zone's statement is malformed.
+    """
+    stated = {**host.zone_properties, **host.properties}
+    if IO_PATH in stated or IO_LEVELS not in stated:
+        return stated.get(IO_PATH, "")
+    number = number_of(host.name)
+    levels = [part.partition(":") for part in stated[IO_LEVELS].split(";")]
+    try:
+        return "/".join(level for level, _, numbers in levels if not numbers or _contains(numbers, number))
+    except ValueError:
+        raise PlatformError(
+            f"host {host.name!r}: property {IO_LEVELS!r}: expected name=bytes_per_s:numbers, got {stated[IO_LEVELS]!r}"
+        ) from None
+
+
+def number_of(name: str) -> int:
+    """The last number in a host's name; -1 for none."""
+    digits = re.search(r"(\d+)\D*$", name)
+    return int(digits[1]) if digits else -1
+
+
+def io_levels_text(paths: Mapping[int, Sequence[str]]) -> str:
+    """Text of the property :data:`IO_LEVELS`.
+
+    Parameters
+    ----------
+    paths
+        For each host's number its levels (``name=bytes_per_s``), outermost first.
+    """
+    below: dict[str, list[int]] = {}
+    for number in sorted(paths):
+        for level in paths[number]:
+            below.setdefault(level, []).append(number)
+    levels = sorted(below, key=lambda level: -len(below[level]))  # an outer level has more hosts; else as met
+    return ";".join(
+        level if len(below[level]) == len(paths) else f"{level}:{_ranges(below[level])}" for level in levels
+    )
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Ascending numbers as ``0-3,7``."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ",".join(f"{first}-{last}" if last > first else str(first) for first, last in runs)
+
+
+def _contains(ranges: str, number: int) -> bool:
+    for part in ranges.split(","):
+        first, _, last = part.partition("-")
+        if int(first) <= number <= int(last or first):
+            return True
+    return False
 
 
 def file_system_of(platform: Platform, name: str = "") -> int:
@@ -75,6 +143,11 @@ def file_system_of(platform: Platform, name: str = "") -> int:
         "no host is a parallel file system (role storage, and storage_kind pfs or a name that begins with pfs)",
         platform.source,
     )
+
+
+def has_file_system(platform: Platform) -> bool:
+    """Whether a host is the parallel file system by :func:`file_system_of`'s rule."""
+    return any(_is_file_system(host) for host in platform.hosts)
 
 
 def io_levels(platform: Platform, file_system: str = "", *, own_links: bool = False) -> Mapping[int, Sequence[IoLevel]]:
