@@ -43,7 +43,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     generate.set_defaults(run=_generate)
     annotating = commands.add_parser(
-        "annotate", help="write into SimGrid XML how bytes travel to the file system, so that bandwidth can be scheduled"
+        "annotate",
+        help="write into SimGrid XML how bytes travel to the file system, so that bandwidth can be scheduled",
     )
     annotating.add_argument("platform", help="SimGrid XML")
     annotating.add_argument("-o", "--out", "--output", dest="output", required=True, type=Path, help="file to write")

@@ -56,7 +56,9 @@ def annotate(xml: str, source: str = "", file_system: str = "", *, own_links: bo
     data = xml.encode()
     platform = parse_platform(xml, source)
     if states_paths(platform):
-        raise PlatformError(f"some hosts state {IO_PATH!r} already; remove these properties to have them written", source)
+        raise PlatformError(
+            f"some hosts state {IO_PATH!r} already; remove these properties to have them written", source
+        )
     levels = io_levels(platform, file_system, own_links=own_links)
     paths = {platform.hosts[index].name: io_path(found) for index, found in levels.items()}
     spots = _find(data)

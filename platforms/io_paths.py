@@ -259,9 +259,7 @@ def _shared_links(platform: Platform, host: int, target: int) -> list[int]:
     if not route:
         ends = f"{platform.hosts[host].name!r} to {platform.hosts[target].name!r}"
         raise PlatformError(f"there is no way from {ends}: the route has no links", platform.source)
-    return list(
-        dict.fromkeys(link for link in reversed(route) if platform.links[link].policy is not Sharing.FATPIPE)
-    )
+    return list(dict.fromkeys(link for link in reversed(route) if platform.links[link].policy is not Sharing.FATPIPE))
 
 
 def _lowest(bits: int) -> int:

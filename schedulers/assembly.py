@@ -25,6 +25,7 @@ from schedulers.jobmodels.malleable import Malleable
 from schedulers.jobmodels.operations import OperationRecord, Sequenced
 from schedulers.jobmodels.phased import Phased, PhasedOptions, PhaseRecord
 from schedulers.jobmodels.rigid import Rigid
+from schedulers.jobmodels.stream_demand import DeclaredStream
 from schedulers.jobmodels.streamed import Streamed
 from schedulers.jobmodels.timeshared import TimeShared
 from schedulers.options import build, option
@@ -65,6 +66,13 @@ class Settings(Control):
     bandwidth: str = option("aware", choices=("aware", "ignorant"), help="whether links' bandwidth is scheduled")
     foreign: float = option(
         0.0, low=0.0, high=0.99, help="share of the file system's bandwidth kept free for traffic of others"
+    )
+    pfs_bandwidth: float = option(
+        0.0,
+        unit="bytes/s",
+        low=0.0,
+        high=1e18,
+        help="bandwidth of the file system, shared by all hosts, where the platform states no links to it; 0: unknown",
     )
     streams: bool = option(
         False, help="whether jobs with the field io_bytes write it beside their computation (additional_io_job)"
@@ -177,13 +185,20 @@ def assemble(
         seed=seed,
         cadence=cadence or (Cadence.EVENT if literal else Cadence.MESSAGE),
         execution=execution,
-        defaults=MachineDefaults(burst_buffer_bytes, location_shape, settings.bandwidth == "aware", settings.foreign),
+        defaults=MachineDefaults(
+            burst_buffer_bytes,
+            location_shape,
+            settings.bandwidth == "aware",
+            settings.foreign,
+            int(settings.pfs_bandwidth),
+        ),
         placement=Placement(settings.node_order, settings.storage_order),
         timeline=PublishedTimeline if literal else Timeline,
         estimator=_ESTIMATORS[settings.estimates](settings),
         observer=observer,
         explain=explain,
         steering=steering,
+        demand=DeclaredStream() if settings.streams and settings.bandwidth == "aware" else None,
     )
 
 

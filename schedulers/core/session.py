@@ -11,6 +11,8 @@ import random
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import msgspec
+
 from schedulers.core.allocation import find_growth
 from schedulers.core.cluster import Cluster
 from schedulers.core.guard import WireGuard, check_rows, check_start, check_wake
@@ -21,6 +23,7 @@ from schedulers.core.steering import Steering
 from schedulers.errors import DecisionRefused, RemoteProtocolError
 from schedulers.jobmodels.base import Ended, Execution, Released, Step, TimeSharing
 from schedulers.jobmodels.rigid import Rigid
+from schedulers.jobmodels.stream_demand import StreamDemand
 from schedulers.policykit.decisions import Arrange, Kill, Reject, SetPowerState, Start, WakeAt
 from schedulers.policykit.estimates import Estimator, Walltimes
 from schedulers.policykit.explain import PassNotes
@@ -109,6 +112,8 @@ class Session:
         Expected durations of jobs; default: their walltimes.
     steering
         Controllers that resize running jobs; ``execution`` must be one that can.
+    demand
+        Bandwidth that jobs need under the execution model; default: what they state (``io_rate``).
     """
 
     def __init__(
@@ -125,6 +130,7 @@ class Session:
         observer: Observer | None = None,
         estimator: Estimator | None = None,
         steering: Steering | None = None,
+        demand: StreamDemand | None = None,
     ) -> None:
         self._policy = policy
         self._rng = random.Random(seed)
@@ -138,6 +144,7 @@ class Session:
         self._observer = observer or Observer()
         self._estimator: Estimator = estimator if estimator is not None else Walltimes()
         self._steering = steering
+        self._demand = demand
         self._notebook: dict[str, Any] = {}
         self._queue: dict[str, Job] = {}
         self._profiles: dict[str, dict[str, dict[str, Any]]] = {}
@@ -222,6 +229,8 @@ class Session:
         if self._machine is not None:
             raise RemoteProtocolError("a second SIMULATION_BEGINS")
         machine = Machine.from_simulation_begins(event, self._defaults)
+        if self._demand is not None and self._demand.from_storages:
+            machine = machine.trunk()
         self._machine = machine if self._sharing is None else machine.stacked(self._sharing.rows)
         timeline = self._timeline_class(self._machine, self._now_s, self._placement)
         self._books = Books(self._machine, timeline, self._estimator)
@@ -245,14 +254,25 @@ class Session:
             profile = self._profiles.get(workload, {}).get(str(event.job.get("profile")))
         job = job_from_wire(event.job_id, event.job, profile, self._numbers, event.timestamp)
         self._numbers += 1
+        job, reason = self._with_demand(job)
         self._wire.submitted(job.id)
         self._observer.submitted(job, self._now_s)
-        reason = self.cluster.infeasible_reason(job)
+        reason = reason or self.cluster.infeasible_reason(job)
         if reason is not None:
             self._reject(job, reason)
             return
         self._queue[job.id] = job
         self._dirty = True
+
+    def _with_demand(self, job: Job) -> tuple[Job, str | None]:
+        """A job with the bandwidth that the execution model needs for it, or why that cannot be known."""
+        if self._demand is None:
+            return job, None
+        try:
+            io_rate = self._demand(job, self._estimator.estimate_s(job))
+        except ValueError as error:
+            return job, str(error)
+        return (job if io_rate == job.io_rate else msgspec.structs.replace(job, io_rate=io_rate)), None
 
     def _completed(self, event: JobCompleted) -> None:
         self._wire.completed(event.job_id)

@@ -38,3 +38,9 @@ def split_profile(profile: JsonObject, phases: int) -> JsonObject:
         known = ", ".join(_SPLITTERS)
         raise ValueError(f"a profile of type {profile.get('type')!r} cannot be run in phases; expected one of: {known}")
     return splitter(profile, phases)
+
+
+def flops_per_node(profile: JsonObject) -> float:
+    """Work per node of a profile: what the number of compute phases follows from; 0 where it states none."""
+    cpu = profile.get("cpu", 0)
+    return float(max(cpu, default=0) if isinstance(cpu, list) else cpu)

@@ -28,7 +28,7 @@ from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.errors import DecisionRefused, RemoteProtocolError
 from schedulers.jobmodels.base import NOTHING, Ended, Step
-from schedulers.jobmodels.compute import split_profile
+from schedulers.jobmodels.compute import flops_per_node, split_profile
 from schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S
 from schedulers.wire.messages import (
     BatsimConfig,
@@ -168,7 +168,7 @@ class Phased:
 
     def start(self, job: Job, allocation: Allocation, now_s: float) -> Sequence[Request]:
         """Replace the job by its first stage."""
-        flops = _flops_per_node(job.profile)
+        flops = flops_per_node(job.profile)
         phases = self._options.phases(flops) if job.bb_bytes else 1
         try:
             compute_profile = split_profile(job.profile, phases)
@@ -383,9 +383,3 @@ class Phased:
         for sub_id, (alloc, mapping) in zip(ids, executions, strict=True):
             requests.append(ExecuteJob(now_s, sub_id, alloc, storage_mapping=mapping))
         return ids
-
-
-def _flops_per_node(profile: JsonObject) -> float:
-    """Work per node of a profile: what the number of compute phases follows from; 0 where it states none."""
-    cpu = profile.get("cpu", 0)
-    return float(max(cpu, default=0) if isinstance(cpu, list) else cpu)

@@ -74,7 +74,7 @@ def test_fat_pipes_are_no_levels() -> None:
 
 
 def test_routes_that_form_no_tree_are_refused() -> None:
-    """n0 and n1 share x, n1 and n2 share y: neither contains the other. With x as wide as the file system it is none."""
+    """n0 and n1 share x, n1 and n2 share y: neither contains the other. An x as wide as the file system is no level."""
     routes = ["xp", "xyp", "yp"]
     with pytest.raises(PlatformError, match=r"no tree: 'n\d' crosses the links '[xy]' and '[xy]', 'n\d' only the sec"):
         io_levels(drawn({"x": 60, "y": 70, "p": 100}, routes))
@@ -136,7 +136,7 @@ def overloaded(platform: Platform, rates: Mapping[int, int]) -> tuple[bool, bool
         for link in set(platform.route(host, target).links):
             by_link[link] += rates[host]
             users[link] += 1
-        by_level.update({level: rates[host] for level in found})
+        by_level.update(dict.fromkeys(found, rates[host]))
     shared = [link for link in by_link if users[link] > 1 and not platform.fatpipe[link]]
     return (
         any(by_link[link] > platform.links[link].bandwidth for link in shared),
@@ -183,7 +183,7 @@ REGULAR = {
 @pytest.mark.parametrize("topology", REGULAR)
 @given(st.data())
 def test_regular_clusters(topology: str, data: st.DataObject) -> None:
-    """Routes to a file system behind node 0: the levels bind exactly when the shared links do, and a file can say so."""
+    """A file system behind node 0: the levels bind exactly when the shared links do, and are read back from a file."""
     text = regular(topology, REGULAR[topology], data.draw(st.sampled_from(["", 'sharing_policy="SHARED"'])))
     platform = parse_platform(text)
     rates = {host: data.draw(st.sampled_from([0, 10, 20, 40, 60])) for host in range(8)}
