@@ -25,7 +25,7 @@ from schedulers.jobmodels.malleable import Malleable
 from schedulers.jobmodels.operations import OperationRecord, Sequenced
 from schedulers.jobmodels.phased import Phased, PhasedOptions, PhaseRecord
 from schedulers.jobmodels.rigid import Rigid
-from schedulers.jobmodels.stream_demand import DeclaredStream
+from schedulers.jobmodels.stream_demand import DeclaredStream, StageStream, StreamDemand
 from schedulers.jobmodels.streamed import Streamed
 from schedulers.jobmodels.timeshared import TimeShared
 from schedulers.options import build, option
@@ -87,6 +87,11 @@ class Settings(Control):
     max_phases: int = option(10, low=1, high=1_000_000, help="most compute phases of a job of the IO-Aware model")
     checkpoint_fraction: float = option(
         0.5, low=0.0, high=1.0, help="share of the burst buffer that a checkpoint of the IO-Aware model writes"
+    )
+    book_stages: bool = option(
+        False,
+        help="whether what a job of the IO-Aware model stages in, drains and stages out is booked as a constant stream "
+        "to the file system over its expected duration",
     )
     early_release: bool = option(
         False, help="a killed job gives its resources back while its drains still run, as in the published code"
@@ -198,7 +203,7 @@ def assemble(
         observer=observer,
         explain=explain,
         steering=steering,
-        demand=DeclaredStream() if settings.streams and settings.bandwidth == "aware" else None,
+        demand=_demand(settings, phased=phased),
     )
 
 
@@ -221,11 +226,27 @@ def _shared(policy: Policy, settings: Settings, *, phased: bool) -> TimeShared |
     return TimeShared(*sharing)
 
 
+def _demand(settings: Settings, *, phased: bool) -> StreamDemand | None:
+    """Bandwidth that jobs need besides what they state."""
+    aware = settings.bandwidth == "aware"
+    if settings.book_stages:
+        if not phased or not aware:
+            raise OptionError("the setting 'book_stages' needs the model io and bandwidth=aware")
+        return StageStream(_phased_options(settings))
+    return DeclaredStream() if settings.streams and aware and not phased else None
+
+
 _ESTIMATORS: Mapping[Estimates, Callable[[Settings], Estimator]] = {
     Estimates.WALLTIME: lambda _: Walltimes(),
     Estimates.HISTORY: lambda settings: UserHistory(settings.history, settings.correction),
     Estimates.REQUESTED: lambda _: Requested(),
 }
+
+
+def _phased_options(settings: Settings) -> PhasedOptions:
+    return PhasedOptions(
+        settings.phase_target, settings.max_phases, settings.checkpoint_fraction, settings.early_release
+    )
 
 
 def _execution(
@@ -237,9 +258,7 @@ def _execution(
 ) -> Execution:
     gate, depth = make_gate(settings.io_control, settings.io_order), settings.io_node_depth
     if phased:
-        options = PhasedOptions(
-            settings.phase_target, settings.max_phases, settings.checkpoint_fraction, settings.early_release
-        )
+        options = _phased_options(settings)
         if settings.io_control is IoControl.SHARED:
             return Phased(options, on_record)
         return GatedPhased(gate, depth, options, on_record)
