@@ -88,10 +88,12 @@ class Settings(Control):
     checkpoint_fraction: float = option(
         0.5, low=0.0, high=1.0, help="share of the burst buffer that a checkpoint of the IO-Aware model writes"
     )
-    book_stages: bool = option(
-        False,
-        help="whether what a job of the IO-Aware model stages in, drains and stages out is booked as a constant stream "
-        "to the file system over its expected duration",
+    book_stages: float = option(
+        0.0,
+        low=0.0,
+        high=1e6,
+        help="book what jobs of the IO-Aware model stage in, drain and stage out as a constant stream: 1 for the "
+        "average over their expected duration, more for a multiple of it (up to the links' bandwidth), 0 for nothing",
     )
     early_release: bool = option(
         False, help="a killed job gives its resources back while its drains still run, as in the published code"
@@ -232,7 +234,9 @@ def _demand(settings: Settings, *, phased: bool) -> StreamDemand | None:
     if settings.book_stages:
         if not phased or not aware:
             raise OptionError("the setting 'book_stages' needs the model io and bandwidth=aware")
-        return StageStream(_phased_options(settings))
+        if settings.book_stages < 1:
+            raise OptionError(f"the setting 'book_stages' must be 0 or at least 1, got {settings.book_stages:g}")
+        return StageStream(_phased_options(settings), settings.book_stages)
     return DeclaredStream() if settings.streams and aware and not phased else None
 
 

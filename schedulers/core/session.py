@@ -7,6 +7,7 @@ checks them; the execution model turns them into requests. Time only comes from 
 from __future__ import annotations
 
 import enum
+import math
 import random
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -145,6 +146,7 @@ class Session:
         self._estimator: Estimator = estimator if estimator is not None else Walltimes()
         self._steering = steering
         self._demand = demand
+        self._most_bytes_per_s = math.inf
         self._notebook: dict[str, Any] = {}
         self._queue: dict[str, Job] = {}
         self._profiles: dict[str, dict[str, dict[str, Any]]] = {}
@@ -231,6 +233,7 @@ class Session:
         machine = Machine.from_simulation_begins(event, self._defaults)
         if self._demand is not None and self._demand.from_storages:
             machine = machine.trunk()
+            self._most_bytes_per_s = min((link.capacity_bytes_per_s for link in machine.links), default=math.inf)
         self._machine = machine if self._sharing is None else machine.stacked(self._sharing.rows)
         timeline = self._timeline_class(self._machine, self._now_s, self._placement)
         self._books = Books(self._machine, timeline, self._estimator)
@@ -269,7 +272,8 @@ class Session:
         if self._demand is None:
             return job, None
         try:
-            io_rate = self._demand(job, self._estimator.estimate_s(job))
+            most = self._most_bytes_per_s / max(job.nodes, 1)
+            io_rate = self._demand(job, self._estimator.estimate_s(job), most)
         except ValueError as error:
             return job, str(error)
         return (job if io_rate == job.io_rate else msgspec.structs.replace(job, io_rate=io_rate)), None

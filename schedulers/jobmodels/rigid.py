@@ -41,7 +41,8 @@ class Rigid:
         """Execute the job on all its nodes."""
         assert self._machine is not None
         self._live.add(job.id)
-        execute = ExecuteJob(now_s, job.id, self._machine.alloc_ids(allocation.nodes))
+        mapping = _stream_target(job, self._machine)
+        execute = ExecuteJob(now_s, job.id, self._machine.alloc_ids(allocation.nodes), storage_mapping=mapping)
         if self._metadata and job.bb_bytes:
             return (SetJobMetadata(now_s, job.id, str(job.bb_bytes)), execute)
         return (execute,)
@@ -58,3 +59,10 @@ class Rigid:
             self._live.discard(event.job_id)
             return Step((), (Ended(event.job_id, event.state, event.return_code),))
         return NOTHING if isinstance(event, JobKilled) else None
+
+
+def _stream_target(job: Job, machine: Machine) -> dict[str, int] | None:
+    """Where the stream of an ``io_stream`` profile goes: its storage label stands for the parallel file system."""
+    if job.profile.get("type") != "io_stream" or machine.pfs_id is None:
+        return None
+    return {str(job.profile.get("storage", "pfs")): machine.pfs_id}

@@ -31,8 +31,18 @@ class StreamDemand(Protocol):
         (:meth:`schedulers.core.machine.Machine.trunk`)."""
         ...
 
-    def __call__(self, job: Job, expected_s: float) -> int:
-        """Bytes per second per node that a job of this expected duration (s) is to have; 0 for none.
+    def __call__(self, job: Job, expected_s: float, most: float) -> int:
+        """Bytes per second per node that a job is to have; 0 for none.
+
+        Parameters
+        ----------
+        job
+            As it was submitted.
+        expected_s
+            Its expected duration in seconds, infinity where there is none.
+        most
+            Bytes per second per node that the links carry for the job, were it the only one; only known for bytes that
+            leave from storage nodes, else infinity.
 
         Raises
         ------
@@ -48,7 +58,7 @@ class DeclaredStream:
 
     from_storages: ClassVar[bool] = False
 
-    def __call__(self, job: Job, expected_s: float) -> int:
+    def __call__(self, job: Job, expected_s: float, most: float) -> int:
         """See :class:`StreamDemand`."""
         amount = job.extras.get(IO_BYTES_FIELD, 0)
         if job.io_rate or not isinstance(amount, int | float) or not amount > 0:
@@ -64,20 +74,25 @@ class StageStream:
     ----------
     options
         Numbers of the model.
+    factor
+        How many times the average rate is booked, at least 1, up to what the links carry for the job. Transfers are
+        bursts, faster than their average: the more is booked, the less they meet, and the longer jobs wait.
     """
 
     from_storages: ClassVar[bool] = True
 
     options: PhasedOptions
+    factor: float = 1.0
 
-    def __call__(self, job: Job, expected_s: float) -> int:
+    def __call__(self, job: Job, expected_s: float, most: float) -> int:
         """See :class:`StreamDemand`; a job cannot state a rate of its own besides."""
         if job.io_rate:
             raise ValueError(
                 f"it states {IO_RATE_FIELD!r}, while its stages are booked as its stream: leave out one of the two"
             )
         size = staged_bytes(job, self.options)
-        return stream_rate(size, expected_s) if size else 0
+        average = stream_rate(size, expected_s) if size else 0
+        return max(average, int(min(self.factor * average, most)))
 
 
 def staged_bytes(job: Job, options: PhasedOptions) -> int:

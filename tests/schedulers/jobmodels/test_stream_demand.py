@@ -57,7 +57,7 @@ def test_bytes_of_the_stages(hours: float, bb_gb: float, size_gb: float) -> None
     """Per node, stage-in and drains and stage-out; spread over two hours, rounded up."""
     size = int(size_gb * GB)
     assert staged_bytes(job(hours, bb_gb), PhasedOptions()) == size
-    assert StageStream(PhasedOptions())(job(hours, bb_gb), 7200.0) == math.ceil(size / 7200)
+    assert StageStream(PhasedOptions())(job(hours, bb_gb), 7200.0, math.inf) == math.ceil(size / 7200)
 
 
 def test_the_share_of_a_checkpoint() -> None:
@@ -69,35 +69,50 @@ def test_the_share_of_a_checkpoint() -> None:
 def test_what_cannot_be_known_is_an_error() -> None:
     """No duration; a rate beside the stages."""
     with pytest.raises(ValueError, match="cannot be known: its expected duration is inf s"):
-        StageStream(PhasedOptions())(job(1.0, 10), math.inf)
+        StageStream(PhasedOptions())(job(1.0, 10), math.inf, math.inf)
     with pytest.raises(ValueError, match="states 'io_rate', while its stages are booked"):
-        StageStream(PhasedOptions())(job(1.0, 10, io_rate=5), 60.0)
-    assert StageStream(PhasedOptions())(job(1.0, 0), math.inf) == 0
+        StageStream(PhasedOptions())(job(1.0, 10, io_rate=5), 60.0, math.inf)
+    assert StageStream(PhasedOptions())(job(1.0, 0), math.inf, math.inf) == 0
     assert stream_rate(10.0, 4.0) == 3
 
 
 def test_streams_by_their_bytes() -> None:
     """The model ``stream``: bytes per node over the job's duration; a stated rate counts."""
     one = Job("w0!0", 0, 0.0, 100.0, 2, extras={"io_bytes": 1001})
-    assert DeclaredStream()(one, 100.0) == 11
-    assert DeclaredStream()(Job("w0!0", 0, 0.0, 100.0, 2, io_rate=7, extras={"io_bytes": 1001}), 100.0) == 7
-    assert DeclaredStream()(Job("w0!0", 0, 0.0, math.inf, 2), math.inf) == 0
+    assert DeclaredStream()(one, 100.0, math.inf) == 11
+    assert DeclaredStream()(Job("w0!0", 0, 0.0, 100.0, 2, io_rate=7, extras={"io_bytes": 1001}), 100.0, 1.0) == 7
+    assert DeclaredStream()(Job("w0!0", 0, 0.0, math.inf, 2), math.inf, 1.0) == 0
 
 
 @pytest.mark.parametrize("book", [True, False])
 def test_stages_are_booked_on_the_file_systems_link(book: bool) -> None:
     """Two hours of 40 nodes, 10 GB each: three phases move 30 GB per node, 4,166,667 bytes/s; all 40 a thirtieth of the
     link. Where stages are not booked, nothing is held."""
-    session, played = opened(Settings(book_stages=book), begins(thesis()))
+    session, played = opened(Settings(book_stages=float(book)), begins(thesis()))
     session.handle(Message(0.0, (submitted(0, 40, 3.0, 10),)))
     assert played.allocations["w0!0"].io_rate == (4_166_667 if book else 0)
     assert session.cluster.free_bandwidth == [5 * GB - (40 * 4_166_667 if book else 0)]
     session.check()
 
 
+def test_more_than_the_average_can_be_booked() -> None:
+    """Ten times 4,166,667 bytes/s; no more than the link has for each node, no less than the average. Two jobs of 40
+    nodes that book the whole link, 125 MB/s for each node, run one after the other."""
+    demand = StageStream(PhasedOptions(), 10.0)
+    assert demand(job(3.0, 10), 7200.0, math.inf) == 41_666_670
+    assert demand(job(3.0, 10), 7200.0, 4_200_000.5) == 4_200_000
+    assert demand(job(3.0, 10), 7200.0, 1.0) == 4_166_667
+    session, played = opened(Settings(book_stages=1000.0), begins(thesis()))
+    session.handle(Message(0.0, (submitted(0, 40, 3.0, 10), submitted(1, 40, 3.0, 10))))
+    assert played.allocations["w0!0"].io_rate == 125_000_000
+    assert list(played.starts) == ["w0!0"]
+    with pytest.raises(OptionError, match=r"0 or at least 1, got 0\.5"):
+        opened(Settings(book_stages=0.5), begins(thesis()))
+
+
 def test_what_the_link_cannot_carry_is_rejected_with_the_inequality() -> None:
     """90 GB per node in 100 s are 0.9 GB/s: the link of 5 GB/s carries five nodes."""
-    session, played = opened(Settings(book_stages=True), begins(thesis()))
+    session, played = opened(Settings(book_stages=1.0), begins(thesis()))
     session.handle(Message(0.0, (submitted(0, 6, 3.0, 30, walltime=100.0), submitted(1, 5, 3.0, 30, walltime=100.0))))
     assert played.refused == {"w0!0": "6 nodes x 0.9 GB/s: the links carry only 5; pfs (5 GB/s) carries 5 of its 96"}
     assert list(played.starts) == ["w0!1"]
@@ -105,10 +120,10 @@ def test_what_the_link_cannot_carry_is_rejected_with_the_inequality() -> None:
 
 def test_reasons_reach_the_user() -> None:
     """A rate beside the stages, no walltime, a machine that states no links: three rejections."""
-    session, played = opened(Settings(book_stages=True), begins(thesis()))
+    session, played = opened(Settings(book_stages=1.0), begins(thesis()))
     session.handle(Message(0.0, (submitted(0, 1, 1.0, 30, io_rate=5), submitted(1, 1, 1.0, 30, walltime=-1))))
     assert ["leave out one" in played.refused["w0!0"], "is inf s" in played.refused["w0!1"]] == [True, True]
-    session, played = opened(Settings(book_stages=True), begins(unstated()))
+    session, played = opened(Settings(book_stages=1.0), begins(unstated()))
     session.handle(Message(0.0, (submitted(0, 1, 1.0, 30), submitted(1, 1, 1.0, 0))))
     assert "states no links" in played.refused["w0!0"]
     assert list(played.starts) == ["w0!1"]
@@ -128,4 +143,4 @@ def test_streams_of_the_stream_model_are_booked() -> None:
 def test_booking_stages_needs_the_model_and_bandwidth(settings: dict[str, str], phased: bool) -> None:
     """Nothing that is asked for is dropped."""
     with pytest.raises(OptionError, match="needs the model io and bandwidth=aware"):
-        assemble(POLICIES["easy"].build(), Settings(book_stages=True, **settings), phased=phased)  # type: ignore[arg-type]
+        assemble(POLICIES["easy"].build(), Settings(book_stages=1.0, **settings), phased=phased)  # type: ignore[arg-type]
