@@ -8,9 +8,12 @@ from pathlib import Path
 
 from experiments.errors import SpecError
 from experiments.spec import PlatformSpec
+from platforms.annotate import annotate, states_paths
 from platforms.catalogue import builtin_files, describe, resolve_platform
 from platforms.description import read_description
+from platforms.errors import PlatformError
 from platforms.generate import generate
+from platforms.io_paths import has_file_system
 from platforms.model import Platform
 from platforms.xml_reader import parse_platform
 from workloads.machine_facts import MachineFacts
@@ -66,12 +69,29 @@ def load(spec: PlatformSpec) -> Machine:
     if spec.source.startswith(FIT):
         nodes = int(spec.source.removeprefix(FIT))
         xml, notes = fitting_xml(nodes), (f"made for this workload: at least {nodes} compute nodes",)
-    elif spec.source.endswith(".xml.xz"):
-        xml = lzma.decompress(Path(spec.source).read_bytes()).decode()
+    elif spec.source.endswith((".xml", ".xml.xz")):
+        xml, notes = _with_paths(_text(spec.source), spec.source)
     else:
         xml = resolve_platform(spec.source)
     platform = parse_platform(xml, spec.source)
     return Machine(spec.name or _name(spec.source), xml, facts_of(platform, spec.source), notes)
+
+
+def _text(source: str) -> str:
+    if source.endswith(".xz"):
+        return lzma.decompress(Path(source).read_bytes()).decode()
+    return resolve_platform(source)
+
+
+def _with_paths(xml: str, source: str) -> tuple[str, tuple[str, ...]]:
+    """A user's own XML with the levels on the way to its file system, and what the user should know of them."""
+    platform = parse_platform(xml, source)
+    if states_paths(platform) or not has_file_system(platform):
+        return xml, ()
+    try:
+        return annotate(xml, source), ()
+    except PlatformError as error:
+        return xml, (f"jobs with an I/O rate will be rejected unless bandwidth is ignored: {error}",)
 
 
 def facts_of(platform: Platform, source: str) -> MachineFacts:

@@ -1,4 +1,4 @@
-"""Command line: ``python -m platforms list | generate | check | draw``."""
+"""Command line: ``python -m platforms list | generate | annotate | check | draw``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from platforms.annotate import annotate
 from platforms.catalogue import builtin_files, checksum, describe, platform_from, resolve_platform
 from platforms.check import summary
 from platforms.errors import PlatformError
@@ -41,6 +42,15 @@ def _parser() -> argparse.ArgumentParser:
         help="other value, such as pfs.bandwidth=63GBps",
     )
     generate.set_defaults(run=_generate)
+    annotating = commands.add_parser(
+        "annotate",
+        help="write into SimGrid XML how bytes travel to the file system, so that bandwidth can be scheduled",
+    )
+    annotating.add_argument("platform", help="SimGrid XML")
+    annotating.add_argument("-o", "--out", "--output", dest="output", required=True, type=Path, help="file to write")
+    annotating.add_argument("--pfs", default="", metavar="HOST", help="host of the file system (default: by its role)")
+    annotating.add_argument("--own-links", action="store_true", help="count links that one host alone uses, too")
+    annotating.set_defaults(run=_annotate)
     check = commands.add_parser("check", help="read a platform as SimGrid does and print what is in it")
     check.add_argument("platform", help="built-in name, description (.toml) or SimGrid XML")
     check.set_defaults(run=_check)
@@ -60,13 +70,24 @@ def _list(_: argparse.Namespace) -> int:
 def _generate(options: argparse.Namespace) -> int:
     if Path(options.platform).suffix == ".xml":
         raise PlatformError("is SimGrid XML already; expected a built-in name or a .toml file", options.platform)
-    xml = resolve_platform(options.platform, _overrides(options.set))
-    try:
-        options.output.write_text(xml, encoding="utf-8")
-    except OSError as error:
-        raise PlatformError(f"cannot write: {error}", str(options.output)) from None
-    print(f"{options.output}: {len(xml)} bytes, sha256 {checksum(xml)}")
+    _write(options.output, resolve_platform(options.platform, _overrides(options.set)))
     return 0
+
+
+def _annotate(options: argparse.Namespace) -> int:
+    if Path(options.platform).suffix != ".xml":
+        raise PlatformError("expected a SimGrid XML file; descriptions are written with their levels", options.platform)
+    xml = resolve_platform(options.platform)
+    _write(options.output, annotate(xml, options.platform, options.pfs, own_links=options.own_links))
+    return 0
+
+
+def _write(path: Path, xml: str) -> None:
+    try:
+        path.write_text(xml, encoding="utf-8")
+    except OSError as error:
+        raise PlatformError(f"cannot write: {error}", str(path)) from None
+    print(f"{path}: {len(xml)} bytes, sha256 {checksum(xml)}")
 
 
 def _check(options: argparse.Namespace) -> int:

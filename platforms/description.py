@@ -202,7 +202,7 @@ class FileSystem:
     bandwidth, latency
         Of its link: bytes/s, s.
     scheduled
-        Whether schedulers count this link (host property ``io_path``); trees only.
+        Whether schedulers count this link (host property ``io_path``).
     """
 
     bandwidth: float = setting(_BANDWIDTH)

@@ -16,6 +16,7 @@ from itertools import product
 
 from platforms.description import Description, Dragonfly
 from platforms.hosts import SERVER_SPEED, heading, master_properties, pfs_properties, storage_properties
+from platforms.io_paths import IO_PATH, IoLevel, io_path
 from platforms.model import Host, LinkInfo, Platform, Route, Sharing
 from platforms.writer import XmlWriter
 from platforms.zones.dragonfly import DragonflyLinks, Shape, minimal_route, pairs
@@ -117,12 +118,16 @@ def _add_hosts(machine: DragonflyMachine, description: Description) -> None:
     node, storage, shape = description.node, description.storage, machine.shape
     per_chassis = shape.routers * shape.nodes
     strides = {"router": shape.nodes, "chassis": per_chassis, "group": shape.chassis * per_chassis}
+    stated = {}
+    if description.pfs is not None and description.pfs.scheduled:  # the only link between any host and the file system
+        stated[IO_PATH] = io_path([IoLevel(description.pfs.name, int(description.pfs.bandwidth))])
     for number in range(shape.node_count):
         group, chassis, blade = shape.place(number // shape.nodes)
         location = f"g{group}/c{chassis}/r{blade}"
         properties = {"location": location}
         if storage is not None and number % strides[storage.per] == 0:
             properties = storage_properties(storage, location)
+        properties |= stated
         machine.hosts.append(Host(f"{node.prefix}{number}", (node.speed,), node.cores, properties))
     machine.hosts.append(Host(description.master.name, (SERVER_SPEED,), properties=master_properties()))
     if description.pfs is not None:

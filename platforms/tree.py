@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from platforms.description import Description, Level, TreeCluster
 from platforms.hosts import SERVER_SPEED, heading, master_properties, pfs_properties, storage_properties
+from platforms.io_paths import IO_PATH
 from platforms.model import Host
 from platforms.writer import Step, XmlWriter
 
@@ -102,7 +103,7 @@ class _Layout:
     def _node(self, spot: Place) -> Host:
         node = self.description.node
         stated = {"location": "/".join(spot.location[: len(spot.location) - (self.cluster.levels[-1].count > 1)])}
-        stated["io_path"] = "/".join(spot.io_path)
+        stated[IO_PATH] = "/".join(spot.io_path)
         properties = {key: value for key, value in stated.items() if value}
         return Host(f"{node.prefix}{next(self.nodes)}", (node.speed,), node.cores, properties)
 
@@ -110,6 +111,8 @@ class _Layout:
         storage = self.description.storage
         assert storage is not None, "only called where there is one"
         properties = storage_properties(storage, "/".join(spot.location))
+        if spot.io_path:
+            properties[IO_PATH] = "/".join(spot.io_path)
         host = Host(f"{storage.prefix}{next(self.storages)}", (SERVER_SPEED,), properties=properties)
         return host, Level("storage", 1, storage.bandwidth, storage.latency, storage.duplex)
 

@@ -14,7 +14,7 @@ from typing import Any
 from schedulers.applications.moldable import Moldable
 from schedulers.controllers.control import make_controllers
 from schedulers.controllers.interference import Conflict
-from schedulers.core.execution import Runtime
+from schedulers.core.execution import Demand, Runtime
 from schedulers.core.job import Job
 from schedulers.core.machine import MachineDefaults
 from schedulers.core.session import Cadence, Observer, Session
@@ -23,6 +23,7 @@ from schedulers.errors import OptionError
 from schedulers.jobmodels import MODELS, make_model, name_of, unplayable
 from schedulers.jobmodels.base import JobModel
 from schedulers.jobmodels.gates import IoControl, IoOrder, make_gate
+from schedulers.jobmodels.io_aware import IoAware
 from schedulers.jobmodels.malleable import Malleable
 from schedulers.jobmodels.record import JobRecord
 from schedulers.jobmodels.runtime import ProgramRuntime
@@ -67,6 +68,13 @@ class Settings:
     bandwidth: str = option("aware", choices=("aware", "ignorant"), help="whether links' bandwidth is scheduled")
     foreign: float = option(
         0.0, low=0.0, high=0.99, help="share of the file system's bandwidth kept free for traffic of others"
+    )
+    pfs_bandwidth: float = option(
+        0.0,
+        unit="bytes/s",
+        low=0.0,
+        high=1e18,
+        help="bandwidth of the file system, shared by all hosts, where the platform states no links to it; 0: unknown",
     )
     io_control: IoControl = option(
         IoControl.SHARED,
@@ -201,7 +209,13 @@ def assemble(
         unplayable=unplayable(model, runtime.refuses),
         seed=seed,
         cadence=cadence or (Cadence.EVENT if literal else Cadence.MESSAGE),
-        defaults=MachineDefaults(burst_buffer_bytes, location_shape, settings.bandwidth == "aware", settings.foreign),
+        defaults=MachineDefaults(
+            burst_buffer_bytes,
+            location_shape,
+            settings.bandwidth == "aware",
+            settings.foreign,
+            int(settings.pfs_bandwidth),
+        ),
         placement=Placement(settings.node_order, settings.storage_order),
         timeline=PublishedTimeline if literal else Timeline,
         estimator=_ESTIMATORS[settings.estimates](settings),
@@ -209,6 +223,7 @@ def assemble(
         explain=explain,
         steering=steering,
         fewest_nodes=_fewest_nodes(policy, model),
+        demand=_demand(settings, model),
     )
 
 
@@ -333,6 +348,16 @@ def _shares_nodes(policy: Policy) -> bool:
 def _whole_machine() -> Sharing:
     """One row: jobs take no turns."""
     return Sharing(Slices(level=1, quantum_us=1_000_000), Costs())
+
+
+def _demand(settings: Settings, model: JobModel) -> Demand | None:
+    """Bandwidth that jobs need besides what they state."""
+    aware = settings.bandwidth == "aware"
+    if isinstance(model, IoAware) and model.book_stages and not aware:
+        raise OptionError(
+            "--model io:book_stages=... and setting bandwidth=ignorant cannot be combined: nothing is booked"
+        )
+    return model.demand() if aware else None
 
 
 _ESTIMATORS: Mapping[Estimates, Callable[[Settings], Estimator]] = {

@@ -20,6 +20,7 @@ class Limits:
         self._room = [storage.capacity_bytes for storage in machine.storages]
         self._largest = max(self._room, default=0)
         self._links = machine.links
+        self._unknown_bandwidth = machine.unknown_bandwidth
         self._narrowest = min((link.capacity_bytes_per_s for link in machine.links), default=0)
         below = np.bincount(machine.node_link + 1, minlength=len(machine.links) + 1).tolist() if machine.links else [0]
         self._without_link: int = below[0]
@@ -44,8 +45,11 @@ class Limits:
         reason = None
         if job.bb_bytes and Resource.BURST_BUFFERS in covering:
             reason = self._storage_reason(job.nodes, job.bb_bytes)
-        if reason is None and job.io_rate and self._links and Resource.BANDWIDTH in covering:
-            reason = self._bandwidth_reason(job.nodes, job.io_rate)
+        if reason is None and job.io_rate and Resource.BANDWIDTH in covering:
+            if self._unknown_bandwidth:
+                reason = f"{job.nodes} nodes x {_gb(job.io_rate)}/s: {self._unknown_bandwidth}"
+            elif self._links:
+                reason = self._bandwidth_reason(job.nodes, job.io_rate)
         return reason
 
     def _storage_reason(self, nodes: int, bb_bytes: int) -> str | None:

@@ -7,7 +7,7 @@ that have ended. Policies never see it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from schedulers.core.job import Allocation, Job
@@ -90,4 +90,31 @@ class Runtime(Protocol):
         ...
 
 
-RuntimeMaker = Callable[[], Runtime]
+class Demand(Protocol):
+    """The bandwidth that jobs need under a job model that moves their bytes: a constant rate per node, to be booked."""
+
+    @property
+    def from_storages(self) -> bool:
+        """Whether the bytes leave from storage nodes; then only links that all traffic crosses are booked
+        (:meth:`schedulers.core.machine.Machine.trunk`)."""
+        ...
+
+    def __call__(self, job: Job, expected_s: float, most: float) -> int:
+        """Bytes per second per node that a job is to have; 0 for none.
+
+        Parameters
+        ----------
+        job
+            As it was submitted.
+        expected_s
+            Its expected duration in seconds, infinity where there is none.
+        most
+            Bytes per second per node that the links carry for the job, were it the only one; only known for bytes that
+            leave from storage nodes, else infinity.
+
+        Raises
+        ------
+        ValueError
+            The rate cannot be known (says why): the job must be rejected.
+        """
+        ...

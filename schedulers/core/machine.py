@@ -12,12 +12,16 @@ property                  meaning
                           ``pfs``, else ``burst_buffer``)
 ``location``              place in the topology, outermost first, separated by ``/`` (``group/chassis/router``); two
                           places are the nearer the longer their common beginning
-``io_path``               bandwidth levels above a compute host, outermost first: ``name=bytes_per_s`` separated by
-                          ``/`` (``pfs=70000000000/pool=432000000000/su3-edge17=216000000000``)
+``io_path``               bandwidth levels between a compute or storage host and the file system, outermost first:
+                          ``name=bytes_per_s`` separated by ``/``
+                          (``pfs=70000000000/pool=432000000000/su3-edge17=216000000000``)
+``io_levels``             on a zone: the levels of all its hosts, outer ones first, separated by ``;``:
+                          ``name=bytes_per_s``, then ``:0-3,7`` where only hosts with these numbers are below
 ========================  ==========================================================================================
 
 A platform without such properties (the thesis's own file) can be described on the command line with
-:class:`MachineDefaults`; without any, there are no burst buffers and no bandwidth levels.
+:class:`MachineDefaults`; without any, there are no burst buffers, and jobs that state an I/O rate are refused unless
+bandwidth is ignored.
 """
 
 from __future__ import annotations
@@ -77,12 +81,16 @@ class MachineDefaults:
     foreign_share
         Share of the outermost level (the parallel file system) that is kept free for traffic of others, in [0, 1)
         (Herbein et al. 2016, section 5.1).
+    pfs_bytes_per_s
+        Bandwidth of the file system, in bytes per second, that all hosts share where no compute host states a path to
+        it; 0: unknown.
     """
 
     burst_buffer_bytes: int = 0
     location_shape: tuple[int, ...] = ()
     bandwidth: bool = True
     foreign_share: float = 0.0
+    pfs_bytes_per_s: int = 0
 
     def __post_init__(self) -> None:
         if not 0 <= self.foreign_share < 1:
@@ -107,6 +115,10 @@ class Machine:
         ``int32[nodes, storages]``: for each node the storage indices, nearest first (own chassis, own group, rest).
     pfs_id
         Batsim id of the parallel file system's host, or ``None``.
+    storage_link
+        ``int32[storages]``: index of the innermost link above each storage node among :attr:`links`, -1 for none.
+    unknown_bandwidth
+        Why the machine cannot say whether a stream to the file system fits; ``""`` where it can, or need not.
     """
 
     nodes: tuple[Node, ...]
@@ -117,6 +129,8 @@ class Machine:
     pfs_id: int | None = None
     node_index: dict[int, int] = field(default_factory=dict)
     """Position in :attr:`nodes` by Batsim resource id."""
+    storage_link: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    unknown_bandwidth: str = ""
     rows: int = 1
     """Time slices that share the nodes; more than 1 in a stacked machine (:meth:`stacked`)."""
 
@@ -128,13 +142,15 @@ class Machine:
         places.sort(key=lambda place: (_natural(place[1]), _natural((place[0].name,)), place[0].id))
         nodes = tuple(Node(info.id, info.name, location) for info, location in places)
         storages, pfs_id = _storages(event.storage_resources, defaults)
-        infos = [info for info, _ in places] if defaults.bandwidth else []
-        links, node_link = _links(infos, defaults.foreign_share) if infos else ((), np.full(len(places), -1, np.int32))
+        paths = _Paths([info for info, _ in places], defaults)
+        by_id = {info.id: info for info in event.storage_resources}
         return cls(
             nodes=nodes,
             storages=storages,
-            links=links,
-            node_link=node_link,
+            links=tuple(paths.links),
+            node_link=paths.node_link,
+            storage_link=paths.above([by_id[storage.resource_id] for storage in storages]),
+            unknown_bandwidth=_unknown(nodes, paths, pfs_id) if defaults.bandwidth else "",
             nearest_storages=nearest_first(nodes, storages),
             pfs_id=pfs_id,
             node_index={node.resource_id: index for index, node in enumerate(nodes)},
@@ -158,6 +174,26 @@ class Machine:
             node_link=np.tile(self.node_link, rows),
             nearest_storages=np.tile(self.nearest_storages, (rows, 1)),
             rows=rows,
+        )
+
+    def trunk(self) -> Machine:
+        """This machine with those links only that lie above every compute node and every storage node.
+
+        What moves between storage nodes and the file system crosses these whatever its nodes are, and so does all else:
+        bytes per second booked on them are exact for both.
+        """
+        chains = [_chain(self.links, int(link)) for link in (*self.node_link, *self.storage_link)]
+        common = set(chains[0]).intersection(*chains) if chains else set()
+        kept = sorted(common)  # every link stands after its parent: one below the other
+        reason = self.unknown_bandwidth
+        if self.links and not kept:
+            reason = "no link is stated that all compute nodes and storage nodes share on their ways to the file system"
+        return replace(
+            self,
+            links=tuple(replace(self.links[link], parent=place - 1) for place, link in enumerate(kept)),
+            node_link=np.full(len(self.nodes), len(kept) - 1, np.int32),
+            storage_link=np.full(len(self.storages), len(kept) - 1, np.int32),
+            unknown_bandwidth=reason,
         )
 
     def alloc_ids(self, nodes: tuple[int, ...]) -> tuple[int, ...]:
@@ -213,26 +249,87 @@ def _storages(infos: tuple[ResourceInfo, ...], defaults: MachineDefaults) -> tup
     return tuple(found), pfs_id
 
 
-def _links(infos: list[ResourceInfo], foreign_share: float) -> tuple[tuple[Link, ...], npt.NDArray[np.int32]]:
-    links: list[Link] = []
-    index: dict[tuple[str, ...], int] = {}
-    above = np.full(len(infos), -1, np.int32)
-    for row, info in enumerate(infos):
-        text = info.properties.get("io_path", info.zone_properties.get("io_path", ""))
-        path: tuple[str, ...] = ()
-        parent = -1
-        for part in filter(None, text.split("/")):
-            name, _, value = part.partition("=")
-            path += (name,)
-            if path not in index:
-                capacity = _whole(value, f"host {info.name!r}: property 'io_path', level {name!r}")
-                index[path] = len(links)
-                if parent < 0:
-                    capacity -= math.ceil(capacity * foreign_share)
-                links.append(Link(name, capacity, parent))
-            parent = index[path]
-        above[row] = parent
-    return tuple(links), above
+class _Paths:
+    """The tree of links that compute hosts state; see :class:`Machine` for its arrays."""
+
+    def __init__(self, infos: list[ResourceInfo], defaults: MachineDefaults) -> None:
+        self._links: list[Link] = []
+        self._index: dict[tuple[str, ...], int] = {}
+        self._all = ""
+        self._foreign_share = defaults.foreign_share
+        self._scheduled = defaults.bandwidth
+        if defaults.pfs_bytes_per_s and not any(map(_path_of, infos)):
+            self._all = f"pfs={defaults.pfs_bytes_per_s}"
+        self.node_link = self.above(infos, create=True)
+
+    @property
+    def links(self) -> list[Link]:
+        """Every link after its parent."""
+        return self._links
+
+    def above(self, infos: list[ResourceInfo], *, create: bool = False) -> npt.NDArray[np.int32]:
+        """Innermost link above each host, -1 for none; unknown links are created, or what is below them is left out."""
+        found = np.full(len(infos), -1, np.int32)
+        for row, info in enumerate(infos if self._scheduled else ()):
+            path: tuple[str, ...] = ()
+            for part in filter(None, (self._all or _path_of(info)).split("/")):
+                name, _, value = part.partition("=")
+                path += (name,)
+                if path not in self._index:
+                    if not create:
+                        break
+                    self._add(path, _whole(value, f"host {info.name!r}: property 'io_path', level {name!r}"))
+                found[row] = self._index[path]
+        return found
+
+    def _add(self, path: tuple[str, ...], capacity: int) -> None:
+        parent = self._index.get(path[:-1], -1)
+        if parent < 0:
+            capacity -= math.ceil(capacity * self._foreign_share)
+        self._index[path] = len(self._links)
+        self._links.append(Link(path[-1], capacity, parent))
+
+
+def _path_of(info: ResourceInfo) -> str:
+    """A host's levels, by itself or by its zone, in the form of ``io_path``."""
+    stated = {**info.zone_properties, **info.properties}
+    if "io_path" in stated or "io_levels" not in stated:
+        return stated.get("io_path", "")
+    digits = re.search(r"(\d+)\D*$", info.name)
+    number = int(digits[1]) if digits else -1
+    levels = [part.partition(":") for part in stated["io_levels"].split(";")]
+    try:
+        return "/".join(level for level, _, numbers in levels if not numbers or _contains(numbers, number))
+    except ValueError:
+        what = f"host {info.name!r}: property 'io_levels' must be name=bytes_per_s:numbers separated by ';'"
+        raise RemoteProtocolError(f"{what}, got {stated['io_levels']!r}", "$.events[0].data") from None
+
+
+def _contains(ranges: str, number: int) -> bool:
+    """Whether ``0-3,7`` names a number."""
+    bounds = [part.partition("-") for part in ranges.split(",")]
+    return any(int(first) <= number <= int(last or first) for first, _, last in bounds)
+
+
+def _unknown(nodes: tuple[Node, ...], paths: _Paths, pfs_id: int | None) -> str:
+    """Why streams cannot be scheduled, although links should be."""
+    remedy = "annotate the platform (python -m platforms annotate), or give --pfs-bandwidth or --bandwidth ignorant"
+    if not paths.links:
+        what = "has a file system but states no links to it" if pfs_id is not None else "states no file system"
+        return f"the machine {what}; {remedy}"
+    if pfs_id is not None and (paths.node_link < 0).any():
+        name = nodes[int(np.argmin(paths.node_link))].name
+        return f"node {name} states no links to the file system; {remedy}"
+    return ""
+
+
+def _chain(links: tuple[Link, ...], link: int) -> list[int]:
+    """A link and those above it."""
+    chain = []
+    while link >= 0:
+        chain.append(link)
+        link = links[link].parent
+    return chain
 
 
 def _location(info: ResourceInfo, defaults: MachineDefaults) -> tuple[str, ...]:

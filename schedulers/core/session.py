@@ -7,13 +7,16 @@ checks them; the runtime turns them into requests. Time only comes from messages
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Callable, Collection, Mapping
 from random import Random
 from typing import Any, ClassVar
 
+import msgspec
+
 from schedulers.core.allocation import find_growth, fits_beside, without
 from schedulers.core.cluster import Cluster
-from schedulers.core.execution import Ended, Released, Runtime, Step
+from schedulers.core.execution import Demand, Ended, Released, Runtime, Step
 from schedulers.core.guard import WireGuard, check_rows, check_start, check_wake
 from schedulers.core.job import Allocation, Job, job_from_wire
 from schedulers.core.ledger import Books
@@ -112,6 +115,8 @@ class Session:
         Controllers that resize running jobs.
     fewest_nodes
         Fewest nodes that a job may start on; ``None``: jobs start on all that they request.
+    demand
+        Bandwidth that jobs need under the job model; default: what they state (``io_rate``).
     """
 
     def __init__(
@@ -130,6 +135,7 @@ class Session:
         estimator: Estimator | None = None,
         steering: Steering | None = None,
         fewest_nodes: Callable[[Job], int] | None = None,
+        demand: Demand | None = None,
     ) -> None:
         self._policy = policy
         self._rng = Random(seed)
@@ -144,6 +150,8 @@ class Session:
         self._estimator: Estimator = estimator if estimator is not None else Walltimes()
         self._steering = steering
         self._fewest_nodes = fewest_nodes
+        self._demand = demand
+        self._most_bytes_per_s = math.inf
         self._notebook: dict[str, Any] = {}
         self._queue: dict[str, Job] = {}
         self._profiles: dict[str, dict[str, dict[str, Any]]] = {}
@@ -228,6 +236,9 @@ class Session:
         if self._machine is not None:
             raise RemoteProtocolError("a second SIMULATION_BEGINS")
         machine = Machine.from_simulation_begins(event, self._defaults)
+        if self._demand is not None and self._demand.from_storages:
+            machine = machine.trunk()
+            self._most_bytes_per_s = min((link.capacity_bytes_per_s for link in machine.links), default=math.inf)
         self._machine = machine.stacked(self._runtime.rows)
         timeline = self._timeline_class(self._machine, self._now_s, self._placement)
         self._books = Books(self._machine, timeline, self._estimator)
@@ -251,14 +262,26 @@ class Session:
             profile = self._profiles.get(workload, {}).get(str(event.job.get("profile")))
         job = job_from_wire(event.job_id, event.job, profile, self._numbers, event.timestamp)
         self._numbers += 1
+        job, reason = self._with_demand(job)
         self._wire.submitted(job.id)
         self._observer.submitted(job, self._now_s)
-        reason = self._unplayable(job) or self.cluster.infeasible_reason(job)
+        reason = reason or self._unplayable(job) or self.cluster.infeasible_reason(job)
         if reason is not None:
             self._reject(job, reason)
             return
         self._queue[job.id] = job
         self._dirty = True
+
+    def _with_demand(self, job: Job) -> tuple[Job, str | None]:
+        """A job with the bandwidth that the execution model needs for it, or why that cannot be known."""
+        if self._demand is None:
+            return job, None
+        try:
+            most = self._most_bytes_per_s / max(job.nodes, 1)
+            io_rate = self._demand(job, self._estimator.estimate_s(job), most)
+        except ValueError as error:
+            return job, str(error)
+        return (job if io_rate == job.io_rate else msgspec.structs.replace(job, io_rate=io_rate)), None
 
     def _completed(self, event: JobCompleted) -> None:
         self._wire.completed(event.job_id)

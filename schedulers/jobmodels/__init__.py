@@ -86,11 +86,15 @@ def parse_model(text: str, *, literal: bool = False) -> JobModel:
 
 def unplayable(model: JobModel, refuses: Callable[[Job], str | None]) -> Callable[[Job], str | None]:
     """Say of jobs why a model cannot play them: they describe something for another model, or ``refuses`` says why."""
-    others = {field: name for name, cls in MODELS.items() for field in cls.fields if field not in model.fields}
+    mine = {*model.fields, *model.job_fields}
+    anywhere = {field: name for name, cls in MODELS.items() for field in cls.fields if field not in mine}
+    beside = anywhere | {field: name for name, cls in MODELS.items() for field in cls.job_fields if field not in mine}
 
     def reason(job: Job) -> str | None:
-        for field in sorted(others.keys() & (job.profile.keys() | job.extras.keys())):
-            return f"its field {field!r} is played by --model {others[field]}, not by {name_of(model)}"
+        found = (anywhere.keys() & job.profile.keys()) | (beside.keys() & job.extras.keys())
+        if found:
+            field = min(found)
+            return f"its field {field!r} is played by --model {beside[field]}, not by {name_of(model)}"
         return refuses(job)
 
     return reason

@@ -24,6 +24,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+from schedulers.core.execution import Demand
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.jobmodels.record import JobRecord
@@ -192,8 +193,8 @@ class JobModel:
     ----------
     needs
         What it needs of the simulator.
-    fields
-        Own fields of a job or its profile that it plays; another model refuses jobs that have them.
+    fields, job_fields
+        Own fields that it plays, of a job or its profile, or of a job alone; other models refuse jobs that have them.
     stages
         Stages of its jobs, in the order of the columns of ``jobs.csv``; empty for jobs of one piece.
     moved
@@ -208,6 +209,7 @@ class JobModel:
 
     needs: ClassVar[Needs] = Needs()
     fields: ClassVar[tuple[str, ...]] = ()
+    job_fields: ClassVar[tuple[str, ...]] = ()
     stages: ClassVar[tuple[str, ...]] = ("compute",)
     moved: ClassVar[tuple[str, ...]] = ()
     columns: ClassVar[tuple[str, ...]] = ()
@@ -226,6 +228,10 @@ class JobModel:
         RemoteProtocolError
             What the job describes is malformed (names the field).
         """
+        return None
+
+    def demand(self) -> Demand | None:
+        """Bandwidth that its jobs need besides what they state themselves; ``None`` for none."""
         return None
 
     def cells(self, record: JobRecord) -> Mapping[str, str]:

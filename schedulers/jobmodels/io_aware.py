@@ -11,10 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from schedulers.core.job import Job
+from schedulers.core.execution import Demand
+from schedulers.core.job import IO_RATE_FIELD, Job
 from schedulers.core.machine import Machine
+from schedulers.errors import OptionError
 from schedulers.jobmodels.base import Compute, FileSystem, Granted, JobModel, Needs, Place, Program, Transfer
 from schedulers.jobmodels.compute import SPLITTABLE, split_profile
+from schedulers.jobmodels.demand import stream_rate
 from schedulers.jobmodels.record import JobRecord
 from schedulers.options import option
 from schedulers.wire.messages import JsonObject
@@ -41,6 +44,19 @@ class IoAware(JobModel):
     early_release: bool = option(
         False, help="a killed job gives its resources back while its drains still run, as in the published code"
     )
+
+    book_stages: float = option(
+        0.0,
+        low=0.0,
+        high=1e6,
+        help="book what jobs stage in, drain and stage out as a constant stream: 1 for the average over their expected "
+        "duration, more for a multiple of it (up to the links' bandwidth), 0 for nothing",
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse to book less than the average."""
+        if 0 < self.book_stages < 1:
+            raise OptionError(f"option 'book_stages' must be 0 or at least 1, got {self.book_stages:g}")
 
     def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
         """Section 2.4.2; a job without a burst buffer computes in one phase."""
@@ -73,9 +89,52 @@ class IoAware(JobModel):
             return None
         return f"a profile of type {kind!r} cannot be run in phases; expected one of: {', '.join(SPLITTABLE)}"
 
+    def demand(self) -> Demand | None:
+        """What is staged and drained, where that is booked."""
+        return StageStream(self, self.book_stages) if self.book_stages else None
+
     def cells(self, record: JobRecord) -> Mapping[str, str]:
         """Compute phases."""
         return {"phases": str(self.phases(record.job))}
+
+
+@dataclass(frozen=True, slots=True)
+class StageStream:
+    """The bandwidth of what jobs stage in, drain and stage out.
+
+    Attributes
+    ----------
+    model
+        The model with its options.
+    factor
+        How many times the average rate is booked, at least 1, up to what the links carry for the job. Transfers are
+        bursts, faster than their average: the more is booked, the less they meet, and the longer jobs wait.
+    """
+
+    from_storages: ClassVar[bool] = True
+
+    model: IoAware
+    factor: float = 1.0
+
+    def __call__(self, job: Job, expected_s: float, most: float) -> int:
+        """See :class:`schedulers.core.execution.Demand`; a job cannot state a rate of its own besides."""
+        if job.io_rate:
+            raise ValueError(
+                f"it states {IO_RATE_FIELD!r}, while its stages are booked as its stream: leave out one of the two"
+            )
+        size = staged_bytes(job, self.model)
+        average = stream_rate(size, expected_s) if size else 0
+        return max(average, int(min(self.factor * average, most)))
+
+
+def staged_bytes(job: Job, model: IoAware) -> int:
+    """Bytes per node that a job moves from and to the file system.
+
+    The burst buffer once in and once out, and the drain of a checkpoint after every compute phase but the last.
+    Checkpoints themselves go to storage nodes only.
+    """
+    drains = model.phases(job) - 1
+    return 2 * job.bb_bytes + drains * int(model.checkpoint_fraction * job.bb_bytes)
 
 
 def flops_per_node(profile: JsonObject) -> float:

@@ -11,10 +11,12 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from schedulers.core.execution import Demand
 from schedulers.core.job import Job
 from schedulers.core.machine import Machine
 from schedulers.errors import RemoteProtocolError
 from schedulers.jobmodels.base import FileSystem, Granted, JobModel, Needs, Program, Submitted
+from schedulers.jobmodels.demand import stream_rate
 
 IO_BYTES_FIELD = "io_bytes"
 """Field of the job with the bytes that each node writes over the job's whole life."""
@@ -26,17 +28,33 @@ class Stream(JobModel):
 
     source: ClassVar[str] = "Herbein et al. 2016, section 3.1"
     needs: ClassVar[Needs] = Needs(dynamic_jobs=False, profile_reuse=False, file_system=FileSystem.YES)
-    fields: ClassVar[tuple[str, ...]] = (IO_BYTES_FIELD,)
+    job_fields: ClassVar[tuple[str, ...]] = (IO_BYTES_FIELD,)
     stages: ClassVar[tuple[str, ...]] = ()
 
     def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
         """One piece, with its stream."""
         yield Submitted(stream_bytes(job))
 
+    def demand(self) -> Demand:
+        """What jobs write, spread over their expected durations."""
+        return DeclaredStream()
+
     def refuses(self, job: Job) -> str | None:
         """Refuse nothing; RemoteProtocolError for bytes that are no number of at least 0."""
         stream_bytes(job)
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredStream:
+    """The bandwidth of ``io_bytes`` per node over the whole job, unless it states ``io_rate``."""
+
+    from_storages: ClassVar[bool] = False
+
+    def __call__(self, job: Job, expected_s: float, most: float) -> int:
+        """See :class:`schedulers.core.execution.Demand`."""
+        amount = stream_bytes(job)
+        return job.io_rate if job.io_rate or not amount else stream_rate(amount, expected_s)
 
 
 def stream_bytes(job: Job) -> float:

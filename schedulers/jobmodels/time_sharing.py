@@ -26,7 +26,7 @@ class TimeSharing(JobModel):
 
     source: ClassVar[str] = "Zhang et al. 2003, sections 2 and 3"
     needs: ClassVar[Needs] = Needs(profile_reuse=False)
-    fields: ClassVar[tuple[str, ...]] = (BLOCKS_FIELD, NODES_FIELD)
+    job_fields: ClassVar[tuple[str, ...]] = (BLOCKS_FIELD, NODES_FIELD)
     stages: ClassVar[tuple[str, ...]] = ()
     columns: ClassVar[tuple[str, ...]] = ("time_slices",)
 

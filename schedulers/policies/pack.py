@@ -1,7 +1,9 @@
 """Pack scheduling: jobs in packs that start together, one pack after the other; later jobs fill a pack's idle nodes.
 
 A pack is what its first jobs, in some order, make of the whole machine: each must find free nodes, and must not raise
-the pack's average I/O bandwidth (bytes of all its jobs over its duration) above that of the file system. Filling one
+the pack's average I/O bandwidth (bytes of all its jobs over its duration) above that of the file system, nor that of
+the part of it that crosses one link (an I/O node's, say) above the link's. Where the nodes that a job would get by the
+rule of placement are below a link that has no average left, it gets others. Filling one
 pack after the other from the same order is the paper's first fit into existing packs: what a job finds in a pack
 depends on the jobs before it only. So packs need not be planned ahead, and jobs may arrive at any time.
 
@@ -14,11 +16,14 @@ Pack-Scheduling", "Variants for building packs", "Backfilling".
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
-from schedulers.core.job import Job
+import msgspec
+
+from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.core.operations import operations_of
 from schedulers.options import option
@@ -66,18 +71,32 @@ class Running:
         Bytes of all its jobs.
     members
         Ids of its jobs, the backfilled among them.
+    transfers
+        Nodes of each of its jobs that transfers, and bytes per node.
+    loads
+        Bytes of all its jobs that cross each link.
     """
 
     start_s: float
     end_s: float
     io_bytes: float = 0.0
     members: set[str] = field(default_factory=set)
+    transfers: list[tuple[tuple[int, ...], float]] = field(default_factory=list)
+    loads: dict[int, float] = field(default_factory=dict)
 
-    def add(self, facts: Facts, now_s: float) -> None:
-        """A job starts in the pack."""
+    def add(self, facts: Facts, nodes: tuple[int, ...], machine: Machine, now_s: float) -> None:
+        """A job starts in the pack, on these nodes."""
         self.end_s = max(self.end_s, now_s + facts.duration_s)
         self.io_bytes += facts.io_bytes
         self.members.add(facts.job.id)
+        if facts.io_bytes:
+            self.transfers.append((nodes, facts.io_bytes / len(nodes)))
+            for link, size in loads(machine, nodes, facts.io_bytes).items():
+                self.loads[link] = self.loads.get(link, 0.0) + size
+
+    def duration_with(self, facts: Facts, now_s: float) -> float:
+        """Duration of the pack with one more job."""
+        return max(self.end_s, now_s + facts.duration_s) - self.start_s
 
 
 Key = Callable[[Facts], float]
@@ -125,8 +144,9 @@ class Pack:
 
     def _start(self, view: View, facts: Sequence[Facts], pack: Running, latest_s: float, role: Role) -> Iterator[Start]:
         """Start in order what fits beside the pack's jobs and is expected to end by ``latest_s``."""
+        averaging = self.constraint == "average"
         covering = Resource.ALL if self.constraint == "strict" else Resource.NODES | Resource.BURST_BUFFERS
-        bandwidth = file_system_bandwidth(view.machine) if self.constraint == "average" else math.inf
+        bandwidth = file_system_bandwidth(view.machine) if averaging else math.inf
         free = view.timeline.free_nodes_now()
         for one in sorted(facts, key=lambda one: (ORDERS[self.order](one), one.job.number)):
             job, binding = one.job, Binding.NODES
@@ -136,12 +156,15 @@ class Pack:
                     binding = Binding.BANDWIDTH
                     if admits(pack, one, view.now_s, bandwidth):
                         allocation = view.timeline.fit_now(job, one.duration_s, covering)
+                        if allocation is None:
+                            binding = Binding.RESERVATION
+                        elif averaging:
+                            allocation = within_averages(view, pack, one, allocation)
                         if allocation is not None:
-                            pack.add(one, view.now_s)
+                            pack.add(one, allocation.nodes, view.machine, view.now_s)
                             free -= job.nodes
                             yield start_on(view, job, allocation, role)
                             continue
-                        binding = Binding.RESERVATION
             if view.notes is not None:
                 view.notes.write(job.id, Role.PASSED_OVER, binding)
             elif free == 0:
@@ -152,8 +175,57 @@ def admits(pack: Running, facts: Facts, now_s: float, bandwidth: float) -> bool:
     """Whether a pack's average bandwidth stays within the file system's with one more job; always for the first one."""
     if not pack.members or bandwidth == math.inf:
         return True
-    duration_s = max(pack.end_s, now_s + facts.duration_s) - pack.start_s
-    return pack.io_bytes + facts.io_bytes <= bandwidth * duration_s * (1 + SLACK)
+    return pack.io_bytes + facts.io_bytes <= bandwidth * pack.duration_with(facts, now_s) * (1 + SLACK)
+
+
+def within_averages(view: View, pack: Running, facts: Facts, allocation: Allocation) -> Allocation | None:
+    """Where a job starts so that no link's average is exceeded: as placed, else elsewhere, else not at all.
+
+    A pack's first job, which alone may exceed every average, then starts as placed.
+    """
+    if not facts.io_bytes or all(link.parent < 0 for link in view.machine.links):
+        return allocation  # the file system's own average has been looked at
+    duration_s = pack.duration_with(facts, view.now_s)
+    if carries(view.machine, pack, facts, allocation.nodes, duration_s):
+        return allocation
+    other = _elsewhere(view, pack, facts, duration_s)
+    if other is not None and carries(view.machine, pack, facts, other.nodes, duration_s):
+        return other
+    return None if pack.members else allocation
+
+
+def carries(machine: Machine, pack: Running, facts: Facts, nodes: tuple[int, ...], duration_s: float) -> bool:
+    """Whether every link's average over a pack of this duration stays within its bandwidth with one more job."""
+    return all(
+        pack.loads.get(link, 0.0) + size <= machine.links[link].capacity_bytes_per_s * duration_s * (1 + SLACK)
+        for link, size in loads(machine, nodes, facts.io_bytes).items()
+    )
+
+
+def loads(machine: Machine, nodes: tuple[int, ...], io_bytes: float) -> dict[int, float]:
+    """Bytes that cross each link above these nodes, of which each transfers an equal part."""
+    found: dict[int, float] = {}
+    for innermost, count in Counter(machine.node_link[list(nodes)].tolist()).items():
+        link = innermost
+        while link >= 0:
+            found[link] = found.get(link, 0.0) + io_bytes * count / len(nodes)
+            link = machine.links[link].parent
+    return found
+
+
+def _elsewhere(view: View, pack: Running, facts: Facts, duration_s: float) -> Allocation | None:
+    """Nodes below links that have average bandwidth left: a fit on a timeline on which averages are booked."""
+    timeline, job = view.timeline.copy(), facts.job
+    end_s = view.now_s + facts.duration_s
+    try:
+        for nodes, size in pack.transfers:
+            average = Allocation(nodes, io_rate=int(size / duration_s))
+            timeline.reserve(view.now_s, end_s, average, Resource.BANDWIDTH)
+    except ValueError:
+        return None  # the first job alone exceeds an average
+    io_rate = int(facts.io_bytes / job.nodes / duration_s)
+    found = timeline.fit_now(msgspec.structs.replace(job, io_rate=io_rate), facts.duration_s)
+    return None if found is None else msgspec.structs.replace(found, io_rate=0)
 
 
 def file_system_bandwidth(machine: Machine) -> float:

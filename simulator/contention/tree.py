@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from platforms.io_paths import path_of
 from platforms.model import Platform
 from simulator.contention.sharing import water_fill
 from simulator.errors import SimulatorInputError
@@ -57,7 +58,8 @@ class IoTree:
 
     @classmethod
     def from_platform(cls, platform: Platform, whole_units: bool = False) -> IoTree:
-        """Read the tree from the property ``io_path`` of hosts or zones (``pfs=7e10/pool=4.32e11/edge3=2.16e11``).
+        """Read the tree from the property ``io_path`` of hosts or zones (``pfs=7e10/pool=4.32e11/edge3=2.16e11``), or
+        ``io_levels`` of zones (:func:`platforms.io_paths.path_of`).
 
         Raises
         ------
@@ -68,7 +70,7 @@ class IoTree:
         index: dict[tuple[str, ...], int] = {}
         above = []
         for host in platform.hosts:
-            text = host.properties.get("io_path", host.zone_properties.get("io_path", ""))
+            text = path_of(host)
             path: tuple[str, ...] = ()
             parent = -1
             for part in filter(None, text.split("/")):

@@ -19,7 +19,7 @@ from experiments.dask_pool import _work
 from experiments.grid import expand
 from experiments.inputs import Inputs
 from experiments.single import Task
-from experiments.spec import Model
+from experiments.spec import ModelSpec
 from tests.experiments.test_end_to_end import DETERMINISTIC, run_folders
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
@@ -117,8 +117,8 @@ def test_no_cluster(
 def test_a_worker_with_other_code_does_no_run(tmp_path: Path) -> None:
     """What it would make would be taken for a result of the command's code."""
     campaign = campaign_of(run_parser().parse_args(["--workload", "kth-like:jobs=3", "--policy", "fcfs"]))
-    pairs = Inputs(tmp_path, print).pairs(campaign.workloads, campaign.platforms, Model.ALLOC, 0)
-    (run,) = expand(campaign, {(Model.ALLOC, 0): pairs})
+    pairs = Inputs(tmp_path, print).pairs(campaign.workloads, campaign.platforms, ModelSpec(), 0)
+    (run,) = expand(campaign, {(ModelSpec().label, 0): pairs})
     outcome = _work(Task(msgspec.structs.replace(run, code="of yesterday"), tmp_path, 600.0), "topic")
     assert outcome is not None
     assert "has other code than the command: restart the workers" in outcome.cause

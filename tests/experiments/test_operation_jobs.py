@@ -64,3 +64,39 @@ def test_a_walltime_ends_a_job_that_waits(tmp_path: Path) -> None:
     assert float(found["2"]["finish_time"]) == pytest.approx(180.0, abs=1e-3)
     assert float(found["1"]["finish_time"]) == pytest.approx(350.0, abs=1e-3)
     assert found["2"]["allocated_resources"] != ""
+
+
+RACKS = """
+name = "racks"
+topology = "tree"
+[[cluster]]
+name = "c"
+uplink = { name = "core", bandwidth = "2GBps", latency = 0 }
+levels = [
+  { name = "rack", count = 2, bandwidth = "1GBps", latency = 0 },
+  { name = "node", count = 2, bandwidth = "10GBps", latency = 0 },
+]
+[pfs]
+bandwidth = "2GBps"
+latency = 0
+[master]
+latency = 0
+"""
+
+
+@pytest.mark.parametrize("policy", ["list", "pack"])
+def test_packs_respect_io_nodes(tmp_path: Path, policy: str) -> None:
+    """Two jobs of one node, 2 x (100 s + 150 GB), each rack with an I/O node of 1 GB/s: 500 s alone, 0.6 GB/s on the
+    average. Two of them overload a rack (1.2 GB/s) and not the file system (2 GB/s), so each gets a rack of its own:
+    both end at 500 s. On one rack they would wait 50 and 200 s for each other and end at 550 and 700 s."""
+    (tmp_path / "racks.toml").write_text(RACKS, encoding="utf-8")
+    periods = {"count": 2, "compute_s": 100.0, "io_bytes": 150e9}
+    profile = {"type": "delay", "delay": 500.0, "periods": periods}
+    fields = {"subtime": 0, "res": 1, "profile": "p", "requested_s": 500, "io_rate": 600_000_000}
+    jobs = [{"id": str(number), **fields} for number in range(2)]
+    workload = tmp_path / "w.json"
+    workload.write_text(json.dumps({"nb_res": 4, "jobs": jobs, "profiles": {"p": profile}}), encoding="utf-8")
+    arguments = ["--policy", policy, "--platform", str(tmp_path / "racks.toml"), "--io-node-depth", "1"]
+    found = rows(tmp_path, workload, *arguments, "--io-control", "exclusive")
+    assert [float(found[str(i)]["finish_time"]) for i in range(2)] == pytest.approx([500, 500], abs=1e-3)
+    assert [float(found[str(i)]["io_wait_s"]) for i in range(2)] == pytest.approx([0, 0], abs=1e-3)

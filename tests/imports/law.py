@@ -97,7 +97,7 @@ LAW: Mapping[str, Rule] = {
         "schedulers.policykit.*", "schedulers.search.*", "schedulers.timeline", "schedulers.timesharing.*",
         "schedulers.core.job", "schedulers.core.machine", "schedulers.core.operations", "schedulers.options",
         "schedulers.errors",
-        others="numpy",
+        others="numpy msgspec",
     ),
     # The helpers run compiled passes over the timeline's arrays, so they see its kernels too. Random: the session's
     # generator is passed in, so the class is named, never the module's shared generator. Threads: annealing chains.
@@ -177,7 +177,8 @@ LAW: Mapping[str, Rule] = {
     ),
     # The protocol: neutral messages, and Batsim 4's codec for the simulator's side of it.
     "simulator.*": _rule(
-        "simulator.*", "platforms.model", "platforms.errors", "platforms.xml_reader", "schedulers.wire.messages",
+        "simulator.*", "platforms.model", "platforms.errors", "platforms.io_paths", "platforms.xml_reader",
+        "schedulers.wire.messages",
         "schedulers.wire.intervals", "schedulers.wire.batsim4.codec", "schedulers.errors", "schedulers.kernel_cache",
         others="numpy numba msgspec zmq simgrid",
         standard=EVERYTHING,

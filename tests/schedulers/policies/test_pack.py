@@ -118,3 +118,43 @@ def test_a_pack_says_why_a_job_waits(nodes: int, rate: int, binding: Binding) ->
     jobs = [job(0, 5, 20.0, io_rate=10), job(1, nodes, 20.0, io_rate=rate)]
     assert numbers(started(Pack(order="random"), view(wide(), jobs, notes=notes))) == [0]
     assert notes.notes["w0!1"].binding is binding
+
+
+def racks(per_rack: int = 4) -> Machine:
+    """Two racks with links of 100 bytes/s below a file system of 200."""
+    links = (Link("pfs", 200, -1), Link("rack0", 100, 0), Link("rack1", 100, 0))
+    return simple_machine(2 * per_rack, links=links, node_link=(1,) * per_rack + (2,) * per_rack)
+
+
+def places(jobs: list[Job], policy: Pack, notes: PassNotes | None = None) -> dict[int, tuple[int, ...]]:
+    """Nodes of the jobs that a pack starts on two racks, by number."""
+    return {start.job.number: start.allocation.nodes for start in started(policy, view(racks(), jobs, notes=notes))}
+
+
+def test_the_average_of_every_link_is_kept() -> None:
+    """Two jobs that average 60 bytes/s do not share a rack of 100; a third finds 40 left on each and waits, one of 40
+    joins the first rack."""
+    notes = PassNotes()
+    jobs = [job(number, 1, 10.0, io_rate=60) for number in range(3)]
+    found = places([*jobs, job(3, 1, 10.0, io_rate=40)], Pack(order="random"), notes)
+    assert found == {0: (0,), 1: (4,), 3: (1,)}
+    assert notes.notes["w0!2"].binding is Binding.BANDWIDTH
+    assert places(jobs, Pack(order="random", constraint="none")) == {0: (0,), 1: (1,), 2: (2,)}
+
+
+def test_a_job_is_spread_over_racks() -> None:
+    """Four nodes of 40 bytes/s: two on each rack, also where the job is the pack's first."""
+    assert places([job(0, 4, 10.0, io_rate=40)], Pack()) == {0: (0, 1, 4, 5)}
+
+
+def test_averages_of_links_are_over_the_pack() -> None:
+    """Job 0 moves 600 bytes in 10 s, job 1 1,000 in 20 s: with it the pack lasts 20 s and a rack carries 2,000 bytes.
+    Both share rack 0, which has 400 left: job 2 (600) goes to the other one."""
+    jobs = [job(0, 1, 10.0, io_rate=60), job(1, 1, 20.0, io_rate=50), job(2, 1, 10.0, io_rate=60)]
+    assert places(jobs, Pack(order="random")) == {0: (0,), 1: (1,), 2: (4,)}
+
+
+def test_a_first_job_that_no_link_carries_starts_alone() -> None:
+    """5 nodes of 50 bytes/s exceed the file system's average; as in the paper, a pack's first job always starts."""
+    jobs = [job(0, 5, 10.0, io_rate=50), job(1, 1, 10.0, io_rate=1)]
+    assert places(jobs, Pack(order="random")) == {0: (0, 1, 2, 3, 4)}

@@ -1,0 +1,147 @@
+"""The bandwidth that jobs need under a model: bytes by hand, rates in sessions, what cannot be known."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from schedulers.assembly import Settings, assemble
+from schedulers.core.job import Job
+from schedulers.core.session import Session
+from schedulers.errors import OptionError
+from schedulers.jobmodels.base import JobModel
+from schedulers.jobmodels.demand import stream_rate
+from schedulers.jobmodels.io_aware import IoAware, StageStream, staged_bytes
+from schedulers.jobmodels.stream import DeclaredStream, Stream
+from schedulers.policies import POLICIES
+from schedulers.wire.messages import BatsimConfig, JobSubmitted, Message, SimulationBegins
+from simulator.machines import Machines
+from tests.properties.mini import Played
+from tests.schedulers.core.test_thesis_bandwidth import begins, thesis, unstated
+
+GB = 10**9
+HOUR_FLOPS = 3.6e12
+
+
+def job(hours: float, bb_gb: float, walltime_s: float = 7200.0, io_rate: int = 0) -> Job:
+    """A job of so many hours of computing on one node, with a burst buffer."""
+    profile = {"type": "parallel_homogeneous", "cpu": hours * HOUR_FLOPS, "com": 0}
+    return Job("w0!0", 0, 0.0, walltime_s, 1, int(bb_gb * GB), io_rate, "p", profile)
+
+
+def submitted(number: int, nodes: int, hours: float, bb_gb: float, **fields: float) -> JobSubmitted:
+    """The same as a message; ``walltime`` 7,200 s."""
+    profile = {"type": "parallel_homogeneous", "cpu": hours * HOUR_FLOPS, "com": 0}
+    wire = {"id": f"w0!{number}", "subtime": 0.0, "res": nodes, "walltime": 7200.0, "profile": "p"}
+    return JobSubmitted(0.0, f"w0!{number}", wire | {"bb": int(bb_gb * GB)} | fields, profile)
+
+
+def opened(model: JobModel, event: SimulationBegins) -> tuple[Session, Played]:
+    """A session of EASY after the first message."""
+    played = Played()
+    session = assemble(POLICIES["easy"].build(), Settings(), model, observer=played)
+    config = BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)
+    session.handle(Message(0.0, (SimulationBegins(0.0, event.compute_resources, event.storage_resources, config),)))
+    return session, played
+
+
+@pytest.mark.parametrize(
+    ("hours", "bb_gb", "size_gb"),
+    [
+        (1.0, 10, 20),  # one phase: in and out
+        (3.0, 10, 20 + 2 * 5),  # three phases: two checkpoints of half the buffer are drained
+        (50.0, 10, 20 + 9 * 5),  # ten phases at most
+        (3.0, 0, 0),  # without a buffer nothing is staged
+    ],
+)
+def test_bytes_of_the_stages(hours: float, bb_gb: float, size_gb: float) -> None:
+    """Per node, stage-in and drains and stage-out; spread over two hours, rounded up."""
+    size = int(size_gb * GB)
+    assert staged_bytes(job(hours, bb_gb), IoAware()) == size
+    assert StageStream(IoAware())(job(hours, bb_gb), 7200.0, math.inf) == math.ceil(size / 7200)
+
+
+def test_the_share_of_a_checkpoint() -> None:
+    """All of the buffer, or nothing."""
+    assert staged_bytes(job(3.0, 10), IoAware(checkpoint_fraction=1.0)) == 40 * GB
+    assert staged_bytes(job(3.0, 10), IoAware(checkpoint_fraction=0.0)) == 20 * GB
+
+
+def test_what_cannot_be_known_is_an_error() -> None:
+    """No duration; a rate beside the stages."""
+    with pytest.raises(ValueError, match="cannot be known: its expected duration is inf s"):
+        StageStream(IoAware())(job(1.0, 10), math.inf, math.inf)
+    with pytest.raises(ValueError, match="states 'io_rate', while its stages are booked"):
+        StageStream(IoAware())(job(1.0, 10, io_rate=5), 60.0, math.inf)
+    assert StageStream(IoAware())(job(1.0, 0), math.inf, math.inf) == 0
+    assert stream_rate(10.0, 4.0) == 3
+
+
+def test_streams_by_their_bytes() -> None:
+    """The model ``stream``: bytes per node over the job's duration; a stated rate counts."""
+    one = Job("w0!0", 0, 0.0, 100.0, 2, extras={"io_bytes": 1001})
+    assert DeclaredStream()(one, 100.0, math.inf) == 11
+    assert DeclaredStream()(Job("w0!0", 0, 0.0, 100.0, 2, io_rate=7, extras={"io_bytes": 1001}), 100.0, 1.0) == 7
+    assert DeclaredStream()(Job("w0!0", 0, 0.0, math.inf, 2), math.inf, 1.0) == 0
+
+
+@pytest.mark.parametrize("book", [True, False])
+def test_stages_are_booked_on_the_file_systems_link(book: bool) -> None:
+    """Two hours of 40 nodes, 10 GB each: three phases move 30 GB per node, 4,166,667 bytes/s; all 40 a thirtieth of the
+    link. Where stages are not booked, nothing is held."""
+    session, played = opened(IoAware(book_stages=float(book)), begins(thesis()))
+    session.handle(Message(0.0, (submitted(0, 40, 3.0, 10),)))
+    assert played.allocations["w0!0"].io_rate == (4_166_667 if book else 0)
+    assert session.cluster.free_bandwidth == [5 * GB - (40 * 4_166_667 if book else 0)]
+    session.check()
+
+
+def test_more_than_the_average_can_be_booked() -> None:
+    """Ten times 4,166,667 bytes/s; no more than the link has for each node, no less than the average. Two jobs of 40
+    nodes that book the whole link, 125 MB/s for each node, run one after the other."""
+    demand = StageStream(IoAware(), 10.0)
+    assert demand(job(3.0, 10), 7200.0, math.inf) == 41_666_670
+    assert demand(job(3.0, 10), 7200.0, 4_200_000.5) == 4_200_000
+    assert demand(job(3.0, 10), 7200.0, 1.0) == 4_166_667
+    session, played = opened(IoAware(book_stages=1000.0), begins(thesis()))
+    session.handle(Message(0.0, (submitted(0, 40, 3.0, 10), submitted(1, 40, 3.0, 10))))
+    assert played.allocations["w0!0"].io_rate == 125_000_000
+    assert list(played.starts) == ["w0!0"]
+    with pytest.raises(OptionError, match=r"0 or at least 1, got 0\.5"):
+        opened(IoAware(book_stages=0.5), begins(thesis()))
+
+
+def test_what_the_link_cannot_carry_is_rejected_with_the_inequality() -> None:
+    """90 GB per node in 100 s are 0.9 GB/s: the link of 5 GB/s carries five nodes."""
+    session, played = opened(IoAware(book_stages=1.0), begins(thesis()))
+    session.handle(Message(0.0, (submitted(0, 6, 3.0, 30, walltime=100.0), submitted(1, 5, 3.0, 30, walltime=100.0))))
+    assert played.refused == {"w0!0": "6 nodes x 0.9 GB/s: the links carry only 5; pfs (5 GB/s) carries 5 of its 96"}
+    assert list(played.starts) == ["w0!1"]
+
+
+def test_reasons_reach_the_user() -> None:
+    """A rate beside the stages, no walltime, a machine that states no links: three rejections."""
+    session, played = opened(IoAware(book_stages=1.0), begins(thesis()))
+    session.handle(Message(0.0, (submitted(0, 1, 1.0, 30, io_rate=5), submitted(1, 1, 1.0, 30, walltime=-1))))
+    assert ["leave out one" in played.refused["w0!0"], "is inf s" in played.refused["w0!1"]] == [True, True]
+    session, played = opened(IoAware(book_stages=1.0), begins(unstated()))
+    session.handle(Message(0.0, (submitted(0, 1, 1.0, 30), submitted(1, 1, 1.0, 0))))
+    assert "states no links" in played.refused["w0!0"]
+    assert list(played.starts) == ["w0!1"]
+
+
+def test_streams_of_the_stream_model_are_booked() -> None:
+    """2 nodes of 9 TB in an hour or so: 1.25 GB/s each."""
+    platform = Machines(thesis(), {})
+    event = SimulationBegins(0.0, platform.compute_infos, platform.storage_infos)
+    session, played = opened(Stream(), event)
+    session.handle(Message(0.0, (submitted(0, 2, 1.0, 0, io_bytes=9_000 * GB),)))
+    assert played.allocations["w0!0"].io_rate == 1_250_000_000
+    assert session.cluster.free_bandwidth == [2_500_000_000]
+
+
+def test_booking_stages_needs_bandwidth() -> None:
+    """What cannot be booked is refused when the options are read."""
+    with pytest.raises(OptionError, match=r"book_stages=\.\.\. and setting bandwidth=ignorant cannot be combined"):
+        assemble(POLICIES["easy"].build(), Settings(bandwidth="ignorant"), IoAware(book_stages=1.0))
