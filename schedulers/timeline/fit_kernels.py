@@ -330,7 +330,7 @@ def measure(nodes, storages, bb_bytes, io_rate, uses, node_link, parents, words,
         for column in range(HEAD, first):
             demand[column] = 0
     if uses & USE_STORAGES:
-        if len(storages) != len(nodes) and len(storages) > 0:
+        if uses & USE_NODES and len(storages) != len(nodes) and len(storages) > 0:
             return BAD_COUNT
         for storage in storages:
             if storage < 0 or storage >= storage_count:

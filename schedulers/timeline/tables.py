@@ -149,7 +149,7 @@ class Tables:
 _BAD = {
     layout.BAD_NODE: "node indices must lie between 0 and {nodes} - 1 and occur once",
     layout.BAD_STORAGE: "storage indices must lie between 0 and {storages} - 1",
-    layout.BAD_COUNT: "there must be one storage per node, or none",
+    layout.BAD_COUNT: "with nodes there must be one storage per node, or none",
 }
 
 

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.timeline import fit_kernels as kernels
-from schedulers.timeline import layout
+from schedulers.timeline import layout, lives
+from schedulers.timeline.fit import Fit
 from schedulers.timeline.placement import NodeOrder, Placement, Resource, StorageOrder
 from schedulers.timeline.tables import Tables
 
@@ -19,21 +20,6 @@ __all__ = ["Fit", "NodeOrder", "Placement", "Resource", "Snapshot", "StorageOrde
 
 _SPARE = 2
 """Rows that one booking may need beyond those in use."""
-
-
-class Fit(NamedTuple):
-    """The earliest start of a job and what it gets there.
-
-    Attributes
-    ----------
-    start_s
-        Start in seconds.
-    allocation
-        Nodes, storages and bandwidth, of the covered resources only.
-    """
-
-    start_s: float
-    allocation: Allocation
 
 
 class Snapshot(NamedTuple):
@@ -129,6 +115,9 @@ class Timeline:
 
         See :meth:`earliest_fit`.
         """
+        if job.lives is not None:
+            fit = lives.find(self, job, duration_s, self.now_s, self.now_s, covering)
+            return None if fit is None else fit.allocation
         if covering._value_ & layout.USE_NODES and job.nodes > self._rows.item(layout.FREE_NODES):
             return None
         now_s = self._times.item(0)
@@ -148,6 +137,10 @@ class Timeline:
         Candidates are ``not_before_s`` and the later breakpoints. At a start, the nodes qualify that are free over the
         whole of ``[start, start + duration_s)``; the room of a storage node and the bandwidth of a link are their
         minima over it. A duration too short to be added to the start looks at the start itself.
+
+        Where the job's holdings have lives of their own (:class:`schedulers.core.job.Lives`), this is said of each over
+        its own interval, and ``start`` is that of the nodes; a burst buffer that must be held before them is a start
+        in the future.
 
         Parameters
         ----------
@@ -172,6 +165,8 @@ class Timeline:
         """
         now_s = self._times.item(0)
         first_s = now_s if not_before_s is None or not_before_s < now_s else not_before_s
+        if job.lives is not None:
+            return lives.find(self, job, duration_s, first_s, latest_s, covering)
         start_s = self._find(job, duration_s, first_s, latest_s, covering) if first_s <= latest_s else math.inf
         return Fit(start_s, self._chosen(job, covering)) if start_s < math.inf else None
 
@@ -179,6 +174,8 @@ class Timeline:
 
     def reserve(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource = Resource.ALL) -> None:
         """Book an allocation over ``[start_s, end_s)``; an empty interval books nothing.
+
+        Where the allocation's parts have lives of their own, that is the interval of the nodes.
 
         Parameters
         ----------
@@ -193,7 +190,10 @@ class Timeline:
             When it would over-commit (names the resource and the time), for an unknown index, a node named twice, or an
             interval that begins before now. Nothing is changed then.
         """
-        self._book(start_s, end_s, allocation, covering, 1)
+        if allocation.lives is None:
+            self._book(start_s, end_s, allocation, covering, 1)
+        else:
+            self._book_parts(start_s, end_s, allocation, covering, 1)
 
     def release(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource = Resource.ALL) -> None:
         """Give an allocation back over ``[start_s, end_s)``, the reverse of :meth:`reserve`.
@@ -203,7 +203,10 @@ class Timeline:
         ValueError
             As :meth:`reserve`, and when more would be free than the machine has. Nothing is changed then.
         """
-        self._book(start_s, end_s, allocation, covering, -1)
+        if allocation.lives is None:
+            self._book(start_s, end_s, allocation, covering, -1)
+        else:
+            self._book_parts(start_s, end_s, allocation, covering, -1)
 
     def advance(self, now_s: float) -> None:
         """Forget what lies before ``now_s``; ValueError when that is earlier than :attr:`now_s`."""
@@ -319,6 +322,20 @@ class Timeline:
         if count < 0:
             raise ValueError(self._tables.explain(count, start_s, self._times, self._rows, allocation, sign))
         self._count = count
+
+    def _book_parts(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource, sign: int) -> None:
+        """Book each part of an allocation over its own interval, all or nothing."""
+        if not allocation.storages:
+            covering &= ~Resource.BURST_BUFFERS  # nothing to hold before the nodes
+        done: list[lives.Part] = []
+        for part in lives.parts(allocation.lives, start_s, end_s, covering):
+            try:
+                self._book(part.start_s, part.end_s, allocation, part.covering, sign)
+            except ValueError:
+                for before in reversed(done):
+                    self._book(before.start_s, before.end_s, allocation, before.covering, -sign)
+                raise
+            done.append(part)
 
     def _make_room(self, count: int) -> None:
         """Have at least ``count`` rows and some spare ones; the rows in use stay."""
