@@ -11,20 +11,22 @@ import random
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import msgspec
+
 from schedulers.core.allocation import find_growth
 from schedulers.core.cluster import Cluster
-from schedulers.core.guard import WireGuard, check_rows, check_start, check_wake
-from schedulers.core.job import Allocation, Job, job_from_wire
-from schedulers.core.ledger import Books
+from schedulers.core.guard import WireGuard, check_hold, check_rows, check_start, check_wake
+from schedulers.core.job import Allocation, Job, Lives, job_from_wire
+from schedulers.core.ledger import Ledger
 from schedulers.core.machine import Machine, MachineDefaults
 from schedulers.core.steering import Steering
-from schedulers.errors import DecisionRefused, RemoteProtocolError
+from schedulers.errors import DecisionRefused, OptionError, RemoteProtocolError
 from schedulers.jobmodels.base import Ended, Execution, Released, Step, TimeSharing
 from schedulers.jobmodels.rigid import Rigid
-from schedulers.policykit.decisions import Arrange, Kill, Reject, SetPowerState, Start, WakeAt
+from schedulers.policykit.decisions import Arrange, Evict, Hold, Kill, Reject, SetPowerState, Start, WakeAt
 from schedulers.policykit.estimates import Estimator, Walltimes
 from schedulers.policykit.explain import PassNotes
-from schedulers.policykit.view import Policy, Running, View
+from schedulers.policykit.view import Holding, Policy, Running, View
 from schedulers.timeline import Timeline
 from schedulers.timeline.placement import Placement
 from schedulers.wire.messages import (
@@ -76,7 +78,13 @@ class Observer:
         """A job ended and gave everything back."""
 
     def resized(self, running: Running, now_s: float) -> None:
-        """A running job was given nodes, or left some: ``running.allocation`` is what it holds now."""
+        """A running job was given nodes, or gave something back: ``running.allocation`` is what it holds now."""
+
+    def held(self, job: Job, holding: Holding, now_s: float) -> None:
+        """A waiting job was given its burst buffer."""
+
+    def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
+        """A waiting job lost its burst buffer, held until now."""
 
     def notes(self, now_s: float, notes: PassNotes) -> None:
         """A pass wrote these notes (only called when the session explains)."""
@@ -109,6 +117,8 @@ class Session:
         Expected durations of jobs; default: their walltimes.
     steering
         Controllers that resize running jobs; ``execution`` must be one that can.
+    lives
+        How long a job's burst buffers and bandwidth are held, around its nodes; default: as long as its nodes.
     """
 
     def __init__(
@@ -125,6 +135,7 @@ class Session:
         observer: Observer | None = None,
         estimator: Estimator | None = None,
         steering: Steering | None = None,
+        lives: Callable[[Job], Lives | None] | None = None,
     ) -> None:
         self._policy = policy
         self._rng = random.Random(seed)
@@ -138,13 +149,19 @@ class Session:
         self._observer = observer or Observer()
         self._estimator: Estimator = estimator if estimator is not None else Walltimes()
         self._steering = steering
+        if lives is not None and timeline.holds_nodes_longer:
+            raise OptionError(
+                "holdings with lives of their own and the published timeline exclude each other: the published "
+                "scheduler held burst buffers as long as nodes"
+            )
+        self._lives = lives
         self._notebook: dict[str, Any] = {}
         self._queue: dict[str, Job] = {}
         self._profiles: dict[str, dict[str, dict[str, Any]]] = {}
         self._numbers = 0
         self._static_done = False
         self._machine: Machine | None = None
-        self._books: Books
+        self._books: Ledger
         self._wire: WireGuard
         self._now_s = 0.0
         self._dirty = False
@@ -165,7 +182,7 @@ class Session:
         return self._books.cluster
 
     @property
-    def books(self) -> Books:
+    def books(self) -> Ledger:
         """What runs, on what, until when."""
         return self._books
 
@@ -224,7 +241,7 @@ class Session:
         machine = Machine.from_simulation_begins(event, self._defaults)
         self._machine = machine if self._sharing is None else machine.stacked(self._sharing.rows)
         timeline = self._timeline_class(self._machine, self._now_s, self._placement)
-        self._books = Books(self._machine, timeline, self._estimator)
+        self._books = Ledger(self._machine, timeline, self._estimator)
         self._wire = WireGuard(event.config, event.profiles)
         self._profiles = event.profiles
         self._execution.begin(machine, event.config)
@@ -244,6 +261,8 @@ class Session:
             workload = event.job_id.split("!", 1)[0]
             profile = self._profiles.get(workload, {}).get(str(event.job.get("profile")))
         job = job_from_wire(event.job_id, event.job, profile, self._numbers, event.timestamp)
+        if self._lives is not None:
+            job = msgspec.structs.replace(job, lives=self._lives(job))
         self._numbers += 1
         self._wire.submitted(job.id)
         self._observer.submitted(job, self._now_s)
@@ -323,6 +342,7 @@ class Session:
             self._notebook,
             notes,
             self._estimator.estimate_s,
+            self._books.held,
         )
         for decision in self._policy(view):
             enact = self._ENACT.get(type(decision))
@@ -341,13 +361,30 @@ class Session:
         self._observer.started(job, allocation, self._now_s)
         self._send(self._execution.start(job, allocation, self._now_s))
 
+    def _hold(self, decision: Hold) -> None:
+        job = decision.job
+        check_hold(self.cluster, job.id in self._queue, decision, self._now_s)
+        self._books.hold(job, decision.allocation, self._now_s, decision.until_s)
+        self._observer.held(job, self._books.held[job.id], self._now_s)
+
+    def _evict(self, decision: Evict) -> None:
+        if decision.job.id not in self._books.held:
+            raise DecisionRefused(
+                decision.job.id, "only a waiting job that holds a burst buffer can be evicted from it"
+            )
+        holding = self._books.evict(decision.job.id, self._now_s)
+        self._observer.evicted(decision.job, holding, self._now_s)
+
     def _arrange(self, decision: Arrange) -> None:
         if self._sharing is None:
             raise DecisionRefused("", "jobs can only be moved where they share nodes in time (gang scheduling)")
         for job, _ in decision.places:
             if job.id not in self._books.running:
                 raise DecisionRefused(job.id, "only a running job can be moved")
-            self._books.lift(job.id, self._now_s)
+            try:
+                self._books.lift(job.id, self._now_s)
+            except ValueError as error:
+                raise DecisionRefused(job.id, str(error)) from error
         for job, allocation in decision.places:
             check_start(self.cluster, True, job, allocation)
             check_rows(self.machine, job, allocation)
@@ -357,6 +394,8 @@ class Session:
     def _reject_waiting(self, decision: Reject) -> None:
         if decision.job.id not in self._queue:
             raise DecisionRefused(decision.job.id, "only a waiting job can be rejected")
+        if decision.job.id in self._books.held:
+            self._evict(Evict(decision.job))
         del self._queue[decision.job.id]
         self._reject(decision.job, decision.reason)
 
@@ -378,6 +417,8 @@ class Session:
 
     _ENACT: ClassVar[dict[type, Callable[[Session, Any], None]]] = {
         Start: _start,
+        Hold: _hold,
+        Evict: _evict,
         Reject: _reject_waiting,
         Kill: _kill,
         WakeAt: _wake,
@@ -404,8 +445,11 @@ class Session:
             steering.enact(resize, gained, self._now_s)
 
     def _left(self, released: Released) -> None:
-        """A running job has left nodes: they are free for the policy's next pass."""
-        changed = self._books.leave(released.job_id, released.nodes, self._now_s)
+        """A running job has given something back: it is free for the policy's next pass."""
+        try:
+            changed = self._books.give_back(released.job_id, self._now_s, released.nodes, released.covering)
+        except ValueError as error:
+            raise DecisionRefused(released.job_id, str(error)) from error
         self._observer.resized(changed, self._now_s)
         self._dirty = True
 
@@ -420,6 +464,8 @@ class Session:
             self._send(step.requests)
         for released in step.released:
             self._left(released)
+        for expected in step.expected:
+            self._books.expect(expected.job_id, expected.until_s, self._now_s, expected.covering)
         for ended in step.ended:
             self._job_ended(ended)
 

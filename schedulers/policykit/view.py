@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, Protocol
 
@@ -13,16 +13,58 @@ from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.policykit.decisions import Decision
 from schedulers.policykit.explain import PassNotes
-from schedulers.timeline import Timeline
+from schedulers.timeline import Resource, Timeline
+
+
+class Holding(msgspec.Struct, frozen=True, gc=False):
+    """Something that a job holds, or held, over an interval of its own.
+
+    Attributes
+    ----------
+    covering
+        The kinds of resources that share the interval.
+    allocation
+        Of which the covered kinds count. The nodes of a burst buffer or of bandwidth are those that it was granted
+        for.
+    start_s
+        Since when (s).
+    end_s
+        Until when it is expected to be held, or was (s).
+    """
+
+    covering: Resource
+    allocation: Allocation
+    start_s: float
+    end_s: float
 
 
 class Running(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """A running job: since when, where, and until when at the latest (``start + walltime``)."""
+    """A running job: since when, where, and until when at the latest (``start + walltime``).
+
+    Attributes
+    ----------
+    job, start_s, end_s
+        The job; when it was given its nodes, until when at the latest it was expected to have them (s).
+    allocation
+        What it holds now. Where nodes or burst buffers were given back alone, the storages need not stand for the nodes
+        in turn.
+    apart
+        What it holds, where that is not all held from ``start_s`` to ``end_s``.
+    past
+        What it gave back before its end, where that was not nodes together with all that belonged to them.
+    """
 
     job: Job
     start_s: float
     end_s: float
     allocation: Allocation
+    apart: tuple[Holding, ...] = ()
+    past: tuple[Holding, ...] = ()
+
+    @property
+    def holdings(self) -> tuple[Holding, ...]:
+        """What it holds, since when, and until when that is expected."""
+        return self.apart or (Holding(Resource.ALL, self.allocation, self.start_s, self.end_s),)
 
 
 class View:
@@ -46,12 +88,15 @@ class View:
         Where the policy writes why jobs wait, or ``None`` when nobody asked.
     estimate_s
         Expected duration of a job in seconds: its walltime, unless the session was given a predictor.
+    held
+        Burst buffers that waiting jobs hold already (:class:`schedulers.policykit.decisions.Hold`), by job id.
     """
 
     __slots__ = (
         "_timeline",
         "_timeline_source",
         "estimate_s",
+        "held",
         "machine",
         "notebook",
         "notes",
@@ -72,6 +117,7 @@ class View:
         notebook: dict[str, Any],
         notes: PassNotes | None = None,
         estimate_s: Callable[[Job], float] = attrgetter("walltime_s"),
+        held: Mapping[str, Holding] | None = None,
     ) -> None:
         self.now_s = now_s
         self.machine = machine
@@ -81,6 +127,7 @@ class View:
         self.notebook = notebook
         self.notes = notes
         self.estimate_s = estimate_s
+        self.held: Mapping[str, Holding] = held if held is not None else {}
         self._timeline_source = timeline_source
         self._timeline: Timeline | None = None
 
