@@ -20,8 +20,8 @@ class Availability:
         self._blocked_from: dict[int, float] = {}
 
     def blocked(self, time_s: float) -> set[int]:
-        """Nodes that are blocked at a time."""
-        return {node for node, from_s in self._blocked_from.items() if from_s <= time_s}
+        """Nodes that are blocked at a time; at infinity those whose block begins at all."""
+        return {node for node, from_s in self._blocked_from.items() if from_s <= time_s and from_s < math.inf}
 
     def block(self, node: int, from_s: float) -> None:
         """Take a node away from ``from_s`` on; taking it twice changes nothing."""
