@@ -41,6 +41,9 @@ COLUMNS = (
 )
 """Columns of ``jobs.csv`` that are read (the others follow from them)."""
 
+LIVES_COLUMNS = ("node_lives", "storage_lives")
+"""Columns of ``allocations.csv`` that are there when something was held over an interval of its own."""
+
 OLD_NAMES = {
     "job_id": "jobID",
     "requested_number_of_resources": "requested_number_of_processors",
@@ -97,6 +100,9 @@ class JobTable:
         Who submitted the job ("" where unknown).
     machine
         Size of the machine.
+    node_lives, storage_lives
+        What a job held when, where that was not all of it from start to end (:mod:`analysis.holdings`); no columns or
+        "" where it was.
     """
 
     job_id: Sequence[str]
@@ -113,6 +119,8 @@ class JobTable:
     storages: Sequence[str]
     user: Sequence[str]
     machine: MachineInfo = MachineInfo()
+    node_lives: Sequence[str] = ()
+    storage_lives: Sequence[str] = ()
 
     def __len__(self) -> int:
         return len(self.job_id)
@@ -162,6 +170,8 @@ class JobTable:
             pick(self.storages),
             pick(self.user),
             self.machine,
+            pick(self.node_lives) if self.node_lives else (),
+            pick(self.storage_lives) if self.storage_lives else (),
         )
 
     def ran(self) -> JobTable:
@@ -242,7 +252,7 @@ def parse_storages(text: str) -> dict[int, int]:
 
 
 def _with_allocations(table: JobTable, path: Path) -> JobTable:
-    columns = _read_columns(path, ("job_id", "workload_name", "user", "bb_bytes", "storages"))
+    columns = _read_columns(path, ("job_id", "workload_name", "user", "bb_bytes", "storages"), LIVES_COLUMNS)
     sizes = _numbers(path, "bb_bytes", columns["bb_bytes"])
     row_of = {key: row for row, key in enumerate(zip(columns["workload_name"], columns["job_id"], strict=True))}
     rows = [row_of.get(key, -1) for key in zip(table.workload, table.job_id, strict=True)]
@@ -251,10 +261,15 @@ def _with_allocations(table: JobTable, path: Path) -> JobTable:
         bb_bytes=np.array([sizes[row] if row >= 0 else 0.0 for row in rows]),
         storages=[columns["storages"][row] if row >= 0 else "" for row in rows],
         user=[columns["user"][row] if row >= 0 else "" for row in rows],
+        node_lives=[columns["node_lives"][row] if row >= 0 else "" for row in rows] if columns["node_lives"] else (),
+        storage_lives=(
+            [columns["storage_lives"][row] if row >= 0 else "" for row in rows] if columns["storage_lives"] else ()
+        ),
     )
 
 
-def _read_columns(path: Path, names: Sequence[str]) -> dict[str, list[str]]:
+def _read_columns(path: Path, names: Sequence[str], optional: Sequence[str] = ()) -> dict[str, list[str]]:
+    """Read columns by name; of the optional ones those that are there, the others are empty."""
     try:
         stream = path.open(encoding="utf-8", newline="")
     except OSError as error:
@@ -266,14 +281,15 @@ def _read_columns(path: Path, names: Sequence[str]) -> dict[str, list[str]]:
         missing = [name for name in names if name not in header]
         if missing:
             raise AnalysisError(f"{path}, line 1: no column {missing[0]!r}; found {', '.join(header) or 'nothing'}")
-        places = [header.index(name) for name in names]
-        columns: list[list[str]] = [[] for _ in names]
+        present = [*names, *(name for name in optional if name in header)]
+        places = [header.index(name) for name in present]
+        columns: list[list[str]] = [[] for _ in present]
         for fields in reader:
             if len(fields) != len(header):
                 raise AnalysisError(f"{path}, line {reader.line_num}: expected {len(header)} fields, got {len(fields)}")
             for column, place in zip(columns, places, strict=True):
                 column.append(fields[place])
-    return dict(zip(names, columns, strict=True))
+    return {name: [] for name in optional} | dict(zip(present, columns, strict=True))
 
 
 def _numbers(path: Path, name: str, texts: Sequence[str]) -> Floats:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis import holdings
 from analysis.tables import Floats, JobTable
 
 
@@ -65,11 +66,9 @@ def queued_bytes(table: JobTable) -> Steps:
 
 def busy_nodes(table: JobTable) -> Steps:
     """Nodes held by jobs."""
-    ran = table.ran()
-    return steps(ran.start_s, ran.finish_s, ran.nodes.astype(np.float64))
+    return steps(*holdings.held_nodes(table.ran()))
 
 
 def held_bytes(table: JobTable) -> Steps:
     """Burst-buffer bytes held by jobs."""
-    ran = table.ran()
-    return steps(ran.start_s, ran.finish_s, ran.nodes * ran.bb_bytes)
+    return steps(*holdings.held_bytes(table.ran()))
