@@ -72,10 +72,8 @@ class Filling:
         asks = np.array([_asks(job, tables) for job in jobs], np.int64).reshape(number, 4)
         spans = np.array([(estimate_s(job), now_s - job.submit_time_s) for job in jobs], np.float64).reshape(number, 2)
         self._hopeless = np.zeros(number, np.bool_)
-        self._picture = (
-            asks, spans, times[points], rows[points], tables.word_count, nodes_first, self._hopeless,
-            (*tables.for_find, tables.work, tables.demand, tables.chosen),
-        )  # fmt: skip
+        picture = filling_kernels.Picture(times[points], rows[points], asks, spans, self._hopeless, nodes_first)
+        self._picture = (tuple(picture), tables.for_kernels, tables.scratch)
         self._left, self._scratch = np.empty((len(points), rows.shape[1]), np.int64), np.empty(3)
         free, score = timeline.free_nodes_now(), np.empty(3)
         for index, job in enumerate(jobs):

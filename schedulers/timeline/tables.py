@@ -43,10 +43,12 @@ class Tables:
         ``int64[width]``: the row of the empty machine (layout: :mod:`schedulers.timeline.layout`).
     words, rooms, bands
         Slices of a row.
-    for_find, work, demand, chosen
-        Last arguments of :func:`schedulers.timeline.fit_kernels.find_fit`; ``work`` changes in :meth:`make_room`.
-    for_book
-        Last arguments of :func:`schedulers.timeline.fit_kernels.book_checked`.
+    for_kernels
+        A :class:`schedulers.timeline.layout.Machine`, as a plain tuple.
+    scratch
+        A :class:`schedulers.timeline.layout.Scratch`, as a plain tuple; another one after :meth:`make_room`.
+    demand, chosen
+        Parts of it.
 
     Raises
     ------
@@ -79,26 +81,31 @@ class Tables:
         nearest = np.ascontiguousarray(machine.nearest_storages, np.int32).reshape(self.node_count, len(room))
         self.demand = np.zeros(len(self.capacity), np.int64)
         self.chosen = np.zeros((2, self.node_count), np.int32)
-        self.for_find = (
-            _NODE_ORDERS[placement.node_order],
-            _STORAGE_ORDERS[placement.storage_order],
-            nearest,
-            node_link,
-            parents,
-            _groups(node_link, self.link_count),
+        self.for_kernels = tuple(
+            layout.Machine(
+                words=self.word_count,
+                storages=len(room),
+                node_order=_NODE_ORDERS[placement.node_order],
+                storage_order=_STORAGE_ORDERS[placement.storage_order],
+                nearest=nearest,
+                node_link=node_link,
+                parents=parents,
+                groups=_groups(node_link, self.link_count),
+                capacity=self.capacity,
+            )
         )
         self._below = _nodes_below(node_link, parents)
-        self.work = np.zeros((0, len(self.capacity)), np.int64)
+        self.scratch = (np.zeros((0, len(self.capacity)), np.int64), self.demand, self.chosen)
         self.make_room(28)
-        self.for_book = (node_link, parents, self.capacity, self.word_count, len(room), self.demand)
 
     def make_room(self, segments: int) -> None:
-        """Have scratch memory for timelines of at least so many segments; makes a new :attr:`work` where needed."""
-        if layout.BACK + segments <= len(self.work):
+        """Have scratch memory for timelines of at least so many segments; makes a new :attr:`scratch` where needed."""
+        if layout.BACK + segments <= len(self.scratch[0]):
             return
-        self.work = np.zeros((layout.BACK + 2 * segments, len(self.capacity)), np.int64)
-        self.work[layout.FULL] = self.capacity
-        self.work[layout.BELOW, self.bands] = self._below
+        work = np.zeros((layout.BACK + 2 * segments, len(self.capacity)), np.int64)
+        work[layout.FULL] = self.capacity
+        work[layout.BELOW, self.bands] = self._below
+        self.scratch = (work, self.demand, self.chosen)
 
     def explain(
         self,

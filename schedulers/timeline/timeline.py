@@ -288,8 +288,8 @@ class Timeline:
             return math.inf
         tables.make_room(self._count)
         start_s: float = kernels.find_fit(
-            self._times, self._count, self._rows, tables.word_count, job.nodes, duration_s, bb_bytes, io_rate, uses,
-            first_s, latest_s, *tables.for_find, tables.work, tables.demand, tables.chosen,
+            self._times, self._count, self._rows, (job.nodes, bb_bytes, io_rate, uses), duration_s, first_s, latest_s,
+            tables.for_kernels, tables.scratch,
         )  # fmt: skip
         return start_s
 
@@ -314,10 +314,10 @@ class Timeline:
         if not 0 <= bb_bytes * len(allocation.storages) <= tables.total_room or io_rate < 0:
             raise ValueError(f"sizes must be >= 0, and fit all storage ({tables.total_room} bytes): {allocation}")
         self._make_room(self._count)
+        nodes, storages = np.array(allocation.nodes, np.int32), np.array(allocation.storages, np.int32)
         count = kernels.book_checked(
             self._times, self._count, self._rows, start_s, end_s, sign,
-            np.array(allocation.nodes, np.int32), np.array(allocation.storages, np.int32),
-            bb_bytes, min(io_rate, tables.widest_band + 1), uses, *tables.for_book,
+            (nodes, storages, bb_bytes, min(io_rate, tables.widest_band + 1), uses), tables.for_kernels, tables.scratch,
         )  # fmt: skip
         if count < 0:
             raise ValueError(self._tables.explain(count, start_s, self._times, self._rows, allocation, sign))
