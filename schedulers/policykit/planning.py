@@ -99,7 +99,8 @@ class Planner:
         held = timeline.holds_nodes_longer
         capacity = count + (4 if held else 2) * number + 4
         tables.make_room(capacity)
-        self._rules = tuple(plan_kernels.Rules(stride, held, objective.latest, shape))
+        rules = plan_kernels.Rules(stride, held, objective.latest, shape)
+        self._rules = tuple(rules)
         self._machine, self._scratch = tables.for_kernels, tables.scratch
         self._plan = tuple(
             plan_kernels.Plan(
@@ -112,13 +113,13 @@ class Planner:
         slots = plan_kernels.Slots(
             times=np.empty((2 * levels, capacity)),
             rows=np.empty((2 * levels, capacity, width), np.int64),
-            count=np.zeros(2 * levels, np.int64),
+            counts=np.zeros(2 * levels, np.int64),
             score=np.zeros((2 * levels, 2)),
             which=np.array([range(levels), range(levels, 2 * levels)], np.int64),
         )
         slots.times[0, :count] = times
         slots.rows[0, :count] = rows
-        slots.count[0] = count
+        slots.counts[0] = count
         self._slots = tuple(slots)
         asks = np.array([_asks(job, bool(tables.link_count)) for job in jobs], np.int64).reshape(number, 4)
         weights = objective.weights([job.walltime_s for job in jobs])
@@ -129,13 +130,12 @@ class Planner:
         table = plan_kernels.Jobs(asks, np.array(spans, np.float64).reshape(number, 4), np.zeros(number))
         self._spans, self._least = table.spans, table.least
         self._jobs = tuple(table)
-        self._least[:] = self._uncontended(shape)
+        self._least[:] = self._uncontended(rules)
 
     @property
     def starts_s(self) -> npt.NDArray[np.float64]:
         """Planned start of each job (s), of the order planned last."""
-        starts: npt.NDArray[np.float64] = self._plan[2]
-        return starts
+        return np.asarray(self._plan[2], np.float64)  # the array itself
 
     @property
     def least(self) -> float:
@@ -215,11 +215,11 @@ class Planner:
         )
         return planned
 
-    def _uncontended(self, shape: tuple[float, float, float]) -> npt.NDArray[np.float64]:
+    def _uncontended(self, rules: plan_kernels.Rules) -> npt.NDArray[np.float64]:
         """Least term of each job; notes the start of each with the queue empty but for it as the earliest there is."""
-        rules = tuple(plan_kernels.Rules(*self._rules)._replace(latest=False))
+        single = tuple(rules._replace(latest=False))
         for index in range(len(self.jobs)):
-            self._plan_from(np.array([index], np.int32), rules)
+            self._plan_from(np.array([index], np.int32), single)
         first_s = self.starts_s.copy()
         self.starts_s[:] = 0.0
         self._spans[:, 3] = first_s
@@ -227,7 +227,7 @@ class Planner:
             return np.zeros(len(self.jobs))
         waits = first_s - self._spans[:, 1]
         terms = [
-            plan_kernels.term(wait, weight, shape) if wait < math.inf else 0.0
+            plan_kernels.term(wait, weight, rules.shape) if wait < math.inf else 0.0
             for wait, weight in zip(waits.tolist(), self._spans[:, 2].tolist(), strict=True)
         ]
         return np.array(terms, np.float64)

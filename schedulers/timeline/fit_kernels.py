@@ -31,10 +31,12 @@ from schedulers.timeline.layout import (
     PLAIN_GRANT,
     PLAIN_MACHINE,
     PLAIN_SCRATCH,
+    PLAIN_TREE,
     ROW,
     ROWS,
     SINCE,
     TIMES,
+    TREE,
     USE_LINKS,
     USE_NODES,
     USE_STORAGES,
@@ -43,6 +45,7 @@ from schedulers.timeline.layout import (
     Grant,
     Machine,
     Scratch,
+    Tree,
 )
 from schedulers.timeline.placement_kernels import choose, holds, popcount
 
@@ -116,7 +119,7 @@ def _next_with_enough(rows, count, first, ask):
     return first
 
 
-@njit(int64(ROWS, int64, ROWS, int64, int64, ASK, MACHINE), **OPTIONS)
+@njit(int64(ROWS, int64, ROWS, int64, int64, ASK, MACHINE), forceinline=True, **OPTIONS)
 def _grow_backwards(rows, count, work, lowest, last, ask, machine):
     """First segment, not before ``lowest``, from which the job fits up to and including ``last``.
 
@@ -288,11 +291,11 @@ def conflict(times, count, rows, start_s, end_s, demand, sign, words, capacity):
     return -1
 
 
-@njit(int64(GRANT, MACHINE, ROW), **OPTIONS)
-def measure(grant, machine, demand):
+@njit(int64(GRANT, TREE, ROW), forceinline=True, **OPTIONS)
+def measure(grant, tree, demand):
     """Write the demand of an allocation; return 0, or the code of what is wrong with it (the demand is then spoilt)."""
-    nodes, storages, uses, words = grant.nodes, grant.storages, grant.uses, machine.words
-    node_link, parents = machine.node_link, machine.parents
+    nodes, storages, uses, words = grant.nodes, grant.storages, grant.uses, tree.words
+    node_link, parents = tree.node_link, tree.parents
     first = HEAD + words
     for column in range(len(demand)):
         demand[column] = 0
@@ -305,7 +308,7 @@ def measure(grant, machine, demand):
         demand[HEAD + (node >> 6)] |= bit
         link = node_link[node] if uses & USE_LINKS else -1
         while link >= 0:
-            demand[first + machine.storages + link] += grant.io_rate
+            demand[first + tree.storages + link] += grant.io_rate
             link = parents[link]
     if uses & USE_NODES:
         demand[FREE_NODES] = len(nodes)
@@ -316,24 +319,24 @@ def measure(grant, machine, demand):
         if uses & USE_NODES and len(storages) != len(nodes) and len(storages) > 0:
             return BAD_COUNT
         for storage in storages:
-            if storage < 0 or storage >= machine.storages:
+            if storage < 0 or storage >= tree.storages:
                 return BAD_STORAGE
             demand[first + storage] += grant.bb_bytes
         demand[FREE_BYTES] = len(storages) * grant.bb_bytes
     return 0
 
 
-@njit(int64(TIMES, int64, ROWS, float64, float64, int64, PLAIN_GRANT, PLAIN_MACHINE, PLAIN_SCRATCH), **OPTIONS)
-def book_checked(times, count, rows, start_s, end_s, sign, grant, machine, scratch):
+@njit(int64(TIMES, int64, ROWS, float64, float64, int64, PLAIN_GRANT, PLAIN_TREE, ROW), **OPTIONS)
+def book_checked(times, count, rows, start_s, end_s, sign, grant, tree, demand):
     """:func:`measure` a :class:`Grant`, look for a :func:`conflict`, :func:`book`; the groups come without their names.
 
     Returns the new number of segments; ``-1 - segment`` for a conflict or a ``BAD_`` code, with nothing changed.
     """
-    machine, demand = Machine(*machine), scratch[1]
-    wrong = measure(Grant(*grant), machine, demand)
+    tree = Tree(*tree)
+    wrong = measure(Grant(*grant), tree, demand)
     if wrong != 0:
         return wrong
-    segment = conflict(times, count, rows, start_s, end_s, demand, sign, machine.words, machine.capacity)
+    segment = conflict(times, count, rows, start_s, end_s, demand, sign, tree.words, tree.capacity)
     if segment >= 0:
         return -1 - segment
     return book(times, count, rows, start_s, end_s, demand, sign)

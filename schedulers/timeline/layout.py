@@ -97,6 +97,15 @@ class Machine(NamedTuple):
     node_link: npt.NDArray[np.int32]
     parents: npt.NDArray[np.int32]
     groups: npt.NDArray[np.int64]
+
+
+class Tree(NamedTuple):
+    """What booking needs of the machine: numbers of words and storages, links, what there is in all."""
+
+    words: int
+    storages: int
+    node_link: npt.NDArray[np.int32]
+    parents: npt.NDArray[np.int32]
     capacity: npt.NDArray[np.int64]
 
 
@@ -134,11 +143,13 @@ def plain(*fields: types.Type) -> types.Type:
 
 
 _ASK = (types.int64,) * 4
-_MACHINE = (*(types.int64,) * 4, TABLE, INDICES, INDICES, ROWS, ROW)
+_MACHINE = (*(types.int64,) * 4, TABLE, INDICES, INDICES, ROWS)
+_TREE = (types.int64, types.int64, INDICES, INDICES, ROW)
 _SCRATCH = (ROWS, ROW, TABLE)
 ASK, MACHINE, SCRATCH = named(Ask, *_ASK), named(Machine, *_MACHINE), named(Scratch, *_SCRATCH)
 PLAIN_ASK, PLAIN_MACHINE, PLAIN_SCRATCH = plain(*_ASK), plain(*_MACHINE), plain(*_SCRATCH)
 _GRANT = (INDICES, INDICES, types.int64, types.int64, types.int64)
+TREE, PLAIN_TREE = named(Tree, *_TREE), plain(*_TREE)
 GRANT, PLAIN_GRANT = named(Grant, *_GRANT), plain(*_GRANT)
 """Types of the groups."""
 

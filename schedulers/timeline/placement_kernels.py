@@ -117,7 +117,7 @@ def _draw(window, first, link, io_rate, parents):
     return True
 
 
-@njit(void(ROW, ROW, ASK, MACHINE), **OPTIONS)
+@njit(void(ROW, ROW, ASK, MACHINE), forceinline=True, **OPTIONS)
 def _first_nodes(window, demand, ask, machine):
     """Choose the first nodes, skipping those under a full link; write them to the demand's words."""
     words, missing, io_rate = machine.words, ask.nodes, ask.io_rate
@@ -174,7 +174,7 @@ def _nodes_by_link(window, demand, ask, spread, machine):
             missing -= 1
 
 
-@njit(int64(ROW, ROW, ROW, int64, int64, MACHINE), **OPTIONS)
+@njit(int64(ROW, ROW, ROW, int64, int64, MACHINE), forceinline=True, **OPTIONS)
 def _storage_for(window, after, since, node, bb_bytes, machine):
     """Storage with room for one more request, by the order; -1 for none. See :func:`choose`."""
     first, nearest, order = HEAD + machine.words, machine.nearest, machine.storage_order
@@ -200,7 +200,7 @@ def _storage_for(window, after, since, node, bb_bytes, machine):
     return best
 
 
-@njit(void(ROW, ROW, ROW, ASK, MACHINE, SCRATCH), **OPTIONS)
+@njit(void(ROW, ROW, ROW, ASK, MACHINE, SCRATCH), forceinline=True, **OPTIONS)
 def choose(window, after, since, ask, machine, scratch):
     """Choose nodes and storages in a window that holds them; fill ``demand`` and ``chosen``, spoil ``window``.
 

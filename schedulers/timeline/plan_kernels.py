@@ -14,8 +14,8 @@ Layout (beyond that of :mod:`schedulers.timeline.fit_kernels`)
 ``spans: float64[jobs, 4]``    estimated duration, submission time (s), weight in the score, and the start that the job
                                would have if nobody were placed before it
 ``least: float64[jobs]``       the least that each job can add to the score (its start with the queue empty before it)
-``slot_*``                     checkpoints: ``slot_times[2 * levels, capacity]``, ``slot_rows``, ``slot_count``,
-                               ``slot_score[2 * levels, 2]`` (score of the jobs placed before, and their least)
+``Slots``                      checkpoints: ``times[2 * levels, capacity]``, ``rows``, ``counts``,
+                               ``score[2 * levels, 2]`` (score of the jobs placed before, and their least)
 ``which: int64[2, levels]``    slot of the current order's and of the trial's checkpoint per level
 ``starts: float64[jobs]``      planned start per job (by job, not by position)
 ``placed: int64[5, jobs]``     what was placed so far, by position: planned start, nodes, burst-buffer bytes and
@@ -78,7 +78,7 @@ class Slots(NamedTuple):
 
     times: npt.NDArray[np.float64]
     rows: npt.NDArray[np.int64]
-    count: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
     score: npt.NDArray[np.float64]
     which: npt.NDArray[np.int64]
 
@@ -264,7 +264,7 @@ def plan_from(order, level, limit, rules, jobs, slots, plan, machine, scratch):
     asks, spans, times, rows, starts, placed = jobs.asks, jobs.spans, plan.times, plan.rows, plan.starts, plan.placed
     words, demand = machine[0], scratch[1]
     slot = slots.which[0, level]
-    count = slots.count[slot]
+    count = slots.counts[slot]
     for segment in range(count):
         times[segment] = slots.times[slot, segment]
         for column in range(rows.shape[1]):
@@ -276,7 +276,7 @@ def plan_from(order, level, limit, rules, jobs, slots, plan, machine, scratch):
     for position in range(first, len(order)):
         if position % stride == 0 and position > first:
             slot = slots.which[1, position // stride]
-            slots.count[slot] = count
+            slots.counts[slot] = count
             for segment in range(count):
                 slots.times[slot, segment] = times[segment]
                 for column in range(rows.shape[1]):

@@ -45,10 +45,14 @@ class Tables:
         Slices of a row.
     for_kernels
         A :class:`schedulers.timeline.layout.Machine`, as a plain tuple.
+    for_booking
+        A :class:`schedulers.timeline.layout.Tree`, as a plain tuple.
     scratch
         A :class:`schedulers.timeline.layout.Scratch`, as a plain tuple; another one after :meth:`make_room`.
     demand, chosen
         Parts of it.
+    segments
+        How many segments a timeline may have for it.
 
     Raises
     ------
@@ -91,18 +95,19 @@ class Tables:
                 node_link=node_link,
                 parents=parents,
                 groups=_groups(node_link, self.link_count),
-                capacity=self.capacity,
             )
         )
+        self.for_booking = tuple(layout.Tree(self.word_count, len(room), node_link, parents, self.capacity))
         self._below = _nodes_below(node_link, parents)
-        self.scratch = (np.zeros((0, len(self.capacity)), np.int64), self.demand, self.chosen)
+        self.segments = 0
         self.make_room(28)
 
     def make_room(self, segments: int) -> None:
         """Have scratch memory for timelines of at least so many segments; makes a new :attr:`scratch` where needed."""
-        if layout.BACK + segments <= len(self.scratch[0]):
+        if segments <= self.segments:
             return
-        work = np.zeros((layout.BACK + 2 * segments, len(self.capacity)), np.int64)
+        self.segments = 2 * segments
+        work = np.zeros((layout.BACK + self.segments, len(self.capacity)), np.int64)
         work[layout.FULL] = self.capacity
         work[layout.BELOW, self.bands] = self._below
         self.scratch = (work, self.demand, self.chosen)

@@ -286,7 +286,8 @@ class Timeline:
             io_rate = tables.widest_band + 1  # as impossible, but small enough to be multiplied
         if not 0 < job.nodes <= tables.node_count:
             return math.inf
-        tables.make_room(self._count)
+        if self._count > tables.segments:
+            tables.make_room(self._count)
         start_s: float = kernels.find_fit(
             self._times, self._count, self._rows, (job.nodes, bb_bytes, io_rate, uses), duration_s, first_s, latest_s,
             tables.for_kernels, tables.scratch,
@@ -313,11 +314,12 @@ class Timeline:
         io_rate = allocation.io_rate if uses & layout.USE_LINKS else 0
         if not 0 <= bb_bytes * len(allocation.storages) <= tables.total_room or io_rate < 0:
             raise ValueError(f"sizes must be >= 0, and fit all storage ({tables.total_room} bytes): {allocation}")
-        self._make_room(self._count)
+        if self._count + _SPARE > len(self._times):
+            self._make_room(self._count)
         nodes, storages = np.array(allocation.nodes, np.int32), np.array(allocation.storages, np.int32)
         count = kernels.book_checked(
             self._times, self._count, self._rows, start_s, end_s, sign,
-            (nodes, storages, bb_bytes, min(io_rate, tables.widest_band + 1), uses), tables.for_kernels, tables.scratch,
+            (nodes, storages, bb_bytes, min(io_rate, tables.widest_band + 1), uses), tables.for_booking, tables.demand,
         )  # fmt: skip
         if count < 0:
             raise ValueError(self._tables.explain(count, start_s, self._times, self._rows, allocation, sign))
