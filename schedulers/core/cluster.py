@@ -45,8 +45,8 @@ class Limits:
 
     def __init__(self, machine: Machine) -> None:
         self._nodes = machine.width
-        self._room = [storage.capacity_bytes for storage in machine.storages]
-        self._largest = max(self._room, default=0)
+        self._free_bytes = [storage.capacity_bytes for storage in machine.storages]
+        self._largest = max(self._free_bytes, default=0)
         self._links = machine.links
         self._narrowest = min((link.capacity_bytes_per_s for link in machine.links), default=0)
         below = np.bincount(machine.node_link + 1, minlength=len(machine.links) + 1).tolist() if machine.links else [0]
@@ -77,11 +77,11 @@ class Limits:
         return reason
 
     def _storage_reason(self, nodes: int, bb_bytes: int) -> str | None:
-        if not self._room:
+        if not self._free_bytes:
             return f"bb {_gb(bb_bytes)}: the machine has no burst buffers"
         if bb_bytes > self._largest:
             return f"bb {_gb(bb_bytes)} > {_gb(self._largest)} of the largest storage node"
-        fitting = whole_requests(self._room, bb_bytes)
+        fitting = whole_requests(self._free_bytes, bb_bytes)
         if fitting < nodes:
             return f"{nodes} nodes x {_gb(bb_bytes)}: only {fitting} whole requests fit"
         return None
@@ -135,7 +135,7 @@ class Cluster:
         self._machine = machine
         self._limits = Limits(machine)
         self._holder: list[str | None] = [None] * len(machine.nodes)
-        self._room = [storage.capacity_bytes for storage in machine.storages]
+        self._free_bytes = [storage.capacity_bytes for storage in machine.storages]
         self._band = [link.capacity_bytes_per_s for link in machine.links]
         self._innermost: list[int] = machine.node_link.tolist() if machine.links else []
         self._held: dict[str, Held] = {}
@@ -157,7 +157,7 @@ class Cluster:
     @property
     def free_storage(self) -> list[int]:
         """Bytes free per storage node."""
-        return list(self._room)
+        return list(self._free_bytes)
 
     @property
     def free_bandwidth(self) -> list[int]:
@@ -308,7 +308,7 @@ class Cluster:
                 room[storage] -= held.storage.bb_bytes
         assert holder == self._holder, "holders do not follow from the allocations"
         assert self._held_nodes == len(holder) - holder.count(None), "the number of held nodes is wrong"
-        assert room == self._room, f"room {self._room} should be {room}"
+        assert room == self._free_bytes, f"free bytes {self._free_bytes} should be {room}"
         assert band == self._band, f"bandwidth {self._band} should be {band}"
         assert min(room, default=0) >= 0, f"a storage node is over-committed: {room}"
         assert min(band, default=0) >= 0, f"a link is over-committed: {band}"
@@ -367,13 +367,13 @@ class Cluster:
     def _space_reason(self, storages: tuple[int, ...], bb_bytes: int) -> str | None:
         need: dict[int, int] = {}
         for storage in storages:
-            if not 0 <= storage < len(self._room):
-                return f"unknown storage index {storage}: the machine has {len(self._room)} storage nodes"
+            if not 0 <= storage < len(self._free_bytes):
+                return f"unknown storage index {storage}: the machine has {len(self._free_bytes)} storage nodes"
             need[storage] = need.get(storage, 0) + bb_bytes
         for storage, size in need.items():
-            if size > self._room[storage]:
+            if size > self._free_bytes[storage]:
                 name = self._machine.storages[storage].name
-                return f"storage {name} has {_gb(self._room[storage])} left, the allocation takes {_gb(size)}"
+                return f"storage {name} has {_gb(self._free_bytes[storage])} left, the allocation takes {_gb(size)}"
         return None
 
     def _bandwidth_reason(self, job: Job, allocation: Allocation) -> str | None:
@@ -420,7 +420,7 @@ class Cluster:
         if Resource.BURST_BUFFERS in covering:
             size = sign * allocation.bb_bytes
             for storage in allocation.storages:
-                self._room[storage] -= size
+                self._free_bytes[storage] -= size
         if Resource.BANDWIDTH in covering and allocation.io_rate and self._innermost:
             for link, flow in self._flow(allocation).items():
                 self._band[link] -= sign * flow

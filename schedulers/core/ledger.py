@@ -342,8 +342,8 @@ class Ledger:
                     links[link] -= part.io_rate
         bits = np.unpackbits(row[tables.words].view(np.uint8), bitorder="little")
         assert set(np.flatnonzero(bits).tolist()) == free, f"at {time_s} s other nodes are free than {sorted(free)}"
-        assert row[tables.rooms].tolist() == storage, f"at {time_s} s other bytes are free than {storage}"
-        assert row[tables.bands].tolist() == links, f"at {time_s} s other bandwidth is free than {links}"
+        assert row[tables.storages].tolist() == storage, f"at {time_s} s other bytes are free than {storage}"
+        assert row[tables.links].tolist() == links, f"at {time_s} s other bandwidth is free than {links}"
 
     # ------------------------------------------------------------------ steps
 

@@ -77,7 +77,7 @@ class Filling:
         self._left, self._scratch = np.empty((len(points), rows.shape[1]), np.int64), np.empty(3)
         free, score = timeline.free_nodes_now(), np.empty(3)
         for index, job in enumerate(jobs):
-            impossible = job.nodes > free or job.bb_bytes > tables.largest_room
+            impossible = job.nodes > free or job.bb_bytes > tables.largest_bytes
             self._hopeless[index] = impossible or self._climb(np.array([index]), 0, score)[1] < 0
 
     @property
@@ -133,8 +133,8 @@ def plain_score(
 
 def _asks(job: Job, tables: Tables) -> tuple[int, int, int, int]:
     """What a job asks, and which resources count, as the kernels read it."""
-    io_rate = min(job.io_rate, tables.widest_band + 1) if tables.link_count else 0
-    bb_bytes = min(job.bb_bytes, tables.largest_room + 1)  # as impossible, but small enough to be multiplied
+    io_rate = min(job.io_rate, tables.widest_rate + 1) if tables.link_count else 0
+    bb_bytes = min(job.bb_bytes, tables.largest_bytes + 1)  # as impossible, but small enough to be multiplied
     uses = Resource.NODES.value
     uses |= fit_kernels.USE_STORAGES if bb_bytes else 0
     uses |= fit_kernels.USE_LINKS if io_rate else 0

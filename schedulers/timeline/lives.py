@@ -113,10 +113,10 @@ def _fit_at(
         return None
     left: list[int] = []
     if bb_bytes:
-        left = _during(times, rows, spans[Resource.BURST_BUFFERS])[:, tables.rooms].min(axis=0).tolist()
+        left = _during(times, rows, spans[Resource.BURST_BUFFERS])[:, tables.storages].min(axis=0).tolist()
         if sum(size // bb_bytes for size in left) < job.nodes:
             return None
-    band = _during(times, rows, spans[Resource.BANDWIDTH])[:, tables.bands].min(axis=0).tolist()
+    band = _during(times, rows, spans[Resource.BANDWIDTH])[:, tables.links].min(axis=0).tolist()
     placement = tables.placement
     chosen = choose_nodes(tables.machine, nodes, band, job.nodes, io_rate, placement.node_order)
     if chosen is None:
@@ -136,7 +136,7 @@ def _during(times: npt.NDArray[np.float64], rows: npt.NDArray[np.int64], part: P
 def _at_end(tables: Tables, times: npt.NDArray[np.float64], rows: npt.NDArray[np.int64], end_s: float) -> AtEnd:
     """What is left of the storage nodes at a time, and since when."""
     last = max(0, int(np.searchsorted(times, end_s, side="right")) - 1)
-    room = rows[: last + 1, tables.rooms]
+    room = rows[: last + 1, tables.storages]
     since = []
     for column in range(room.shape[1]):
         changes = np.flatnonzero(room[:, column] != room[last, column])

@@ -41,7 +41,7 @@ class Tables:
     ----------
     capacity
         ``int64[width]``: the row of the empty machine (layout: :mod:`schedulers.timeline.layout`).
-    words, rooms, bands
+    words, storages, links
         Slices of a row.
     for_kernels
         A :class:`schedulers.timeline.layout.Machine`, as a plain tuple.
@@ -68,15 +68,15 @@ class Tables:
         self.word_count = (self.node_count + 63) // 64
         room = [storage.capacity_bytes for storage in machine.storages]
         band = [link.capacity_bytes_per_s for link in machine.links]
-        self.total_room = sum(room)
-        self.largest_room = max(room, default=0)
-        self.widest_band = max(band, default=0)
+        self.total_bytes = sum(room)
+        self.largest_bytes = max(room, default=0)
+        self.widest_rate = max(band, default=0)
         self._check_sizes(len(room))
         first = layout.HEAD + self.word_count
         self.words = slice(layout.HEAD, first)
-        self.rooms = slice(first, first + len(room))
-        self.bands = slice(first + len(room), first + len(room) + len(band))
-        self.capacity = np.array([self.node_count, self.total_room, *[0] * self.word_count, *room, *band], np.int64)
+        self.storages = slice(first, first + len(room))
+        self.links = slice(first + len(room), first + len(room) + len(band))
+        self.capacity = np.array([self.node_count, self.total_bytes, *[0] * self.word_count, *room, *band], np.int64)
         self.capacity[self.words] = bitset(range(self.node_count), self.word_count)
         node_link = np.full(self.node_count, -1, np.int32)
         if machine.links:
@@ -109,7 +109,7 @@ class Tables:
         self.segments = 2 * segments
         work = np.zeros((layout.BACK + self.segments, len(self.capacity)), np.int64)
         work[layout.FULL] = self.capacity
-        work[layout.BELOW, self.bands] = self._below
+        work[layout.BELOW, self.links] = self._below
         self.scratch = (work, self.demand, self.chosen)
 
     def explain(
@@ -123,7 +123,7 @@ class Tables:
     ) -> str:
         """Say what is wrong with a booking, from the code of :func:`schedulers.timeline.fit_kernels.book_checked`."""
         if code in _BAD:
-            what = _BAD[code].format(nodes=self.node_count, storages=self.rooms.stop - self.rooms.start)
+            what = _BAD[code].format(nodes=self.node_count, storages=self.storages.stop - self.storages.start)
             return f"{what}; got {allocation}"
         segment = -1 - code
         row = rows[segment]
@@ -139,7 +139,7 @@ class Tables:
             return f"node {self.machine.nodes[node].name} is {'not free' if sign > 0 else 'free already'}"
         names = [f"storage {storage.name}" for storage in self.machine.storages]
         names += [f"link {link.name}" for link in self.machine.links]
-        first = self.rooms.start
+        first = self.storages.start
         for name, free, size, most in zip(names, row[first:], self.demand[first:], self.capacity[first:], strict=True):
             if sign > 0 and size > free:
                 return f"{name} has {free} free of {most}, {size} wanted"
@@ -149,13 +149,13 @@ class Tables:
 
     def _check_sizes(self, storages: int) -> None:
         for what, number, largest in (
-            ("storage capacity x number of storages", storages, self.largest_room),
-            ("link capacity x number of nodes", self.node_count, self.widest_band + 1),
+            ("storage capacity x number of storages", storages, self.largest_bytes),
+            ("link capacity x number of nodes", self.node_count, self.widest_rate + 1),
         ):
             if number * largest >= _LARGEST_SUM:
                 raise ValueError(f"{what} must stay below 2^62, got {number} x {largest}")
-        if self.largest_room >= _LARGEST_EXACT:
-            raise ValueError(f"a storage node must offer less than 2^53 bytes (9 PB), got {self.largest_room}")
+        if self.largest_bytes >= _LARGEST_EXACT:
+            raise ValueError(f"a storage node must offer less than 2^53 bytes (9 PB), got {self.largest_bytes}")
 
 
 _BAD = {

@@ -102,12 +102,12 @@ class Timeline:
 
     def free_storage_now(self) -> list[int]:
         """Bytes free at ``now_s`` per storage node."""
-        room: list[int] = self._rows[0, self._tables.rooms].tolist()
+        room: list[int] = self._rows[0, self._tables.storages].tolist()
         return room
 
     def free_bandwidth_now(self) -> list[int]:
         """Bytes per second free at ``now_s`` per link."""
-        band: list[int] = self._rows[0, self._tables.bands].tolist()
+        band: list[int] = self._rows[0, self._tables.links].tolist()
         return band
 
     def fit_now(self, job: Job, duration_s: float, covering: Resource = Resource.ALL) -> Allocation | None:
@@ -253,7 +253,7 @@ class Timeline:
         assert not (words & ~tables.capacity[tables.words]).any(), "a node is free that does not exist"
         free = np.bitwise_count(words.view(np.uint64)).sum(axis=1)
         assert (free == rows[:, layout.FREE_NODES]).all(), "free nodes do not add up"
-        assert (rows[:, tables.rooms].sum(axis=1) == rows[:, layout.FREE_BYTES]).all(), "free bytes do not add up"
+        assert (rows[:, tables.storages].sum(axis=1) == rows[:, layout.FREE_BYTES]).all(), "free bytes do not add up"
         sizes = rows[:, layout.HEAD + tables.word_count :]
         assert (sizes >= 0).all(), "a storage node or a link is over-committed"
         assert (sizes <= tables.capacity[layout.HEAD + tables.word_count :]).all(), "more is free than there is"
@@ -277,13 +277,13 @@ class Timeline:
         if not bb_bytes or not uses & layout.USE_STORAGES:
             uses &= ~layout.USE_STORAGES
             bb_bytes = 0
-        elif bb_bytes > tables.largest_room or job.nodes * bb_bytes > tables.total_room:
+        elif bb_bytes > tables.largest_bytes or job.nodes * bb_bytes > tables.total_bytes:
             return math.inf
         if not io_rate or not tables.link_count or not uses & layout.USE_LINKS:
             uses &= ~layout.USE_LINKS
             io_rate = 0
-        elif io_rate > tables.widest_band:
-            io_rate = tables.widest_band + 1  # as impossible, but small enough to be multiplied
+        elif io_rate > tables.widest_rate:
+            io_rate = tables.widest_rate + 1  # as impossible, but small enough to be multiplied
         if not 0 < job.nodes <= tables.node_count:
             return math.inf
         if self._count > tables.segments:
@@ -312,14 +312,14 @@ class Timeline:
         tables, uses = self._tables, covering._value_
         bb_bytes = allocation.bb_bytes if allocation.storages and uses & layout.USE_STORAGES else 0
         io_rate = allocation.io_rate if uses & layout.USE_LINKS else 0
-        if not 0 <= bb_bytes * len(allocation.storages) <= tables.total_room or io_rate < 0:
-            raise ValueError(f"sizes must be >= 0, and fit all storage ({tables.total_room} bytes): {allocation}")
+        if not 0 <= bb_bytes * len(allocation.storages) <= tables.total_bytes or io_rate < 0:
+            raise ValueError(f"sizes must be >= 0, and fit all storage ({tables.total_bytes} bytes): {allocation}")
         if self._count + _SPARE > len(self._times):
             self._make_room(self._count)
         nodes, storages = np.array(allocation.nodes, np.int32), np.array(allocation.storages, np.int32)
         count = kernels.book_checked(
             self._times, self._count, self._rows, start_s, end_s, sign,
-            (nodes, storages, bb_bytes, min(io_rate, tables.widest_band + 1), uses), tables.for_booking, tables.demand,
+            (nodes, storages, bb_bytes, min(io_rate, tables.widest_rate + 1), uses), tables.for_booking, tables.demand,
         )  # fmt: skip
         if count < 0:
             raise ValueError(self._tables.explain(count, start_s, self._times, self._rows, allocation, sign))
