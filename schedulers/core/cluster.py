@@ -293,9 +293,9 @@ class Cluster:
         self._unavailable.difference_update(self._known(nodes))
 
     def check(self) -> None:
-        """Prove that holders, rooms and bandwidths follow from what the jobs hold."""
+        """Prove that holders, free bytes and bandwidths follow from what the jobs hold."""
         holder: list[str | None] = [None] * len(self._holder)
-        room = [storage.capacity_bytes for storage in self._machine.storages]
+        free_bytes = [storage.capacity_bytes for storage in self._machine.storages]
         band = [link.capacity_bytes_per_s for link in self._machine.links]
         for job_id, held in self._held.items():
             for node in held.nodes.nodes:
@@ -305,12 +305,12 @@ class Cluster:
                 for link in links_above(self._machine, node):
                     band[link] -= held.links.io_rate
             for storage in held.storage.storages:
-                room[storage] -= held.storage.bb_bytes
+                free_bytes[storage] -= held.storage.bb_bytes
         assert holder == self._holder, "holders do not follow from the allocations"
         assert self._held_nodes == len(holder) - holder.count(None), "the number of held nodes is wrong"
-        assert room == self._free_bytes, f"free bytes {self._free_bytes} should be {room}"
+        assert free_bytes == self._free_bytes, f"free bytes {self._free_bytes} should be {free_bytes}"
         assert band == self._band, f"bandwidth {self._band} should be {band}"
-        assert min(room, default=0) >= 0, f"a storage node is over-committed: {room}"
+        assert min(free_bytes, default=0) >= 0, f"a storage node is over-committed: {free_bytes}"
         assert min(band, default=0) >= 0, f"a link is over-committed: {band}"
 
     # ------------------------------------------------------------------ steps

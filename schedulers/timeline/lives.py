@@ -136,9 +136,9 @@ def _during(times: npt.NDArray[np.float64], rows: npt.NDArray[np.int64], part: P
 def _at_end(tables: Tables, times: npt.NDArray[np.float64], rows: npt.NDArray[np.int64], end_s: float) -> AtEnd:
     """What is left of the storage nodes at a time, and since when."""
     last = max(0, int(np.searchsorted(times, end_s, side="right")) - 1)
-    room = rows[: last + 1, tables.storages]
+    free_bytes = rows[: last + 1, tables.storages]
     since = []
-    for column in range(room.shape[1]):
-        changes = np.flatnonzero(room[:, column] != room[last, column])
+    for column in range(free_bytes.shape[1]):
+        changes = np.flatnonzero(free_bytes[:, column] != free_bytes[last, column])
         since.append(float(times[changes[-1] + 1]) if len(changes) else float(times[0]))
-    return AtEnd(room[last].tolist(), since)
+    return AtEnd(free_bytes[last].tolist(), since)
