@@ -5,7 +5,8 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass, field
 
-from analysis.tables import JobTable, parse_storages
+from analysis.holdings import storage_spans
+from analysis.tables import JobTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,30 +21,32 @@ class Piece:
         Position in the machine's storage nodes.
     low, high
         Made-up addresses in bytes.
+    start_s, end_s
+        When they were held (s).
     """
 
     job: int
     storage: int
     low: int
     high: int
+    start_s: float
+    end_s: float
 
 
 def pieces(table: JobTable) -> list[Piece]:
-    """Place the requests of all jobs (which must have run), first fit; a request is split where the free space is."""
+    """Place the requests of all jobs (which must have run), first fit; a request is split where the free bytes are."""
     lanes = {host.id: (row, _Lane(host.capacity_bytes)) for row, host in enumerate(table.machine.storages)}
     found: list[Piece] = []
-    for job in table.start_s.argsort(kind="stable").tolist():
-        for storage, count in parse_storages(table.storages[job]).items():
-            row, lane = lanes[storage]
-            size = int(count * table.bb_bytes[job])
-            taken = lane.take(float(table.start_s[job]), float(table.finish_s[job]), size)
-            found += [Piece(job, row, low, high) for low, high in taken]
+    for span in sorted(storage_spans(table), key=lambda span: span.start_s):  # stable: equal starts keep their order
+        row, lane = lanes[span.storage]
+        taken = lane.take(span.start_s, span.end_s, span.size)
+        found += [Piece(span.job, row, low, high, span.start_s, span.end_s) for low, high in taken]
     return found
 
 
 @dataclass
 class _Lane:
-    """Free space of one storage node as ranges of made-up addresses, first fit."""
+    """Free bytes of one storage node as ranges of made-up addresses, first fit."""
 
     capacity: int
     _free: list[tuple[int, int]] = field(init=False)
@@ -58,15 +61,15 @@ class _Lane:
         while self._held and self._held[0][0] <= start_s:
             self._free = _merged(self._free + heapq.heappop(self._held)[2])
         taken: list[tuple[int, int]] = []
-        rest: list[tuple[int, int]] = []
+        left: list[tuple[int, int]] = []
         for low, high in self._free:
             part = min(size, high - low)
             if part > 0:
                 taken.append((low, low + part))
                 size -= part
             if low + part < high:
-                rest.append((low + part, high))
-        self._free = rest
+                left.append((low + part, high))
+        self._free = left
         self._count += 1
         heapq.heappush(self._held, (end_s, self._count, taken))
         return taken

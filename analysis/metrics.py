@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from analysis.holdings import byte_seconds, node_seconds
 from analysis.tables import Floats, JobTable
 
 DEFAULT_TAU_S = 600.0
@@ -54,20 +55,17 @@ def compute_utilisation(table: JobTable) -> float:
 
     Jobs that share nodes in time hold them in their own slices only.
     """
-    turns = table.on_nodes
-    held = float(np.sum((turns.finish_s - turns.start_s) * table.nodes[turns.job]))
-    return _share(held, len(table.machine.nodes) * makespan_s(table))
+    return _share(node_seconds(table), len(table.machine.nodes) * makespan_s(table))
 
 
 def storage_utilisation(table: JobTable) -> float:
     """Share of the machine's burst-buffer byte-seconds in ``[0, makespan)`` that jobs held, in [0, 1].
 
-    A job holds ``bb_bytes`` for each of its nodes from its start to its end, pre-empted or not. (The thesis's figures
-    leave out the number of nodes and divide by an eighth of the capacity; they cannot be compared.) NaN where capacity
-    or requests are unknown.
+    A job holds ``bb_bytes`` for each of its nodes while it runs, pre-empted or not, or when the run says
+    (:mod:`analysis.holdings`). (The thesis's figures leave out the number of nodes and divide by an eighth of the
+    capacity; they cannot be compared.) NaN where capacity or requests are unknown.
     """
-    held = float(np.sum(_held(table) * table.nodes * table.bb_bytes))
-    return _share(held, table.machine.total_storage_bytes * makespan_s(table))
+    return _share(byte_seconds(table), table.machine.total_storage_bytes * makespan_s(table))
 
 
 def percentile(values: Floats, percent: float) -> float:
@@ -126,10 +124,6 @@ def summarise(table: JobTable, tau_s: float = DEFAULT_TAU_S) -> Summary:
         compute_utilisation=compute_utilisation(ran),
         storage_utilisation=storage_utilisation(ran),
     )
-
-
-def _held(table: JobTable) -> Floats:
-    return np.nan_to_num(table.finish_s - table.start_s)
 
 
 def _share(part: float, whole: float) -> float:

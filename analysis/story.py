@@ -51,8 +51,9 @@ UNNOTED = "its turn"
 
 _WORDS = {
     "nodes": "for free compute nodes",
-    "burst buffers": "for space in the burst buffers",
+    "burst buffers": "for free bytes in the burst buffers",
     "bandwidth": "for bandwidth",
+    "burst buffer not yet held": "for a burst buffer of its own, which it must hold before its nodes",
     "policy order": "because others came first in the policy's order",
     "reservation": "because starting it would have delayed a reserved job",
     UNNOTED: "for its turn (jobs before it in the queue had to start first)",

@@ -42,6 +42,9 @@ COLUMNS = (
 )
 """Columns of ``jobs.csv`` that are read (the others follow from them)."""
 
+LIVES_COLUMNS = ("node_lives", "storage_lives")
+"""Columns of ``allocations.csv`` that are there when something was held over an interval of its own."""
+
 OLD_NAMES = {
     "job_id": "jobID",
     "requested_number_of_resources": "requested_number_of_processors",
@@ -140,6 +143,9 @@ class JobTable:
         Size of the machine.
     turns
         When pre-empted jobs were on nodes; ``None`` where every job ran from its start to its end.
+    node_lives, storage_lives
+        What a job held when, where that was not all of it from start to end (:mod:`analysis.holdings`); no columns or
+        "" where it was.
     """
 
     job_id: Sequence[str]
@@ -157,6 +163,8 @@ class JobTable:
     user: Sequence[str]
     machine: MachineInfo = MachineInfo()
     turns: Turns | None = None
+    node_lives: Sequence[str] = ()
+    storage_lives: Sequence[str] = ()
 
     def __len__(self) -> int:
         return len(self.job_id)
@@ -215,6 +223,8 @@ class JobTable:
             pick(self.user),
             self.machine,
             self.turns.take(rows, len(self)) if self.turns is not None else None,
+            pick(self.node_lives) if self.node_lives else (),
+            pick(self.storage_lives) if self.storage_lives else (),
         )
 
     def ran(self) -> JobTable:
@@ -313,7 +323,7 @@ def _read_turns(table: JobTable, path: Path) -> Turns:
 
 
 def _with_allocations(table: JobTable, path: Path) -> JobTable:
-    columns = _read_columns(path, ("job_id", "workload_name", "user", "bb_bytes", "storages"))
+    columns = _read_columns(path, ("job_id", "workload_name", "user", "bb_bytes", "storages"), LIVES_COLUMNS)
     sizes = _numbers(path, "bb_bytes", columns["bb_bytes"])
     row_of = {key: row for row, key in enumerate(zip(columns["workload_name"], columns["job_id"], strict=True))}
     rows = [row_of.get(key, -1) for key in zip(table.workload, table.job_id, strict=True)]
@@ -322,6 +332,10 @@ def _with_allocations(table: JobTable, path: Path) -> JobTable:
         bb_bytes=np.array([sizes[row] if row >= 0 else 0.0 for row in rows]),
         storages=[columns["storages"][row] if row >= 0 else "" for row in rows],
         user=[columns["user"][row] if row >= 0 else "" for row in rows],
+        node_lives=[columns["node_lives"][row] if row >= 0 else "" for row in rows] if columns["node_lives"] else (),
+        storage_lives=(
+            [columns["storage_lives"][row] if row >= 0 else "" for row in rows] if columns["storage_lives"] else ()
+        ),
     )
 
 
@@ -330,7 +344,8 @@ def _header(path: Path) -> list[str]:
         return next(csv.reader(stream), [])
 
 
-def _read_columns(path: Path, names: Sequence[str]) -> dict[str, list[str]]:
+def _read_columns(path: Path, names: Sequence[str], optional: Sequence[str] = ()) -> dict[str, list[str]]:
+    """Read columns by name; of the optional ones those that are there, the others are empty."""
     try:
         stream = path.open(encoding="utf-8", newline="")
     except OSError as error:
@@ -342,14 +357,15 @@ def _read_columns(path: Path, names: Sequence[str]) -> dict[str, list[str]]:
         missing = [name for name in names if name not in header]
         if missing:
             raise AnalysisError(f"{path}, line 1: no column {missing[0]!r}; found {', '.join(header) or 'nothing'}")
-        places = [header.index(name) for name in names]
-        columns: list[list[str]] = [[] for _ in names]
+        present = [*names, *(name for name in optional if name in header)]
+        places = [header.index(name) for name in present]
+        columns: list[list[str]] = [[] for _ in present]
         for fields in reader:
             if len(fields) != len(header):
                 raise AnalysisError(f"{path}, line {reader.line_num}: expected {len(header)} fields, got {len(fields)}")
             for column, place in zip(columns, places, strict=True):
                 column.append(fields[place])
-    return dict(zip(names, columns, strict=True))
+    return {name: [] for name in optional} | dict(zip(present, columns, strict=True))
 
 
 def _numbers(path: Path, name: str, texts: Sequence[str]) -> Floats:

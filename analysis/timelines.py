@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis import holdings
 from analysis.tables import Floats, JobTable
 
 
@@ -65,11 +66,9 @@ def queued_bytes(table: JobTable) -> Steps:
 
 def busy_nodes(table: JobTable) -> Steps:
     """Nodes held by jobs; by those that share nodes in time, in their own slices."""
-    turns = table.on_nodes
-    return steps(turns.start_s, turns.finish_s, table.nodes[turns.job].astype(np.float64))
+    return steps(*holdings.held_nodes(table.ran()))
 
 
 def held_bytes(table: JobTable) -> Steps:
     """Burst-buffer bytes held by jobs."""
-    ran = table.ran()
-    return steps(ran.start_s, ran.finish_s, ran.nodes * ran.bb_bytes)
+    return steps(*holdings.held_bytes(table.ran()))

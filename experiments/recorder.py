@@ -8,10 +8,13 @@ from collections import Counter
 from pathlib import Path
 from typing import TextIO
 
+import msgspec
+
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.core.session import Observer
-from schedulers.policykit.view import Running
+from schedulers.policykit.view import Holding, Running
+from schedulers.timeline import Resource
 from schedulers.wire.intervals import format_intervals
 from schedulers.wire.messages import JobState
 
@@ -25,6 +28,13 @@ ALLOCATION_COLUMNS = (
     "storages",
     "start_s",
 )
+LIVES_COLUMNS = ("node_lives", "storage_lives", "bandwidth_lives")
+"""Further columns, only there when a job held something over an interval of its own.
+
+What it held, since when and until when: ``WHAT@START-END`` separated by ``;`` (nodes and storages as in the columns
+before; of bandwidth the nodes for which it was held). Empty where a job held all of a kind from its start to its end.
+"""
+
 REJECTION_COLUMNS = ("job_id", "workload_name", "time_s", "reason")
 
 
@@ -49,6 +59,9 @@ class Recorder(Observer):
         self._rejection_rows = csv.writer(self._rejections, lineterminator="\n")
         self._allocation_rows.writerow(ALLOCATION_COLUMNS)
         self._rejection_rows.writerow(REJECTION_COLUMNS)
+        self._folder = folder
+        self._evicted: dict[str, list[Holding]] = {}
+        self._lives: dict[tuple[str, str], tuple[str, ...]] = {}
         self._machine: Machine
         self.submitted_jobs = 0
         self.ended_jobs = 0
@@ -68,22 +81,66 @@ class Recorder(Observer):
 
     def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
         """Keep what a job was given."""
-        ids = Counter(self._machine.storages[index].resource_id for index in allocation.storages)
-        storages = " ".join(f"{storage}:{count}" for storage, count in sorted(ids.items()))
         user = job.extras.get("user", "")
-        nodes = format_intervals(tuple(sorted(set(self._machine.alloc_ids(allocation.nodes)))))
+        nodes, storages = self._nodes(allocation), self._storages(allocation)
         self._allocation_rows.writerow(
             (job.name, job.workload, user, job.nodes, nodes, allocation.bb_bytes, storages, f"{now_s:.6f}")
         )
 
     def ended(self, running: Running, state: JobState, now_s: float) -> None:
-        """Count a job that is through."""
+        """Count a job that is through, and keep when it held what, where that is not the same for all."""
         self.ended_jobs += 1
+        early = self._evicted.pop(running.job.id, [])
+        if early or running.past or any(part.start_s < running.start_s for part in running.apart):
+            held = [msgspec.structs.replace(holding, end_s=now_s) for holding in running.holdings]
+            job, whole = running.job, (running.start_s, now_s)
+            self._lives[job.name, job.workload] = self._lives_of([*early, *running.past, *held], whole)
+
+    def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
+        """Keep when a waiting job held a burst buffer that it lost."""
+        self._evicted.setdefault(job.id, []).append(holding)
 
     def close(self) -> None:
         """Finish the files."""
         self._allocations.close()
         self._rejections.close()
+        if self._lives:
+            self._add_lives(self._folder / "allocations.csv")
+
+    def _lives_of(self, held: list[Holding], whole: tuple[float, float]) -> tuple[str, ...]:
+        """Fields of :data:`LIVES_COLUMNS`: empty for a kind that was held as a whole over the job's interval."""
+        fields = []
+        for kind, show in (
+            (Resource.NODES, self._nodes),
+            (Resource.BURST_BUFFERS, self._storages),
+            (Resource.BANDWIDTH, lambda part: self._nodes(part) if part.io_rate else ""),
+        ):
+            parts = [
+                (show(holding.allocation), holding.start_s, holding.end_s)
+                for holding in held
+                if kind in holding.covering
+            ]
+            shown = [part for part in parts if part[0] and part[1] < part[2]]
+            apart = any((start_s, end_s) != whole for _, start_s, end_s in shown)
+            texts = [f"{what}@{start_s:.6f}-{end_s:.6f}" for what, start_s, end_s in shown] if apart else []
+            fields.append(";".join(texts))
+        return tuple(fields)
+
+    def _add_lives(self, path: Path) -> None:
+        with path.open(encoding="utf-8", newline="") as stream:
+            header, *rows = csv.reader(stream)
+        with open_table(path) as stream:
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerow((*header, *LIVES_COLUMNS))
+            nothing = ("",) * len(LIVES_COLUMNS)
+            writer.writerows((*row, *self._lives.get((row[0], row[1]), nothing)) for row in rows)
+
+    def _nodes(self, allocation: Allocation) -> str:
+        return format_intervals(tuple(sorted(set(self._machine.alloc_ids(allocation.nodes)))))
+
+    def _storages(self, allocation: Allocation) -> str:
+        ids = Counter(self._machine.storages[index].resource_id for index in allocation.storages)
+        return " ".join(f"{storage}:{count}" for storage, count in sorted(ids.items()))
 
 
 def write_machine(machine: Machine, path: Path) -> None:

@@ -224,6 +224,7 @@ def assemble(
         steering=steering,
         fewest_nodes=_fewest_nodes(policy, model),
         demand=_demand(settings, model),
+        lives=model.lives if type(model).lives is not JobModel.lives else None,
     )
 
 

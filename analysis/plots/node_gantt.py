@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from matplotlib.axes import Axes
 
+from analysis.holdings import node_spans
 from analysis.plots.rectangles import Rectangle, draw_rectangles
 from analysis.plots.style import PALETTE, new_axes, set_title, time_unit
-from analysis.tables import JobTable, parse_intervals
+from analysis.tables import JobTable
 
 
 def node_gantt(
@@ -38,21 +39,19 @@ def node_gantt(
     end_s = float(ran.finish_s.max(initial=begin_s + 1)) if end_s is None else end_s
     ran = ran.only((ran.finish_s > begin_s) & (ran.start_s < end_s))
     scale, unit = time_unit(end_s - begin_s)
-    turns = ran.on_nodes
-    held = [parse_intervals(text) for text in turns.allocated]
-    ids = [node.id for node in table.machine.nodes] or sorted({node for nodes in held for node in nodes})
+    spans = node_spans(ran)
+    ids = [node.id for node in table.machine.nodes] or sorted({node for span in spans for node in span.nodes})
     row_of = {node: row for row, node in enumerate(ids)}
     plain: tuple[list[Rectangle], list[str]] = ([], [])
     killed: tuple[list[Rectangle], list[str]] = ([], [])
     stopped = ran.killed
-    for nodes, job, start_s, finish_s in zip(held, turns.job, turns.start_s, turns.finish_s, strict=True):
-        if finish_s <= begin_s or start_s >= end_s:
-            continue
-        left, right = max(start_s, begin_s) / scale, min(finish_s, end_s) / scale
-        rectangles, faces = killed if stopped[job] else plain
-        for first, last in _runs(sorted(row_of[node] for node in nodes if node in row_of)):
-            rectangles.append((left, right, first, last + 1))
-            faces.append(PALETTE[job % len(PALETTE)])
+    for span in spans:
+        left, right = max(span.start_s, begin_s) / scale, min(span.end_s, end_s) / scale
+        rectangles, faces = killed if stopped[span.job] else plain
+        for first, last in _runs(sorted(row_of[node] for node in span.nodes if node in row_of)):
+            if left < right:
+                rectangles.append((left, right, first, last + 1))
+                faces.append(PALETTE[span.job % len(PALETTE)])
     draw_rectangles(ax, *plain)
     draw_rectangles(ax, *killed, hatch="////")
     ax.set_xlim(begin_s / scale, end_s / scale)

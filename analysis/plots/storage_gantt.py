@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from matplotlib.axes import Axes
 
+from analysis.holdings import storage_spans
 from analysis.lanes import pieces
 from analysis.plots.rectangles import Rectangle, draw_rectangles
 from analysis.plots.style import FAINT, PALETTE, new_axes, set_title, time_unit
@@ -21,7 +22,7 @@ def storage_gantt(
     """Draw one lane per storage node, as high as its capacity, and in it the bytes that each job held over time.
 
     Where a request lies within its lane has no meaning (capacity has no addresses); it may be split when the free
-    space is. Lanes need ``machine.json`` and ``allocations.csv`` beside ``jobs.csv``.
+    bytes are. Lanes need ``machine.json`` and ``allocations.csv`` beside ``jobs.csv``.
 
     Parameters
     ----------
@@ -37,13 +38,15 @@ def storage_gantt(
     ax = new_axes(ax, 11.0, 4.6)
     ran = table.ran()
     end_s = float(ran.finish_s.max(initial=begin_s + 1)) if end_s is None else end_s
-    ran = ran.only((ran.finish_s > begin_s) & (ran.start_s < end_s))
+    ran = _met(ran, begin_s, end_s)
     scale, unit = time_unit(end_s - begin_s)
     storages = table.machine.storages
     rectangles: list[Rectangle] = []
     faces: list[str] = []
     for piece in pieces(ran):
-        left, right = max(ran.start_s[piece.job], begin_s) / scale, min(ran.finish_s[piece.job], end_s) / scale
+        left, right = max(piece.start_s, begin_s) / scale, min(piece.end_s, end_s) / scale
+        if left >= right:
+            continue
         bottom = piece.storage + 0.94
         height = 0.88 / storages[piece.storage].capacity_bytes
         rectangles.append((left, right, bottom - piece.high * height, bottom - piece.low * height))
@@ -59,3 +62,11 @@ def storage_gantt(
     ax.set_xlabel(f"simulated time ({unit}); full height of a lane: the storage node's capacity")
     set_title(ax, title)
     return ax
+
+
+def _met(ran: JobTable, begin_s: float, end_s: float) -> JobTable:
+    """Jobs that ran or held burst buffers in a part of the time."""
+    met = (ran.finish_s > begin_s) & (ran.start_s < end_s)
+    for span in storage_spans(ran) if any(ran.storage_lives) else ():
+        met[span.job] |= span.end_s > begin_s and span.start_s < end_s
+    return ran.only(met)

@@ -191,6 +191,9 @@ def _joined(parts: Sequence[JobTable]) -> JobTable:
     def texts(name: str) -> list[str]:
         return [text for part in parts for text in getattr(part, name)]
 
+    def lives(name: str) -> list[str]:
+        return [text for part in parts for text in getattr(part, name) or [""] * len(part)]
+
     def numbers(name: str) -> Any:
         return np.concatenate([getattr(part, name) for part in parts])
 
@@ -209,6 +212,8 @@ def _joined(parts: Sequence[JobTable]) -> JobTable:
         storages=texts("storages"),
         user=texts("user"),
         machine=parts[0].machine,
+        node_lives=lives("node_lives"),
+        storage_lives=lives("storage_lives"),
     )
 
 

@@ -42,8 +42,8 @@ def find_growth(
     held: Allocation,
     count: int,
     free: Sequence[int],
-    room: Sequence[int],
-    band: Sequence[int],
+    free_bytes: Sequence[int],
+    bandwidth: Sequence[int],
 ) -> Allocation | None:
     """Find ``count`` more nodes like those that a job holds, nearest first; ``None`` where there are none.
 
@@ -53,15 +53,15 @@ def find_growth(
         What it holds: gives the burst buffer and the bandwidth that each further node needs, too.
     free
         Nodes that are free.
-    room, band
+    free_bytes, bandwidth
         Bytes left per storage node, bytes per second left per link.
     """
     near = _nearest_first(machine, held.nodes, free)
-    nodes = choose_nodes(machine, near, band, count, held.io_rate)
+    nodes = choose_nodes(machine, near, bandwidth, count, held.io_rate)
     if nodes is None:
         return None
     nodes = tuple(sorted(nodes))
-    storages = choose_storages(machine, nodes, room, held.bb_bytes if held.storages else 0)
+    storages = choose_storages(machine, nodes, free_bytes, held.bb_bytes if held.storages else 0)
     return None if storages is None else Allocation(nodes, storages, held.bb_bytes, held.io_rate)
 
 

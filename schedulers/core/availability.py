@@ -19,6 +19,10 @@ class Availability:
         self._timeline = timeline
         self._blocked_from: dict[int, float] = {}
 
+    def blocked(self, time_s: float) -> set[int]:
+        """Nodes that are blocked at a time; at infinity those whose block begins at all."""
+        return {node for node, from_s in self._blocked_from.items() if from_s <= time_s and from_s < math.inf}
+
     def block(self, node: int, from_s: float) -> None:
         """Take a node away from ``from_s`` on; taking it twice changes nothing."""
         if node not in self._blocked_from:
@@ -32,7 +36,7 @@ class Availability:
             self._free(node, max(from_s, now_s), math.inf)
 
     def before_booking(self, nodes: Iterable[int], from_s: float, until_s: float) -> None:
-        """Make room for a running job that is booked on beyond ``from_s``: its blocks start at ``until_s``."""
+        """Make way for a running job that is booked on beyond ``from_s``: its blocks start at ``until_s``."""
         for node in self._affected(nodes):
             self._free(node, max(from_s, self._blocked_from[node]), until_s)
             self._blocked_from[node] = until_s

@@ -4,12 +4,40 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable
+from typing import NamedTuple
 
 import numpy as np
 
-from schedulers.core.job import Allocation, Job, sized_as
+from schedulers.core.allocation import only, together, without
+from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.timeline.placement import Resource, links_above, whole_requests
+
+
+class Held(NamedTuple):
+    """What a job holds, kind by kind: one and the same allocation until it gives back a part of one kind alone.
+
+    Attributes
+    ----------
+    nodes, storage, links
+        Of each only its own kind counts. The nodes of ``storage`` and ``links`` are those that the requests and the
+        bandwidth were granted for; they may have been given back.
+    """
+
+    nodes: Allocation
+    storage: Allocation
+    links: Allocation
+
+    def as_one(self) -> Allocation:
+        """All of it; where the kinds differ, the storages need not stand for the nodes in turn."""
+        if self.nodes is self.storage is self.links:
+            return self.nodes
+        storages = self.storage.storages
+        io_rate = self.links.io_rate if self.links.nodes else 0
+        return Allocation(self.nodes.nodes, storages, self.storage.bb_bytes if storages else 0, io_rate)
+
+
+NOTHING = Allocation(())
 
 
 class Limits:
@@ -17,8 +45,8 @@ class Limits:
 
     def __init__(self, machine: Machine) -> None:
         self._nodes = machine.width
-        self._room = [storage.capacity_bytes for storage in machine.storages]
-        self._largest = max(self._room, default=0)
+        self._free_bytes = [storage.capacity_bytes for storage in machine.storages]
+        self._largest = max(self._free_bytes, default=0)
         self._links = machine.links
         self._unknown_bandwidth = machine.unknown_bandwidth
         self._narrowest = min((link.capacity_bytes_per_s for link in machine.links), default=0)
@@ -53,11 +81,11 @@ class Limits:
         return reason
 
     def _storage_reason(self, nodes: int, bb_bytes: int) -> str | None:
-        if not self._room:
+        if not self._free_bytes:
             return f"bb {_gb(bb_bytes)}: the machine has no burst buffers"
         if bb_bytes > self._largest:
             return f"bb {_gb(bb_bytes)} > {_gb(self._largest)} of the largest storage node"
-        fitting = whole_requests(self._room, bb_bytes)
+        fitting = whole_requests(self._free_bytes, bb_bytes)
         if fitting < nodes:
             return f"{nodes} nodes x {_gb(bb_bytes)}: only {fitting} whole requests fit"
         return None
@@ -111,10 +139,10 @@ class Cluster:
         self._machine = machine
         self._limits = Limits(machine)
         self._holder: list[str | None] = [None] * len(machine.nodes)
-        self._room = [storage.capacity_bytes for storage in machine.storages]
+        self._free_bytes = [storage.capacity_bytes for storage in machine.storages]
         self._band = [link.capacity_bytes_per_s for link in machine.links]
         self._innermost: list[int] = machine.node_link.tolist() if machine.links else []
-        self._held: dict[str, Allocation] = {}
+        self._held: dict[str, Held] = {}
         self._held_nodes = 0
         self._unavailable: set[int] = set()
 
@@ -133,7 +161,7 @@ class Cluster:
     @property
     def free_storage(self) -> list[int]:
         """Bytes free per storage node."""
-        return list(self._room)
+        return list(self._free_bytes)
 
     @property
     def free_bandwidth(self) -> list[int]:
@@ -147,6 +175,11 @@ class Cluster:
 
     def held_by(self, job_id: str) -> Allocation | None:
         """What a job holds; ``None`` for nothing."""
+        held = self._held.get(job_id)
+        return None if held is None else held.as_one()
+
+    def parts_of(self, job_id: str) -> Held | None:
+        """What a job holds, kind by kind; ``None`` for nothing."""
         return self._held.get(job_id)
 
     def is_free(self, nodes: Collection[int]) -> bool:
@@ -161,15 +194,26 @@ class Cluster:
         """Return the reason why a job cannot be given an allocation now; ``None`` when it can.
 
         The allocation must have the job's number of nodes and its burst buffer. Its I/O rate may be the job's or 0: a
-        scheduler that ignores bandwidth books none.
+        scheduler that ignores bandwidth books none. A job that holds its burst buffer already must be started on it.
         """
-        if job.id in self._held:
-            return f"the job already holds {len(self._held[job.id].nodes)} nodes"
+        held = self._held.get(job.id)
+        if held is not None and held.nodes.nodes:
+            return f"the job already holds {len(held.nodes.nodes)} nodes"
         return (
             self._nodes_reason(job, allocation.nodes)
-            or self._storage_reason(job, allocation)
+            or (self._storage_reason(job, allocation) if held is None else self._buffer_reason(held, allocation))
             or self._bandwidth_reason(job, allocation)
         )
+
+    def why_no_buffer(self, job: Job, allocation: Allocation) -> str | None:
+        """Return the reason why a job cannot be given these storages before its nodes; ``None`` when it can."""
+        if job.id in self._held:
+            return "the job already holds its burst buffer, or runs"
+        if not job.bb_bytes:
+            return "it asks for no burst buffer that could be held"
+        if allocation.nodes or allocation.io_rate:
+            return f"a buffer that is held before the nodes has neither nodes nor bandwidth, got {allocation}"
+        return self._storage_reason(job, allocation)
 
     # ------------------------------------------------------------------ changes
 
@@ -178,39 +222,71 @@ class Cluster:
         reason = self.why_not(job, allocation)
         if reason is not None:
             raise ValueError(f"job {job.id!r}: {reason}")
-        self._held[job.id] = allocation
-        self._held_nodes += len(allocation.nodes)
-        for node in allocation.nodes:
-            self._holder[node] = job.id
-        self._take(allocation, 1)
+        covering = Resource.ALL if job.id not in self._held else Resource.NODES | Resource.BANDWIDTH
+        self._held[job.id] = Held(allocation, allocation, allocation)
+        self._take(job.id, allocation, covering)
+
+    def hold(self, job: Job, allocation: Allocation) -> None:
+        """Give a job its storages before its nodes; ValueError with the reason of :meth:`why_no_buffer`."""
+        reason = self.why_no_buffer(job, allocation)
+        if reason is not None:
+            raise ValueError(f"job {job.id!r}: {reason}")
+        self._held[job.id] = Held(NOTHING, allocation, NOTHING)
+        self._take(job.id, allocation, Resource.BURST_BUFFERS)
 
     def free(self, job_id: str) -> Allocation:
-        """Take back and return what a job holds; ValueError when it holds nothing."""
-        allocation = self._held.pop(job_id, None)
-        if allocation is None:
+        """Take back and return all that a job holds; ValueError when it holds nothing."""
+        held = self._held.pop(job_id, None)
+        if held is None:
             raise ValueError(f"job {job_id!r} holds nothing that could be freed")
-        self._held_nodes -= len(allocation.nodes)
-        for node in allocation.nodes:
-            self._holder[node] = None
-        self._take(allocation, -1)
-        return allocation
+        self._give(held.nodes, Resource.NODES)
+        self._give(held.storage, Resource.BURST_BUFFERS)
+        self._give(held.links, Resource.BANDWIDTH)
+        return held.as_one()
 
-    def resize(self, job: Job, allocation: Allocation) -> None:
-        """Give a job another allocation in place of the one it holds; its number of nodes may differ from the job's.
+    def give_back(self, job_id: str, covering: Resource, nodes: Collection[int] | None = None) -> Held:
+        """Take back some kinds of resources that a job holds, all or those of some nodes; return what is left.
 
-        Nodes that it keeps may have become unavailable; new ones must be free. ValueError with the reason where that is
-        not so, or where the job holds nothing; nothing is changed then.
+        ValueError where the job holds nothing of the kinds for one of the nodes; nothing is changed then.
         """
-        before = self.free(job.id)
-        gone = self._unavailable.intersection(before.nodes)
-        self._unavailable -= gone
-        try:
-            self.allocate(sized_as(job, len(allocation.nodes)), allocation)
-        except ValueError:
-            self.allocate(sized_as(job, len(before.nodes)), before)
-            raise
-        finally:
-            self._unavailable |= gone
+        held = self._held.get(job_id)
+        if held is None:
+            raise ValueError(f"job {job_id!r} holds nothing that could be given back")
+        wanted = dict(zip((Resource.NODES, Resource.BURST_BUFFERS, Resource.BANDWIDTH), held, strict=True))
+        if nodes is not None:
+            unknown = set(nodes).difference(*(wanted[kind].nodes for kind in covering))
+            if unknown:
+                raise ValueError(f"job {job_id!r} cannot give back what it does not hold for node {min(unknown)}")
+        left: dict[int, Allocation] = {}
+        for kind in covering:
+            allocation = wanted[kind]
+            self._give(allocation if nodes is None else only(allocation, nodes), kind)
+            if id(allocation) not in left:  # kinds that were one stay one
+                left[id(allocation)] = NOTHING if nodes is None else without(allocation, nodes)
+            wanted[kind] = left[id(allocation)]
+        self._held[job_id] = Held(*wanted.values())
+        return self._held[job_id]
+
+    def grow(self, job_id: str, gained: Allocation) -> None:
+        """Give a job more of each kind; ValueError with the reason where that is not free. Nothing is changed then."""
+        held = self._held[job_id]
+        reason = (
+            self._free_reason(gained.nodes)
+            or self._space_reason(gained.storages, gained.bb_bytes)
+            or self._flow_reason(gained)
+        )
+        if reason is not None:
+            raise ValueError(f"job {job_id!r}: {reason}")
+        if held.nodes is held.storage is held.links:
+            allocation = together(held.nodes, gained)
+            self._held[job_id] = Held(allocation, allocation, allocation)
+        else:
+            self._held[job_id] = Held(
+                together(_without_storages(held.nodes), _without_storages(gained)),
+                together(held.storage, gained) if gained.storages else held.storage,
+                together(_without_storages(held.links), _without_storages(gained)) if gained.io_rate else held.links,
+            )
+        self._take(job_id, gained, Resource.ALL)
 
     def mark_unavailable(self, nodes: Iterable[int]) -> None:
         """Nodes are gone for new jobs; a job that runs on them goes on (Batsim's rule)."""
@@ -221,23 +297,24 @@ class Cluster:
         self._unavailable.difference_update(self._known(nodes))
 
     def check(self) -> None:
-        """Prove that holders, rooms and bandwidths follow from what the jobs hold."""
+        """Prove that holders, free bytes and bandwidths follow from what the jobs hold."""
         holder: list[str | None] = [None] * len(self._holder)
-        room = [storage.capacity_bytes for storage in self._machine.storages]
+        free_bytes = [storage.capacity_bytes for storage in self._machine.storages]
         band = [link.capacity_bytes_per_s for link in self._machine.links]
-        for job_id, allocation in self._held.items():
-            for node in allocation.nodes:
+        for job_id, held in self._held.items():
+            for node in held.nodes.nodes:
                 assert holder[node] is None, f"node {node} is held by {holder[node]!r} and {job_id!r}"
                 holder[node] = job_id
-                for link in links_above(self._machine, node) if allocation.io_rate else ():
-                    band[link] -= allocation.io_rate
-            for storage in allocation.storages:
-                room[storage] -= allocation.bb_bytes
+            for node in held.links.nodes if held.links.io_rate else ():
+                for link in links_above(self._machine, node):
+                    band[link] -= held.links.io_rate
+            for storage in held.storage.storages:
+                free_bytes[storage] -= held.storage.bb_bytes
         assert holder == self._holder, "holders do not follow from the allocations"
         assert self._held_nodes == len(holder) - holder.count(None), "the number of held nodes is wrong"
-        assert room == self._room, f"room {self._room} should be {room}"
+        assert free_bytes == self._free_bytes, f"free bytes {self._free_bytes} should be {free_bytes}"
         assert band == self._band, f"bandwidth {self._band} should be {band}"
-        assert min(room, default=0) >= 0, f"a storage node is over-committed: {room}"
+        assert min(free_bytes, default=0) >= 0, f"a storage node is over-committed: {free_bytes}"
         assert min(band, default=0) >= 0, f"a link is over-committed: {band}"
 
     # ------------------------------------------------------------------ steps
@@ -245,6 +322,9 @@ class Cluster:
     def _nodes_reason(self, job: Job, nodes: tuple[int, ...]) -> str | None:
         if len(nodes) != job.nodes and (self._machine.rows == 1 or not nodes or len(nodes) % job.nodes):
             return f"it asks for {job.nodes} nodes, the allocation has {len(nodes)}"
+        return self._free_reason(nodes)
+
+    def _free_reason(self, nodes: tuple[int, ...]) -> str | None:
         holder, last = self._holder, -1
         for node in nodes:
             if not last < node < len(holder):
@@ -276,15 +356,28 @@ class Cluster:
         wanted = job.nodes if job.bb_bytes else 0
         if len(storages) != wanted:
             return f"it needs {wanted} storages (one per node with a burst buffer), the allocation has {len(storages)}"
+        return self._space_reason(storages, bb_bytes)
+
+    def _buffer_reason(self, held: Held, allocation: Allocation) -> str | None:
+        """Why a job that holds its burst buffer cannot be started on these storages."""
+        size, storages = held.storage.bb_bytes, held.storage.storages
+        if allocation.bb_bytes == size and sorted(allocation.storages) == sorted(storages):
+            return None
+        return (
+            f"it holds {_gb(size)} on each of the storages {sorted(storages)} and must be started on just these, "
+            f"the allocation has {_gb(allocation.bb_bytes)} on {sorted(allocation.storages)}"
+        )
+
+    def _space_reason(self, storages: tuple[int, ...], bb_bytes: int) -> str | None:
         need: dict[int, int] = {}
         for storage in storages:
-            if not 0 <= storage < len(self._room):
-                return f"unknown storage index {storage}: the machine has {len(self._room)} storage nodes"
+            if not 0 <= storage < len(self._free_bytes):
+                return f"unknown storage index {storage}: the machine has {len(self._free_bytes)} storage nodes"
             need[storage] = need.get(storage, 0) + bb_bytes
         for storage, size in need.items():
-            if size > self._room[storage]:
+            if size > self._free_bytes[storage]:
                 name = self._machine.storages[storage].name
-                return f"storage {name} has {_gb(self._room[storage])} left, the allocation takes {_gb(size)}"
+                return f"storage {name} has {_gb(self._free_bytes[storage])} left, the allocation takes {_gb(size)}"
         return None
 
     def _bandwidth_reason(self, job: Job, allocation: Allocation) -> str | None:
@@ -293,7 +386,10 @@ class Cluster:
             return None
         if io_rate != job.io_rate:
             return f"its I/O rate is {_gb(job.io_rate)}/s per node, the allocation books {_gb(io_rate)}/s"
-        if not self._innermost:
+        return self._flow_reason(allocation)
+
+    def _flow_reason(self, allocation: Allocation) -> str | None:
+        if not allocation.io_rate or not self._innermost:
             return None
         for link, size in self._flow(allocation).items():
             if size > self._band[link]:
@@ -310,11 +406,26 @@ class Cluster:
                 link = self._machine.links[link].parent
         return flow
 
-    def _take(self, allocation: Allocation, sign: int) -> None:
-        size = sign * allocation.bb_bytes
-        for storage in allocation.storages:
-            self._room[storage] -= size
-        if allocation.io_rate and self._innermost:
+    def _take(self, job_id: str, allocation: Allocation, covering: Resource) -> None:
+        if Resource.NODES in covering:
+            self._held_nodes += len(allocation.nodes)
+            for node in allocation.nodes:
+                self._holder[node] = job_id
+        self._change(allocation, covering, 1)
+
+    def _give(self, allocation: Allocation, covering: Resource) -> None:
+        if Resource.NODES in covering:
+            self._held_nodes -= len(allocation.nodes)
+            for node in allocation.nodes:
+                self._holder[node] = None
+        self._change(allocation, covering, -1)
+
+    def _change(self, allocation: Allocation, covering: Resource, sign: int) -> None:
+        if Resource.BURST_BUFFERS in covering:
+            size = sign * allocation.bb_bytes
+            for storage in allocation.storages:
+                self._free_bytes[storage] -= size
+        if Resource.BANDWIDTH in covering and allocation.io_rate and self._innermost:
             for link, flow in self._flow(allocation).items():
                 self._band[link] -= sign * flow
 
@@ -324,6 +435,10 @@ class Cluster:
             if not 0 <= node < len(self._holder):
                 raise ValueError(f"unknown node index {node}: the machine has nodes 0 to {len(self._holder) - 1}")
         return known
+
+
+def _without_storages(allocation: Allocation) -> Allocation:
+    return Allocation(allocation.nodes, (), 0, allocation.io_rate)
 
 
 def _gb(size: int) -> str:

@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
+from schedulers.timeline import Resource
 from schedulers.wire.messages import BatsimConfig, Event, JobState, Request
 
 
@@ -24,18 +25,38 @@ class Ended(NamedTuple):
 
 
 class Released(NamedTuple):
-    """A running job has left these nodes (indices, ascending); it goes on with the others."""
+    """A running job has given back something; it goes on with the rest of what it holds.
+
+    Attributes
+    ----------
+    nodes
+        Its nodes (indices, ascending), ``None`` for all. Burst buffers and bandwidth are named by the nodes that they
+        were granted for, also after these were given back.
+    covering
+        What it gave back: the nodes with all that belongs to them, or some kinds of resources alone (its nodes, while
+        its burst buffer is still drained; its burst buffer, once its input has been read).
+    """
 
     job_id: str
-    nodes: tuple[int, ...]
+    nodes: tuple[int, ...] | None
+    covering: Resource = Resource.ALL
+
+
+class Expected(NamedTuple):
+    """Some kinds of what a running job holds are expected back at ``until_s``, earlier or later than it seemed."""
+
+    job_id: str
+    until_s: float
+    covering: Resource = Resource.ALL
 
 
 class Step(NamedTuple):
-    """What follows from one event: requests to send, in order, jobs that ended, and nodes that running jobs left."""
+    """What follows from one event: requests to send, in order, jobs that ended, what running jobs gave back or will."""
 
     requests: Sequence[Request] = ()
     ended: Sequence[Ended] = ()
     released: Sequence[Released] = ()
+    expected: Sequence[Expected] = ()
 
 
 NOTHING = Step()

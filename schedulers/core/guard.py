@@ -13,6 +13,7 @@ from schedulers.core.cluster import Cluster
 from schedulers.core.job import Allocation, Job, sized_as
 from schedulers.core.machine import Machine
 from schedulers.errors import DecisionRefused
+from schedulers.policykit.decisions import Hold
 from schedulers.wire.messages import (
     AnswerEstimate,
     BatsimConfig,
@@ -52,6 +53,28 @@ def check_start(cluster: Cluster, waiting: bool, job: Job, allocation: Allocatio
     reason = cluster.why_not(sized_as(job, given) if smaller else job, allocation)
     if reason is not None:
         raise DecisionRefused(job.id, reason)
+    if job.lives is not None and job.lives.storage_lead_s and job.bb_bytes and cluster.parts_of(job.id) is None:
+        raise DecisionRefused(
+            job.id,
+            f"its burst buffer must be held {job.lives.storage_lead_s} s before its nodes: yield a Hold first, then "
+            "start it on that buffer",
+        )
+
+
+def check_hold(cluster: Cluster, waiting: bool, decision: Hold, now_s: float) -> None:
+    """Refuse to give a job its burst buffer unless it waits, asks for just that, and it is free."""
+    job = decision.job
+    if not waiting:
+        raise DecisionRefused(
+            job.id, "it is not waiting (unknown, already started, or rejected): no buffer can be held"
+        )
+    reason = cluster.why_no_buffer(job, decision.allocation)
+    if reason is not None:
+        raise DecisionRefused(job.id, reason)
+    if not decision.until_s > now_s:
+        raise DecisionRefused(
+            job.id, f"a burst buffer must be held beyond now ({now_s} s), not until {decision.until_s} s"
+        )
 
 
 def check_rows(machine: Machine, job: Job, allocation: Allocation) -> None:

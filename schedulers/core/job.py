@@ -16,6 +16,36 @@ IO_RATE_FIELD = "io_rate"
 """Field of the job (or of its profile) with the average I/O rate per node, bytes per second."""
 
 
+class Lives(msgspec.Struct, frozen=True, gc=False):
+    """When a job's holdings begin and end, relative to the interval of its nodes. The default: all together.
+
+    Attributes
+    ----------
+    storage_lead_s
+        Burst buffers are held this long before the nodes (stage-in), finite, at least 0.
+    storage_tail_s
+        And this long after them (stage-out); below 0: given back before the nodes are. Finite.
+    bandwidth_tail_s
+        The same for bandwidth, which begins with the nodes.
+
+    Raises
+    ------
+    ValueError
+        For a value out of its range.
+    """
+
+    storage_lead_s: float = 0.0
+    storage_tail_s: float = 0.0
+    bandwidth_tail_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.storage_lead_s < math.inf:
+            raise ValueError(f"storage_lead_s must be at least 0 and finite, got {self.storage_lead_s}")
+        for name in ("storage_tail_s", "bandwidth_tail_s"):
+            if not math.isfinite(getattr(self, name)):
+                raise ValueError(f"{name} must be finite, got {getattr(self, name)}")
+
+
 class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
     """One submitted job. Compared and hashed by identity; ordered by :attr:`number`.
 
@@ -39,6 +69,8 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
         The job's kind of work as Batsim describes it (``{}`` where it is unknown).
     extras
         Further user fields of the job object (``user``, malleability, I/O phases ...).
+    lives
+        How long its burst buffers and bandwidth are held; ``None``: as long as its nodes.
     """
 
     id: str
@@ -51,6 +83,7 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
     profile_name: str = ""
     profile: dict[str, Any] = {}
     extras: dict[str, Any] = {}
+    lives: Lives | None = None
 
     @property
     def name(self) -> str:
@@ -81,12 +114,15 @@ class Allocation(msgspec.Struct, frozen=True, gc=False):
         Burst-buffer bytes per node.
     io_rate
         Bytes per second per node booked on every link above the node.
+    lives
+        As in :class:`Job`: a timeline books each part of the allocation over an interval of its own.
     """
 
     nodes: tuple[int, ...]
     storages: tuple[int, ...] = ()
     bb_bytes: int = 0
     io_rate: int = 0
+    lives: Lives | None = None
 
 
 def sized_as(job: Job, nodes: int) -> Job:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from schedulers.core.allocation import only, without
 from schedulers.core.availability import Availability
 from schedulers.core.job import Allocation
-from schedulers.timeline import Timeline
+from schedulers.policykit.view import Holding
+from schedulers.timeline import Resource, Timeline
 
 SHORTEST_S = 1.0
 """Least time that a loan is booked for at once."""
@@ -22,6 +23,7 @@ SHORTEST_S = 1.0
 @dataclass(frozen=True, slots=True)
 class _Loan:
     allocation: Allocation
+    start_s: float
     until_s: float
     extension_s: float
 
@@ -44,24 +46,26 @@ class Loans:
         """Book a loan over ``[now_s, until_s)``; each time it is not back in time it is booked on for as long."""
         extension_s = max(until_s - now_s, SHORTEST_S)
         self._timeline.reserve(now_s, now_s + extension_s, allocation)
-        self._loans.setdefault(job_id, []).append(_Loan(allocation, now_s + extension_s, extension_s))
+        self._loans.setdefault(job_id, []).append(_Loan(allocation, now_s, now_s + extension_s, extension_s))
 
     def nodes_of(self, job_id: str) -> set[int]:
         """Nodes that a job was lent."""
         return {node for loan in self._loans.get(job_id, ()) for node in loan.allocation.nodes}
 
-    def own(self, job_id: str, allocation: Allocation) -> Allocation:
-        """Of what a job holds, what it was not lent."""
-        return without(allocation, self.nodes_of(job_id)) if job_id in self._loans else allocation
+    def holdings(self, job_id: str) -> list[Holding]:
+        """What a job was lent, since when and until when it is expected back."""
+        return [
+            Holding(Resource.ALL, loan.allocation, loan.start_s, loan.until_s) for loan in self._loans.get(job_id, ())
+        ]
 
     def give_back(self, job_id: str, nodes: Collection[int], now_s: float) -> None:
         """Nodes of loans are free from now on; others are passed over."""
         kept = []
         for loan in self._loans.pop(job_id, ()):
             self._release(only(loan.allocation, nodes), loan, now_s)
-            rest = without(loan.allocation, nodes)
-            if rest.nodes:
-                kept.append(_Loan(rest, loan.until_s, loan.extension_s))
+            left = without(loan.allocation, nodes)
+            if left.nodes:
+                kept.append(_Loan(left, loan.start_s, loan.until_s, loan.extension_s))
         if kept:
             self._loans[job_id] = kept
 
@@ -100,4 +104,4 @@ class Loans:
         until_s = now_s + loan.extension_s
         self._availability.before_booking(loan.allocation.nodes, now_s, until_s)
         self._timeline.reserve(now_s, until_s, loan.allocation)
-        return _Loan(loan.allocation, until_s, loan.extension_s)
+        return _Loan(loan.allocation, loan.start_s, until_s, loan.extension_s)

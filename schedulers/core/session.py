@@ -17,16 +17,16 @@ import msgspec
 from schedulers.core.allocation import find_growth, fits_beside, without
 from schedulers.core.cluster import Cluster
 from schedulers.core.execution import Demand, Ended, Released, Runtime, Step
-from schedulers.core.guard import WireGuard, check_rows, check_start, check_wake
-from schedulers.core.job import Allocation, Job, job_from_wire
-from schedulers.core.ledger import Books
+from schedulers.core.guard import WireGuard, check_hold, check_rows, check_start, check_wake
+from schedulers.core.job import Allocation, Job, Lives, job_from_wire
+from schedulers.core.ledger import Ledger
 from schedulers.core.machine import Machine, MachineDefaults
 from schedulers.core.steering import Steering
-from schedulers.errors import DecisionRefused, RemoteProtocolError
-from schedulers.policykit.decisions import Arrange, Kill, Reject, SetPowerState, Start, WakeAt
+from schedulers.errors import DecisionRefused, OptionError, RemoteProtocolError
+from schedulers.policykit.decisions import Arrange, Evict, Hold, Kill, Reject, SetPowerState, Start, WakeAt
 from schedulers.policykit.estimates import Estimator, Walltimes
 from schedulers.policykit.explain import PassNotes
-from schedulers.policykit.view import Policy, Running, View
+from schedulers.policykit.view import Holding, Policy, Running, View
 from schedulers.timeline import Timeline
 from schedulers.timeline.placement import Placement
 from schedulers.wire.messages import (
@@ -78,7 +78,13 @@ class Observer:
         """A job ended and gave everything back."""
 
     def resized(self, running: Running, now_s: float) -> None:
-        """A running job was given nodes, or left some: ``running.allocation`` is what it holds now."""
+        """A running job was given nodes, or gave something back: ``running.allocation`` is what it holds now."""
+
+    def held(self, job: Job, holding: Holding, now_s: float) -> None:
+        """A waiting job was given its burst buffer."""
+
+    def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
+        """A waiting job lost its burst buffer, held until now."""
 
     def notes(self, now_s: float, notes: PassNotes) -> None:
         """A pass wrote these notes (only called when the session explains)."""
@@ -117,6 +123,8 @@ class Session:
         Fewest nodes that a job may start on; ``None``: jobs start on all that they request.
     demand
         Bandwidth that jobs need under the job model; default: what they state (``io_rate``).
+    lives
+        How long a job's burst buffers and bandwidth are held, around its nodes; default: as long as its nodes.
     """
 
     def __init__(
@@ -136,6 +144,7 @@ class Session:
         steering: Steering | None = None,
         fewest_nodes: Callable[[Job], int] | None = None,
         demand: Demand | None = None,
+        lives: Callable[[Job], Lives | None] | None = None,
     ) -> None:
         self._policy = policy
         self._rng = Random(seed)
@@ -152,13 +161,19 @@ class Session:
         self._fewest_nodes = fewest_nodes
         self._demand = demand
         self._most_bytes_per_s = math.inf
+        if lives is not None and timeline.holds_nodes_longer:
+            raise OptionError(
+                "holdings with lives of their own and the published timeline exclude each other: the published "
+                "scheduler held burst buffers as long as nodes"
+            )
+        self._lives = lives
         self._notebook: dict[str, Any] = {}
         self._queue: dict[str, Job] = {}
         self._profiles: dict[str, dict[str, dict[str, Any]]] = {}
         self._numbers = 0
         self._static_done = False
         self._machine: Machine | None = None
-        self._books: Books
+        self._books: Ledger
         self._wire: WireGuard
         self._now_s = 0.0
         self._dirty = False
@@ -179,7 +194,7 @@ class Session:
         return self._books.cluster
 
     @property
-    def books(self) -> Books:
+    def books(self) -> Ledger:
         """What runs, on what, until when."""
         return self._books
 
@@ -241,7 +256,7 @@ class Session:
             self._most_bytes_per_s = min((link.capacity_bytes_per_s for link in machine.links), default=math.inf)
         self._machine = machine.stacked(self._runtime.rows)
         timeline = self._timeline_class(self._machine, self._now_s, self._placement)
-        self._books = Books(self._machine, timeline, self._estimator)
+        self._books = Ledger(self._machine, timeline, self._estimator)
         self._wire = WireGuard(event.config, event.profiles)
         self._profiles = event.profiles
         self._runtime.begin(machine, event.config)
@@ -261,6 +276,8 @@ class Session:
             workload = event.job_id.split("!", 1)[0]
             profile = self._profiles.get(workload, {}).get(str(event.job.get("profile")))
         job = job_from_wire(event.job_id, event.job, profile, self._numbers, event.timestamp)
+        if self._lives is not None:
+            job = msgspec.structs.replace(job, lives=self._lives(job))
         self._numbers += 1
         job, reason = self._with_demand(job)
         self._wire.submitted(job.id)
@@ -353,6 +370,7 @@ class Session:
             notes,
             self._estimator.estimate_s,
             self._fewest_nodes,
+            self._books.held,
         )
         for decision in self._policy(view):
             enact = self._ENACT.get(type(decision))
@@ -372,11 +390,28 @@ class Session:
         self._observer.started(job, allocation, self._now_s)
         self._enact(self._runtime.start(job, allocation, self._now_s))
 
+    def _hold(self, decision: Hold) -> None:
+        job = decision.job
+        check_hold(self.cluster, job.id in self._queue, decision, self._now_s)
+        self._books.hold(job, decision.allocation, self._now_s, decision.until_s)
+        self._observer.held(job, self._books.held[job.id], self._now_s)
+
+    def _evict(self, decision: Evict) -> None:
+        if decision.job.id not in self._books.held:
+            raise DecisionRefused(
+                decision.job.id, "only a waiting job that holds a burst buffer can be evicted from it"
+            )
+        holding = self._books.evict(decision.job.id, self._now_s)
+        self._observer.evicted(decision.job, holding, self._now_s)
+
     def _arrange(self, decision: Arrange) -> None:
         for job, _ in decision.places:
             if job.id not in self._books.running:
                 raise DecisionRefused(job.id, "only a running job can be moved")
-            self._books.lift(job.id, self._now_s)
+            try:
+                self._books.lift(job.id, self._now_s)
+            except ValueError as error:
+                raise DecisionRefused(job.id, str(error)) from error
         for job, allocation in decision.places:
             check_start(self.cluster, True, job, allocation)
             check_rows(self.machine, job, allocation)
@@ -386,6 +421,8 @@ class Session:
     def _reject_waiting(self, decision: Reject) -> None:
         if decision.job.id not in self._queue:
             raise DecisionRefused(decision.job.id, "only a waiting job can be rejected")
+        if decision.job.id in self._books.held:
+            self._evict(Evict(decision.job))
         del self._queue[decision.job.id]
         self._reject(decision.job, decision.reason)
 
@@ -407,6 +444,8 @@ class Session:
 
     _ENACT: ClassVar[dict[type, Callable[[Session, Any], None]]] = {
         Start: _start,
+        Hold: _hold,
+        Evict: _evict,
         Reject: _reject_waiting,
         Kill: _kill,
         WakeAt: _wake,
@@ -443,8 +482,11 @@ class Session:
         return fits_beside(self.machine, job, free, room, band, left)
 
     def _left(self, released: Released) -> None:
-        """A running job has left nodes: they are free for the policy's next pass."""
-        changed = self._books.leave(released.job_id, released.nodes, self._now_s)
+        """A running job has given something back: it is free for the policy's next pass."""
+        try:
+            changed = self._books.give_back(released.job_id, self._now_s, released.nodes, released.covering)
+        except ValueError as error:
+            raise DecisionRefused(released.job_id, str(error)) from error
         self._observer.resized(changed, self._now_s)
         self._dirty = True
 
@@ -459,6 +501,8 @@ class Session:
             self._send(step.requests)
         for released in step.released:
             self._left(released)
+        for expected in step.expected:
+            self._books.expect(expected.job_id, expected.until_s, self._now_s, expected.covering)
         for ended in step.ended:
             self._job_ended(ended)
 

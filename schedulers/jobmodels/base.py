@@ -11,7 +11,7 @@ operation           meaning
 :class:`Submitted`  run the job as it was submitted, as one job of the simulator
 :class:`Compute`    run a profile on the job's nodes, with transfers beside it where that is said
 :class:`Transfer`   move bytes between nodes, burst buffers and the parallel file system (through the I/O gate)
-:class:`GiveBack`   leave some nodes for good
+:class:`GiveBack`   give back some nodes, or the nodes and keep the burst buffer, or the other way round
 :class:`Publish`    show a state to controllers and to the job's record
 :class:`Report`     let controllers know that something has happened
 ==================  =================================================================================================
@@ -25,9 +25,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from schedulers.core.execution import Demand
-from schedulers.core.job import Allocation, Job
+from schedulers.core.job import Allocation, Job, Lives
 from schedulers.core.machine import Machine
 from schedulers.jobmodels.record import JobRecord
+from schedulers.timeline import Resource
 from schedulers.wire.messages import JobState, JsonObject
 
 
@@ -144,9 +145,19 @@ class Compute:
 
 @dataclass(frozen=True, slots=True)
 class GiveBack:
-    """Leave these nodes (indices, ascending) for good."""
+    """Give something back for good, and go on with the rest.
 
-    nodes: tuple[int, ...]
+    Attributes
+    ----------
+    nodes
+        Node indices, ascending; ``None`` for all. Burst buffers and bandwidth are named by the nodes that they were
+        granted for.
+    covering
+        The nodes with all that belongs to them, or some kinds of resources alone.
+    """
+
+    nodes: tuple[int, ...] | None = None
+    covering: Resource = Resource.ALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +243,10 @@ class JobModel:
 
     def demand(self) -> Demand | None:
         """Bandwidth that its jobs need besides what they state themselves; ``None`` for none."""
+        return None
+
+    def lives(self, job: Job) -> Lives | None:
+        """How long a job's burst buffers and bandwidth are held, around its nodes; ``None``: as long as its nodes."""
         return None
 
     def cells(self, record: JobRecord) -> Mapping[str, str]:

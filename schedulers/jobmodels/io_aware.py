@@ -15,11 +15,12 @@ from schedulers.core.execution import Demand
 from schedulers.core.job import IO_RATE_FIELD, Job
 from schedulers.core.machine import Machine
 from schedulers.errors import OptionError
-from schedulers.jobmodels.base import Compute, FileSystem, Granted, JobModel, Needs, Place, Program, Transfer
+from schedulers.jobmodels.base import Compute, FileSystem, GiveBack, Granted, JobModel, Needs, Place, Program, Transfer
 from schedulers.jobmodels.compute import SPLITTABLE, split_profile
 from schedulers.jobmodels.demand import stream_rate
 from schedulers.jobmodels.record import JobRecord
 from schedulers.options import option
+from schedulers.timeline import Resource
 from schedulers.wire.messages import JsonObject
 
 
@@ -53,6 +54,11 @@ class IoAware(JobModel):
         "duration, more for a multiple of it (up to the links' bandwidth), 0 for nothing",
     )
 
+    free_nodes: bool = option(
+        False,
+        help="whether a job gives its nodes back before its stage-out, and only holds its burst buffer from then on",
+    )
+
     def __post_init__(self) -> None:
         """Refuse to book less than the average."""
         if 0 < self.book_stages < 1:
@@ -74,6 +80,8 @@ class IoAware(JobModel):
         for _ in range(phases - 1):
             yield checkpoint
             yield Compute(compute, beside=drain)
+        if self.free_nodes:
+            yield GiveBack(covering=Resource.NODES)
         yield Transfer(Place.BURST_BUFFER, Place.PFS, size, "stage_out")
 
     def phases(self, job: Job) -> int:

@@ -280,8 +280,8 @@ class ProgramRuntime:
                 return
 
     def _give_back(self, process: _Process, operation: GiveBack, now_s: float, follow: _Follow) -> Done:
-        if operation.nodes:
-            follow.released.append(Released(process.job.id, operation.nodes))
+        if operation.nodes is None or operation.nodes:
+            follow.released.append(Released(process.job.id, operation.nodes, operation.covering))
         return Done(now_s, now_s, now_s)
 
     def _publish(self, process: _Process, operation: Publish, now_s: float, follow: _Follow) -> Done:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import msgspec
 
 from schedulers.core.job import Allocation, Job
@@ -12,6 +14,33 @@ class Start(msgspec.Struct, frozen=True, gc=False):
 
     job: Job
     allocation: Allocation
+
+
+class Hold(msgspec.Struct, frozen=True, gc=False):
+    """Give a waiting job its burst buffer now, before its nodes (stage-in while others compute).
+
+    It must be started later on just these storages, or lose them by :class:`Evict`.
+
+    Attributes
+    ----------
+    job
+        A waiting job that asks for burst buffers.
+    allocation
+        One storage per node that it asks for, and its bytes per node; no nodes.
+    until_s
+        Until when it is expected to be held (s); infinite where that is not known. What outlives that is expected to go
+        on for as long again.
+    """
+
+    job: Job
+    allocation: Allocation
+    until_s: float = math.inf
+
+
+class Evict(msgspec.Struct, frozen=True, gc=False):
+    """Take the burst buffer of a waiting job back: its staged data is lost."""
+
+    job: Job
 
 
 class Reject(msgspec.Struct, frozen=True, gc=False):
@@ -50,4 +79,4 @@ class Arrange(msgspec.Struct, frozen=True, gc=False):
     places: tuple[tuple[Job, Allocation], ...]
 
 
-Decision = Start | Reject | Kill | WakeAt | SetPowerState | Arrange
+Decision = Start | Hold | Evict | Reject | Kill | WakeAt | SetPowerState | Arrange

@@ -12,6 +12,7 @@ class Binding(enum.Enum):
     NODES = "nodes"
     BURST_BUFFERS = "burst buffers"
     BANDWIDTH = "bandwidth"
+    STAGING = "burst buffer not yet held"
     ORDER = "policy order"
     RESERVATION = "reservation"
 
@@ -24,6 +25,7 @@ class Role(enum.Enum):
     RESERVED = "reserved"
     PLANNED = "planned"
     PASSED_OVER = "passed over"
+    HOLDS_BUFFER = "holds its burst buffer"
 
 
 @dataclass(frozen=True, slots=True)

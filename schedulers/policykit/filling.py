@@ -72,14 +72,12 @@ class Filling:
         asks = np.array([_asks(job, tables) for job in jobs], np.int64).reshape(number, 4)
         spans = np.array([(estimate_s(job), now_s - job.submit_time_s) for job in jobs], np.float64).reshape(number, 2)
         self._hopeless = np.zeros(number, np.bool_)
-        self._picture = (
-            asks, spans, times[points], rows[points], tables.word_count, nodes_first, self._hopeless,
-            (*tables.for_find, tables.work, tables.demand, tables.chosen),
-        )  # fmt: skip
+        picture = filling_kernels.Picture(times[points], rows[points], asks, spans, self._hopeless, nodes_first)
+        self._picture = (tuple(picture), tables.for_kernels, tables.scratch)
         self._left, self._scratch = np.empty((len(points), rows.shape[1]), np.int64), np.empty(3)
         free, score = timeline.free_nodes_now(), np.empty(3)
         for index, job in enumerate(jobs):
-            impossible = job.nodes > free or job.bb_bytes > tables.largest_room
+            impossible = job.nodes > free or job.bb_bytes > tables.largest_bytes
             self._hopeless[index] = impossible or self._climb(np.array([index]), 0, score)[1] < 0
 
     @property
@@ -135,8 +133,8 @@ def plain_score(
 
 def _asks(job: Job, tables: Tables) -> tuple[int, int, int, int]:
     """A job's demand, and which resources count, as the kernels read it."""
-    io_rate = min(job.io_rate, tables.widest_band + 1) if tables.link_count else 0
-    bb_bytes = min(job.bb_bytes, tables.largest_room + 1)  # as impossible, but small enough to be multiplied
+    io_rate = min(job.io_rate, tables.widest_rate + 1) if tables.link_count else 0
+    bb_bytes = min(job.bb_bytes, tables.largest_bytes + 1)  # as impossible, but small enough to be multiplied
     uses = Resource.NODES.value
     uses |= fit_kernels.USE_STORAGES if bb_bytes else 0
     uses |= fit_kernels.USE_LINKS if io_rate else 0

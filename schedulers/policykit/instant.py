@@ -34,7 +34,7 @@ def free_until(timeline: Timeline, end_s: float) -> Free:
     count = max(1, int(np.searchsorted(times, end_s, side="left")))
     least = narrowest(rows[:count], tables.words)
     bits = np.unpackbits(least[tables.words].view(np.uint8), bitorder="little")
-    return Free(tuple(np.flatnonzero(bits).tolist()), least[tables.rooms].tolist(), least[tables.bands].tolist())
+    return Free(tuple(np.flatnonzero(bits).tolist()), least[tables.storages].tolist(), least[tables.links].tolist())
 
 
 def narrowest(rows: npt.NDArray[np.int64], words: slice) -> npt.NDArray[np.int64]:

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 
+import msgspec
+
 from schedulers.core.job import Allocation, Job, sized_as
 from schedulers.policykit.decisions import Start
 from schedulers.policykit.explain import Binding, Role
+from schedulers.policykit.holds import book, earliest_fit, fit_now
 from schedulers.policykit.view import View
 from schedulers.timeline import Fit, Resource
 
@@ -18,9 +21,9 @@ from schedulers.timeline import Fit, Resource
 def try_start(view: View, job: Job, role: Role = Role.STARTED) -> Start | None:
     """Book and return the start of one job if it fits now for its whole estimated duration, else ``None``.
 
-    A moldable job that does not fit with all nodes that it asks for starts on the most with which it does.
+    A moldable job that does not fit with all nodes that it requests starts on the most with which it does.
     """
-    allocation = view.timeline.fit_now(job, view.estimate_s(job))
+    allocation = fit_now(view, job, view.estimate_s(job))
     if allocation is None and view.fewest_nodes is not None:
         allocation = _fit_smaller(view, job, view.fewest_nodes(job))
     return None if allocation is None else start_on(view, job, allocation, role)
@@ -74,14 +77,13 @@ def fill(view: View, jobs: Iterable[Job], blocker: str = "") -> Iterator[Start]:
 
 def reserve(view: View, job: Job, covering: Resource) -> Fit | None:
     """Reserve the earliest interval for one job and note it; ``None`` when it can never fit."""
-    timeline = view.timeline
     duration_s = view.estimate_s(job)
-    fit = timeline.earliest_fit(job, duration_s, covering=covering)
+    fit = earliest_fit(view, job, duration_s, covering)
     if fit is None:
         return None
     if view.notes is not None:
         view.notes.write(job.id, Role.RESERVED, binding_now(view, job), fit.start_s)
-    timeline.reserve(fit.start_s, fit.start_s + duration_s, fit.allocation, covering)
+    book(view, job, fit, duration_s, covering)
     return fit
 
 
@@ -112,21 +114,30 @@ def serve_first(view: View, jobs: Sequence[Job], literal_depth: bool = False) ->
 
 def start_on(view: View, job: Job, allocation: Allocation, role: Role = Role.STARTED) -> Start:
     """Book and return the start of a job on an allocation that is free; raise ValueError if it is not."""
-    view.timeline.reserve(view.now_s, view.now_s + view.estimate_s(job), allocation)
+    book(view, job, Fit(view.now_s, allocation), view.estimate_s(job))
     if view.notes is not None:
         view.notes.write(job.id, role, estimate_s=view.now_s)
     return Start(job, allocation)
 
 
 def binding_now(view: View, job: Job) -> Binding:
-    """Which resource keeps a job from starting now: tested one by one against this instant, reservations last."""
-    instant = view.timeline
+    """Which resource keeps a job from starting now: tested one by one against this instant, reservations last.
+
+    A burst buffer that the job holds already is none of them; one that must be held before the nodes is the last.
+    """
+    now = job if job.lives is None else msgspec.structs.replace(job, lives=None)
     shortest = 1e-9
     for resource, binding in (
         (Resource.NODES, Binding.NODES),
         (Resource.BURST_BUFFERS, Binding.BURST_BUFFERS),
         (Resource.BANDWIDTH, Binding.BANDWIDTH),
     ):
-        if instant.fit_now(job, shortest, covering=Resource.NODES | resource) is None:
+        if resource is Resource.BURST_BUFFERS and job.id in view.held:
+            continue
+        if view.timeline.fit_now(now, shortest, covering=Resource.NODES | resource) is None:
             return binding
-    return Binding.RESERVATION if instant.fit_now(job, view.estimate_s(job)) is None else Binding.ORDER
+    if fit_now(view, job, view.estimate_s(job)) is not None:
+        return Binding.ORDER
+    if job.lives is not None and job.lives.storage_lead_s and job.bb_bytes and job.id not in view.held:
+        return Binding.STAGING
+    return Binding.RESERVATION

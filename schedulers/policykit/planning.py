@@ -58,10 +58,8 @@ class Annealing:
     delayed_only: bool = False
 
 
-_WORKING_MEMORY = (
-    "_times", "_rows", "_slot_times", "_slot_rows", "_slot_count", "_slot_score", "_which", "starts_s", "_placed",
-)  # fmt: skip
-"""Arrays of a planner that annealing writes to."""
+_WORKING_MEMORY = ("_slots", "_plan", "_scratch")
+"""Groups of arrays of a planner that annealing writes to."""
 
 
 class Planner:
@@ -92,37 +90,51 @@ class Planner:
         self.jobs = jobs
         self.objective = objective
         self.evaluations = 0
-        self._shape = (float(objective.alpha), float(objective.guard_s), float(objective.guard_power))
+        shape = (float(objective.alpha), float(objective.guard_s), float(objective.guard_power))
         times, rows, tables = timeline.arrays
         count, width, number = len(times), rows.shape[1], len(jobs)
-        self._words = tables.word_count
-        self._stride = stride or max(4, number // 8)
-        levels = max(1, -(-number // self._stride))
-        self._held = timeline.holds_nodes_longer
-        capacity = count + (4 if self._held else 2) * number + 4
+        stride = stride or max(4, number // 8)
+        levels = max(1, -(-number // stride))
+        held = timeline.holds_nodes_longer
+        capacity = count + (4 if held else 2) * number + 4
         tables.make_room(capacity)
-        self._machine = (*tables.for_find, tables.work, tables.demand, tables.chosen)
-        self._times = np.empty(capacity)
-        self._rows = np.empty((capacity, width), np.int64)
-        self._slot_times = np.empty((2 * levels, capacity))
-        self._slot_rows = np.empty((2 * levels, capacity, width), np.int64)
-        self._slot_count = np.zeros(2 * levels, np.int64)
-        self._slot_score = np.zeros((2 * levels, 2))
-        self._which = np.array([range(levels), range(levels, 2 * levels)], np.int64)
-        self._slot_times[0, :count] = times
-        self._slot_rows[0, :count] = rows
-        self._slot_count[0] = count
-        self._asks = np.array([_asks(job, bool(tables.link_count)) for job in jobs], np.int64).reshape(number, 4)
+        rules = plan_kernels.Rules(stride, held, objective.latest, shape)
+        self._rules = tuple(rules)
+        self._machine, self._scratch = tables.for_kernels, tables.scratch
+        self._plan = tuple(
+            plan_kernels.Plan(
+                times=np.empty(capacity),
+                rows=np.empty((capacity, width), np.int64),
+                starts=np.zeros(number),
+                placed=np.zeros((5, number), np.int64),
+            )
+        )
+        slots = plan_kernels.Slots(
+            times=np.empty((2 * levels, capacity)),
+            rows=np.empty((2 * levels, capacity, width), np.int64),
+            counts=np.zeros(2 * levels, np.int64),
+            score=np.zeros((2 * levels, 2)),
+            which=np.array([range(levels), range(levels, 2 * levels)], np.int64),
+        )
+        slots.times[0, :count] = times
+        slots.rows[0, :count] = rows
+        slots.counts[0] = count
+        self._slots = tuple(slots)
+        asks = np.array([_asks(job, bool(tables.link_count)) for job in jobs], np.int64).reshape(number, 4)
         weights = objective.weights([job.walltime_s for job in jobs])
         spans = [
             (estimate_s(job), job.submit_time_s, weight, timeline.now_s)
             for job, weight in zip(jobs, weights.tolist(), strict=True)
         ]
-        self._spans = np.array(spans, np.float64).reshape(number, 4)
-        self.starts_s = np.zeros(number)
-        self._placed = np.zeros((5, number), np.int64)
-        self._least = np.zeros(number)
-        self._least = self._alone()
+        table = plan_kernels.Jobs(asks, np.array(spans, np.float64).reshape(number, 4), np.zeros(number))
+        self._spans, self._least = table.spans, table.least
+        self._jobs = tuple(table)
+        self._least[:] = self._uncontended(rules)
+
+    @property
+    def starts_s(self) -> npt.NDArray[np.float64]:
+        """Planned start of each job (s), of the order planned last."""
+        return np.asarray(self._plan[2], np.float64)  # the array itself
 
     @property
     def least(self) -> float:
@@ -134,14 +146,7 @@ class Planner:
     def score(self, order: Order) -> float:
         """Plan an order; its planned starts are in :attr:`starts_s` afterwards (by job)."""
         self.evaluations += 1
-        return float(
-            plan_kernels.plan_from(
-                order, 0, self._stride, math.inf, self._shape, self.objective.latest, self._held,
-                self._times, self._rows, self._words, self._asks, self._spans, self._least, self._slot_times,
-                self._slot_rows, self._slot_count, self._slot_score, self._which, self.starts_s, self._placed,
-                self._machine,
-            )
-        )  # fmt: skip
+        return float(self._plan_from(order, self._rules))
 
     def best_of(self, orders: Iterable[Order]) -> tuple[Order, float, float]:
         """Best order, its score, and the worst score; the first of equals wins."""
@@ -164,15 +169,14 @@ class Planner:
 
     def anneal(self, order: Order, score: float, how: Annealing, seed: int) -> tuple[Order, float]:
         """Improve an order by simulated annealing; the same seed gives the same result."""
-        number = len(self.jobs)
-        best = order.copy()
-        scratch = np.zeros(number), np.zeros(number, np.int32), np.zeros(number, np.int32)
+        number, best = len(self.jobs), order.copy()
+        moves = plan_kernels.Moves(
+            how.steps, how.temperature, how.cooling, how.period, how.coolest, how.swaps_only, how.delayed_only
+        )
+        orders = plan_kernels.Orders(np.zeros(number, np.int32), np.zeros(number), np.zeros(number, np.int32))
         best_score, taken = plan_kernels.anneal(
-            best, score, self._stride, how.steps, self._shape, self.objective.latest, self._held, how.temperature,
-            how.cooling, how.period, how.coolest, how.swaps_only, how.delayed_only, np.array([seed], np.uint64),
-            self._times, self._rows, self._words, self._asks, self._spans, self._least, self._slot_times,
-            self._slot_rows, self._slot_count, self._slot_score, self._which, self.starts_s, self._placed,
-            *scratch, self._machine,
+            best, score, tuple(moves), np.array([seed], np.uint64), self._rules, self._jobs, self._slots, self._plan,
+            tuple(orders), self._machine, self._scratch,
         )  # fmt: skip
         self.evaluations += taken
         return best, float(best_score)
@@ -201,26 +205,28 @@ class Planner:
         """A planner of the same jobs whose working memory is its own."""
         twin = copy.copy(self)
         for name in _WORKING_MEMORY:
-            setattr(twin, name, getattr(self, name).copy())
-        work, demand, chosen = self._machine[-3:]
-        twin._machine = (*self._machine[:-3], work.copy(), demand.copy(), chosen.copy())
+            setattr(twin, name, tuple(array.copy() for array in getattr(self, name)))
         return twin
 
-    def _alone(self) -> npt.NDArray[np.float64]:
-        """Least term of each job; its start in a queue of its own is noted as the earliest that there is."""
-        alone_s = np.zeros(len(self.jobs))
+    def _plan_from(self, order: Order, rules: tuple[object, ...]) -> float:
+        planned: float = plan_kernels.plan_from(
+            order, 0, math.inf, rules, self._jobs, self._slots, self._plan, self._machine, self._scratch
+        )
+        return planned
+
+    def _uncontended(self, rules: plan_kernels.Rules) -> npt.NDArray[np.float64]:
+        """Least term of each job; notes the start of each with the queue empty but for it as the earliest there is."""
+        single = tuple(rules._replace(latest=False))
         for index in range(len(self.jobs)):
-            plan_kernels.plan_from(
-                np.array([index], np.int32), 0, self._stride, math.inf, self._shape, False, self._held,
-                self._times, self._rows, self._words, self._asks, self._spans, self._least, self._slot_times,
-                self._slot_rows, self._slot_count, self._slot_score, self._which, alone_s, self._placed, self._machine,
-            )  # fmt: skip
-        self._spans[:, 3] = alone_s
+            self._plan_from(np.array([index], np.int32), single)
+        first_s = self.starts_s.copy()
+        self.starts_s[:] = 0.0
+        self._spans[:, 3] = first_s
         if self.objective.latest:
             return np.zeros(len(self.jobs))
-        waits = alone_s - self._spans[:, 1]
+        waits = first_s - self._spans[:, 1]
         terms = [
-            plan_kernels.term(wait, weight, self._shape) if wait < math.inf else 0.0
+            plan_kernels.term(wait, weight, rules.shape) if wait < math.inf else 0.0
             for wait, weight in zip(waits.tolist(), self._spans[:, 2].tolist(), strict=True)
         ]
         return np.array(terms, np.float64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from random import Random
 from typing import Any, Protocol
@@ -13,16 +13,58 @@ from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.policykit.decisions import Decision
 from schedulers.policykit.explain import PassNotes
-from schedulers.timeline import Timeline
+from schedulers.timeline import Resource, Timeline
+
+
+class Holding(msgspec.Struct, frozen=True, gc=False):
+    """Something that a job holds, or held, over an interval of its own.
+
+    Attributes
+    ----------
+    covering
+        The kinds of resources that share the interval.
+    allocation
+        Of which the covered kinds count. The nodes of a burst buffer or of bandwidth are those that it was granted
+        for.
+    start_s
+        Since when (s).
+    end_s
+        Until when it is expected to be held, or was (s).
+    """
+
+    covering: Resource
+    allocation: Allocation
+    start_s: float
+    end_s: float
 
 
 class Running(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """A running job: since when, where, and until when at the latest (``start + walltime``)."""
+    """A running job: since when, where, and until when at the latest (``start + walltime``).
+
+    Attributes
+    ----------
+    job, start_s, end_s
+        The job; when it was given its nodes, until when at the latest it was expected to have them (s).
+    allocation
+        What it holds now. Where nodes or burst buffers were given back alone, the storages need not stand for the nodes
+        in turn.
+    apart
+        What it holds, where that is not all held from ``start_s`` to ``end_s``.
+    past
+        What it gave back before its end, where that was not nodes together with all that belonged to them.
+    """
 
     job: Job
     start_s: float
     end_s: float
     allocation: Allocation
+    apart: tuple[Holding, ...] = ()
+    past: tuple[Holding, ...] = ()
+
+    @property
+    def holdings(self) -> tuple[Holding, ...]:
+        """What it holds, since when, and until when that is expected."""
+        return self.apart or (Holding(Resource.ALL, self.allocation, self.start_s, self.end_s),)
 
 
 class View:
@@ -48,6 +90,8 @@ class View:
         Expected duration of a job in seconds: its walltime, unless the session was given a predictor.
     fewest_nodes
         Fewest nodes that a job may start on; ``None``: every job starts on all that it asks for.
+    held
+        Burst buffers that waiting jobs hold already (:class:`schedulers.policykit.decisions.Hold`), by job id.
     """
 
     __slots__ = (
@@ -55,6 +99,7 @@ class View:
         "_timeline_source",
         "estimate_s",
         "fewest_nodes",
+        "held",
         "machine",
         "notebook",
         "notes",
@@ -76,6 +121,7 @@ class View:
         notes: PassNotes | None = None,
         estimate_s: Callable[[Job], float] = attrgetter("walltime_s"),
         fewest_nodes: Callable[[Job], int] | None = None,
+        held: Mapping[str, Holding] | None = None,
     ) -> None:
         self.now_s = now_s
         self.machine = machine
@@ -86,6 +132,7 @@ class View:
         self.notes = notes
         self.estimate_s = estimate_s
         self.fewest_nodes = fewest_nodes
+        self.held: Mapping[str, Holding] = held if held is not None else {}
         self._timeline_source = timeline_source
         self._timeline: Timeline | None = None
 

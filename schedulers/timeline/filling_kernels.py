@@ -12,41 +12,57 @@ Layout (beyond that of :mod:`schedulers.timeline.fit_kernels`)
 ``order: int64[jobs]``       jobs by position
 ``score: float64[3]``        compared lexicographically, larger is better: nodes and bytes started (in the order that
                              ``nodes_first`` says) and the mean waiting time of the started jobs
-``machine``                  the last arguments of ``find_fit``, as a tuple
+``machine, scratch``         the last arguments of ``find_fit``
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from numba import njit
+import numpy.typing as npt
+from numba import int64, njit, types
 
 from schedulers.timeline.fit_kernels import FREE_BYTES, FREE_NODES, find_fit
+from schedulers.timeline.layout import PLAIN_MACHINE, PLAIN_SCRATCH, ROWS, TIMES, plain
 
-_ROW, _ROWS, _TIMES, _INDICES, _TABLE = "int64[::1]", "int64[:, ::1]", "float64[::1]", "int32[::1]", "int32[:, ::1]"
-_MACHINE = f"Tuple((int64, int64, {_TABLE}, {_INDICES}, {_INDICES}, {_ROWS}, {_ROWS}, {_ROW}, {_TABLE}))"
-_PICTURE = f"{_ROWS}, float64[:, ::1], {_TIMES}, {_ROWS}, int64, boolean, boolean[::1], {_MACHINE}"
+_SPANS, _FLAGS = types.Array(types.float64, 2, "C"), types.Array(types.boolean, 1, "C")
 _OPTIONS = {"cache": True, "error_model": "numpy"}
 
 
+class Picture(NamedTuple):
+    """What is free now and soon, and the jobs: as above."""
+
+    times: npt.NDArray[np.float64]
+    rows: npt.NDArray[np.int64]
+    asks: npt.NDArray[np.int64]
+    spans: npt.NDArray[np.float64]
+    hopeless: npt.NDArray[np.bool_]
+    nodes_first: bool
+
+
+_PICTURE = plain(TIMES, ROWS, ROWS, _SPANS, _FLAGS, types.boolean)
+"""Its type as it comes from Python (:func:`schedulers.timeline.layout.plain`)."""
+
+
 @njit(inline="always")  # compiled once, as part of its only caller
-def _fill(order, asks, spans, times, rows, words, nodes_first, hopeless, machine, left, score):
+def _fill(order, picture, machine, scratch, left, score):
     """Start in this order whatever fits now; return the position of the last job started, -1 for none."""
+    times, rows, asks, spans = picture.times, picture.rows, picture.asks, picture.spans
     for k in range(len(times)):
         for column in range(rows.shape[1]):
             left[k, column] = rows[k, column]
-    demand = machine[7]
+    demand = scratch[1]
     nodes, total_bytes, wait_s, started, last = 0, 0, 0.0, 0, -1
     for position in range(len(order)):
         if left[0, FREE_NODES] == 0:
             break
         job = order[position]
         wanted, bb_bytes = asks[job, 0], asks[job, 1]
-        if hopeless[job] or wanted > left[0, FREE_NODES] or wanted * bb_bytes > left[0, FREE_BYTES]:
+        if picture.hopeless[job] or wanted > left[0, FREE_NODES] or wanted * bb_bytes > left[0, FREE_BYTES]:
             continue
-        start_s = find_fit(
-            times, len(times), left, words, wanted, spans[job, 0], bb_bytes, asks[job, 2], asks[job, 3], times[0],
-            times[0], *machine,
-        )  # fmt: skip
+        ask = (wanted, bb_bytes, asks[job, 2], asks[job, 3])
+        start_s = find_fit(times, len(times), left, ask, spans[job, 0], times[0], times[0], machine, scratch)
         if start_s == np.inf:
             continue
         end_s = times[0] + spans[job, 0]
@@ -59,8 +75,8 @@ def _fill(order, asks, spans, times, rows, words, nodes_first, hopeless, machine
         wait_s += spans[job, 1]
         started += 1
         last = position
-    score[0] = nodes if nodes_first else total_bytes
-    score[1] = total_bytes if nodes_first else nodes
+    score[0] = nodes if picture.nodes_first else total_bytes
+    score[1] = total_bytes if picture.nodes_first else nodes
     score[2] = wait_s / started if started > 0 else 0.0
     return last
 
@@ -78,18 +94,26 @@ def _take_if_better(score, best_score):
     return False
 
 
-@njit(f"UniTuple(int64, 2)({_ROW}, int64, {_PICTURE}, {_ROWS}, {_TIMES}, {_TIMES})", **_OPTIONS)
-def climb(order, budget, asks, spans, times, rows, words, nodes_first, hopeless, machine, left, best_score, score):
+@njit(
+    types.UniTuple(int64, 2)(
+        types.Array(int64, 1, "C"), int64, _PICTURE, PLAIN_MACHINE, PLAIN_SCRATCH, ROWS, TIMES, TIMES
+    ),
+    **_OPTIONS,
+)
+def climb(order, budget, picture, machine, scratch, left, best_score, score):
     """Improve ``order`` by swaps, as :func:`schedulers.search.hill_climbing.climb` does.
 
     Returns the number of swaps evaluated (with a budget of 0 the order is only scored), and the position of the last
-    job that starts in the final order, -1 for none. ``best_score`` gets its score.
+    job that starts in the final order, -1 for none. ``best_score`` gets its score. The groups of arguments come without
+    their names.
     """
+    picture = Picture(*picture)
+    hopeless = picture.hopeless
     for k in range(len(best_score)):
         best_score[k] = -1.0
     number, steps, last, distance, index = len(order), 0, -1, 0, 0
     while True:
-        reached = _fill(order, asks, spans, times, rows, words, nodes_first, hopeless, machine, left, score)
+        reached = _fill(order, picture, machine, scratch, left, score)
         if _take_if_better(score, best_score):
             last, distance, index = reached, 1, -1
         else:

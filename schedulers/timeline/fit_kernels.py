@@ -1,13 +1,13 @@
 """The timeline's inner loops, compiled: find the earliest window of a job, book it.
 
-The arrays are described in :mod:`schedulers.timeline.layout`, so that other kernels (plan scoring) can call
-:func:`find_fit` and :func:`book` directly; see :data:`FIND_FIT` for how.
+The arrays and the named groups of arguments are described in :mod:`schedulers.timeline.layout`, so that other kernels
+(plan scoring) can call :func:`find_fit` and :func:`book` directly.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import boolean, float64, int64, njit, void
 
 from schedulers.kernel_cache import drop_older_than
 from schedulers.timeline import layout as timeline_layout
@@ -18,50 +18,46 @@ from schedulers.timeline.layout import (
     BAD_COUNT,
     BAD_NODE,
     BAD_STORAGE,
-    BY_POINTER,
     FORWARD,
     FREE_BYTES,
     FREE_NODES,
     FULL,
     FULLEST_AT_END,
+    GRANT,
     HEAD,
-    INDICES,
+    MACHINE,
     OPTIONS,
+    PLAIN_ASK,
+    PLAIN_GRANT,
+    PLAIN_MACHINE,
+    PLAIN_SCRATCH,
+    PLAIN_TREE,
     ROW,
     ROWS,
     SINCE,
-    TABLE,
     TIMES,
+    TREE,
     USE_LINKS,
     USE_NODES,
     USE_STORAGES,
     WINDOW,
+    Ask,
+    Grant,
+    Machine,
+    Scratch,
+    Tree,
 )
 from schedulers.timeline.placement_kernels import choose, holds, popcount
 
 __all__ = [
-    "BOOK", "FIND_FIT", "FREE_BYTES", "FREE_NODES", "HEAD", "USE_LINKS", "USE_NODES", "USE_STORAGES",
-    "book", "book_checked", "conflict", "find_fit", "measure", "segment_at",
+    "FREE_BYTES", "FREE_NODES", "HEAD", "USE_LINKS", "USE_NODES", "USE_STORAGES", "book", "book_checked", "conflict",
+    "find_fit", "measure", "segment_at",
 ]  # fmt: skip
-
-_FIND_FIT = (
-    f"float64({TIMES}, int64, {ROWS}, int64, int64, float64, int64, int64, int64, float64, float64, int64, int64, "
-    f"{TABLE}, {INDICES}, {INDICES}, {ROWS}, {ROWS}, {ROW}, {TABLE})"
-)
-_BOOK = f"int64({TIMES}, int64, {ROWS}, float64, float64, {ROW}, int64)"
-
-FIND_FIT, BOOK = f"FunctionType({_FIND_FIT})", f"FunctionType({_BOOK})"
-"""Signatures of :func:`find_fit` and :func:`book` as arguments of other kernels.
-
-A kernel that calls them by name contains them: it is compiled a second longer, and anew when they change. One that is
-given them as arguments (``kernel(find_fit, book, ...)``) calls them through pointers, hardly slower; but a call of such
-a kernel from Python takes some 30 us longer per function, so that it must have much to do.
-"""
 
 drop_older_than(choose.stats.cache_path, __file__, str(placement_kernels.__file__), str(timeline_layout.__file__))
 
 
-@njit(f"int64({TIMES}, int64, float64)", **OPTIONS)
+@njit(int64(TIMES, int64, float64), **OPTIONS)
 def segment_at(times, count, time_s):
     """Index of the segment that contains ``time_s`` (at or after ``times[0]``)."""
     low, high = 0, count
@@ -74,14 +70,14 @@ def segment_at(times, count, time_s):
     return low
 
 
-@njit(f"boolean({ROWS}, int64, int64, {ROWS}, int64, {ASK})", forceinline=True, **OPTIONS)
-def _narrow(work, window, wider, rows, segment, ask):
+@njit(boolean(ROWS, int64, int64, ROWS, int64, ASK, MACHINE), forceinline=True, **OPTIONS)
+def _narrow(work, window, wider, rows, segment, ask, machine):
     """Set a window to what is free both in a wider one and in ``rows[segment]``, in the columns in use.
 
     Returns whether the job may still fit: False when nodes or bytes are too few in total (then the columns may not all
     be set), else it is for :func:`schedulers.timeline.placement_kernels.holds` to say.
     """
-    words, storages, nodes, bb_bytes, _, uses = ask
+    words, storages, nodes, bb_bytes, uses = machine.words, machine.storages, ask.nodes, ask.bb_bytes, ask.uses
     to, wide, at = np.uint64(window), np.uint64(wider), np.uint64(segment)  # unsigned: see holds
     first, last = np.uint64(HEAD + words), np.uint64(HEAD + words + storages)
     if uses & USE_NODES:
@@ -112,10 +108,10 @@ def _narrow(work, window, wider, rows, segment, ask):
     return True
 
 
-@njit(f"int64({ROWS}, int64, int64, {ASK})", **OPTIONS)
+@njit(int64(ROWS, int64, int64, ASK), **OPTIONS)
 def _next_with_enough(rows, count, first, ask):
     """First segment from ``first`` on with enough nodes and bytes in total, ``count`` for none."""
-    _, _, nodes, bb_bytes, _, uses = ask
+    nodes, bb_bytes, uses = ask.nodes, ask.bb_bytes, ask.uses
     while first < count and (
         (uses & USE_NODES and rows[first, FREE_NODES] < nodes) or rows[first, FREE_BYTES] < nodes * bb_bytes
     ):
@@ -123,8 +119,8 @@ def _next_with_enough(rows, count, first, ask):
     return first
 
 
-@njit(f"int64({ROWS}, int64, {ROWS}, int64, int64, {ASK}, {INDICES}, {ROWS})", **OPTIONS)
-def _grow_backwards(rows, count, work, lowest, last, ask, parents, groups):
+@njit(int64(ROWS, int64, ROWS, int64, int64, ASK, MACHINE), forceinline=True, **OPTIONS)
+def _grow_backwards(rows, count, work, lowest, last, ask, machine):
     """First segment, not before ``lowest``, from which the job fits up to and including ``last``.
 
     ``work[BACK + k]`` is the window from segment ``k`` to ``last``. Where ``last`` alone is too full: the first later
@@ -133,15 +129,15 @@ def _grow_backwards(rows, count, work, lowest, last, ask, parents, groups):
     wider, first = FULL, last + 1
     while (
         first > lowest
-        and _narrow(work, BACK + first - 1, wider, rows, first - 1, ask)
-        and holds(work, BACK + first - 1, ask, parents, groups)
+        and _narrow(work, BACK + first - 1, wider, rows, first - 1, ask, machine)
+        and holds(work, BACK + first - 1, ask, machine)
     ):
         first -= 1
         wider = BACK + first
     return first if first <= last else _next_with_enough(rows, count, first, ask)
 
 
-@njit(f"void({ROWS}, int64, {ROW}, int64, int64)", **OPTIONS)
+@njit(void(ROWS, int64, ROW, int64, int64), **OPTIONS)
 def _note_since(rows, last, since, first, storages):
     """Note for each storage the first of the segments up to ``last`` from which on its room is that of ``last``."""
     for column in range(first, first + storages):
@@ -151,30 +147,23 @@ def _note_since(rows, last, since, first, storages):
         since[column] = segment
 
 
-@njit(_FIND_FIT, **BY_POINTER)
-def find_fit(
-    times, count, rows, words, nodes, duration_s, bb_bytes, io_rate, uses, not_before_s, latest_s, node_order,
-    storage_order, nearest, node_link, parents, groups, work, demand, chosen,
-):  # fmt: skip
+@njit(float64(TIMES, int64, ROWS, PLAIN_ASK, float64, float64, float64, PLAIN_MACHINE, PLAIN_SCRATCH), **OPTIONS)
+def find_fit(times, count, rows, ask, duration_s, not_before_s, latest_s, machine, scratch):
     """Find the earliest start of a job, and what it gets there.
 
     Candidates are ``not_before_s`` and the later breakpoints up to ``latest_s``.
 
     Parameters
     ----------
-    words
-        Columns of the bitset.
-    nodes
-        Nodes wanted, from 1 to those of the machine.
-    bb_bytes, io_rate
-        Per node; 0 where the job asks none. All ``nodes`` times ``bb_bytes`` are at most what all storages have.
-    uses
-        ``USE_NODES`` unless nodes are to be ignored; ``USE_STORAGES`` if and only if ``bb_bytes > 0``; ``USE_LINKS`` if
-        and only if ``io_rate > 0`` and there are links.
+    ask
+        An :class:`Ask` of at least 1 node and at most those of the machine; all ``nodes`` times ``bb_bytes`` are at
+        most what all storages have.
     not_before_s
         At or after ``times[0]``.
     latest_s
         Last start of interest; the same as ``not_before_s`` asks for this one start.
+    machine, scratch
+        A :class:`Machine` and :class:`Scratch` memory, without their names.
 
     Returns
     -------
@@ -189,26 +178,27 @@ def find_fit(
     reached ``middle``, the window is grown backwards from the segment that broke it. Every segment is thus looked at
     three times at most, however long the window.
     """
-    ask = (words, nearest.shape[1], nodes, bb_bytes, io_rate, uses)
+    ask, machine, scratch = Ask(*ask), Machine(*machine), Scratch(*scratch)
+    work = scratch.work
     first = segment_at(times, count, not_before_s)
     middle, following, start_s, window = first, first, not_before_s, FORWARD
     while following < count and (following == first or times[following] < start_s + duration_s):
         moved_from = first
-        enough = _narrow(work, FORWARD, FULL if following == middle else FORWARD, rows, following, ask)
+        enough = _narrow(work, FORWARD, FULL if following == middle else FORWARD, rows, following, ask, machine)
         window = WINDOW
         while enough and first < middle:
-            if _narrow(work, WINDOW, FORWARD, work, BACK + first, ask) and holds(work, WINDOW, ask, parents, groups):
+            if _narrow(work, WINDOW, FORWARD, work, BACK + first, ask, machine) and holds(work, WINDOW, ask, machine):
                 break
             first += 1
         if first == middle or not enough:
             window = FORWARD
-            if not enough or not holds(work, FORWARD, ask, parents, groups):
+            if not enough or not holds(work, FORWARD, ask, machine):
                 if middle + 1 >= count or times[middle + 1] > latest_s:
                     return np.inf
                 if following == middle:  # no window but this segment, which is too full even alone
                     first = _next_with_enough(rows, count, following + 1, ask)
                 else:
-                    first = _grow_backwards(rows, count, work, middle + 1, following, ask, parents, groups)
+                    first = _grow_backwards(rows, count, work, middle + 1, following, ask, machine)
                 if first >= count:
                     return np.inf
                 window = BACK + first
@@ -220,17 +210,14 @@ def find_fit(
             if start_s > latest_s:
                 return np.inf
     after = first
-    if storage_order == FULLEST_AT_END and bb_bytes > 0:
+    if machine.storage_order == FULLEST_AT_END and ask.bb_bytes > 0:
         after = segment_at(times, count, start_s + duration_s)
-        _note_since(rows, after, work[SINCE], HEAD + words, nearest.shape[1])
-    choose(
-        work[window], rows[after], work[SINCE], demand, ask, node_order, storage_order, nearest, node_link, parents,
-        groups, chosen,
-    )  # fmt: skip
+        _note_since(rows, after, work[SINCE], HEAD + machine.words, machine.storages)
+    choose(work[window], rows[after], work[SINCE], ask, machine, scratch)
     return start_s
 
 
-@njit(f"boolean({ROWS}, int64, int64)", **OPTIONS)
+@njit(boolean(ROWS, int64, int64), **OPTIONS)
 def _equal(rows, one, two):
     for column in range(rows.shape[1]):  # noqa: SIM110 (no generators here)
         if rows[one, column] != rows[two, column]:
@@ -238,7 +225,7 @@ def _equal(rows, one, two):
     return True
 
 
-@njit(f"void({TIMES}, {ROWS}, int64, int64, int64)", **OPTIONS)
+@njit(void(TIMES, ROWS, int64, int64, int64), **OPTIONS)
 def _move(times, rows, begin, end, by):
     """Move segments ``begin`` to ``end - 1`` by some places."""
     for step in range(end - begin):
@@ -249,7 +236,7 @@ def _move(times, rows, begin, end, by):
             rows[target, column] = rows[source, column]
 
 
-@njit(_BOOK, **BY_POINTER)
+@njit(int64(TIMES, int64, ROWS, float64, float64, ROW, int64), **OPTIONS)
 def book(times, count, rows, start_s, end_s, demand, sign):
     """Take (``sign`` 1) or give back (-1) a demand over ``[start_s, end_s)``; return the new number of segments.
 
@@ -283,7 +270,7 @@ def book(times, count, rows, start_s, end_s, demand, sign):
     return count
 
 
-@njit(f"int64({TIMES}, int64, {ROWS}, float64, float64, {ROW}, int64, int64, {ROW})", **OPTIONS)
+@njit(int64(TIMES, int64, ROWS, float64, float64, ROW, int64, int64, ROW), **OPTIONS)
 def conflict(times, count, rows, start_s, end_s, demand, sign, words, capacity):
     """First segment of ``[start_s, end_s)`` in which a booking does not fit, or -1.
 
@@ -304,12 +291,11 @@ def conflict(times, count, rows, start_s, end_s, demand, sign, words, capacity):
     return -1
 
 
-@njit(
-    f"int64({INDICES}, {INDICES}, int64, int64, int64, {INDICES}, {INDICES}, int64, int64, {ROW})",
-    **OPTIONS,
-)
-def measure(nodes, storages, bb_bytes, io_rate, uses, node_link, parents, words, storage_count, demand):
+@njit(int64(GRANT, TREE, ROW), forceinline=True, **OPTIONS)
+def measure(grant, tree, demand):
     """Write the demand of an allocation; return 0, or the code of what is wrong with it (the demand is then spoilt)."""
+    nodes, storages, uses, words = grant.nodes, grant.storages, grant.uses, tree.words
+    node_link, parents = tree.node_link, tree.parents
     first = HEAD + words
     for column in range(len(demand)):
         demand[column] = 0
@@ -322,7 +308,7 @@ def measure(nodes, storages, bb_bytes, io_rate, uses, node_link, parents, words,
         demand[HEAD + (node >> 6)] |= bit
         link = node_link[node] if uses & USE_LINKS else -1
         while link >= 0:
-            demand[first + storage_count + link] += io_rate
+            demand[first + tree.storages + link] += grant.io_rate
             link = parents[link]
     if uses & USE_NODES:
         demand[FREE_NODES] = len(nodes)
@@ -330,33 +316,27 @@ def measure(nodes, storages, bb_bytes, io_rate, uses, node_link, parents, words,
         for column in range(HEAD, first):
             demand[column] = 0
     if uses & USE_STORAGES:
-        if len(storages) != len(nodes) and len(storages) > 0:
+        if uses & USE_NODES and len(storages) != len(nodes) and len(storages) > 0:
             return BAD_COUNT
         for storage in storages:
-            if storage < 0 or storage >= storage_count:
+            if storage < 0 or storage >= tree.storages:
                 return BAD_STORAGE
-            demand[first + storage] += bb_bytes
-        demand[FREE_BYTES] = len(storages) * bb_bytes
+            demand[first + storage] += grant.bb_bytes
+        demand[FREE_BYTES] = len(storages) * grant.bb_bytes
     return 0
 
 
-@njit(
-    f"int64({TIMES}, int64, {ROWS}, float64, float64, int64, {INDICES}, {INDICES}, int64, int64, int64, {INDICES}, "
-    f"{INDICES}, {ROW}, int64, int64, {ROW})",
-    **OPTIONS,
-)
-def book_checked(
-    times, count, rows, start_s, end_s, sign, nodes, storages, bb_bytes, io_rate, uses, node_link, parents, capacity,
-    words, storage_count, demand,
-):  # fmt: skip
-    """:func:`measure` an allocation, look for a :func:`conflict`, :func:`book`.
+@njit(int64(TIMES, int64, ROWS, float64, float64, int64, PLAIN_GRANT, PLAIN_TREE, ROW), **OPTIONS)
+def book_checked(times, count, rows, start_s, end_s, sign, grant, tree, demand):
+    """:func:`measure` a :class:`Grant`, look for a :func:`conflict`, :func:`book`; the groups come without their names.
 
     Returns the new number of segments; ``-1 - segment`` for a conflict or a ``BAD_`` code, with nothing changed.
     """
-    wrong = measure(nodes, storages, bb_bytes, io_rate, uses, node_link, parents, words, storage_count, demand)
+    tree = Tree(*tree)
+    wrong = measure(Grant(*grant), tree, demand)
     if wrong != 0:
         return wrong
-    segment = conflict(times, count, rows, start_s, end_s, demand, sign, words, capacity)
+    segment = conflict(times, count, rows, start_s, end_s, demand, sign, tree.words, tree.capacity)
     if segment >= 0:
         return -1 - segment
     return book(times, count, rows, start_s, end_s, demand, sign)

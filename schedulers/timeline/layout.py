@@ -1,4 +1,4 @@
-"""The arrays of a timeline, as all kernels read them: columns, codes, signatures. No code.
+"""The arrays of a timeline, as all kernels read them: columns, codes, named groups of arguments and their types.
 
 ``times: float64[capacity]``
     ``times[k]`` is the start of segment ``k``; the first ``count`` are used and ascend strictly. Segment ``k`` is
@@ -39,7 +39,11 @@ Sizes are so small that no sum leaves 64 bits and storage sizes are exact in a d
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
 
 FREE_NODES, FREE_BYTES, HEAD = 0, 1, 2
 """Columns of a row: totals, and where the rest begins."""
@@ -60,15 +64,96 @@ USE_NODES, USE_STORAGES, USE_LINKS = 1, 2, 4
 BAD_NODE, BAD_STORAGE, BAD_COUNT = -1_000_000_001, -1_000_000_002, -1_000_000_003
 """What is wrong with an allocation: unknown or repeated node, unknown storage, not one storage per node."""
 
-ROW, ROWS, TIMES = "int64[::1]", "int64[:, ::1]", "float64[::1]"
-INDICES, TABLE = "int32[::1]", "int32[:, ::1]"
-ASK = "UniTuple(int64, 6)"
-"""Signature of a request among kernels: ``(words, storages, nodes, bb_bytes, io_rate, uses)``."""
+ROW, ROWS, TIMES = (
+    types.Array(types.int64, 1, "C"),
+    types.Array(types.int64, 2, "C"),
+    types.Array(types.float64, 1, "C"),
+)
+INDICES, TABLE = types.Array(types.int32, 1, "C"), types.Array(types.int32, 2, "C")
+"""Types of the arrays."""
+
+
+class Ask(NamedTuple):
+    """What a job asks: nodes, burst-buffer bytes and I/O rate per node, and which resources count (``USE_...``).
+
+    ``USE_STORAGES`` if and only if ``bb_bytes > 0``; ``USE_LINKS`` if and only if ``io_rate > 0`` and there are links;
+    ``USE_NODES`` unless nodes are to be ignored.
+    """
+
+    nodes: int
+    bb_bytes: int
+    io_rate: int
+    uses: int
+
+
+class Machine(NamedTuple):
+    """The machine and the rules of placement: numbers of words and of storages, codes, arrays as above."""
+
+    words: int
+    storages: int
+    node_order: int
+    storage_order: int
+    nearest: npt.NDArray[np.int32]
+    node_link: npt.NDArray[np.int32]
+    parents: npt.NDArray[np.int32]
+    groups: npt.NDArray[np.int64]
+
+
+class Tree(NamedTuple):
+    """What booking needs of the machine: numbers of words and storages, links, what there is in all."""
+
+    words: int
+    storages: int
+    node_link: npt.NDArray[np.int32]
+    parents: npt.NDArray[np.int32]
+    capacity: npt.NDArray[np.int64]
+
+
+class Scratch(NamedTuple):
+    """What the kernels write to, as above."""
+
+    work: npt.NDArray[np.int64]
+    demand: npt.NDArray[np.int64]
+    chosen: npt.NDArray[np.int32]
+
+
+class Grant(NamedTuple):
+    """An allocation to be booked: node and storage indices, sizes per node, and which resources count."""
+
+    nodes: npt.NDArray[np.int32]
+    storages: npt.NDArray[np.int32]
+    bb_bytes: int
+    io_rate: int
+    uses: int
+
+
+def named(group: type, *fields: types.Type) -> types.Type:
+    """Numba's type of a named tuple."""
+    return types.BaseTuple.from_types(fields, group)
+
+
+def plain(*fields: types.Type) -> types.Type:
+    """Numba's type of the same without names.
+
+    Python passes groups of arguments as plain tuples: on its way into a kernel Numba looks at a named tuple for some 7
+    us, at a plain one for less than 1 us, at as many single arguments for longer than that. Kernels that are called
+    from Python name the fields themselves (``Ask(*ask)``), which costs nothing.
+    """
+    return types.BaseTuple.from_types(fields)
+
+
+_ASK = (types.int64,) * 4
+_MACHINE = (*(types.int64,) * 4, TABLE, INDICES, INDICES, ROWS)
+_TREE = (types.int64, types.int64, INDICES, INDICES, ROW)
+_SCRATCH = (ROWS, ROW, TABLE)
+ASK, MACHINE, SCRATCH = named(Ask, *_ASK), named(Machine, *_MACHINE), named(Scratch, *_SCRATCH)
+PLAIN_ASK, PLAIN_MACHINE, PLAIN_SCRATCH = plain(*_ASK), plain(*_MACHINE), plain(*_SCRATCH)
+_GRANT = (INDICES, INDICES, types.int64, types.int64, types.int64)
+TREE, PLAIN_TREE = named(Tree, *_TREE), plain(*_TREE)
+GRANT, PLAIN_GRANT = named(Grant, *_GRANT), plain(*_GRANT)
+"""Types of the groups."""
 
 OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 """Options of the kernels. They allocate nothing; without ``_nrt=False`` each call would count references to its array
-arguments with atomic instructions, which took two thirds of the time. Nobody calls them through pointers, except those
-with :data:`BY_POINTER`; compiling the entry point for it takes time."""
-
-BY_POINTER: dict[str, Any] = {**OPTIONS, "no_cfunc_wrapper": False}
-"""Options of kernels that others may call through pointers."""
+arguments with atomic instructions, which took two thirds of the time. Nobody calls them through pointers; compiling
+the entry point for it takes time."""

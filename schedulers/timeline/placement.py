@@ -1,8 +1,8 @@
 """Which nodes and which storage nodes serve a request: the rules, and plain pure functions that follow them.
 
 No rule ever changes *whether* a job fits. All burst-buffer requests of a job are equal and every node may use every
-storage node, so whole requests fit exactly when ``sum(room // bb_bytes) >= nodes``. The node sets that a tree of links
-can carry are the independent sets of a laminar matroid, in which every greedy choice ends with a set of the same,
+storage node, so whole requests fit exactly when ``sum(free_bytes // bb_bytes) >= nodes``. The node sets that a tree of
+links can carry are the independent sets of a laminar matroid, in which every greedy choice ends with a set of the same,
 largest size. The functions here are the reference; the kernels of the timeline do the same on arrays.
 """
 
@@ -43,18 +43,18 @@ class StorageOrder(enum.Enum):
     """Which storage node serves a node's burst-buffer request, for one node after the other."""
 
     NEAREST = "nearest"
-    """First with room in :attr:`Machine.nearest_storages` (thesis 4.2: own chassis, own group, rest)."""
+    """First with enough free bytes in :attr:`Machine.nearest_storages` (thesis 4.2: own chassis, own group, rest)."""
     BY_ID = "by-id"
-    """Lowest index with room."""
+    """Lowest index with enough free bytes."""
     EMPTIEST = "emptiest"
-    """Most room left after what this job took; ties: lowest index."""
+    """Most bytes left after what this job took; ties: lowest index."""
     FULLEST = "fullest"
-    """Least room left that still holds the request; ties: lowest index."""
+    """Fewest bytes left that still holds the request; ties: lowest index."""
     FULLEST_AT_END = "fullest-at-end"
-    """Among those with room, least room left once the job has ended; ties: the one whose room became that much last
-    before, then least room left, then lowest index.
+    """Among those with enough free bytes, fewest bytes left once the job has ended; ties: the one whose free bytes
+    became that many last before, then fewest bytes left, then lowest index.
 
-    So jobs that end late share storage nodes, and those of which jobs end soon become empty as a whole: room for jobs
+    So jobs that end late share storage nodes, and those of which jobs end soon become empty as a whole: space for jobs
     that need a whole storage node per request. Where a job will be the last one in any case, it follows close behind
     the others, so that storage nodes that are empty for longer stay so.
     """
@@ -87,16 +87,16 @@ def links_above(machine: Machine, node: int) -> list[int]:
     return above
 
 
-def whole_requests(room: Iterable[int], bb_bytes: int) -> int:
+def whole_requests(free_bytes: Iterable[int], bb_bytes: int) -> int:
     """How many requests of ``bb_bytes`` (> 0) fit, none of them split over storage nodes."""
-    return sum(bytes_left // bb_bytes for bytes_left in room)
+    return sum(bytes_left // bb_bytes for bytes_left in free_bytes)
 
 
-def carried_nodes(machine: Machine, free: Iterable[int], band: Sequence[int], io_rate: int) -> int:
-    """How many of the ``free`` nodes can be given ``io_rate`` bytes per second each, with ``band`` left per link.
+def carried_nodes(machine: Machine, free: Iterable[int], bandwidth: Sequence[int], io_rate: int) -> int:
+    """How many of the ``free`` nodes can be given ``io_rate`` bytes per second each, with ``bandwidth`` left per link.
 
-    A link carries ``min(floor(band / io_rate), what its children and its own free nodes bring)``; nodes without link
-    are not limited.
+    A link carries ``min(floor(bandwidth / io_rate), what its children and its own free nodes bring)``; nodes without
+    link are not limited.
 
     References
     ----------
@@ -113,7 +113,7 @@ def carried_nodes(machine: Machine, free: Iterable[int], band: Sequence[int], io
         else:
             unlimited += 1
     for link in range(len(machine.links) - 1, -1, -1):  # every link stands after its parent
-        carried = min(band[link] // io_rate, brought[link])
+        carried = min(bandwidth[link] // io_rate, brought[link])
         parent = machine.links[link].parent
         if parent >= 0:
             brought[parent] += carried
@@ -125,7 +125,7 @@ def carried_nodes(machine: Machine, free: Iterable[int], band: Sequence[int], io
 def choose_nodes(
     machine: Machine,
     free: Sequence[int],
-    band: Sequence[int],
+    bandwidth: Sequence[int],
     count: int,
     io_rate: int = 0,
     order: NodeOrder = NodeOrder.FIRST_FIT,
@@ -134,14 +134,14 @@ def choose_nodes(
 
     Parameters
     ----------
-    band
+    bandwidth
         Bytes per second left per link; ignored when ``io_rate`` is 0.
     io_rate
         Bytes per second that each chosen node takes on every link above it.
     """
     if io_rate == 0:
         return tuple(free[:count]) if len(free) >= count else None
-    left = list(band)
+    left = list(bandwidth)
     untried = list(free)
     chosen: list[int] = []
     while len(chosen) < count and untried:
@@ -160,14 +160,14 @@ def _first(_machine: Machine, untried: list[int], _left: list[int]) -> int:
 
 
 def _spread(machine: Machine, untried: list[int], left: list[int]) -> int:
-    return min(untried, key=lambda node: (-_band_of(machine, node, left), node))
+    return min(untried, key=lambda node: (-_bandwidth_of(machine, node, left), node))
 
 
 def _pack(machine: Machine, untried: list[int], left: list[int]) -> int:
-    return min(untried, key=lambda node: (_band_of(machine, node, left), node))
+    return min(untried, key=lambda node: (_bandwidth_of(machine, node, left), node))
 
 
-def _band_of(machine: Machine, node: int, left: list[int]) -> float:
+def _bandwidth_of(machine: Machine, node: int, left: list[int]) -> float:
     """Bytes per second left on a node's innermost link; endless without one."""
     link = machine.node_link[node]
     return left[link] if link >= 0 else math.inf
@@ -186,20 +186,20 @@ class AtEnd:
 
     Attributes
     ----------
-    room
+    free_bytes
         Bytes left per storage node.
     since_s
         Since when it is that much, without a change up to the job's end (s).
     """
 
-    room: Sequence[int]
+    free_bytes: Sequence[int]
     since_s: Sequence[float]
 
 
 def choose_storages(
     machine: Machine,
     nodes: Sequence[int],
-    room: Sequence[int],
+    free_bytes: Sequence[int],
     bb_bytes: int,
     order: StorageOrder = StorageOrder.NEAREST,
     at_end: AtEnd | None = None,
@@ -208,17 +208,17 @@ def choose_storages(
 
     Parameters
     ----------
-    room
+    free_bytes
         Bytes left per storage node while the job runs.
     bb_bytes
         Bytes per node; 0 gives no storages.
     at_end
-        What is left once the job has ended, without what it frees; ``None``: the same as ``room``, for as long.
+        What is left once the job has ended, without what it frees; ``None``: the same as ``free_bytes``, for as long.
     """
     if bb_bytes == 0:
         return ()
-    left = list(room)
-    later = at_end or AtEnd(room, [0.0] * len(room))
+    left = list(free_bytes)
+    later = at_end or AtEnd(free_bytes, [0.0] * len(free_bytes))
     chosen: list[int] = []
     for node in nodes:
         fitting = [storage for storage in range(len(left)) if left[storage] >= bb_bytes]
@@ -247,7 +247,9 @@ def _fullest(_machine: Machine, _node: int, fitting: list[int], left: list[int],
 
 
 def _fullest_at_end(_machine: Machine, _node: int, fitting: list[int], left: list[int], later: AtEnd) -> int:
-    return min(fitting, key=lambda storage: (later.room[storage], -later.since_s[storage], left[storage], storage))
+    return min(
+        fitting, key=lambda storage: (later.free_bytes[storage], -later.since_s[storage], left[storage], storage)
+    )
 
 
 _STORAGE_RULES: dict[StorageOrder, Callable[[Machine, int, list[int], list[int], AtEnd], int]] = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+from numba import boolean, int64, njit, void
 from numba.cpython.unsafe.numbers import trailing_zeros
 from numba.extending import intrinsic
 
@@ -24,13 +24,14 @@ from schedulers.timeline.layout import (
     FULLEST_AT_END,
     HEAD,
     INDICES,
+    MACHINE,
     NEAREST,
     OPTIONS,
     ROW,
     ROWS,
+    SCRATCH,
     SPARE,
     SPREAD,
-    TABLE,
     USE_LINKS,
     USE_NODES,
     USE_STORAGES,
@@ -47,16 +48,16 @@ def popcount(_context: Any, word: Any) -> Any:
     return word(word), generate
 
 
-@njit(f"int64({ROWS}, int64, {ASK}, {INDICES}, {ROWS})", **OPTIONS)
-def carried(work, window, ask, parents, groups):
+@njit(int64(ROWS, int64, ASK, MACHINE), **OPTIONS)
+def carried(work, window, ask, machine):
     """How many nodes of ``work[window]`` the tree of links can give the I/O rate: ``min(band // rate, children)``."""
-    words, storages, _, _, io_rate, _ = ask
+    parents, groups, io_rate = machine.parents, machine.groups, ask.io_rate
     links = len(parents)
     for link in range(links + 1):
         work[SPARE, link] = 0
     for entry in range(groups.shape[0]):
         work[SPARE, groups[entry, 0]] += popcount(work[window, HEAD + groups[entry, 1]] & groups[entry, 2])
-    first = HEAD + words + storages
+    first = HEAD + machine.words + machine.storages
     for link in range(links - 1, -1, -1):
         nodes, band = work[SPARE, link], work[window, first + link]
         if nodes * io_rate > band:
@@ -66,15 +67,15 @@ def carried(work, window, ask, parents, groups):
     return work[SPARE, links]
 
 
-@njit(f"boolean({ROWS}, int64, {ASK}, {INDICES}, {ROWS})", **OPTIONS)
-def _links_hold(work, window, ask, parents, groups):
+@njit(boolean(ROWS, int64, ASK, MACHINE), **OPTIONS)
+def _links_hold(work, window, ask, machine):
     """Whether the tree of links can carry the job; nodes are only counted where simple bounds do not decide.
 
     A link costs at most the nodes below it that it cannot carry, and lets no more through than it carries.
     """
-    words, storages, nodes, _, io_rate, _ = ask
+    nodes, io_rate = ask.nodes, ask.io_rate
     free, lost = work[window, FREE_NODES], np.int64(0)
-    for column in range(np.uint64(HEAD + words + storages), np.uint64(work.shape[1])):
+    for column in range(np.uint64(HEAD + machine.words + machine.storages), np.uint64(work.shape[1])):
         below, band = work[BELOW, column], work[np.uint64(window), column]
         most = min(below, free)
         if band < most * io_rate:
@@ -82,13 +83,13 @@ def _links_hold(work, window, ask, parents, groups):
             if work[FULL, FREE_NODES] - below + passing < nodes:
                 return False
             lost += most - passing
-    return free - lost >= nodes or carried(work, window, ask, parents, groups) >= nodes
+    return free - lost >= nodes or carried(work, window, ask, machine) >= nodes
 
 
-@njit(f"boolean({ROWS}, int64, {ASK}, {INDICES}, {ROWS})", forceinline=True, **OPTIONS)
-def holds(work, window, ask, parents, groups):
+@njit(boolean(ROWS, int64, ASK, MACHINE), forceinline=True, **OPTIONS)
+def holds(work, window, ask, machine):
     """Whether a window with enough nodes and bytes has them in usable pieces: whole requests, links that carry."""
-    words, storages, nodes, bb_bytes, _, uses = ask
+    words, storages, nodes, bb_bytes, uses = machine.words, machine.storages, ask.nodes, ask.bb_bytes, ask.uses
     if uses & USE_STORAGES and work[window, FREE_BYTES] <= (nodes - 1) * bb_bytes + storages * (bb_bytes - 1):
         # What no whole request fits into may be what is missing: count. The quotient of whole numbers below 2^53
         # never rounds up to the next whole number, and dividing doubles is much faster. Unsigned columns: no negative
@@ -98,10 +99,10 @@ def holds(work, window, ask, parents, groups):
             fitting += np.int64(np.float64(work[at, column]) / size)
         if fitting < nodes:
             return False
-    return uses & USE_LINKS == 0 or _links_hold(work, window, ask, parents, groups)
+    return uses & USE_LINKS == 0 or _links_hold(work, window, ask, machine)
 
 
-@njit(f"boolean({ROW}, int64, int64, int64, {INDICES})", **OPTIONS)
+@njit(boolean(ROW, int64, int64, int64, INDICES), **OPTIONS)
 def _draw(window, first, link, io_rate, parents):
     """Take ``io_rate`` from a link and all above it, if each has so much left."""
     above = link
@@ -116,11 +117,12 @@ def _draw(window, first, link, io_rate, parents):
     return True
 
 
-@njit(f"void({ROW}, {ROW}, {ASK}, {INDICES}, {INDICES})", **OPTIONS)
-def _first_nodes(window, demand, ask, node_link, parents):
+@njit(void(ROW, ROW, ASK, MACHINE), forceinline=True, **OPTIONS)
+def _first_nodes(window, demand, ask, machine):
     """Choose the first nodes, skipping those under a full link; write them to the demand's words."""
-    words, storages, missing, _, io_rate, _ = ask
-    first = HEAD + words + storages
+    words, missing, io_rate = machine.words, ask.nodes, ask.io_rate
+    node_link, parents = machine.node_link, machine.parents
+    first = HEAD + words + machine.storages
     for column in range(HEAD, HEAD + words):
         word, taken = window[column], np.int64(0)
         while word != 0 and missing > 0:
@@ -133,7 +135,7 @@ def _first_nodes(window, demand, ask, node_link, parents):
         demand[column] = taken
 
 
-@njit(f"int64({ROW}, {ROWS}, int64, int64)", **OPTIONS)
+@njit(int64(ROW, ROWS, int64, int64), **OPTIONS)
 def _lowest_under(window, groups, entry, none):
     """Lowest free node directly under the link whose group entries begin at ``entry``, or ``none``."""
     link = groups[entry, 0]
@@ -145,11 +147,12 @@ def _lowest_under(window, groups, entry, none):
     return none
 
 
-@njit(f"void({ROW}, {ROW}, {ASK}, boolean, {INDICES}, {ROWS})", **OPTIONS)
-def _nodes_by_link(window, demand, ask, spread, parents, groups):
+@njit(void(ROW, ROW, ASK, boolean, MACHINE), **OPTIONS)
+def _nodes_by_link(window, demand, ask, spread, machine):
     """Choose node by node under the link with most (``spread``) or least bandwidth left; ties: lowest node."""
-    words, storages, missing, _, io_rate, _ = ask
-    first, links, none = HEAD + words + storages, len(parents), 64 * words
+    words, missing, io_rate = machine.words, ask.nodes, ask.io_rate
+    parents, groups = machine.parents, machine.groups
+    first, links, none = HEAD + words + machine.storages, len(parents), 64 * words
     for column in range(HEAD, HEAD + words):
         demand[column] = 0
     while missing > 0:
@@ -171,11 +174,12 @@ def _nodes_by_link(window, demand, ask, spread, parents, groups):
             missing -= 1
 
 
-@njit(f"int64({ROW}, {ROW}, {ROW}, int64, int64, int64, int64, {TABLE}, int64)", **OPTIONS)
-def _storage_for(window, after, since, first, storages, node, bb_bytes, nearest, order):
+@njit(int64(ROW, ROW, ROW, int64, int64, MACHINE), forceinline=True, **OPTIONS)
+def _storage_for(window, after, since, node, bb_bytes, machine):
     """Storage with room for one more request, by the order; -1 for none. See :func:`choose`."""
+    first, nearest, order = HEAD + machine.words, machine.nearest, machine.storage_order
     best = np.int64(-1)
-    for rank in range(storages):
+    for rank in range(machine.storages):
         storage = np.int64(nearest[node, rank]) if order == NEAREST else np.int64(rank)
         room = window[first + storage]
         if room < bb_bytes:
@@ -196,24 +200,21 @@ def _storage_for(window, after, since, first, storages, node, bb_bytes, nearest,
     return best
 
 
-@njit(
-    f"void({ROW}, {ROW}, {ROW}, {ROW}, {ASK}, int64, int64, {TABLE}, {INDICES}, {INDICES}, {ROWS}, {TABLE})",
-    **OPTIONS,
-)
-def choose(window, after, since, demand, ask, node_order, storage_order, nearest, node_link, parents, groups, chosen):
+@njit(void(ROW, ROW, ROW, ASK, MACHINE, SCRATCH), forceinline=True, **OPTIONS)
+def choose(window, after, since, ask, machine, scratch):
     """Choose nodes and storages in a window that holds them; fill ``demand`` and ``chosen``, spoil ``window``.
 
     Only ``FULLEST_AT_END`` looks at ``after``, the row of the segment in which the job will have ended, and at
     ``since``: for each storage the first of the segments up to there in which as much is free as in that one.
     """
-    words, _, nodes, bb_bytes, io_rate, uses = ask
-    first = HEAD + words
+    nodes, bb_bytes, uses, demand, chosen = ask.nodes, ask.bb_bytes, ask.uses, scratch.demand, scratch.chosen
+    first = HEAD + machine.words
     for column in range(first, len(demand)):
         demand[column] = window[column]
-    if io_rate == 0 or node_order == FIRST_FIT:
-        _first_nodes(window, demand, ask, node_link, parents)
+    if ask.io_rate == 0 or machine.node_order == FIRST_FIT:
+        _first_nodes(window, demand, ask, machine)
     else:
-        _nodes_by_link(window, demand, ask, node_order == SPREAD, parents, groups)
+        _nodes_by_link(window, demand, ask, machine.node_order == SPREAD, machine)
     position = 0
     for column in range(HEAD, first):
         word = demand[column]
@@ -222,9 +223,7 @@ def choose(window, after, since, demand, ask, node_order, storage_order, nearest
             word &= word - 1
             chosen[0, position] = node
             if bb_bytes > 0:
-                storage = _storage_for(
-                    window, after, since, first, nearest.shape[1], node, bb_bytes, nearest, storage_order
-                )
+                storage = _storage_for(window, after, since, node, bb_bytes, machine)
                 window[first + storage] -= bb_bytes
                 chosen[1, position] = storage
             position += 1

@@ -14,55 +14,135 @@ Layout (beyond that of :mod:`schedulers.timeline.fit_kernels`)
 ``spans: float64[jobs, 4]``    estimated duration, submission time (s), weight in the score, and the start that the job
                                would have if nobody were placed before it
 ``least: float64[jobs]``       the least that each job can add to the score (its start with the queue empty before it)
-``slot_*``                     checkpoints: ``slot_times[2 * levels, capacity]``, ``slot_rows``, ``slot_count``,
-                               ``slot_score[2 * levels, 2]`` (score of the jobs placed before, and their least)
+``Slots``                      checkpoints: ``times[2 * levels, capacity]``, ``rows``, ``counts``,
+                               ``score[2 * levels, 2]`` (score of the jobs placed before, and their least)
 ``which: int64[2, levels]``    slot of the current order's and of the trial's checkpoint per level
 ``starts: float64[jobs]``      planned start per job (by job, not by position)
 ``placed: int64[5, jobs]``     what was placed so far, by position: planned start, nodes, burst-buffer bytes and
                                I/O rate per node, duration (times as the bits of doubles)
 ``held: bool``                 whether nodes are held one rounding step longer (:mod:`schedulers.timeline.published`)
-``machine``                    the last arguments of ``find_fit``, as a tuple
+``machine, scratch``           the last arguments of ``find_fit``
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, types
+import numpy.typing as npt
+from numba import boolean, float64, int64, njit, types, void
 from numba.extending import intrinsic
 
 from schedulers.search.random64 import below, uniform
 from schedulers.timeline.fit_kernels import book, find_fit, segment_at
-from schedulers.timeline.layout import FREE_NODES, HEAD
+from schedulers.timeline.layout import (
+    FREE_NODES,
+    HEAD,
+    INDICES,
+    PLAIN_MACHINE,
+    PLAIN_SCRATCH,
+    ROW,
+    ROWS,
+    TIMES,
+    named,
+    plain,
+)
 
-_ROW, _ROWS, _TIMES, _INDICES, _TABLE = "int64[::1]", "int64[:, ::1]", "float64[::1]", "int32[::1]", "int32[:, ::1]"
-_MACHINE = f"Tuple((int64, int64, {_TABLE}, {_INDICES}, {_INDICES}, {_ROWS}, {_ROWS}, {_ROW}, {_TABLE}))"
-_JOBS = f"{_ROWS}, float64[:, ::1], {_TIMES}"
-_SLOTS = f"float64[:, ::1], int64[:, :, ::1], {_ROW}, float64[:, ::1], {_ROWS}"
-_SHAPE = "UniTuple(float64, 3)"
+_SPANS = types.Array(types.float64, 2, "C")
+_RANDOM = types.Array(types.uint64, 1, "C")
+_SHAPE = types.UniTuple(types.float64, 3)
 _OPTIONS = {"cache": True, "error_model": "numpy", "nogil": True}
 
 
-@njit(f"void({_INDICES}, {_INDICES})", **_OPTIONS)
+class Rules(NamedTuple):
+    """How plans are made and scored: positions between checkpoints, ``held`` as above, whether the score is the latest
+    start, and else the power, the guard (s, infinite for none) and its power.
+    """
+
+    stride: int
+    held: bool
+    latest: bool
+    shape: tuple[float, float, float]
+
+
+class Jobs(NamedTuple):
+    """The jobs to plan, as above."""
+
+    asks: npt.NDArray[np.int64]
+    spans: npt.NDArray[np.float64]
+    least: npt.NDArray[np.float64]
+
+
+class Slots(NamedTuple):
+    """Checkpoints, as above."""
+
+    times: npt.NDArray[np.float64]
+    rows: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
+    score: npt.NDArray[np.float64]
+    which: npt.NDArray[np.int64]
+
+
+class Plan(NamedTuple):
+    """The plan that is being made: the timeline with what was placed so far, ``starts`` and ``placed`` as above."""
+
+    times: npt.NDArray[np.float64]
+    rows: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.float64]
+    placed: npt.NDArray[np.int64]
+
+
+class Moves(NamedTuple):
+    """How an order is annealed, as in :class:`schedulers.policykit.planning.Annealing`."""
+
+    steps: int
+    temperature: float
+    cooling: float
+    period: int
+    coolest: float
+    swaps_only: bool
+    delayed_only: bool
+
+
+class Orders(NamedTuple):
+    """Working memory of annealing: the current order, its starts, and the order that is tried."""
+
+    current: npt.NDArray[np.int32]
+    starts: npt.NDArray[np.float64]
+    trial: npt.NDArray[np.int32]
+
+
+_RULES = plain(types.int64, types.boolean, types.boolean, _SHAPE)
+_JOBS = (ROWS, _SPANS, TIMES)
+JOBS, PLAIN_JOBS = named(Jobs, *_JOBS), plain(*_JOBS)
+_SLOTS = plain(_SPANS, types.Array(types.int64, 3, "C"), ROW, _SPANS, ROWS)
+_PLAN = plain(TIMES, ROWS, TIMES, ROWS)
+_MOVES = plain(
+    types.int64, types.float64, types.float64, types.int64, types.float64, types.boolean, types.boolean
+)  # fmt: skip
+_ORDERS = plain(INDICES, TIMES, INDICES)
+"""Types of the groups; from Python they come without their names (:func:`schedulers.timeline.layout.plain`)."""
+
+
+@njit(void(INDICES, INDICES), **_OPTIONS)
 def _copy_order(target, source):
     for position in range(len(source)):
         target[position] = source[position]
 
 
-@njit("void(float64[::1], float64[::1])", **_OPTIONS)
+@njit(void(TIMES, TIMES), **_OPTIONS)
 def _copy_starts(target, source):
     for job in range(len(source)):
         target[job] = source[job]
 
 
-@njit(f"void({_ROWS}, int64, int64)", **_OPTIONS)
+@njit(void(ROWS, int64, int64), **_OPTIONS)
 def _exchange_slots(which, begin, end):
     for level in range(begin, end):
         which[0, level], which[1, level] = which[1, level], which[0, level]
 
 
-@njit(f"float64(float64, float64, {_SHAPE})", **_OPTIONS)
+@njit(float64(float64, float64, _SHAPE), **_OPTIONS)
 def term(wait_s, weight, shape):
     """What a job adds to the score: ``shape`` is the power, the guard (s, infinite for none) and its power."""
     alpha, guard_s, guard_power = shape
@@ -77,9 +157,10 @@ def term(wait_s, weight, shape):
     return score
 
 
-@njit(f"int64({_INDICES}, float64[:, ::1], {_TIMES}, {_TIMES}, {_SHAPE}, uint64[::1])", **_OPTIONS)
-def _delayed_position(order, spans, least, starts, shape, random):
+@njit(int64(INDICES, JOBS, TIMES, _SHAPE, _RANDOM), **_OPTIONS)
+def _delayed_position(order, jobs, starts, shape, random):
     """Draw a position among the jobs that start later than with nobody before them; -1 when there is none."""
+    spans, least = jobs.spans, jobs.least
     delayed = 0
     for job in range(len(order)):
         if term(starts[job] - spans[job, 1], spans[job, 2], shape) > least[job]:
@@ -112,24 +193,25 @@ def _from_bits(_context: Any, bits: Any) -> Any:
     return types.float64(bits), _bitcast
 
 
-@njit(f"void({_ROWS}, int64, {_ROWS}, float64[:, ::1], int64, float64)", **_OPTIONS)
-def _note_placed(placed, position, asks, spans, job, start_s):
+@njit(void(ROWS, int64, JOBS, int64, float64), **_OPTIONS)
+def _note_placed(placed, position, jobs, job, start_s):
     """Write down what was placed at a position."""
     placed[0, position] = _bits(start_s)
-    placed[1, position] = asks[job, 0]
-    placed[2, position] = asks[job, 1]
-    placed[3, position] = asks[job, 2]
-    placed[4, position] = _bits(spans[job, 0])
+    placed[1, position] = jobs.asks[job, 0]
+    placed[2, position] = jobs.asks[job, 1]
+    placed[3, position] = jobs.asks[job, 2]
+    placed[4, position] = _bits(jobs.spans[job, 0])
 
 
-@njit(f"float64({_ROWS}, int64, {_ROWS}, float64[:, ::1], int64)", **_OPTIONS)
-def _not_before(placed, position, asks, spans, job):
+@njit(float64(ROWS, int64, JOBS, int64), **_OPTIONS)
+def _not_before(placed, position, jobs, job):
     """Give a time before which a job cannot start: where to begin the search for its start.
 
     Neither before its start alone, nor before the start of a job placed earlier in this plan that asks for no more of
     anything: where the larger job fits now, the smaller one would have fitted then. Whole numbers without a branch
     become vector instructions; with branches this took most of the time of long plans.
     """
+    asks, spans = jobs.asks, jobs.spans
     nodes, bb_bytes, io_rate, duration = asks[job, 0], asks[job, 1], asks[job, 2], _bits(spans[job, 0])
     earliest = _bits(spans[job, 3])
     for before in range(np.uint64(position)):
@@ -143,7 +225,7 @@ def _not_before(placed, position, asks, spans, job):
     return _from_bits(earliest)
 
 
-@njit(f"void({_INDICES}, int64, int64, boolean)", **_OPTIONS)
+@njit(void(INDICES, int64, int64, boolean), **_OPTIONS)
 def _move_job(order, first, second, insert):
     """Exchange two positions, or take the first one's job out and insert it at the second."""
     job = order[first]
@@ -158,7 +240,7 @@ def _move_job(order, first, second, insert):
     order[second] = job
 
 
-@njit(f"int64({_TIMES}, int64, {_ROWS}, int64, float64, {_ROW})", **_OPTIONS)
+@njit(int64(TIMES, int64, ROWS, int64, float64, ROW), **_OPTIONS)
 def _hold_nodes(times, count, rows, words, end_s, demand):
     """Book the nodes of a demand for one rounding step more, where they are free; spoils the demand."""
     segment = segment_at(times, count, end_s)
@@ -171,49 +253,42 @@ def _hold_nodes(times, count, rows, words, end_s, demand):
     return book(times, count, rows, end_s, np.nextafter(end_s, np.inf), demand, 1)
 
 
-@njit(
-    f"float64({_INDICES}, int64, int64, float64, {_SHAPE}, boolean, boolean, {_TIMES}, {_ROWS}, int64, {_JOBS}, "
-    f"{_SLOTS}, {_TIMES}, {_ROWS}, {_MACHINE})",
-    **_OPTIONS,
-)
-def plan_from(
-    order, level, stride, limit, shape, latest, held, times, rows, words, asks, spans, least, slot_times, slot_rows,
-    slot_count, slot_score, which, starts, placed, machine,
-):  # fmt: skip
+@njit(float64(INDICES, int64, float64, _RULES, PLAIN_JOBS, _SLOTS, _PLAN, PLAIN_MACHINE, PLAIN_SCRATCH), **_OPTIONS)
+def plan_from(order, level, limit, rules, jobs, slots, plan, machine, scratch):
     """Plan an order from a level's current checkpoint on; return its score, or infinity once it must exceed ``limit``.
 
-    ``times`` and ``rows`` are working memory. Later levels are written into the trial slots.
+    Later levels are written into the trial slots. The groups of arguments come without their names.
     """
-    node_order, storage_order, nearest, node_link, parents, groups, work, demand, chosen = machine
-    slot = which[0, level]
-    count = slot_count[slot]
+    stride, held, latest, shape = rules
+    jobs, slots, plan = Jobs(*jobs), Slots(*slots), Plan(*plan)
+    asks, spans, times, rows, starts, placed = jobs.asks, jobs.spans, plan.times, plan.rows, plan.starts, plan.placed
+    words, demand = machine[0], scratch[1]
+    slot = slots.which[0, level]
+    count = slots.counts[slot]
     for segment in range(count):
-        times[segment] = slot_times[slot, segment]
+        times[segment] = slots.times[slot, segment]
         for column in range(rows.shape[1]):
-            rows[segment, column] = slot_rows[slot, segment, column]
-    score, bound = slot_score[slot, 0], slot_score[slot, 1]
+            rows[segment, column] = slots.rows[slot, segment, column]
+    score, bound = slots.score[slot, 0], slots.score[slot, 1]
     first = level * stride
     for position in range(first):
-        _note_placed(placed, position, asks, spans, order[position], starts[order[position]])
+        _note_placed(placed, position, jobs, order[position], starts[order[position]])
     for position in range(first, len(order)):
         if position % stride == 0 and position > first:
-            slot = which[1, position // stride]
-            slot_count[slot] = count
+            slot = slots.which[1, position // stride]
+            slots.counts[slot] = count
             for segment in range(count):
-                slot_times[slot, segment] = times[segment]
+                slots.times[slot, segment] = times[segment]
                 for column in range(rows.shape[1]):
-                    slot_rows[slot, segment, column] = rows[segment, column]
-            slot_score[slot, 0], slot_score[slot, 1] = score, bound
+                    slots.rows[slot, segment, column] = rows[segment, column]
+            slots.score[slot, 0], slots.score[slot, 1] = score, bound
         job = order[position]
-        start_s = _not_before(placed, position, asks, spans, job)
+        start_s = _not_before(placed, position, jobs, job)
         if start_s < np.inf:
-            start_s = find_fit(
-                times, count, rows, words, asks[job, 0], spans[job, 0], asks[job, 1], asks[job, 2], asks[job, 3],
-                start_s, np.inf, node_order, storage_order, nearest, node_link, parents, groups, work, demand,
-                chosen,
-            )  # fmt: skip
+            ask = (asks[job, 0], asks[job, 1], asks[job, 2], asks[job, 3])
+            start_s = find_fit(times, count, rows, ask, spans[job, 0], start_s, np.inf, machine, scratch)
         starts[job] = start_s
-        _note_placed(placed, position, asks, spans, job, start_s)
+        _note_placed(placed, position, jobs, job, start_s)
         if start_s == np.inf:
             continue
         count = book(times, count, rows, start_s, start_s + spans[job, 0], demand, 1)
@@ -223,61 +298,51 @@ def plan_from(
             score = max(score, start_s)
         else:
             score += term(start_s - spans[job, 1], spans[job, 2], shape)
-            bound += least[job]
+            bound += jobs.least[job]
         if score - bound > limit:
             return np.inf
     return score
 
 
 @njit(
-    f"Tuple((float64, int64))({_INDICES}, float64, int64, int64, {_SHAPE}, boolean, boolean, float64, float64, int64, "
-    f"float64, boolean, boolean, uint64[::1], {_TIMES}, {_ROWS}, int64, {_JOBS}, {_SLOTS}, {_TIMES}, {_ROWS}, "
-    f"{_TIMES}, {_INDICES}, {_INDICES}, {_MACHINE})",
+    types.Tuple((types.float64, types.int64))(
+        INDICES, float64, _MOVES, _RANDOM, _RULES, PLAIN_JOBS, _SLOTS, _PLAN, _ORDERS, PLAIN_MACHINE, PLAIN_SCRATCH
+    ),
     **_OPTIONS,
 )
-def anneal(
-    best, best_score, stride, steps, shape, latest, held, temperature, cooling, period, coolest, swaps_only,
-    delayed_only, random, times, rows, words, asks, spans, least, slot_times, slot_rows, slot_count, slot_score,
-    which, starts, placed, current_starts, current, trial, machine,
-):  # fmt: skip
+def anneal(best, best_score, moves, random, rules, jobs, slots, plan, orders, machine, scratch):
     """Simulated annealing over orders from ``best``, which is improved in place; return its score and the steps taken.
 
-    Parameters
-    ----------
-    temperature, cooling, period, coolest
-        The temperature starts here and is multiplied by ``cooling`` every ``period`` steps, never below ``coolest``.
-    swaps_only
-        Move by exchanging two positions; else half of the moves take a job out and insert it elsewhere.
-    delayed_only
-        The first position of a move is drawn among jobs that start later than they would with nobody before them.
+    The groups of arguments come without their names.
 
     Notes
     -----
     The level-0 checkpoint (nothing placed) must be in slot ``which[0, 0]``. ``best`` is planned first, which fills the
     other levels. Stops early when nobody is delayed: such a plan is the best there is.
     """
-    jobs = len(best)
-    levels = (jobs + stride - 1) // stride
+    steps, temperature, cooling, period, coolest, swaps_only, delayed_only = moves
+    stride, _, latest, shape = rules
+    table, which, starts = Jobs(*jobs), slots[4], plan[2]
+    current, current_starts, trial = orders
+    number = len(best)
+    levels = (number + stride - 1) // stride
     _copy_order(current, best)
     total_least = 0.0
     if not latest:
-        for job in range(jobs):
-            total_least += least[job]
-    score = plan_from(
-        current, 0, stride, np.inf, shape, latest, held, times, rows, words, asks, spans, least, slot_times, slot_rows,
-        slot_count, slot_score, which, starts, placed, machine,
-    )  # fmt: skip
+        for job in range(number):
+            total_least += table.least[job]
+    score = plan_from(current, 0, np.inf, rules, jobs, slots, plan, machine, scratch)
     _exchange_slots(which, 1, levels)
     _copy_starts(current_starts, starts)
     for step in range(steps):
         if step > 0 and step % period == 0:
             temperature = max(temperature * cooling, coolest)
-        first = below(random, jobs)
+        first = below(random, number)
         if delayed_only:
-            first = _delayed_position(current, spans, least, current_starts, shape, random)
+            first = _delayed_position(current, table, current_starts, shape, random)
             if first < 0:
                 return best_score, step
-        second = below(random, jobs)
+        second = below(random, number)
         insert = (not swaps_only) and uniform(random) < 0.5
         limit = score - temperature * np.log(uniform(random))
         if first == second:
@@ -286,10 +351,7 @@ def anneal(
         _move_job(trial, first, second, insert)
         level = min(first, second) // stride
         _copy_starts(starts, current_starts)
-        new_score = plan_from(
-            trial, level, stride, limit - total_least, shape, latest, held, times, rows, words, asks, spans, least,
-            slot_times, slot_rows, slot_count, slot_score, which, starts, placed, machine,
-        )  # fmt: skip
+        new_score = plan_from(trial, level, limit - total_least, rules, jobs, slots, plan, machine, scratch)
         if new_score <= limit:
             score = new_score
             _copy_order(current, trial)

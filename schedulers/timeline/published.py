@@ -41,7 +41,7 @@ class PublishedTimeline(Timeline):
         """For each node in turn the nearest storage node that holds its request over the whole duration."""
         times, rows, tables = self.arrays
         segments = max(1, int(times.searchsorted(self.now_s + duration_s)))
-        room = rows[:segments, tables.rooms].min(axis=0).tolist()
+        room = rows[:segments, tables.storages].min(axis=0).tolist()
         nearest = tables.machine.nearest_storages
         found = []
         for node in nodes:

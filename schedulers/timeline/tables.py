@@ -41,12 +41,18 @@ class Tables:
     ----------
     capacity
         ``int64[width]``: the row of the empty machine (layout: :mod:`schedulers.timeline.layout`).
-    words, rooms, bands
+    words, storages, links
         Slices of a row.
-    for_find, work, demand, chosen
-        Last arguments of :func:`schedulers.timeline.fit_kernels.find_fit`; ``work`` changes in :meth:`make_room`.
-    for_book
-        Last arguments of :func:`schedulers.timeline.fit_kernels.book_checked`.
+    for_kernels
+        A :class:`schedulers.timeline.layout.Machine`, as a plain tuple.
+    for_booking
+        A :class:`schedulers.timeline.layout.Tree`, as a plain tuple.
+    scratch
+        A :class:`schedulers.timeline.layout.Scratch`, as a plain tuple; another one after :meth:`make_room`.
+    demand, chosen
+        Parts of it.
+    segments
+        How many segments a timeline may have for it.
 
     Raises
     ------
@@ -62,15 +68,15 @@ class Tables:
         self.word_count = (self.node_count + 63) // 64
         room = [storage.capacity_bytes for storage in machine.storages]
         band = [link.capacity_bytes_per_s for link in machine.links]
-        self.total_room = sum(room)
-        self.largest_room = max(room, default=0)
-        self.widest_band = max(band, default=0)
+        self.total_bytes = sum(room)
+        self.largest_bytes = max(room, default=0)
+        self.widest_rate = max(band, default=0)
         self._check_sizes(len(room))
         first = layout.HEAD + self.word_count
         self.words = slice(layout.HEAD, first)
-        self.rooms = slice(first, first + len(room))
-        self.bands = slice(first + len(room), first + len(room) + len(band))
-        self.capacity = np.array([self.node_count, self.total_room, *[0] * self.word_count, *room, *band], np.int64)
+        self.storages = slice(first, first + len(room))
+        self.links = slice(first + len(room), first + len(room) + len(band))
+        self.capacity = np.array([self.node_count, self.total_bytes, *[0] * self.word_count, *room, *band], np.int64)
         self.capacity[self.words] = bitset(range(self.node_count), self.word_count)
         node_link = np.full(self.node_count, -1, np.int32)
         if machine.links:
@@ -79,26 +85,32 @@ class Tables:
         nearest = np.ascontiguousarray(machine.nearest_storages, np.int32).reshape(self.node_count, len(room))
         self.demand = np.zeros(len(self.capacity), np.int64)
         self.chosen = np.zeros((2, self.node_count), np.int32)
-        self.for_find = (
-            _NODE_ORDERS[placement.node_order],
-            _STORAGE_ORDERS[placement.storage_order],
-            nearest,
-            node_link,
-            parents,
-            _groups(node_link, self.link_count),
+        self.for_kernels = tuple(
+            layout.Machine(
+                words=self.word_count,
+                storages=len(room),
+                node_order=_NODE_ORDERS[placement.node_order],
+                storage_order=_STORAGE_ORDERS[placement.storage_order],
+                nearest=nearest,
+                node_link=node_link,
+                parents=parents,
+                groups=_groups(node_link, self.link_count),
+            )
         )
+        self.for_booking = tuple(layout.Tree(self.word_count, len(room), node_link, parents, self.capacity))
         self._below = _nodes_below(node_link, parents)
-        self.work = np.zeros((0, len(self.capacity)), np.int64)
+        self.segments = 0
         self.make_room(28)
-        self.for_book = (node_link, parents, self.capacity, self.word_count, len(room), self.demand)
 
     def make_room(self, segments: int) -> None:
-        """Have scratch memory for timelines of at least so many segments; makes a new :attr:`work` where needed."""
-        if layout.BACK + segments <= len(self.work):
+        """Have scratch memory for timelines of at least so many segments; makes a new :attr:`scratch` where needed."""
+        if segments <= self.segments:
             return
-        self.work = np.zeros((layout.BACK + 2 * segments, len(self.capacity)), np.int64)
-        self.work[layout.FULL] = self.capacity
-        self.work[layout.BELOW, self.bands] = self._below
+        self.segments = 2 * segments
+        work = np.zeros((layout.BACK + self.segments, len(self.capacity)), np.int64)
+        work[layout.FULL] = self.capacity
+        work[layout.BELOW, self.links] = self._below
+        self.scratch = (work, self.demand, self.chosen)
 
     def explain(
         self,
@@ -111,7 +123,7 @@ class Tables:
     ) -> str:
         """Say what is wrong with a booking, from the code of :func:`schedulers.timeline.fit_kernels.book_checked`."""
         if code in _BAD:
-            what = _BAD[code].format(nodes=self.node_count, storages=self.rooms.stop - self.rooms.start)
+            what = _BAD[code].format(nodes=self.node_count, storages=self.storages.stop - self.storages.start)
             return f"{what}; got {allocation}"
         segment = -1 - code
         row = rows[segment]
@@ -127,7 +139,7 @@ class Tables:
             return f"node {self.machine.nodes[node].name} is {'not free' if sign > 0 else 'free already'}"
         names = [f"storage {storage.name}" for storage in self.machine.storages]
         names += [f"link {link.name}" for link in self.machine.links]
-        first = self.rooms.start
+        first = self.storages.start
         for name, free, size, most in zip(names, row[first:], self.demand[first:], self.capacity[first:], strict=True):
             if sign > 0 and size > free:
                 return f"{name} has {free} free of {most}, {size} wanted"
@@ -137,19 +149,19 @@ class Tables:
 
     def _check_sizes(self, storages: int) -> None:
         for what, number, largest in (
-            ("storage capacity x number of storages", storages, self.largest_room),
-            ("link capacity x number of nodes", self.node_count, self.widest_band + 1),
+            ("storage capacity x number of storages", storages, self.largest_bytes),
+            ("link capacity x number of nodes", self.node_count, self.widest_rate + 1),
         ):
             if number * largest >= _LARGEST_SUM:
                 raise ValueError(f"{what} must stay below 2^62, got {number} x {largest}")
-        if self.largest_room >= _LARGEST_EXACT:
-            raise ValueError(f"a storage node must offer less than 2^53 bytes (9 PB), got {self.largest_room}")
+        if self.largest_bytes >= _LARGEST_EXACT:
+            raise ValueError(f"a storage node must offer less than 2^53 bytes (9 PB), got {self.largest_bytes}")
 
 
 _BAD = {
     layout.BAD_NODE: "node indices must lie between 0 and {nodes} - 1 and occur once",
     layout.BAD_STORAGE: "storage indices must lie between 0 and {storages} - 1",
-    layout.BAD_COUNT: "there must be one storage per node, or none",
+    layout.BAD_COUNT: "with nodes there must be one storage per node, or none",
 }
 
 

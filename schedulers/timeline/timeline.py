@@ -11,7 +11,8 @@ import numpy.typing as npt
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.timeline import fit_kernels as kernels
-from schedulers.timeline import layout
+from schedulers.timeline import layout, lives
+from schedulers.timeline.fit import Fit
 from schedulers.timeline.placement import NodeOrder, Placement, Resource, StorageOrder
 from schedulers.timeline.tables import Tables
 
@@ -19,21 +20,6 @@ __all__ = ["Fit", "NodeOrder", "Placement", "Resource", "Snapshot", "StorageOrde
 
 _SPARE = 2
 """Rows that one booking may need beyond those in use."""
-
-
-class Fit(NamedTuple):
-    """The earliest start of a job and what it gets there.
-
-    Attributes
-    ----------
-    start_s
-        Start in seconds.
-    allocation
-        Nodes, storages and bandwidth, of the covered resources only.
-    """
-
-    start_s: float
-    allocation: Allocation
 
 
 class Snapshot(NamedTuple):
@@ -116,12 +102,12 @@ class Timeline:
 
     def free_storage_now(self) -> list[int]:
         """Bytes free at ``now_s`` per storage node."""
-        room: list[int] = self._rows[0, self._tables.rooms].tolist()
+        room: list[int] = self._rows[0, self._tables.storages].tolist()
         return room
 
     def free_bandwidth_now(self) -> list[int]:
         """Bytes per second free at ``now_s`` per link."""
-        band: list[int] = self._rows[0, self._tables.bands].tolist()
+        band: list[int] = self._rows[0, self._tables.links].tolist()
         return band
 
     def fit_now(self, job: Job, duration_s: float, covering: Resource = Resource.ALL) -> Allocation | None:
@@ -129,6 +115,9 @@ class Timeline:
 
         See :meth:`earliest_fit`.
         """
+        if job.lives is not None:
+            fit = lives.find(self, job, duration_s, self.now_s, self.now_s, covering)
+            return None if fit is None else fit.allocation
         if covering._value_ & layout.USE_NODES and job.nodes > self._rows.item(layout.FREE_NODES):
             return None
         now_s = self._times.item(0)
@@ -148,6 +137,10 @@ class Timeline:
         Candidates are ``not_before_s`` and the later breakpoints. At a start, the nodes qualify that are free over the
         whole of ``[start, start + duration_s)``; the room of a storage node and the bandwidth of a link are their
         minima over it. A duration too short to be added to the start looks at the start itself.
+
+        Where the job's holdings have lives of their own (:class:`schedulers.core.job.Lives`), this is said of each over
+        its own interval, and ``start`` is that of the nodes; a burst buffer that must be held before them is a start
+        in the future.
 
         Parameters
         ----------
@@ -172,6 +165,8 @@ class Timeline:
         """
         now_s = self._times.item(0)
         first_s = now_s if not_before_s is None or not_before_s < now_s else not_before_s
+        if job.lives is not None:
+            return lives.find(self, job, duration_s, first_s, latest_s, covering)
         start_s = self._find(job, duration_s, first_s, latest_s, covering) if first_s <= latest_s else math.inf
         return Fit(start_s, self._chosen(job, covering)) if start_s < math.inf else None
 
@@ -179,6 +174,8 @@ class Timeline:
 
     def reserve(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource = Resource.ALL) -> None:
         """Book an allocation over ``[start_s, end_s)``; an empty interval books nothing.
+
+        Where the allocation's parts have lives of their own, that is the interval of the nodes.
 
         Parameters
         ----------
@@ -193,7 +190,10 @@ class Timeline:
             When it would over-commit (names the resource and the time), for an unknown index, a node named twice, or an
             interval that begins before now. Nothing is changed then.
         """
-        self._book(start_s, end_s, allocation, covering, 1)
+        if allocation.lives is None:
+            self._book(start_s, end_s, allocation, covering, 1)
+        else:
+            self._book_parts(start_s, end_s, allocation, covering, 1)
 
     def release(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource = Resource.ALL) -> None:
         """Give an allocation back over ``[start_s, end_s)``, the reverse of :meth:`reserve`.
@@ -203,7 +203,10 @@ class Timeline:
         ValueError
             As :meth:`reserve`, and when more would be free than the machine has. Nothing is changed then.
         """
-        self._book(start_s, end_s, allocation, covering, -1)
+        if allocation.lives is None:
+            self._book(start_s, end_s, allocation, covering, -1)
+        else:
+            self._book_parts(start_s, end_s, allocation, covering, -1)
 
     def advance(self, now_s: float) -> None:
         """Forget what lies before ``now_s``; ValueError when that is earlier than :attr:`now_s`."""
@@ -250,7 +253,7 @@ class Timeline:
         assert not (words & ~tables.capacity[tables.words]).any(), "a node is free that does not exist"
         free = np.bitwise_count(words.view(np.uint64)).sum(axis=1)
         assert (free == rows[:, layout.FREE_NODES]).all(), "free nodes do not add up"
-        assert (rows[:, tables.rooms].sum(axis=1) == rows[:, layout.FREE_BYTES]).all(), "free bytes do not add up"
+        assert (rows[:, tables.storages].sum(axis=1) == rows[:, layout.FREE_BYTES]).all(), "free bytes do not add up"
         sizes = rows[:, layout.HEAD + tables.word_count :]
         assert (sizes >= 0).all(), "a storage node or a link is over-committed"
         assert (sizes <= tables.capacity[layout.HEAD + tables.word_count :]).all(), "more is free than there is"
@@ -274,19 +277,20 @@ class Timeline:
         if not bb_bytes or not uses & layout.USE_STORAGES:
             uses &= ~layout.USE_STORAGES
             bb_bytes = 0
-        elif bb_bytes > tables.largest_room or job.nodes * bb_bytes > tables.total_room:
+        elif bb_bytes > tables.largest_bytes or job.nodes * bb_bytes > tables.total_bytes:
             return math.inf
         if not io_rate or not tables.link_count or not uses & layout.USE_LINKS:
             uses &= ~layout.USE_LINKS
             io_rate = 0
-        elif io_rate > tables.widest_band:
-            io_rate = tables.widest_band + 1  # as impossible, but small enough to be multiplied
+        elif io_rate > tables.widest_rate:
+            io_rate = tables.widest_rate + 1  # as impossible, but small enough to be multiplied
         if not 0 < job.nodes <= tables.node_count:
             return math.inf
-        tables.make_room(self._count)
+        if self._count > tables.segments:
+            tables.make_room(self._count)
         start_s: float = kernels.find_fit(
-            self._times, self._count, self._rows, tables.word_count, job.nodes, duration_s, bb_bytes, io_rate, uses,
-            first_s, latest_s, *tables.for_find, tables.work, tables.demand, tables.chosen,
+            self._times, self._count, self._rows, (job.nodes, bb_bytes, io_rate, uses), duration_s, first_s, latest_s,
+            tables.for_kernels, tables.scratch,
         )  # fmt: skip
         return start_s
 
@@ -318,17 +322,32 @@ class Timeline:
         tables, uses = self._tables, covering._value_
         bb_bytes = allocation.bb_bytes if allocation.storages and uses & layout.USE_STORAGES else 0
         io_rate = allocation.io_rate if uses & layout.USE_LINKS else 0
-        if not 0 <= bb_bytes * len(allocation.storages) <= tables.total_room or io_rate < 0:
-            raise ValueError(f"sizes must be >= 0, and fit all storage ({tables.total_room} bytes): {allocation}")
-        self._make_room(self._count)
+        if not 0 <= bb_bytes * len(allocation.storages) <= tables.total_bytes or io_rate < 0:
+            raise ValueError(f"sizes must be >= 0, and fit all storage ({tables.total_bytes} bytes): {allocation}")
+        if self._count + _SPARE > len(self._times):
+            self._make_room(self._count)
+        nodes, storages = np.array(allocation.nodes, np.int32), np.array(allocation.storages, np.int32)
         count = kernels.book_checked(
             self._times, self._count, self._rows, start_s, end_s, sign,
-            np.array(allocation.nodes, np.int32), np.array(allocation.storages, np.int32),
-            bb_bytes, min(io_rate, tables.widest_band + 1), uses, *tables.for_book,
+            (nodes, storages, bb_bytes, min(io_rate, tables.widest_rate + 1), uses), tables.for_booking, tables.demand,
         )  # fmt: skip
         if count < 0:
             raise ValueError(self._tables.explain(count, start_s, self._times, self._rows, allocation, sign))
         self._count = count
+
+    def _book_parts(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource, sign: int) -> None:
+        """Book each part of an allocation over its own interval, all or nothing."""
+        if not allocation.storages:
+            covering &= ~Resource.BURST_BUFFERS  # nothing to hold before the nodes
+        done: list[lives.Part] = []
+        for part in lives.parts(allocation.lives, start_s, end_s, covering):
+            try:
+                self._book(part.start_s, part.end_s, allocation, part.covering, sign)
+            except ValueError:
+                for before in reversed(done):
+                    self._book(before.start_s, before.end_s, allocation, before.covering, -sign)
+                raise
+            done.append(part)
 
     def _make_room(self, count: int) -> None:
         """Have at least ``count`` rows and some spare ones; the rows in use stay."""

@@ -136,7 +136,8 @@ LAW: Mapping[str, Rule] = {
     "schedulers.jobmodels.*": _rule(
         "schedulers.jobmodels.*", "schedulers.core.execution", "schedulers.applications.*",
         "schedulers.controllers.*", "schedulers.timesharing.*", "schedulers.core.job", "schedulers.core.machine",
-        "schedulers.core.operations", "schedulers.wire.messages", "schedulers.options", "schedulers.errors",
+        "schedulers.core.operations", "schedulers.timeline", "schedulers.wire.messages", "schedulers.options",
+        "schedulers.errors",
         others="numpy msgspec",
     ),
     "schedulers.controllers.*": _rule(

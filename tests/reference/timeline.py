@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from schedulers.core.job import Allocation, Job
+from schedulers.core.job import Allocation, Job, Lives
 from schedulers.core.machine import Machine
 from schedulers.timeline import Fit
 from schedulers.timeline.placement import AtEnd, Placement, Resource, choose_nodes, choose_storages, links_above
@@ -98,7 +98,8 @@ class ReferenceTimeline:
 
     def fit_now(self, job: Job, duration_s: float, covering: Resource = Resource.ALL) -> Allocation | None:
         """What the job gets if it starts now, or ``None``."""
-        return self._fit_at(job, self.now_s, duration_s, covering)
+        fit = self.earliest_fit(job, duration_s, self.now_s, covering, self.now_s)
+        return None if fit is None else fit.allocation
 
     def earliest_fit(
         self,
@@ -110,9 +111,15 @@ class ReferenceTimeline:
     ) -> Fit | None:
         """Earliest start among ``not_before_s`` and the later breakpoints, and what the job gets there."""
         first = self.now_s if not_before_s is None else max(not_before_s, self.now_s)
-        for start_s in [first, *(time_s for time_s in self.breakpoints() if time_s > first)]:
+        leads = {0.0}
+        if job.lives is not None and job.bb_bytes and Resource.BURST_BUFFERS in covering:
+            leads.add(job.lives.storage_lead_s)
+        later = {_start_after(time_s, lead_s) for time_s in self.breakpoints() for lead_s in leads}
+        for start_s in [first, *sorted(time_s for time_s in later if time_s > first)]:
             if start_s > latest_s:
                 break
+            if start_s - max(leads) < self.now_s:
+                continue
             allocation = self._fit_at(job, start_s, duration_s, covering)
             if allocation is not None:
                 return Fit(start_s, allocation)
@@ -127,6 +134,22 @@ class ReferenceTimeline:
         self._book(Booking(start_s, end_s, allocation, covering, -1))
 
     def _book(self, booking: Booking) -> None:
+        """Book an allocation kind by kind where its parts have lives of their own, all or nothing."""
+        lives, before = booking.allocation.lives, list(self.bookings)
+        if lives is None:
+            self._book_whole(booking)
+            return
+        for kind in booking.covering:
+            if kind is Resource.BURST_BUFFERS and not booking.allocation.storages:
+                continue
+            start_s, end_s = _span(lives, kind, booking.start_s, booking.end_s)
+            try:
+                self._book_whole(Booking(start_s, end_s, booking.allocation, kind, booking.sign))
+            except ValueError:
+                self.bookings = before
+                raise
+
+    def _book_whole(self, booking: Booking) -> None:
         if not self.now_s <= booking.start_s <= booking.end_s:
             raise ValueError(f"interval [{booking.start_s}, {booking.end_s}) must begin at {self.now_s} or later")
         self.bookings.append(booking)
@@ -148,21 +171,33 @@ class ReferenceTimeline:
         return sorted(time_s for time_s in times if after_s < time_s < before_s)
 
     def _fit_at(self, job: Job, start_s: float, duration_s: float, covering: Resource) -> Allocation | None:
-        window = [self.free_at(time_s) for time_s in [start_s, *self._instants(start_s, start_s + duration_s)]]
+        lives, end_s = job.lives or Lives(), start_s + duration_s
+        window, storage_window, links_window = (
+            [self.free_at(time_s) for time_s in [begin, *self._instants(begin, end)]]
+            for begin, end in (
+                _span(lives, kind, start_s, end_s)
+                for kind in (Resource.NODES, Resource.BURST_BUFFERS, Resource.BANDWIDTH)
+            )
+        )
         free = list(range(len(self.machine.nodes)))
         if Resource.NODES in covering:
             free = [node for node in free if all(instant.nodes[node] for instant in window)]
         bb_bytes = job.bb_bytes if Resource.BURST_BUFFERS in covering else 0
         io_rate = job.io_rate if Resource.BANDWIDTH in covering else 0
-        band = _minima(instant.band for instant in window)
-        room = _minima(instant.room for instant in window)
+        band = _minima(instant.band for instant in links_window)
+        room = _minima(instant.room for instant in storage_window)
         nodes = choose_nodes(self.machine, free, band, job.nodes, io_rate, self.placement.node_order)
         if nodes is None:
             return None
         storages = choose_storages(
-            self.machine, nodes, room, bb_bytes, self.placement.storage_order, self._at_end(start_s + duration_s)
+            self.machine,
+            nodes,
+            room,
+            bb_bytes,
+            self.placement.storage_order,
+            self._at_end(_span(lives, Resource.BURST_BUFFERS, start_s, end_s)[1]),
         )
-        return None if storages is None else Allocation(nodes, storages, bb_bytes, io_rate)
+        return None if storages is None else Allocation(nodes, storages, bb_bytes, io_rate, job.lives)
 
     def _at_end(self, end_s: float) -> AtEnd:
         """What is left of the storage nodes at a time, and since when."""
@@ -174,6 +209,23 @@ class ReferenceTimeline:
                 if left != before[storage]:
                     since_s[storage] = time_s
         return AtEnd(room, since_s)
+
+
+def _span(lives: Lives, kind: Resource, start_s: float, end_s: float) -> tuple[float, float]:
+    """Interval of one kind of resource of a job that has its nodes over ``[start_s, end_s)``."""
+    if kind is Resource.BURST_BUFFERS:
+        start_s, end_s = start_s - lives.storage_lead_s, end_s + lives.storage_tail_s
+    elif kind is Resource.BANDWIDTH:
+        end_s += lives.bandwidth_tail_s
+    return start_s, max(start_s, end_s)
+
+
+def _start_after(begin_s: float, lead_s: float) -> float:
+    """First start whose lead begins at a time or later; the sum may have been rounded down."""
+    start_s = begin_s + lead_s
+    while start_s - lead_s < begin_s:
+        start_s = math.nextafter(start_s, math.inf)
+    return start_s
 
 
 def _minima(rows: Iterable[list[int]]) -> list[int]:

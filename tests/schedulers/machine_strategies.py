@@ -7,14 +7,23 @@ import math
 import numpy as np
 from hypothesis import strategies as st
 
-from schedulers.core.job import Job
+from schedulers.core.job import Job, Lives
 from schedulers.core.machine import Link, Machine, Node, Storage
 from schedulers.timeline.placement import NodeOrder, Placement, StorageOrder
 
 
-def job(nodes: int, bb_bytes: int = 0, io_rate: int = 0) -> Job:
+def job(nodes: int, bb_bytes: int = 0, io_rate: int = 0, lives: Lives | None = None) -> Job:
     """A job of which only the request matters."""
-    return Job("w!1", number=0, submit_time_s=0.0, walltime_s=math.inf, nodes=nodes, bb_bytes=bb_bytes, io_rate=io_rate)
+    return Job(
+        "w!1",
+        number=0,
+        submit_time_s=0.0,
+        walltime_s=math.inf,
+        nodes=nodes,
+        bb_bytes=bb_bytes,
+        io_rate=io_rate,
+        lives=lives,
+    )
 
 
 @st.composite
@@ -47,3 +56,19 @@ def jobs(draw: st.DrawFn, machine: Machine) -> Job:
     most = len(machine.nodes)
     nodes = draw(st.one_of(st.integers(1, min(most + 1, 4)), st.integers(1, most + 1)))
     return job(nodes, draw(st.sampled_from([0, 0, 1, 3, 7, 20, 50])), draw(st.sampled_from([0, 0, 1, 5, 9, 70])))
+
+
+lives = st.builds(
+    Lives,
+    storage_lead_s=st.sampled_from([0.0, 0.5, 2.0, 5.0]),
+    storage_tail_s=st.sampled_from([0.0, -1.0, 0.25, 3.0]),
+    bandwidth_tail_s=st.sampled_from([0.0, -2.0, 1.5]),
+)
+"""Holdings with intervals of their own, in numbers that add up without rounding."""
+
+
+@st.composite
+def jobs_with_lives(draw: st.DrawFn, machine: Machine) -> Job:
+    """Jobs whose holdings begin and end at times of their own."""
+    asked = draw(jobs(machine))
+    return job(asked.nodes, asked.bb_bytes, asked.io_rate, draw(lives))

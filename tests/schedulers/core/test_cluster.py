@@ -134,8 +134,8 @@ def test_check_finds_what_does_not_add_up() -> None:
     """The invariants are worth something."""
     cluster = Cluster(small_machine())
     cluster.allocate(named("a", 1), Allocation((1,)))
-    cluster._room[0] -= 1
-    with pytest.raises(AssertionError, match="room"):
+    cluster._free_bytes[0] -= 1
+    with pytest.raises(AssertionError, match="free bytes"):
         cluster.check()
 
 

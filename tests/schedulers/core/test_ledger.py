@@ -1,11 +1,11 @@
-"""The books by hand: starts, ends that come late, nodes lent and left, jobs that move, nodes that go away."""
+"""The ledger by hand: starts, ends that come late, nodes lent and left, jobs that move, nodes that go away."""
 
 from __future__ import annotations
 
 import pytest
 
 from schedulers.core.job import Allocation, Job
-from schedulers.core.ledger import OVERDUE_S, Books
+from schedulers.core.ledger import OVERDUE_S, Ledger
 from schedulers.core.machine import simple_machine
 from schedulers.policykit.estimates import Walltimes
 from schedulers.timeline import Timeline
@@ -14,65 +14,65 @@ JOB = Job("w!1", 0, 0.0, 10.0, 2)
 
 
 @pytest.fixture
-def books() -> Books:
+def ledger() -> Ledger:
     """Six nodes; a job of 10 s runs on two of them since time 0."""
     machine = simple_machine(6)
-    found = Books(machine, Timeline(machine), Walltimes())
+    found = Ledger(machine, Timeline(machine), Walltimes())
     found.start(JOB, Allocation((0, 1)), 0.0)
     return found
 
 
-def test_a_job_is_booked_until_its_walltime(books: Books) -> None:
+def test_a_job_is_booked_until_its_walltime(ledger: Ledger) -> None:
     """And gone at once when it ends before that."""
-    books.check()
-    assert books.timeline.breakpoints() == [0.0, 10.0]
-    assert [running.job for running in books.jobs()] == [JOB]
-    assert books.end("w!1", 4.0).end_s == 10.0
-    books.check()
-    assert (books.cluster.free_nodes, books.timeline.free_nodes_now(), len(books.jobs())) == (6, 6, 0)
+    ledger.check()
+    assert ledger.timeline.breakpoints() == [0.0, 10.0]
+    assert [running.job for running in ledger.jobs()] == [JOB]
+    assert ledger.end("w!1", 4.0).end_s == 10.0
+    ledger.check()
+    assert (ledger.cluster.free_nodes, ledger.timeline.free_nodes_now(), len(ledger.jobs())) == (6, 6, 0)
 
 
-def test_a_late_job_is_booked_on(books: Books) -> None:
+def test_a_late_job_is_booked_on(ledger: Ledger) -> None:
     """A moment longer than its walltime, as often as it takes; not when it ends just then."""
-    books.advance(10.0)
-    assert books.timeline.breakpoints() == [10.0, 10.0 + OVERDUE_S]
-    books.advance(11.0)
-    assert books.timeline.free_nodes_now() == 4
-    books.end("w!1", 11.5)
-    assert books.timeline.breakpoints() == [11.5]
-    books.check()
+    ledger.advance(10.0)
+    assert ledger.timeline.breakpoints() == [10.0, 10.0 + OVERDUE_S]
+    ledger.advance(11.0)
+    assert ledger.timeline.free_nodes_now() == 4
+    ledger.end("w!1", 11.5)
+    assert ledger.timeline.breakpoints() == [11.5]
+    ledger.check()
 
 
-def test_lent_nodes_are_booked_until_they_are_expected_back(books: Books) -> None:
+def test_lent_nodes_are_booked_until_they_are_expected_back(ledger: Ledger) -> None:
     """Three of its five nodes leave, two lent ones and one of its own: they are free, the rest is booked to the end."""
-    running = books.lend("w!1", Allocation((3, 4, 5)), 1.0, 6.0)
+    running = ledger.lend("w!1", Allocation((3, 4, 5)), 1.0, 6.0)
     assert running.allocation.nodes == (0, 1, 3, 4, 5)
-    assert books.timeline.breakpoints() == [1.0, 6.0, 10.0]
-    books.check()
-    assert books.leave("w!1", (1, 3, 4), 2.0).allocation.nodes == (0, 5)
-    assert (books.cluster.free_nodes, books.timeline.free_nodes_now()) == (4, 4)
-    assert books.loans.nodes_of("w!1") == {5}
-    books.check()
+    assert ledger.timeline.breakpoints() == [1.0, 6.0, 10.0]
+    ledger.check()
+    assert ledger.give_back("w!1", 2.0, (1, 3, 4)).allocation.nodes == (0, 5)
+    assert (ledger.cluster.free_nodes, ledger.timeline.free_nodes_now()) == (4, 4)
+    assert ledger.loans.nodes_of("w!1") == {5}
+    ledger.check()
 
 
-def test_a_job_moves(books: Books) -> None:
+def test_a_job_moves(ledger: Ledger) -> None:
     """Off its nodes and onto others, with the same end."""
-    books.advance(3.0)
-    books.lift("w!1", 3.0)
-    assert books.timeline.free_nodes_now() == 6
-    books.place(JOB, Allocation((4, 5)), 3.0)
-    assert books.running["w!1"].allocation.nodes == (4, 5)
-    assert books.running["w!1"].start_s == 0.0
-    assert books.timeline.free_nodes_now() == 4
-    books.check()
+    ledger.advance(3.0)
+    ledger.lift("w!1", 3.0)
+    assert ledger.timeline.free_nodes_now() == 6
+    ledger.place(JOB, Allocation((4, 5)), 3.0)
+    assert ledger.running["w!1"].allocation.nodes == (4, 5)
+    assert ledger.running["w!1"].start_s == 0.0
+    assert ledger.timeline.free_nodes_now() == 4
+    ledger.check()
 
 
-def test_a_busy_node_that_goes_away_stays_away(books: Books) -> None:
+def test_a_busy_node_that_goes_away_stays_away(ledger: Ledger) -> None:
     """It is used to the job's end, and free again only when the machine has it back."""
-    books.set_available((0, 2), False, 1.0)
-    assert books.timeline.free_nodes_now() == 3
-    books.end("w!1", 5.0)
-    assert (books.cluster.free_nodes, books.timeline.free_nodes_now()) == (4, 4)
-    books.set_available((0, 2), True, 6.0)
-    assert (books.cluster.free_nodes, books.timeline.free_nodes_now()) == (6, 6)
-    books.check()
+    ledger.set_available((0, 2), False, 1.0)
+    assert ledger.timeline.free_nodes_now() == 3
+    ledger.end("w!1", 5.0)
+    assert (ledger.cluster.free_nodes, ledger.timeline.free_nodes_now()) == (4, 4)
+    ledger.set_available((0, 2), True, 6.0)
+    assert (ledger.cluster.free_nodes, ledger.timeline.free_nodes_now()) == (6, 6)
+    ledger.check()

@@ -9,7 +9,8 @@ from schedulers.core.availability import Availability
 from schedulers.core.job import Allocation
 from schedulers.core.loans import Loans
 from schedulers.core.machine import simple_machine
-from schedulers.timeline import Timeline
+from schedulers.policykit.view import Holding
+from schedulers.timeline import Resource, Timeline
 
 
 def books() -> tuple[Timeline, Availability, Loans]:
@@ -43,14 +44,13 @@ def test_a_loan_ends_when_it_is_expected_back() -> None:
     assert timeline.breakpoints() == [12.0]
 
 
-def test_own_nodes_are_those_not_lent() -> None:
-    """Of five nodes two were lent; nodes that were not lent are passed over when some are given back."""
+def test_nodes_that_were_not_lent_are_passed_over() -> None:
+    """Of four nodes two were lent; some are given back."""
     _, _, loans = books()
     loans.lend("a", Allocation((3, 4)), 0.0, 5.0)
-    assert loans.own("a", Allocation((0, 1, 3, 4))) == Allocation((0, 1))
-    assert loans.own("b", Allocation((5,))) == Allocation((5,))
     loans.give_back("a", (0, 4), 1.0)
-    assert loans.own("a", Allocation((1, 3))) == Allocation((1,))
+    assert loans.holdings("a") == [Holding(Resource.ALL, Allocation((3,)), 0.0, 5.0)]
+    assert loans.holdings("b") == []
     loans.check({"a": Allocation((1, 3))})
 
 

@@ -1,4 +1,4 @@
-"""The timeline's kernels as other kernels use them: on raw arrays, given as arguments."""
+"""The timeline's kernels as other kernels use them: on raw arrays."""
 
 from __future__ import annotations
 
@@ -9,27 +9,19 @@ from numba import njit
 
 from schedulers.core.machine import simple_machine
 from schedulers.timeline import Timeline
-from schedulers.timeline.fit_kernels import BOOK, FIND_FIT, USE_NODES, USE_STORAGES, book, find_fit
+from schedulers.timeline.fit_kernels import USE_NODES, USE_STORAGES, book, find_fit
 from tests.schedulers.machine_strategies import job
 
-_TABLES = "int64, int64, int32[:, ::1], int32[::1], int32[::1], int64[:, ::1], int64[:, ::1], int64[::1], int32[:, ::1]"
 
-
-@njit(
-    f"int64({FIND_FIT}, {BOOK}, float64[::1], int64, int64[:, ::1], int64, int64[:, ::1], float64[::1], float64[::1], "
-    f"Tuple(({_TABLES})))"
-)
-def _plan(find, take, times, count, rows, words, asks, durations_s, starts_s, tables):
+@njit
+def _plan(times, count, rows, asks, durations_s, starts_s, machine, scratch):
     """Place jobs in order, each at its earliest start; the number of segments afterwards."""
-    node_order, storage_order, nearest, node_link, parents, groups, work, demand, chosen = tables
     for index in range(len(asks)):
-        start_s = find(
-            times, count, rows, words, asks[index, 0], durations_s[index], asks[index, 1], 0, asks[index, 2], times[0],
-            np.inf, node_order, storage_order, nearest, node_link, parents, groups, work, demand, chosen,
-        )  # fmt: skip
+        ask = (asks[index, 0], asks[index, 1], 0, asks[index, 2])
+        start_s = find_fit(times, count, rows, ask, durations_s[index], times[0], np.inf, machine, scratch)
         starts_s[index] = start_s
         if start_s < np.inf:
-            count = take(times, count, rows, start_s, start_s + durations_s[index], demand, 1)
+            count = book(times, count, rows, start_s, start_s + durations_s[index], scratch[1], 1)
     return count
 
 
@@ -44,10 +36,7 @@ def test_a_plan_in_a_kernel_is_the_plan_in_python() -> None:
     times[0], rows[0] = 0.0, tables.capacity
     asks = [(j.nodes, j.bb_bytes, USE_NODES | (USE_STORAGES if j.bb_bytes else 0)) for j in jobs]
     starts_s = np.zeros(60)
-    count = _plan(
-        find_fit, book, times, 1, rows, tables.word_count, np.array(asks), durations_s, starts_s,
-        (*tables.for_find, tables.work, tables.demand, tables.chosen),
-    )  # fmt: skip
+    count = _plan(times, 1, rows, np.array(asks), durations_s, starts_s, tables.for_kernels, tables.scratch)
     expected_s = []
     for asked, duration_s in zip(jobs, durations_s.tolist(), strict=True):
         fit = timeline.earliest_fit(asked, duration_s)

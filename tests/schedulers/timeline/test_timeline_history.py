@@ -17,10 +17,11 @@ from schedulers.core.machine import Link, Machine, Node, Storage
 from schedulers.timeline import Timeline
 from schedulers.timeline.placement import NodeOrder, Placement, Resource, StorageOrder
 from tests.reference.timeline import ReferenceTimeline
-from tests.schedulers.machine_strategies import job, jobs, machines, placements
+from tests.schedulers.machine_strategies import job, jobs, jobs_with_lives, machines, placements
 
 coverings = st.sampled_from([Resource.ALL, Resource.ALL, Resource.ALL, *map(Resource, range(8))])
 moments = st.one_of(st.integers(0, 12).map(float), st.floats(0, 12))
+quarters = st.integers(0, 48).map(lambda quarter: quarter / 4)
 durations = st.one_of(st.integers(0, 8).map(float), st.floats(0, 8), st.just(math.inf), st.just(1e-30))
 
 
@@ -53,6 +54,20 @@ class TimelineAgainstReference(RuleBasedStateMachine):
         assert allocation == self.model.fit_now(asked, duration, covering)
         if allocation is not None and data.draw(st.booleans()):
             self._book(self.mine.now_s, self.mine.now_s + duration, allocation, covering)
+
+    @rule(data=st.data(), covering=coverings, after=quarters, duration=quarters, latest=quarters)
+    def fit_and_book_with_lives(
+        self, data: Any, covering: Resource, after: float, duration: float, latest: float
+    ) -> None:
+        """The same earliest fit of a job whose storage and bandwidth have lives of their own; it can be booked."""
+        asked = data.draw(jobs_with_lives(self.machine))
+        last = latest * 4 if data.draw(st.booleans()) else math.inf
+        fit = self.mine.earliest_fit(asked, duration, after, covering, last)
+        expected = self.model.earliest_fit(asked, duration, after, covering, last)
+        assert fit == expected
+        assert self.mine.fit_now(asked, duration, covering) == self.model.fit_now(asked, duration, covering)
+        if fit is not None:
+            self._book(fit.start_s, fit.start_s + duration, fit.allocation, covering)
 
     @rule(data=st.data(), covering=coverings, start=moments, duration=durations, give=st.booleans())
     def book_anything(self, data: Any, covering: Resource, start: float, duration: float, give: bool) -> None:

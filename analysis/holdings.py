@@ -1,0 +1,113 @@
+"""What jobs held and when: nodes and burst buffers each over an interval of its own, where a run says so.
+
+``allocations.csv`` may state ``node_lives`` and ``storage_lives``: what a job held, since when
+and until when, ``WHAT@START-END`` separated by ``;``. Where they are empty a job held all from its start to its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from analysis.tables import Floats, JobTable, parse_intervals, parse_storages
+
+
+class NodeSpan(NamedTuple):
+    """Nodes (resource ids) that a job (row of the table) held over ``[start_s, end_s)``."""
+
+    job: int
+    nodes: list[int]
+    start_s: float
+    end_s: float
+
+
+class StorageSpan(NamedTuple):
+    """Bytes that a job (row of the table) held on a storage node (resource id) over ``[start_s, end_s)``."""
+
+    job: int
+    storage: int
+    size: int
+    start_s: float
+    end_s: float
+
+
+def parse_lives(text: str) -> list[tuple[str, float, float]]:
+    """Expand ``"96:3@100.0-900.0;98:1@100.0-500.0"`` to what was held, since when and until when."""
+    found = []
+    for part in filter(None, text.split(";")):
+        what, _, interval = part.partition("@")
+        start, _, end = interval.partition("-")
+        found.append((what, float(start), float(end)))
+    return found
+
+
+def node_spans(table: JobTable) -> list[NodeSpan]:
+    """Nodes held by the jobs of a table (which must have run), job by job."""
+    if table.turns is not None:
+        turns = table.turns
+        return [
+            NodeSpan(job, parse_intervals(text), start_s, finish_s)
+            for job, start_s, finish_s, text in zip(
+                turns.job.tolist(), turns.start_s.tolist(), turns.finish_s.tolist(), turns.allocated, strict=True
+            )
+        ]
+    return [
+        NodeSpan(job, parse_intervals(what), start_s, end_s)
+        for job in range(len(table))
+        for what, start_s, end_s in _lives(table, job, table.node_lives, table.allocated)
+    ]
+
+
+def storage_spans(table: JobTable) -> list[StorageSpan]:
+    """Bytes held by the jobs of a table (which must have run), in the order of the jobs' starts."""
+    return [
+        StorageSpan(job, storage, int(count * table.bb_bytes[job]), start_s, end_s)
+        for job in table.start_s.argsort(kind="stable").tolist()
+        for what, start_s, end_s in _lives(table, job, table.storage_lives, table.storages)
+        for storage, count in parse_storages(what).items()
+    ]
+
+
+def node_seconds(table: JobTable) -> float:
+    """Node-seconds that jobs held."""
+    begin, end, nodes = held_nodes(table)
+    return float(np.sum(np.nan_to_num(end - begin) * nodes))
+
+
+def byte_seconds(table: JobTable) -> float:
+    """Byte-seconds of burst buffer that jobs held."""
+    if not any(table.storage_lives):  # in this order of multiplication: published figures depend on its rounding
+        return float(np.sum(np.nan_to_num(table.finish_s - table.start_s) * table.nodes * table.bb_bytes))
+    begin, end, size = held_bytes(table)
+    return float(np.sum(np.nan_to_num(end - begin) * size))
+
+
+def held_nodes(table: JobTable) -> tuple[Floats, Floats, Floats]:
+    """Starts, ends and numbers of nodes of all intervals over which jobs held nodes."""
+    if not any(table.node_lives):
+        turns = table.on_nodes
+        return turns.start_s, turns.finish_s, table.nodes[turns.job].astype(np.float64)
+    spans = node_spans(table.ran())
+    return _columns([(span.start_s, span.end_s, len(span.nodes)) for span in spans])
+
+
+def held_bytes(table: JobTable) -> tuple[Floats, Floats, Floats]:
+    """Starts, ends and bytes of all intervals over which jobs held burst buffers."""
+    if not any(table.storage_lives):
+        return table.start_s, table.finish_s, table.nodes * table.bb_bytes
+    spans = storage_spans(table.ran())
+    return _columns([(span.start_s, span.end_s, span.size) for span in spans])
+
+
+def _lives(table: JobTable, job: int, lives: Sequence[str], whole: Sequence[str]) -> list[tuple[str, float, float]]:
+    """What a job held by a column of lives, all of it from start to end where that says nothing."""
+    if lives and lives[job]:
+        return parse_lives(lives[job])
+    return [(whole[job], float(table.start_s[job]), float(table.finish_s[job]))]
+
+
+def _columns(rows: list[tuple[float, float, int]]) -> tuple[Floats, Floats, Floats]:
+    values = np.array(rows, np.float64).reshape(len(rows), 3)
+    return values[:, 0], values[:, 1], values[:, 2]

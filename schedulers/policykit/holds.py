@@ -1,0 +1,71 @@
+"""Fits of jobs that may hold their burst buffer already: their nodes are looked for, the buffer is where it is.
+
+Jobs that hold nothing are the timeline's own business; so a policy that never yields
+:class:`schedulers.policykit.decisions.Hold` may ask the timeline directly.
+"""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from schedulers.core.job import Allocation, Job
+from schedulers.policykit.view import Holding, View
+from schedulers.timeline import Fit, Resource
+from schedulers.timeline.lives import parts
+
+
+def fit_now(view: View, job: Job, duration_s: float) -> Allocation | None:
+    """Return what a job gets if it starts now, on the burst buffer that it holds if it holds one; ``None`` if not."""
+    if job.id not in view.held:
+        return view.timeline.fit_now(job, duration_s)
+    fit = earliest_fit(view, job, duration_s, latest_s=view.now_s)
+    return None if fit is None else fit.allocation
+
+
+def earliest_fit(
+    view: View, job: Job, duration_s: float, covering: Resource = Resource.ALL, latest_s: float = math.inf
+) -> Fit | None:
+    """Find a job's earliest start, on the burst buffer that it holds if it holds one.
+
+    ``None`` also where others count on the buffer from the time on until which it was expected to be held.
+    """
+    timeline, holding = view.timeline, view.held.get(job.id)
+    if holding is None:
+        return timeline.earliest_fit(job, duration_s, covering=covering, latest_s=latest_s)
+    on_nodes = msgspec.structs.replace(job, bb_bytes=0)
+    fit = timeline.earliest_fit(on_nodes, duration_s, covering=covering, latest_s=latest_s)
+    if fit is None or Resource.BURST_BUFFERS not in covering:
+        return fit
+    until_s = _needed_until(job, fit.start_s, duration_s)
+    if until_s > holding.end_s:
+        try:
+            timeline.reserve(holding.end_s, until_s, holding.allocation, Resource.BURST_BUFFERS)
+        except ValueError:
+            return None
+        timeline.release(holding.end_s, until_s, holding.allocation, Resource.BURST_BUFFERS)
+    storages = holding.allocation.storages
+    return Fit(fit.start_s, msgspec.structs.replace(fit.allocation, storages=storages, bb_bytes=job.bb_bytes))
+
+
+def book(view: View, job: Job, fit: Fit, duration_s: float, covering: Resource = Resource.ALL) -> None:
+    """Book a fit in the view's timeline; a burst buffer that the job holds already is booked on where needed."""
+    timeline, holding = view.timeline, view.held.get(job.id)
+    if holding is None:
+        timeline.reserve(fit.start_s, fit.start_s + duration_s, fit.allocation, covering)
+        return
+    timeline.reserve(fit.start_s, fit.start_s + duration_s, fit.allocation, covering & ~Resource.BURST_BUFFERS)
+    if Resource.BURST_BUFFERS in covering:
+        _book_on(view, job, holding, fit.start_s, duration_s)
+
+
+def _book_on(view: View, job: Job, holding: Holding, start_s: float, duration_s: float) -> None:
+    until_s = _needed_until(job, start_s, duration_s)
+    if until_s > holding.end_s:
+        view.timeline.reserve(holding.end_s, until_s, holding.allocation, Resource.BURST_BUFFERS)
+
+
+def _needed_until(job: Job, start_s: float, duration_s: float) -> float:
+    """Until when a job that starts then needs its burst buffer (s)."""
+    return parts(job.lives, start_s, start_s + duration_s, Resource.BURST_BUFFERS)[0].end_s

@@ -1,0 +1,144 @@
+"""Holdings with lives of their own in a timeline: the interval of each, and the earliest start that suits them all.
+
+The general form, in plain code: jobs whose holdings all share one interval never come here, the kernels serve them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from schedulers.core.job import Allocation, Job, Lives
+from schedulers.timeline.fit import Fit
+from schedulers.timeline.placement import AtEnd, Resource, choose_nodes, choose_storages
+from schedulers.timeline.tables import Tables
+
+if TYPE_CHECKING:
+    from schedulers.timeline.timeline import Timeline
+
+TOGETHER = Lives()
+
+
+class Part(NamedTuple):
+    """Kinds of resources that are held over the same interval ``[start_s, end_s)``."""
+
+    covering: Resource
+    start_s: float
+    end_s: float
+
+
+def parts(lives: Lives | None, start_s: float, end_s: float, covering: Resource = Resource.ALL) -> list[Part]:
+    """Give the intervals of a job's holdings, kinds with the same one together; that of the nodes comes first.
+
+    Parameters
+    ----------
+    start_s, end_s
+        Interval of the nodes (s). No part ends before its own start.
+    covering
+        Kinds of interest.
+    """
+    if lives is None:
+        return [Part(covering, start_s, end_s)]
+    storage_start_s = start_s - lives.storage_lead_s
+    spans = (
+        (Resource.NODES, start_s, end_s),
+        (Resource.BURST_BUFFERS, storage_start_s, max(end_s + lives.storage_tail_s, storage_start_s)),
+        (Resource.BANDWIDTH, start_s, max(end_s + lives.bandwidth_tail_s, start_s)),
+    )
+    found: dict[tuple[float, float], Resource] = {}
+    for kind, begin, end in spans:
+        if kind in covering:
+            found[begin, end] = found.get((begin, end), kind) | kind
+    return [Part(kinds, begin, end) for (begin, end), kinds in found.items()]
+
+
+def find(
+    timeline: Timeline, job: Job, duration_s: float, first_s: float, latest_s: float, covering: Resource
+) -> Fit | None:
+    """Find the earliest start of a job whose holdings have lives of their own.
+
+    Candidates are ``first_s`` and the later starts at which the interval of some holding begins at a breakpoint: what
+    is free over intervals that begin later only grows there. No holding may begin before the timeline does.
+    """
+    if not duration_s >= 0:
+        raise ValueError(f"job {job.id!r}: duration must be >= 0 s, got {duration_s}")
+    lives = job.lives or TOGETHER
+    times, rows, tables = timeline.arrays
+    lead_s = lives.storage_lead_s if job.bb_bytes and Resource.BURST_BUFFERS in covering else 0.0
+    first_s = max(first_s, _start_after(timeline.now_s, lead_s))
+    begins = times.tolist()
+    later = {time_s for time_s in begins if time_s > first_s}
+    if lead_s:
+        later.update(time_s for time_s in (_start_after(begin, lead_s) for begin in begins) if time_s > first_s)
+    for start_s in (first_s, *sorted(later)):
+        if start_s > latest_s:
+            return None
+        allocation = _fit_at(tables, times, rows, job, start_s, duration_s, covering)
+        if allocation is not None:
+            return Fit(start_s, allocation)
+    return None
+
+
+def _start_after(begin_s: float, lead_s: float) -> float:
+    """Return the earliest start whose lead does not begin before a time, rounding considered."""
+    start_s = begin_s + lead_s
+    while start_s - lead_s < begin_s:
+        start_s = math.nextafter(start_s, math.inf)
+    return start_s
+
+
+def _fit_at(
+    tables: Tables,
+    times: npt.NDArray[np.float64],
+    rows: npt.NDArray[np.int64],
+    job: Job,
+    start_s: float,
+    duration_s: float,
+    covering: Resource,
+) -> Allocation | None:
+    spans = {
+        kind: part for part in parts(job.lives or TOGETHER, start_s, start_s + duration_s) for kind in part.covering
+    }
+    bb_bytes = job.bb_bytes if Resource.BURST_BUFFERS in covering else 0
+    io_rate = job.io_rate if Resource.BANDWIDTH in covering else 0
+    nodes = list(range(tables.node_count))
+    if Resource.NODES in covering:
+        words = np.bitwise_and.reduce(_during(times, rows, spans[Resource.NODES])[:, tables.words], axis=0)
+        bits = np.unpackbits(words.view(np.uint8), bitorder="little")
+        nodes = np.flatnonzero(bits).tolist()
+    if not 0 < job.nodes <= len(nodes):
+        return None
+    left: list[int] = []
+    if bb_bytes:
+        left = _during(times, rows, spans[Resource.BURST_BUFFERS])[:, tables.storages].min(axis=0).tolist()
+        if sum(size // bb_bytes for size in left) < job.nodes:
+            return None
+    band = _during(times, rows, spans[Resource.BANDWIDTH])[:, tables.links].min(axis=0).tolist()
+    placement = tables.placement
+    chosen = choose_nodes(tables.machine, nodes, band, job.nodes, io_rate, placement.node_order)
+    if chosen is None:
+        return None
+    at_end = _at_end(tables, times, rows, spans[Resource.BURST_BUFFERS].end_s) if bb_bytes else None
+    storages = choose_storages(tables.machine, chosen, left, bb_bytes, placement.storage_order, at_end)
+    return None if storages is None else Allocation(chosen, storages, bb_bytes, io_rate, job.lives)
+
+
+def _during(times: npt.NDArray[np.float64], rows: npt.NDArray[np.int64], part: Part) -> npt.NDArray[np.int64]:
+    """Rows of the segments that an interval meets; an empty one meets that of its start."""
+    first = max(0, int(np.searchsorted(times, part.start_s, side="right")) - 1)
+    last = int(np.searchsorted(times, part.end_s, side="left"))
+    return rows[first : max(last, first + 1)]
+
+
+def _at_end(tables: Tables, times: npt.NDArray[np.float64], rows: npt.NDArray[np.int64], end_s: float) -> AtEnd:
+    """What is left of the storage nodes at a time, and since when."""
+    last = max(0, int(np.searchsorted(times, end_s, side="right")) - 1)
+    free_bytes = rows[: last + 1, tables.storages]
+    since = []
+    for column in range(free_bytes.shape[1]):
+        changes = np.flatnonzero(free_bytes[:, column] != free_bytes[last, column])
+        since.append(float(times[changes[-1] + 1]) if len(changes) else float(times[0]))
+    return AtEnd(free_bytes[last].tolist(), since)

@@ -1,0 +1,171 @@
+"""The ledger in random histories: early holds, partial give-backs, late jobs, loans, nodes that come and go."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from schedulers.core.job import Allocation, Job
+from schedulers.core.ledger import Ledger
+from schedulers.core.machine import Link, simple_machine
+from schedulers.policykit.estimates import Walltimes
+from schedulers.timeline import Resource, Timeline
+from tests.schedulers.machine_strategies import lives
+
+KINDS = (Resource.NODES, Resource.BURST_BUFFERS, Resource.BANDWIDTH)
+MACHINE = simple_machine(6, 3, 20, (Link("root", 30, -1), Link("left", 20, 0)), (1, 1, 1, 0, 0, -1))
+
+coverings = st.sets(st.sampled_from(KINDS), min_size=1).map(lambda kinds: Resource(sum(kind.value for kind in kinds)))
+
+
+class LedgerHistory(RuleBasedStateMachine):
+    """Whatever happens, in whatever order: nothing is over-committed, nothing leaks, all agree, kind by kind."""
+
+    @initialize()
+    def begin(self) -> None:
+        """An empty machine of six nodes, three storage nodes and two links."""
+        self.ledger = Ledger(MACHINE, Timeline(MACHINE), Walltimes())
+        self.now_s = 0.0
+        self.number = 0
+        self.waiting: dict[str, Job] = {}
+        self.granted: dict[str, dict[Resource, set[int]]] = {}
+
+    def _new_job(self, data: Any) -> Job:
+        self.number += 1
+        walltime_s = data.draw(st.sampled_from([0.0, 2.0, 5.0, 9.0, math.inf]))
+        asked = data.draw(st.tuples(st.integers(1, 4), st.sampled_from([0, 3, 8]), st.sampled_from([0, 2, 7])))
+        return Job(f"w!{self.number}", self.number, self.now_s, walltime_s, *asked, lives=data.draw(st.none() | lives))
+
+    def _fit(self, job: Job, covering: Resource = Resource.ALL) -> Allocation | None:
+        """What is free at this instant, whatever the ledger expects of later."""
+        bare = Job(job.id, job.number, 0.0, 1.0, job.nodes, job.bb_bytes, job.io_rate)
+        return self.ledger.timeline.fit_now(bare, 1e-9, covering)
+
+    @rule(data=st.data())
+    def start(self, data: Any) -> None:
+        """A job starts, on whatever is free."""
+        job = self._new_job(data)
+        allocation = self._fit(job)
+        if allocation is not None:
+            self.ledger.start(job, allocation, self.now_s)
+            self.granted[job.id] = {kind: set(allocation.nodes) for kind in KINDS}
+
+    @rule(data=st.data(), until=st.sampled_from([1.0, 4.0, math.inf]))
+    def hold(self, data: Any, until: float) -> None:
+        """A waiting job is given its burst buffer."""
+        job = self._new_job(data)
+        allocation = self._fit(job, Resource.BURST_BUFFERS) if job.bb_bytes else None
+        if allocation is not None:
+            only = Allocation((), allocation.storages, allocation.bb_bytes)
+            self.ledger.hold(job, only, self.now_s, self.now_s + until)
+            self.waiting[job.id] = job
+
+    @precondition(lambda self: self.waiting)
+    @rule(data=st.data())
+    def start_on_a_buffer(self, data: Any) -> None:
+        """A job starts on the burst buffer that it holds."""
+        job = self.waiting[data.draw(st.sampled_from(sorted(self.waiting)))]
+        found = self._fit(job, Resource.NODES | Resource.BANDWIDTH)
+        if found is not None:
+            storages = self.ledger.held[job.id].allocation.storages
+            self.ledger.start(job, Allocation(found.nodes, storages, job.bb_bytes, found.io_rate), self.now_s)
+            del self.waiting[job.id]
+            self.granted[job.id] = {kind: set(found.nodes) for kind in KINDS}
+
+    @precondition(lambda self: self.waiting)
+    @rule(data=st.data())
+    def evict(self, data: Any) -> None:
+        """A waiting job loses its burst buffer."""
+        job_id = data.draw(st.sampled_from(sorted(self.waiting)))
+        del self.waiting[job_id]
+        self.ledger.evict(job_id, self.now_s)
+
+    @precondition(lambda self: self.granted)
+    @rule(data=st.data(), covering=coverings)
+    def give_back(self, data: Any, covering: Resource) -> None:
+        """A running job gives some kinds back, for some nodes or for all."""
+        job_id = data.draw(st.sampled_from(sorted(self.granted)))
+        holds = self.granted[job_id]
+        candidates = sorted(set.union(*(holds[kind] for kind in covering)))
+        if self.ledger.loans.nodes_of(job_id) and covering is not Resource.ALL:
+            return
+        nodes = data.draw(st.none() | st.sets(st.sampled_from(candidates), min_size=1)) if candidates else None
+        self.ledger.give_back(job_id, self.now_s, nodes, covering)
+        for kind in covering:
+            holds[kind] -= holds[kind] if nodes is None else nodes
+
+    @precondition(lambda self: self.granted)
+    @rule(data=st.data(), until=st.sampled_from([1.0, 6.0]))
+    def lend(self, data: Any, until: float) -> None:
+        """A running job that holds all that it was granted gets a node more."""
+        job_id = data.draw(st.sampled_from(sorted(self.granted)))
+        allocation = self.ledger.running[job_id].allocation
+        kinds = list(self.granted[job_id].values())
+        if kinds[0] != kinds[1] or kinds[1] != kinds[2] or not kinds[0]:
+            return
+        bb_bytes = allocation.bb_bytes if allocation.storages else 0
+        gained = self._fit(Job("more", 0, 0.0, 1.0, 1, bb_bytes, allocation.io_rate))
+        if gained is not None:
+            self.ledger.lend(job_id, gained, self.now_s, self.now_s + until)
+            for kind in KINDS:
+                self.granted[job_id][kind] |= set(gained.nodes)
+
+    @precondition(lambda self: self.granted)
+    @rule(data=st.data(), covering=coverings, after=st.sampled_from([0.0, 2.0, 8.0]))
+    def expect(self, data: Any, covering: Resource, after: float) -> None:
+        """Something is expected back at another time."""
+        job_id = data.draw(st.sampled_from(sorted(self.granted)))
+        self.ledger.expect(job_id, self.now_s + after, self.now_s, covering)
+
+    @precondition(lambda self: self.granted)
+    @rule(data=st.data())
+    def end(self, data: Any) -> None:
+        """A job is through."""
+        job_id = data.draw(st.sampled_from(sorted(self.granted)))
+        del self.granted[job_id]
+        ended = self.ledger.end(job_id, self.now_s)
+        assert all(part.start_s <= part.end_s for part in (*ended.apart, *ended.past))
+
+    @rule(data=st.data(), available=st.booleans())
+    def machine_event(self, data: Any, available: bool) -> None:
+        """Nodes go away or come back, in use or not."""
+        nodes = data.draw(st.sets(st.integers(0, 5), min_size=1, max_size=3))
+        self.ledger.set_available(tuple(sorted(nodes)), available, self.now_s)
+
+    @rule(step=st.sampled_from([0.25, 1.0, 3.0, 20.0]))
+    def advance(self, step: float) -> None:
+        """Time goes on; what is late is booked on."""
+        self.now_s += step
+        self.ledger.advance(self.now_s)
+
+    @invariant()
+    def all_agree(self) -> None:
+        """The ledger's own proof; what the test knows to be held is held; free now is free now, kind by kind."""
+        if not hasattr(self, "ledger"):
+            return
+        self.ledger.advance(self.now_s)
+        self.ledger.check()
+        cluster, timeline = self.ledger.cluster, self.ledger.timeline
+        assert cluster.free_nodes == timeline.free_nodes_now()
+        assert cluster.free_storage == timeline.free_storage_now()
+        assert cluster.free_bandwidth == timeline.free_bandwidth_now()
+        assert min(cluster.free_storage) >= 0
+        assert self.ledger.held.keys() == self.waiting.keys()
+        assert self.ledger.running.keys() == self.granted.keys()
+        for job_id, holds in self.granted.items():
+            held = cluster.parts_of(job_id)
+            assert held is not None
+            assert set(held.nodes.nodes) == holds[Resource.NODES]
+            if held.storage.storages:
+                assert set(held.storage.nodes) == holds[Resource.BURST_BUFFERS]
+        if not self.waiting and not self.granted:
+            assert cluster.free_storage == [20, 20, 20], "burst buffers leaked"
+            assert cluster.free_bandwidth == [30, 20], "bandwidth leaked"
+
+
+TestLedgerHistory = LedgerHistory.TestCase
+TestLedgerHistory.settings = settings(max_examples=60, stateful_step_count=30)

@@ -1,0 +1,302 @@
+"""Lives of holdings through a whole conversation: decisions, guard, execution, view, files, lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.holdings import NodeSpan, StorageSpan, node_spans, storage_spans
+from analysis.lanes import pieces
+from analysis.metrics import compute_utilisation, storage_utilisation
+from analysis.tables import JobTable, read_run
+from analysis.timelines import busy_nodes, held_bytes
+from experiments.reasons import ReasonRecorder
+from experiments.recorder import write_machine
+from schedulers.core.execution import NOTHING, Ended, Expected, Released, Step
+from schedulers.core.job import Allocation, Job, Lives
+from schedulers.core.session import Session
+from schedulers.errors import DecisionRefused, OptionError
+from schedulers.jobmodels.rigid import Rigid
+from schedulers.jobmodels.runtime import ProgramRuntime
+from schedulers.policykit.decisions import Decision, Evict, Hold, Reject, Start, WakeAt
+from schedulers.policykit.explain import Binding
+from schedulers.policykit.passes import binding_now, reserve, try_start
+from schedulers.policykit.view import Holding, Running, View
+from schedulers.timeline import Resource
+from schedulers.timeline.published import PublishedTimeline
+from schedulers.wire.messages import (
+    CallMeLater,
+    Event,
+    JobCompleted,
+    JobState,
+    JobSubmitted,
+    Message,
+    RequestedCall,
+    ResourceInfo,
+    SimulationBegins,
+)
+
+BUFFER = {"capacity_bytes": "10", "storage_kind": "burst_buffer"}
+MACHINE = SimulationBegins(
+    0.0,
+    tuple(ResourceInfo(i, f"n{i}") for i in range(2)),
+    tuple(ResourceInfo(2 + i, f"s{i}", properties=BUFFER) for i in range(2)),
+)
+STAGED = Lives(storage_lead_s=60.0, storage_tail_s=200.0)
+BOTH = Allocation((), (0, 1), 6)
+
+Pass = Callable[[View], Iterable[Decision]]
+
+
+class Drains(ProgramRuntime):
+    """A job gives its nodes back when it has computed and drains its burst buffer for 200 s after that."""
+
+    def __init__(self) -> None:
+        super().__init__(Rigid())
+        self.draining = ""
+
+    def handle(self, event: Event, now_s: float) -> Step | None:
+        """Nodes back at the completion, the end at the call."""
+        if isinstance(event, JobCompleted):
+            self.draining = event.job_id
+            nodes = Released(event.job_id, None, Resource.NODES | Resource.BANDWIDTH)
+            drained = Expected(event.job_id, now_s + 200.0, Resource.BURST_BUFFERS)
+            return Step((CallMeLater(now_s, now_s + 200.0),), released=(nodes,), expected=(drained,))
+        if isinstance(event, RequestedCall) and self.draining:
+            return Step(ended=(Ended(self.draining, JobState.COMPLETED_SUCCESSFULLY, 0),))
+        return NOTHING if self.draining else None
+
+
+def submitted(number: int, nodes: int, bb: int, at: float = 0.0) -> JobSubmitted:
+    """A job of at most 600 s."""
+    job_id = f"w0!{number}"
+    fields = {"id": job_id, "subtime": at, "res": nodes, "walltime": 600, "profile": "p", "bb": bb}
+    return JobSubmitted(at, job_id, fields)
+
+
+def opened(policy: Pass, **options: object) -> Session:
+    """A session of two nodes and two storage nodes of 10 bytes, with one job on both and 6 bytes each."""
+    runtime = options.pop("runtime", None) or ProgramRuntime(Rigid())
+    session = Session(policy, runtime, **options)  # type: ignore[arg-type]
+    session.handle(Message(0.0, (MACHINE,)))
+    return session
+
+
+def job_in(view: View, number: int) -> Job:
+    """A waiting job."""
+    return next(job for job in view.queue if job.name == str(number))
+
+
+def staged(view: View) -> Iterable[Decision]:
+    """Hold at 100, start at 160."""
+    for job in view.queue:
+        if view.now_s == 100.0:
+            yield Hold(job, BOTH, 1000.0)
+            yield WakeAt(160.0)
+        elif view.now_s == 160.0:
+            start = try_start(view, job)
+            assert start is not None
+            yield start
+
+
+@pytest.fixture
+def played(tmp_path: Path) -> tuple[JobTable, list[tuple[Running, ...]], Path]:
+    """One job: buffer from 100, nodes from 160 to 700, buffer until 900."""
+    recorder = ReasonRecorder(tmp_path)
+    seen: list[tuple[Running, ...]] = []
+
+    def policy(view: View) -> Iterable[Decision]:
+        seen.append(tuple(view.running))
+        yield from staged(view)
+
+    session = Session(policy, Drains(), observer=recorder, lives=lambda job: STAGED)
+    session.handle(Message(0.0, (MACHINE,)))
+    recorder.know(session.machine)
+    write_machine(session.machine, tmp_path / "machine.json")
+    done = JobCompleted(700.0, "w0!1", JobState.COMPLETED_SUCCESSFULLY, 0, (0, 1))
+    events = (
+        (100.0, submitted(1, 2, 6, 100.0)),
+        (160.0, RequestedCall(160.0)),
+        (700.0, done),
+        (900.0, RequestedCall(900.0)),
+    )
+    for now_s, event in events:
+        session.handle(Message(now_s, (event,)))
+        session.check()
+    assert (session.cluster.free_nodes, session.cluster.free_storage) == (2, [10, 10])
+    recorder.close()
+    columns = "job_id,workload_name,submission_time,requested_number_of_resources,requested_time,final_state"
+    columns += ",starting_time,execution_time,finish_time,allocated_resources"
+    row = "1,w0,100,2,600,COMPLETED_SUCCESSFULLY,160,740,900,0-1"
+    (tmp_path / "jobs.csv").write_text(f"{columns}\n{row}\n", encoding="utf-8")
+    return read_run(tmp_path), seen, tmp_path
+
+
+def test_the_view_says_what_is_held_and_until_when(played: tuple[JobTable, list[tuple[Running, ...]], Path]) -> None:
+    """At 700 the nodes are back and the drain is expected to end at 900."""
+    _, seen, _ = played
+    (running,) = seen[2]
+    assert running.allocation == Allocation((), (0, 1), 6)
+    held = Allocation((0, 1), (0, 1), 6)
+    assert running.holdings == (Holding(Resource.BURST_BUFFERS, held, 100.0, 900.0),)
+
+
+def test_the_files_say_when_what_was_held(played: tuple[JobTable, list[tuple[Running, ...]], Path]) -> None:
+    """``allocations.csv`` has its columns and, as something differs, three more; analysis reads them."""
+    table, _, folder = played
+    header, row = (folder / "allocations.csv").read_text(encoding="utf-8").splitlines()
+    assert header.endswith(",start_s,node_lives,storage_lives,bandwidth_lives")
+    assert row == ("1,w0,,2,0-1,6,2:1 3:1,160.000000,0-1@160.000000-700.000000,2:1 3:1@100.000000-900.000000,")
+    assert node_spans(table) == [NodeSpan(0, [0, 1], 160.0, 700.0)]
+    assert storage_spans(table) == [StorageSpan(0, 2, 6, 100.0, 900.0), StorageSpan(0, 3, 6, 100.0, 900.0)]
+    assert [(piece.low, piece.high, piece.start_s, piece.end_s) for piece in pieces(table)] == [
+        (0, 6, 100.0, 900.0),
+        (0, 6, 100.0, 900.0),
+    ]
+
+
+def test_figures_count_what_was_held(played: tuple[JobTable, list[tuple[Running, ...]], Path]) -> None:
+    """Two nodes for 540 s of 900, and 12 of 20 bytes for 800 s of 900."""
+    table, _, _ = played
+    assert compute_utilisation(table) == pytest.approx(540 / 900)
+    assert storage_utilisation(table) == pytest.approx(12 * 800 / (20 * 900))
+    times = np.array([50.0, 120.0, 160.0, 800.0, 900.0])
+    assert busy_nodes(table).at(times).tolist() == [0, 0, 2, 0, 0]
+    assert held_bytes(table).at(times).tolist() == [0, 12, 12, 12, 0]
+
+
+def test_without_lives_the_file_is_as_it_was(tmp_path: Path) -> None:
+    """No further columns, though the job holds nodes and buffers."""
+    recorder = ReasonRecorder(tmp_path)
+    session = Session(
+        lambda view: [try_start(view, job) for job in view.queue], ProgramRuntime(Rigid()), observer=recorder
+    )  # type: ignore[arg-type,return-value]
+    session.handle(Message(0.0, (MACHINE,)))
+    recorder.know(session.machine)
+    session.handle(Message(0.0, (submitted(1, 2, 6),)))
+    session.handle(Message(9.0, (JobCompleted(9.0, "w0!1", JobState.COMPLETED_SUCCESSFULLY, 0, (0, 1)),)))
+    recorder.close()
+    assert (tmp_path / "allocations.csv").read_text(encoding="utf-8").splitlines() == [
+        "job_id,workload_name,user,nodes,allocated_resources,bb_bytes,storages,start_s",
+        "1,w0,,2,0-1,6,2:1 3:1,0.000000",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("decisions", "reason"),
+    [
+        (lambda job: [Hold(job, Allocation((), (0, 1), 5))], "it asks for .* of burst buffer per node"),
+        (lambda job: [Hold(job, Allocation((), (0,), 6))], "it needs 2 storages"),
+        (lambda job: [Hold(job, Allocation((), (1, 1), 6))], "storage s1 has"),
+        (lambda job: [Hold(job, Allocation((0, 1), (0, 1), 6))], "neither nodes nor bandwidth"),
+        (lambda job: [Hold(job, BOTH, 0.0)], "beyond now"),
+        (lambda job: [Hold(job, BOTH), Hold(job, BOTH)], "already holds its burst buffer"),
+        (lambda job: [Evict(job)], "only a waiting job that holds"),
+        (lambda job: [Start(job, Allocation((0, 1), (0, 1), 6))], "must be held 60.0 s before its nodes"),
+        (lambda job: [Reject(job, "no"), Hold(job, BOTH)], "it is not waiting"),
+    ],
+)
+def test_the_guard_refuses(decisions: Callable[[Job], Sequence[Decision]], reason: str) -> None:
+    """Another size, another number, no free bytes, nodes in it, no time, twice, nothing there, too early, too late."""
+    session = opened(lambda view: decisions(job_in(view, 1)), lives=lambda job: STAGED)
+    with pytest.raises(DecisionRefused, match=reason):
+        session.handle(Message(0.0, (submitted(1, 2, 6),)))
+
+
+def test_a_job_is_started_on_the_buffer_that_it_holds() -> None:
+    """Same job, same bytes, same storages: another buffer is refused."""
+
+    def policy(view: View) -> Iterable[Decision]:
+        job = job_in(view, 1)
+        yield Hold(job, Allocation((), (0, 0), 5))
+        yield Start(job, Allocation((0, 1), (1, 1), 5))
+
+    session = opened(policy)
+    with pytest.raises(DecisionRefused, match=r"storages \[0, 0\] and must be started on just these"):
+        session.handle(Message(0.0, (submitted(1, 2, 5),)))
+
+
+def test_rejecting_and_evicting_leak_nothing() -> None:
+    """The bytes are free again, for the next decision of the same pass."""
+
+    def policy(view: View) -> Iterable[Decision]:
+        first, second = job_in(view, 1), job_in(view, 2)
+        yield Hold(first, BOTH)
+        assert view.held[first.id].allocation == BOTH
+        yield Evict(first)
+        yield Hold(second, BOTH)
+        yield Reject(second, "no more")
+        yield Hold(first, BOTH)
+        assert binding_now(view, second) is Binding.BURST_BUFFERS
+
+    session = opened(policy)
+    session.handle(Message(0.0, (submitted(1, 2, 6), submitted(2, 2, 6))))
+    session.check()
+    assert session.cluster.free_storage == [4, 4]
+
+
+def test_a_pass_knows_the_buffer_of_a_waiting_job() -> None:
+    """Held until 50: a start now books it on to 600; where others count on it from 50 on, it does not fit."""
+    found: list[object] = []
+
+    def policy(view: View) -> Iterable[Decision]:
+        job = job_in(view, 1)
+        if not view.held:
+            yield Hold(job, BOTH, 50.0)
+            yield WakeAt(10.0)
+            return
+        crowded = view.timeline.copy()
+        found.append(binding_now(view, job))
+        view.timeline.reserve(50.0, 60.0, Allocation((), (0,), 5), Resource.BURST_BUFFERS)
+        found.append((reserve(view, job, Resource.ALL), binding_now(view, job)))
+        view.timeline.restore(crowded.snapshot())
+        start = try_start(view, job)
+        found.append(view.timeline.breakpoints())
+        assert start is not None
+        yield start
+
+    session = opened(policy)
+    session.handle(Message(0.0, (submitted(1, 2, 6),)))
+    session.handle(Message(10.0, (RequestedCall(10.0),)))
+    session.check()
+    assert found == [Binding.ORDER, (None, Binding.RESERVATION), [10.0, 610.0]]
+    (running,) = session.books.running.values()
+    assert [(part.covering, part.start_s, part.end_s) for part in running.holdings] == [
+        (Resource.BURST_BUFFERS, 0.0, 610.0),
+        (Resource.NODES | Resource.BANDWIDTH, 10.0, 610.0),
+    ]
+
+
+def test_what_must_be_staged_first_waits_for_that() -> None:
+    """A free machine, and still not now: its burst buffer is not yet held."""
+    found: list[Binding] = []
+
+    def policy(view: View) -> Iterable[Decision]:
+        found.append(binding_now(view, job_in(view, 1)))
+        return ()
+
+    opened(policy, lives=lambda job: STAGED).handle(Message(0.0, (submitted(1, 2, 6),)))
+    assert found == [Binding.STAGING]
+
+
+def test_the_published_timeline_knows_no_lives() -> None:
+    """Refused when the session is made, with the reason."""
+    with pytest.raises(OptionError, match="published timeline exclude each other"):
+        Session(lambda view: (), ProgramRuntime(Rigid()), lives=lambda job: None, timeline=PublishedTimeline)
+
+
+def test_a_model_that_gives_back_too_much_is_refused() -> None:
+    """The job and the node are named."""
+
+    class Faulty(ProgramRuntime):
+        def handle(self, event: Event, now_s: float) -> Step | None:
+            done = isinstance(event, JobCompleted)
+            return Step(released=(Released("w0!1", (1,), Resource.NODES),)) if done else None
+
+    session = opened(lambda view: [Start(job, Allocation((0,))) for job in view.queue], runtime=Faulty(Rigid()))
+    session.handle(Message(0.0, (submitted(1, 1, 0),)))
+    with pytest.raises(DecisionRefused, match="does not hold for node 1"):
+        session.handle(Message(1.0, (JobCompleted(1.0, "w0!1", JobState.COMPLETED_SUCCESSFULLY, 0, (0,)),)))

@@ -1,0 +1,108 @@
+"""Holdings with lives of their own in the timeline, by hand: stage-in before the nodes, stage-out after them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from schedulers.core.job import Allocation, Lives
+from schedulers.core.machine import simple_machine
+from schedulers.timeline import Fit, Timeline
+from schedulers.timeline.lives import Part, find, parts
+from schedulers.timeline.placement import Resource
+from tests.schedulers.machine_strategies import job
+
+STAGED = Lives(storage_lead_s=60.0, storage_tail_s=200.0)
+
+
+def test_kinds_with_the_same_interval_stand_together() -> None:
+    """Storage from 100 to 900, nodes and bandwidth from 160 to 700; without lives all are one."""
+    nodes, storage = Resource.NODES | Resource.BANDWIDTH, Resource.BURST_BUFFERS
+    assert parts(STAGED, 160.0, 700.0) == [Part(nodes, 160.0, 700.0), Part(storage, 100.0, 900.0)]
+    assert parts(None, 160.0, 700.0) == parts(Lives(), 160.0, 700.0) == [Part(Resource.ALL, 160.0, 700.0)]
+    assert parts(STAGED, 160.0, 700.0, Resource.NODES) == [Part(Resource.NODES, 160.0, 700.0)]
+
+
+def test_what_is_given_back_early_ends_at_its_start_at_the_earliest() -> None:
+    """A buffer that is given back 50 s before the nodes of a job of 20 s."""
+    assert parts(Lives(storage_tail_s=-50.0), 0.0, 20.0, Resource.BURST_BUFFERS) == [
+        Part(Resource.BURST_BUFFERS, 0.0, 0.0)
+    ]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"storage_lead_s": -1.0}, {"storage_tail_s": math.inf}, {"bandwidth_tail_s": math.nan}]
+)
+def test_lives_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
+    """A lead is no delay, and nothing is held for ever."""
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        Lives(**wrong)
+
+
+def test_storage_is_booked_before_and_after_the_nodes() -> None:
+    """Nodes from 160 to 700, 10 bytes from 100 to 900: others get the node or the bytes in between."""
+    timeline = Timeline(simple_machine(1, 1, 10))
+    asked = job(1, 10, lives=STAGED)
+    fit = timeline.earliest_fit(asked, 540.0, 160.0)
+    assert fit == Fit(160.0, Allocation((0,), (0,), 10, lives=STAGED))
+    timeline.reserve(160.0, 700.0, fit.allocation)
+    assert timeline.breakpoints() == [0.0, 100.0, 160.0, 700.0, 900.0]
+    assert timeline.earliest_fit(job(1), 100.0, 100.0) == Fit(700.0, Allocation((0,)))
+    assert timeline.earliest_fit(job(1, 1), 50.0, 60.0) == Fit(900.0, Allocation((0,), (0,), 1))
+    timeline.release(160.0, 700.0, fit.allocation)
+    assert timeline.breakpoints() == [0.0]
+
+
+def test_the_next_buffer_waits_for_the_one_before() -> None:
+    """The bytes are free at 900, stage-in takes 60 s: nodes from 960 on, though they are idle since 700."""
+    timeline = Timeline(simple_machine(1, 1, 10))
+    timeline.reserve(160.0, 700.0, Allocation((0,), (0,), 10, lives=STAGED))
+    fit = timeline.earliest_fit(job(1, 10, lives=STAGED), 10.0, 130.0)
+    assert fit is not None
+    assert fit.start_s == 960.0
+
+
+def test_a_buffer_that_must_be_staged_first_never_fits_now() -> None:
+    """Unless nothing is asked of it."""
+    timeline = Timeline(simple_machine(1, 1, 10), 5.0)
+    assert timeline.fit_now(job(1, 1, lives=STAGED), 1.0) is None
+    assert timeline.earliest_fit(job(1, 1, lives=STAGED), 1.0) == Fit(65.0, Allocation((0,), (0,), 1, lives=STAGED))
+    fit = timeline.earliest_fit(job(1, 0, lives=STAGED), 1.0)
+    assert fit == Fit(5.0, Allocation((0,), (), lives=STAGED))
+    timeline.reserve(5.0, 6.0, fit.allocation)
+    assert timeline.breakpoints() == [5.0, 6.0]
+
+
+def test_a_refused_part_takes_the_others_back() -> None:
+    """The nodes are free, the bytes are not after 700: nothing is booked."""
+    timeline = Timeline(simple_machine(2, 1, 10))
+    timeline.reserve(700.0, 800.0, Allocation((1,), (0,), 5))
+    before = timeline.breakpoints()
+    with pytest.raises(ValueError, match="storage s0 has 5 free of 10, 10 wanted"):
+        timeline.reserve(160.0, 700.0, Allocation((0,), (0,), 10, lives=STAGED))
+    assert timeline.breakpoints() == before
+
+
+def test_storage_alone_needs_no_nodes() -> None:
+    """A buffer for a waiting job: as many requests as it likes, on no node."""
+    timeline = Timeline(simple_machine(1, 2, 10))
+    timeline.reserve(0.0, 50.0, Allocation((), (0, 0, 1), 4), Resource.BURST_BUFFERS)
+    assert (timeline.free_nodes_now(), timeline.free_storage_now()) == (1, [2, 6])
+
+
+def test_rounding_never_makes_a_lead_begin_too_early() -> None:
+    """1e9 + 0.1 - 0.1 is less than 1e9 in doubles: the start is the first after which it is not."""
+    timeline = Timeline(simple_machine(1, 1, 10), 1e9)
+    asked = job(1, 10, lives=Lives(storage_lead_s=0.1))
+    fit = timeline.earliest_fit(asked, 1.0)
+    assert fit is not None
+    assert fit.start_s - 0.1 >= 1e9 > math.nextafter(fit.start_s, 0.0) - 0.1
+    timeline.reserve(fit.start_s, fit.start_s + 1.0, fit.allocation)
+
+
+def test_a_negative_duration_is_refused() -> None:
+    """As without lives."""
+    timeline = Timeline(simple_machine(1))
+    with pytest.raises(ValueError, match="duration must be >= 0"):
+        find(timeline, job(1, lives=STAGED), -1.0, 0.0, 1.0, Resource.ALL)
