@@ -119,17 +119,18 @@ class Ledger:
         early = self._bookings.get(job.id, ())
         bookings = []
         for part in parts(job.lives, now_s, end_s):
-            covering, tail_s = part.covering, part.end_s - end_s if part.end_s < math.inf else 0.0
+            until_s = max(part.end_s, now_s)  # what is back before the nodes is held at their start all the same
+            covering, tail_s = part.covering, until_s - end_s if until_s < math.inf else 0.0
             if early and Resource.BURST_BUFFERS in covering:
                 # Held since before; from now on for these nodes, and until the end that is expected now.
                 early[0].allocation, early[0].tail_s = allocation, tail_s
                 early[0].extension_s = max(tail_s, OVERDUE_S)
-                self._move_end(early[0], part.end_s, now_s)
+                self._move_end(early[0], until_s, now_s)
                 covering &= ~Resource.BURST_BUFFERS
             if covering:
-                self.timeline.reserve(now_s, part.end_s, allocation, covering)
+                self.timeline.reserve(now_s, until_s, allocation, covering)
                 extension_s = max(tail_s, OVERDUE_S)
-                bookings.append(_Booking(job, covering, allocation, now_s, part.end_s, tail_s, extension_s))
+                bookings.append(_Booking(job, covering, allocation, now_s, until_s, tail_s, extension_s))
         self.held.pop(job.id, None)
         self.running[job.id] = Running(job, now_s, end_s, allocation)
         self._book(bookings)

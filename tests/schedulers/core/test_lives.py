@@ -139,3 +139,16 @@ def test_a_node_that_goes_away_under_a_buffer(ledger: Ledger) -> None:
     ledger.set_available((0,), True, 20.0)
     assert ledger.timeline.free_nodes_now() == 4
     ledger.end("w!1", 30.0)
+
+
+def test_a_job_shorter_than_what_it_gives_back_early(ledger: Ledger) -> None:
+    """No walltime to speak of, a lead of 60 s, a buffer back 100 s before the nodes: held at the start, then late."""
+    lives = Lives(storage_lead_s=60.0, storage_tail_s=-100.0)
+    ledger.advance(10.0)
+    ledger.hold(JOB, Allocation((), (0, 1), 4), 10.0, 50.0)
+    ledger.advance(20.0)
+    ledger.start(Job("w!1", 0, 0.0, 0.0, 2, 4, lives=lives), ON, 20.0)
+    ledger.advance(20.0)
+    ledger.check()
+    assert ledger.timeline.breakpoints() == [20.0, 20.0 + OVERDUE_S]
+    assert (ledger.timeline.free_nodes_now(), ledger.timeline.free_storage_now()) == (2, [6, 6])
