@@ -53,6 +53,8 @@ def _run_campaign(campaign: Campaign, root: Path, executor: Executor[Task], cons
         for model, seed in itertools.product(campaign.models, campaign.seeds)
     }
     runs = expand(campaign, pairs)
+    for run in runs:
+        inputs.check_described(run.workload, run.model)
     tasks = [Task(run, root, campaign.tau_s, simulator, campaign.explain, campaign.uncontended) for run in runs]
     outcome = run_all(tasks, executor, console, lambda run: inputs.jobs(run.workload), rerun=rerun)
     rows = summary.collect(runs, root, campaign.tau_s)

@@ -19,6 +19,7 @@ from experiments.grid import DIGEST_CHARACTERS, slug
 from experiments.machines import Machine
 from experiments.sources import Source, expand, with_names
 from experiments.spec import ModelSpec, PlatformSpec, Prepared, WorkloadSpec
+from schedulers.jobmodels import model_class
 from workloads.batsim_json import format_batsim, parse_batsim
 from workloads.convert import ConvertOptions, convert
 from workloads.files import write_bytes
@@ -45,6 +46,7 @@ class Inputs:
         self._machines: dict[str, tuple[Machine, Prepared]] = {}
         self._workloads: dict[tuple[Any, ...], Prepared] = {}
         self._jobs: dict[str, int] = {}
+        self._fields: dict[str, frozenset[str]] = {}
 
     def pairs(
         self, workloads: Sequence[WorkloadSpec], platforms: Sequence[PlatformSpec], model: ModelSpec, seed: int
@@ -67,6 +69,22 @@ class Inputs:
         """Number of jobs of a prepared workload."""
         return self._jobs[workload.path]
 
+    def check_described(self, workload: Prepared, spec: ModelSpec) -> None:
+        """Refuse a job model that would do nothing: no job of the workload describes what it plays.
+
+        Raises
+        ------
+        SpecError
+            Names the model and the fields.
+        """
+        model = model_class(spec.name)
+        if model.only_with_fields and self._fields[workload.path].isdisjoint((*model.fields, *model.job_fields)):
+            fields = ", ".join(repr(field) for field in (*model.fields, *model.job_fields))
+            raise SpecError(
+                f"no job of workload {workload.name!r} describes what --model {spec.name} plays (field {fields}): all "
+                "jobs would run as under --model rigid"
+            )
+
     def _platform(self, spec: PlatformSpec, source: Source, seed: int) -> tuple[Machine, Prepared]:
         if spec.source == machines.AUTO:
             spec = machines.fitting(sizes(source, seed), spec.name)
@@ -84,6 +102,8 @@ class Inputs:
             workload, data = read(source, machine, model, drawn)
             prepared = self._workloads[key] = self._write(source.name, ".json", data)
             self._jobs[prepared.path] = len(workload.jobs)
+            described = (*workload.profiles.values(), *(job.extras for job in workload.jobs))
+            self._fields[prepared.path] = frozenset().union(*described)
             for note in (*workload.notes, *_too_wide(workload, machine)):
                 self._tell(f"{source.name}: {note}")
         return self._workloads[key]

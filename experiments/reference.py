@@ -19,8 +19,15 @@ from experiments.sessions import SETTINGS
 from experiments.summary import OTHER_CODE, TIMINGS
 from platforms import __main__ as platforms_cli
 from schedulers import __main__ as schedulers_cli
-from schedulers.options import OptionInfo, show
+from schedulers.applications import application
+from schedulers.core import operations
+from schedulers.core.job import JOB_FIELDS, OWN_FIELDS
+from schedulers.jobmodels import MODELS, record, stream
+from schedulers.jobmodels.base import FileSystem, JobModel
+from schedulers.options import OptionInfo, describe, show
 from schedulers.policies import POLICIES
+from schedulers.policykit import estimates
+from schedulers.timesharing import files
 from simulator.command_line import build_parser
 from workloads import cli as workloads_cli
 from workloads.convert import ConvertOptions
@@ -31,7 +38,14 @@ NOTE = "<!-- Written by `python -m experiments.reference` from the code. Do not 
 
 def pages() -> dict[str, str]:
     """All reference pages by file name."""
-    made = {"commands.md": commands(), "campaigns.md": campaigns(), "policies.md": policies(), "metrics.md": metrics()}
+    made = {
+        "commands.md": commands(),
+        "campaigns.md": campaigns(),
+        "policies.md": policies(),
+        "models.md": models(),
+        "job-fields.md": job_fields(),
+        "metrics.md": metrics(),
+    }
     return {name: NOTE + text for name, text in made.items()}
 
 
@@ -75,6 +89,9 @@ def campaigns() -> str:
     for title, words, keys in tables:
         rows = [(f"`{name}`", key.words, key.default or "must be given", key.help) for name, key in keys.items()]
         parts.append(f"## {title}\n\n{words}\n\n{_table(('key', 'value', 'default', 'meaning'), rows)}")
+    rows = [(f"`{name}`", key.words, key.default, key.help) for name, key in campaign_file.MODEL_KEYS.items()]
+    words = "One entry of `models`, where it is a table and not a text `NAME[:key=value,...]`."
+    parts.append(f"## Job models\n\n{words}\n\n{_table(('key', 'value', 'default', 'meaning'), rows)}")
     words = "Keys of a policy's `session` table; on the command line `--name VALUE` for all policies."
     parts.append(f"## Session settings\n\n{words}\n\n{_options(SETTINGS.values())}")
     words = "Keys of a workload's `convert` table: how a log becomes a workload."
@@ -97,6 +114,51 @@ def policies() -> str:
             differ = _differences(POLICIES[name].options(), entry.options())
             text += f"\nDefaults of `{name}` that differ: {differ}.\n" if differ else ""
         parts.append(text)
+    return "\n".join(parts)
+
+
+def models() -> str:
+    """Every job model and its options."""
+    rows = [(f"`{name}`", _first_paragraph(cls), cls.source, ", ".join(_needs(cls))) for name, cls in MODELS.items()]
+    words = "What a started job does: `--model NAME[:key=value,...]`. [Another](../adding-a-job-model.md) is one file."
+    parts = [f"# Job models\n\n{words}\n\n{_table(('model', 'what jobs do', 'source', 'needs'), rows)}"]
+    for name, cls in MODELS.items():
+        options = describe(cls)
+        columns = ", ".join(
+            f"`{column}`" for column in (*record.columns(cls.stages, cls.moved, cls.needs.gate), *cls.columns)
+        )
+        text = f"## `{name}`\n\n{_options(options) if options else 'No options.'}\n"
+        parts.append(text + (f"\nFurther columns of `jobs.csv`: {columns}.\n" if columns else ""))
+    return "\n".join(parts)
+
+
+def _needs(cls: type[JobModel]) -> list[str]:
+    needs = cls.needs
+    words = {"dynamic jobs": needs.dynamic_jobs, "profile reuse": needs.profile_reuse}
+    found = [word for word, needed in words.items() if needed]
+    return found + ([f"file system: {needs.file_system.value}"] if needs.file_system is not FileSystem.NO else [])
+
+
+def job_fields() -> str:
+    """What a job may say, from the tables of the readers."""
+    words = (
+        "Fields that are read from a job of a workload, or from its profile, beside what Batsim itself reads there. A "
+        "job that describes something that the chosen job model does not play is rejected: the reason names the field "
+        "and the model."
+    )
+    groups = (
+        ("Batsim's own", JOB_FIELDS),
+        ("Under every job model", OWN_FIELDS),
+        ("For predictions", estimates.FIELDS),
+        ("`--model stream`", stream.FIELDS),
+        ("`--model operations`", operations.FIELDS),
+        ("`--model malleable`", application.FIELDS),
+        ("`--model timeshared` (gang policies)", files.FIELDS),
+    )
+    parts = [f"# What a job may say\n\n{words}\n"]
+    for title, fields in groups:
+        rows = [(f"`{field.name}`", field.where, field.form, field.meaning) for field in fields]
+        parts.append(f"## {title}\n\n{_table(('field', 'of', 'value', 'meaning'), rows)}")
     return "\n".join(parts)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from schedulers.applications.moldable import Moldable
 from schedulers.controllers.control import make_controllers
 from schedulers.controllers.interference import Conflict
-from schedulers.core.execution import Demand, Runtime
+from schedulers.core.execution import Runtime
 from schedulers.core.job import Job
 from schedulers.core.machine import MachineDefaults
 from schedulers.core.session import Cadence, Observer, Session
@@ -30,7 +30,8 @@ from schedulers.jobmodels.runtime import ProgramRuntime
 from schedulers.jobmodels.steerable import Applications
 from schedulers.jobmodels.time_sharing import TimeSharing
 from schedulers.jobmodels.timeshared import TimeShared
-from schedulers.options import build, option
+from schedulers.options import build, describe, option
+from schedulers.plugins import split_spec
 from schedulers.policies import find_policy
 from schedulers.policykit.estimates import Correction, Estimator, Requested, UserHistory, Walltimes
 from schedulers.policykit.view import Policy
@@ -141,6 +142,15 @@ def check_combination(policy: Policy, settings: Settings, model: JobModel) -> No
             f"policy {type(policy).__name__.lower()!r} and --model {name} cannot be combined: jobs that share nodes in "
             "time are played by --model timeshared only"
         )
+    if isinstance(model, Malleable) and model.moldable and not getattr(policy, "starts_moldable", False):
+        raise OptionError(
+            f"policy {type(policy).__name__} starts every job on all nodes that it requests: it cannot be combined "
+            "with --model malleable:moldable=true"
+        )
+    if isinstance(model, IoAware) and model.book_stages and settings.bandwidth != "aware":
+        raise OptionError(
+            "--model io:book_stages=... and setting bandwidth=ignorant cannot be combined: nothing would be booked"
+        )
     if model.needs.gate:
         return
     with_gate = ", ".join(name for name, cls in MODELS.items() if cls.needs.gate)
@@ -222,8 +232,8 @@ def assemble(
         observer=observer,
         explain=explain,
         steering=steering,
-        fewest_nodes=_fewest_nodes(policy, model),
-        demand=_demand(settings, model),
+        fewest_nodes=_fewest_nodes(model),
+        demand=model.demand() if settings.bandwidth == "aware" else None,
         lives=model.lives if type(model).lives is not JobModel.lives else None,
     )
 
@@ -294,16 +304,75 @@ class SessionSpec:
         )
 
 
-def _fewest_nodes(policy: Policy, model: JobModel) -> Callable[[Job], int] | None:
+def spec_from(options: Mapping[str, Any]) -> SessionSpec:
+    """What a JSON object asks for (pybatsim's launcher), with JSON's own types.
+
+    ``policy`` and ``model`` are texts as on the command line, ``model`` may also be an object with ``name`` and the
+    model's options; ``options`` are the policy's.
+
+    Raises
+    ------
+    OptionError
+        An option is missing or unknown, or of the wrong type.
+    """
+    if not isinstance(options.get("policy"), str):
+        raise OptionError('expected the name of a policy: -o \'{"policy": "easy"}\'')
+    policy, own = split_spec(options["policy"])
+    model, model_options = _model_from(options.get("model", ""))
+    known = {info.name for info in describe(Settings)}
+    given = {name.replace("-", "_"): value for name, value in options.items()}
+    for name, value in given.items():
+        if name in known:
+            continue
+        refuse_former(name)
+        if name not in _JSON:
+            raise OptionError(f"unknown option {name!r}; known: {', '.join(sorted(_JSON.keys() | known))}")
+        check, words = _JSON[name]
+        if not check(value):
+            raise OptionError(f"option {name!r} must be {words}, got {value!r}")
+    return SessionSpec(
+        policy,
+        own | given.get("options", {}),
+        model,
+        model_options,
+        {name: given[name] for name in known & given.keys()},
+        given.get("thesis_literal", False),
+        Cadence(given["cadence"]) if "cadence" in given else None,
+        given.get("seed", 0),
+        given.get("burst_buffer_bytes", 0),
+        tuple(given.get("location_shape", ())),
+    )
+
+
+def _model_from(given: Any) -> tuple[str, Mapping[str, Any]]:
+    """Name and options of a job model, from a text or an object."""
+    if isinstance(given, dict) and isinstance(given.get("name"), str):
+        return given["name"], {name: value for name, value in given.items() if name != "name"}
+    if not isinstance(given, str):
+        raise OptionError(f"option 'model' must be a text or an object with a name, got {given!r}")
+    return split_spec(given) if given else ("", {})
+
+
+def _natural(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+_JSON: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "policy": (lambda value: isinstance(value, str), "a text"),
+    "options": (lambda value: isinstance(value, dict), "an object"),
+    "model": (lambda value: isinstance(value, str | dict), "a text or an object"),
+    "thesis_literal": (lambda value: isinstance(value, bool), "true or false"),
+    "cadence": (lambda value: value in ("message", "event"), "message or event"),
+    "seed": (lambda value: isinstance(value, int) and not isinstance(value, bool), "a whole number"),
+    "burst_buffer_bytes": (_natural, "a whole number of bytes"),
+    "location_shape": (lambda value: isinstance(value, list) and all(map(_natural, value)), "a list of whole numbers"),
+}
+"""What a JSON object may hold besides settings, and what its values must be."""
+
+
+def _fewest_nodes(model: JobModel) -> Callable[[Job], int] | None:
     """On how few nodes jobs may start; ``None``: on all that they request."""
-    if not isinstance(model, Malleable) or not model.moldable:
-        return None
-    if not getattr(policy, "starts_moldable", False):
-        raise OptionError(
-            f"policy {type(policy).__name__} starts every job on all nodes that it requests: it cannot be combined "
-            "with --model malleable:moldable=true"
-        )
-    return Moldable()
+    return Moldable() if isinstance(model, Malleable) and model.moldable else None
 
 
 OnRecord = Callable[[JobRecord], None] | None
@@ -349,16 +418,6 @@ def _shares_nodes(policy: Policy) -> bool:
 def _whole_machine() -> Sharing:
     """One row: jobs take no turns."""
     return Sharing(Slices(level=1, quantum_us=1_000_000), Costs())
-
-
-def _demand(settings: Settings, model: JobModel) -> Demand | None:
-    """Bandwidth that jobs need besides what they state."""
-    aware = settings.bandwidth == "aware"
-    if isinstance(model, IoAware) and model.book_stages and not aware:
-        raise OptionError(
-            "--model io:book_stages=... and setting bandwidth=ignorant cannot be combined: nothing is booked"
-        )
-    return model.demand() if aware else None
 
 
 _ESTIMATORS: Mapping[Estimates, Callable[[Settings], Estimator]] = {

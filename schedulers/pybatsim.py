@@ -24,11 +24,8 @@ from batsim.batsim import BatsimScheduler
 from batsim.batsim import Job as BatsimJob
 from procset import ProcSet
 
-from schedulers.assembly import SessionSpec, Settings, refuse_former
-from schedulers.core.session import Cadence
-from schedulers.errors import LocalProtocolError, OptionError, PeerLost, SpillwayError
-from schedulers.options import describe
-from schedulers.plugins import split_spec
+from schedulers.assembly import spec_from
+from schedulers.errors import LocalProtocolError, PeerLost, SpillwayError
 from schedulers.wire.batsim4 import codec as batsim4
 from schedulers.wire.messages import (
     CallMeLater,
@@ -247,49 +244,3 @@ class _OneLineErrors:
         if isinstance(error, SpillwayError):
             print(f"schedulers: error: {error}", file=sys.stderr)
             raise SystemExit(error.exit_code) from None
-
-
-def spec_from(options: Mapping[str, Any]) -> SessionSpec:
-    """What the launcher's options ask for, with JSON's own types.
-
-    Raises
-    ------
-    OptionError
-        An option is missing or unknown, or of the wrong type.
-    """
-    if not isinstance(options.get("policy"), str):
-        raise OptionError('expected the name of a policy: -o \'{"policy": "easy"}\'')
-    policy, own = split_spec(options["policy"])
-    model = options.get("model", "")
-    name, model_options = (
-        (str(model.get("name", "")), {key: value for key, value in model.items() if key != "name"})
-        if isinstance(model, dict)
-        else split_spec(model)
-        if model
-        else ("", {})
-    )
-    known = {info.name for info in describe(Settings)}
-    plain = {
-        key.replace("-", "_"): value for key, value in options.items() if key not in ("policy", "options", "model")
-    }
-    for key in plain.keys() - known - _SESSION:
-        refuse_former(key)
-        raise OptionError(
-            f"unknown option {key!r}; known: policy, options, model, {', '.join(sorted(_SESSION | known))}"
-        )
-    return SessionSpec(
-        policy,
-        own | dict(options.get("options", {})),
-        name,
-        model_options,
-        {key: plain[key] for key in known & plain.keys()},
-        plain.get("thesis_literal", False),
-        Cadence(plain["cadence"]) if "cadence" in plain else None,
-        plain.get("seed", 0),
-        plain.get("burst_buffer_bytes", 0),
-        tuple(plain.get("location_shape", ())),
-    )
-
-
-_SESSION = {"thesis_literal", "cadence", "seed", "burst_buffer_bytes", "location_shape"}
-"""Options of the session that are no settings."""

@@ -35,16 +35,39 @@ from schedulers.applications.performance import (
     from_measurements,
     from_parameters,
 )
+from schedulers.core.job import JobField
 
 FIELD = "malleable"
 """Field of the profile (or of the job) that describes a malleable application."""
 
-_KNOWN = frozenset(
-    {
-        "iterations", "io_every", "control_every", "minimum", "maximum", "overhead", "io_bytes", "model", "variation",
-        "requests",
-    }
+_INSIDE = f"{FIELD} (an object of the profile or of the job)"
+
+FIELDS = (
+    JobField("iterations", _INSIDE, "whole number, at least 1", "iterations in all"),
+    JobField("io_every", _INSIDE, "whole number; 0 (default): no I/O", "iterations between two collective writes"),
+    JobField(
+        "control_every", _INSIDE, "whole number that divides io_every (default: io_every)",
+        "iterations between two points at which the size may change",
+    ),
+    JobField("minimum", _INSIDE, "whole number (default: res)", "fewest nodes"),
+    JobField("maximum", _INSIDE, "whole number (default: res)", "most nodes"),
+    JobField("overhead", _INSIDE, "number, s (default 0)", "time of one reconfiguration"),
+    JobField("io_bytes", _INSIDE, "bytes of all nodes together (default 0)", "what one collective write moves"),
+    JobField(
+        "model", _INSIDE, "object with nodes, cpu, comm, io (lists), or with parameters",
+        "seconds per iteration and per write, by number of nodes",
+    ),
+    JobField(
+        "variation", _INSIDE, "list of numbers above 0 (default: 1)", "real over modelled duration of each interval"
+    ),
+    JobField(
+        "requests", _INSIDE, "list of objects with iteration and nodes",
+        "sizes that the application requests itself, at control points",
+    ),
 )  # fmt: skip
+"""What the description of a malleable application may hold."""
+
+_KNOWN = frozenset(field.name for field in FIELDS)
 _PARAMETERS = {
     "work": "work_s",
     "serial": "serial_s",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -44,6 +44,49 @@ class Lives(msgspec.Struct, frozen=True, gc=False):
         for name in ("storage_tail_s", "bandwidth_tail_s"):
             if not math.isfinite(getattr(self, name)):
                 raise ValueError(f"{name} must be finite, got {getattr(self, name)}")
+
+
+class JobField(NamedTuple):
+    """A field that a job or its profile may have, beside its reader: the page "What a job may say" is made of these.
+
+    Attributes
+    ----------
+    name
+        As it stands in the workload.
+    where
+        ``job``, ``profile``, or both.
+    form
+        Kind of value, unit, range.
+    meaning
+        One sentence without a full stop.
+    """
+
+    name: str
+    where: str
+    form: str
+    meaning: str
+
+
+JOB_FIELDS = (
+    JobField("id", "job", "text", "name within its workload"),
+    JobField("subtime", "job", "number, s", "time of submission"),
+    JobField("res", "job", "whole number, at least 0", "compute nodes that it requests"),
+    JobField("walltime", "job", "number, s; -1 or absent: none", "time after which it is stopped"),
+    JobField("profile", "job", "text", "name of its profile: its kind of work"),
+)
+"""Fields of Batsim's own."""
+
+OWN_FIELDS = (
+    JobField(
+        BURST_BUFFER_FIELD, "job or profile", "bytes per node, at least 0",
+        "burst buffer; each node's request is served whole by one storage node",
+    ),
+    JobField(
+        IO_RATE_FIELD, "job or profile", "bytes per second per node, at least 0",
+        "average I/O rate, booked on every link above the node",
+    ),
+)  # fmt: skip
+"""Fields that every job model understands."""
 
 
 class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
@@ -141,7 +184,7 @@ def job_from_wire(job_id: str, job: dict[str, Any], profile: dict[str, Any] | No
         raise RemoteProtocolError(f"job {job_id!r}: 'res' must be a whole number of nodes, got {nodes!r}", "$.job.res")
     walltime = _number(job_id, job, "walltime", -1.0)
     submit = _number(job_id, job, "subtime", now)
-    known = ("id", "res", "walltime", "subtime", "profile")
+    known = {field.name for field in JOB_FIELDS}
     return Job(
         id=job_id,
         number=number,

@@ -24,10 +24,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from schedulers.core.job import JobField
 from schedulers.errors import RemoteProtocolError
 
 PERIODS_FIELD = "periods"
 OPERATIONS_FIELD = "operations"
+
+FIELDS = (
+    JobField(
+        PERIODS_FIELD, "profile", "object with count, compute_s, io_bytes",
+        "so many times: compute (s), then transfer (bytes of the whole job)",
+    ),
+    JobField(
+        OPERATIONS_FIELD, "profile", "list of objects with compute_s (s) or io_bytes (bytes of the whole job)",
+        "operations, one after another",
+    ),
+)  # fmt: skip
+"""Own fields of jobs that are sequences of operations; one of the two."""
 
 
 class Operation(NamedTuple):

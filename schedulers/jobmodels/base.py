@@ -206,6 +206,9 @@ class JobModel:
         What it needs of the simulator.
     fields, job_fields
         Own fields that it plays, of a job or its profile, or of a job alone; other models refuse jobs that have them.
+    only_with_fields
+        Whether it plays jobs without these fields as the rigid model does, so that a workload in which no job has one
+        asks for nothing that it could play.
     stages
         Stages of its jobs, in the order of the columns of ``jobs.csv``; empty for jobs of one piece.
     moved
@@ -221,6 +224,7 @@ class JobModel:
     needs: ClassVar[Needs] = Needs()
     fields: ClassVar[tuple[str, ...]] = ()
     job_fields: ClassVar[tuple[str, ...]] = ()
+    only_with_fields: ClassVar[bool] = False
     stages: ClassVar[tuple[str, ...]] = ("compute",)
     moved: ClassVar[tuple[str, ...]] = ()
     columns: ClassVar[tuple[str, ...]] = ()

@@ -61,6 +61,7 @@ class Malleable(Control, JobModel):
     source: ClassVar[str] = "Singh & Carretero 2019"
     needs: ClassVar[Needs] = Needs(gate=True)
     fields: ClassVar[tuple[str, ...]] = (FIELD,)
+    only_with_fields: ClassVar[bool] = True
     stages: ClassVar[tuple[str, ...]] = ("compute", "transfer", "resize")
     moved: ClassVar[tuple[str, ...]] = ("transfer",)
     columns: ClassVar[tuple[str, ...]] = ("iterations", "resizes", "most_nodes", "node_seconds")

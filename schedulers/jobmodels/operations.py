@@ -36,6 +36,7 @@ class Sequenced(JobModel):
     source: ClassVar[str] = "Jeannot, Pallez, Vidal 2023, section Job Model"
     needs: ClassVar[Needs] = Needs(file_system=FileSystem.YES, gate=True)
     fields: ClassVar[tuple[str, ...]] = (PERIODS_FIELD, OPERATIONS_FIELD)
+    only_with_fields: ClassVar[bool] = True
     stages: ClassVar[tuple[str, ...]] = ("compute", "transfer")
     moved: ClassVar[tuple[str, ...]] = ("transfer",)
 

@@ -12,14 +12,21 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from schedulers.core.execution import Demand
-from schedulers.core.job import Job
+from schedulers.core.job import Job, JobField
 from schedulers.core.machine import Machine
 from schedulers.errors import RemoteProtocolError
 from schedulers.jobmodels.base import FileSystem, Granted, JobModel, Needs, Program, Submitted
 from schedulers.jobmodels.demand import stream_rate
 
 IO_BYTES_FIELD = "io_bytes"
-"""Field of the job with the bytes that each node writes over the job's whole life."""
+
+FIELDS = (
+    JobField(
+        IO_BYTES_FIELD, "job", "bytes per node, at least 0",
+        "what each node writes to the file system over the job's whole life, beside its computation",
+    ),
+)  # fmt: skip
+"""Own fields of jobs with a stream."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +36,7 @@ class Stream(JobModel):
     source: ClassVar[str] = "Herbein et al. 2016, section 3.1"
     needs: ClassVar[Needs] = Needs(dynamic_jobs=False, profile_reuse=False, file_system=FileSystem.YES)
     job_fields: ClassVar[tuple[str, ...]] = (IO_BYTES_FIELD,)
+    only_with_fields: ClassVar[bool] = True
     stages: ClassVar[tuple[str, ...]] = ()
 
     def program(self, job: Job, granted: Granted, machine: Machine) -> Program:

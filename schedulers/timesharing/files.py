@@ -7,12 +7,22 @@ location, then by the number in the name), from 0.
 
 from __future__ import annotations
 
-from schedulers.core.job import Job
+from schedulers.core.job import Job, JobField
 from schedulers.errors import RemoteProtocolError
 from schedulers.timesharing.columns import mask_of
 
 BLOCKS_FIELD = "io_blocks"
 NODES_FIELD = "file_nodes"
+
+FIELDS = (
+    JobField(
+        BLOCKS_FIELD, "job", "whole number, at least 0", "blocks of its file that it reads and writes over its life"
+    ),
+    JobField(
+        NODES_FIELD, "job", "list of as many node numbers as it has tasks", "nodes that hold its file's partitions"
+    ),
+)
+"""Own fields of jobs whose files lie on the nodes."""
 
 
 def file_columns(job: Job, width: int) -> int:

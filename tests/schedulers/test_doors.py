@@ -1,0 +1,114 @@
+"""One law at every door: what cannot be combined is refused in the same words, and no request is dropped in silence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.cli import main as driver
+from experiments.single import Task, execute
+from schedulers.__main__ import build_session, session_parser
+from schedulers.assembly import spec_from
+from schedulers.errors import OptionError, SpillwayError
+from schedulers.jobmodels import MODELS
+from schedulers.jobmodels.io_aware import IoAware
+from schedulers.jobmodels.malleable import Malleable
+from tests.properties.small_world import runs, workload
+
+PERIODS = {"count": 2, "compute_s": 600.0, "io_bytes": 10**9}
+
+
+def refusal(*arguments: str) -> str:
+    """What the service says to these arguments."""
+    with pytest.raises(SpillwayError) as caught:
+        build_session(session_parser().parse_args(list(arguments)))
+    return str(caught.value)
+
+
+REFUSED = [
+    (["gang", "--model", "io"], "policy 'gang' and --model io cannot be combined"),
+    (["easy", "--io-control", "exclusive"], "setting io_control=exclusive and --model rigid cannot be combined"),
+    (["easy", "--model", "stream", "--io-order", "shortest"], "setting io_order=shortest and --model stream cannot"),
+    (["easy", "--model", "alloc"], "the job model 'alloc' is called 'rigid' now"),
+    (["easy", "--model", "operatoins"], "unknown job model 'operatoins'"),
+    (["easy", "--model", "io:phases=3"], "job model 'io': unknown option 'phases'"),
+    (["easy", "--operations", "true"], "say --model operations"),
+    (["easy", "--malleable", "yes"], "say --model malleable"),
+    (["easy", "--streams", "true"], "say --model stream"),
+    (["easy", "--phase-target", "1e9"], "say --model io:phase_target=VALUE"),
+    (["easy", "--expansion", "fair"], "say --model malleable:expansion=VALUE"),
+    (["conservative", "--model", "malleable:moldable=true"], "cannot be combined with --model malleable:moldable=true"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), REFUSED, ids=[" ".join(arguments) for arguments, _ in REFUSED])
+def test_the_service_and_the_driver_refuse_alike(
+    arguments: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Failed before: the service listened where the driver refused, and both dropped one option beside another."""
+    assert words in refusal(*arguments)
+    policy, *options = arguments
+    where = ["--workload", "kth-like:jobs=3", "--platform", "tiny", "--no-plots", "--workers", "1"]
+    assert driver(["run", *where, "--policy", policy, *options, "--out", str(tmp_path / "out")]) == 2
+    shown = capsys.readouterr().err
+    assert words in " ".join(shown.split())
+    assert shown.count("\n") == 1, "one line"
+
+
+@pytest.mark.parametrize("model", [name for name in MODELS if name != "operations"])
+def test_periods_are_played_or_refused(model: str, tmp_path: Path) -> None:
+    """Failed before: 2 x 600 s of computing ran 1,200 s with one setting and 100 s with another, without a word."""
+    data = workload("operations", [(0, 2, 100.0, 0, 0, None, True), (0, 1, 10.0, 0, 0, None, False)])
+    data["profiles"]["p0"]["periods"] = PERIODS
+    (run,) = runs(tmp_path, model, data, ["easy"])
+    execute(Task(run, tmp_path, 600.0))
+    reasons = (tmp_path / run.id / "rejections.csv").read_text()
+    assert "its field 'periods' is played by --model operations, not by " + model in reasons
+    (run,) = runs(tmp_path / "operations", "operations", data, ["easy"])
+    execute(Task(run, tmp_path / "operations", 600.0))
+    lines = (tmp_path / "operations" / run.id / "jobs.csv").read_text().splitlines()
+    row = dict(zip(lines[0].split(","), lines[-1].split(","), strict=True))
+    assert float(row["compute_s"]) == pytest.approx(1200.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("model", ["malleable", "operations", "stream"])
+def test_a_model_that_no_job_asks_for(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Failed before: malleable on a rigid log did nothing, in silence."""
+    where = ["--workload", "kth-like:jobs=3", "--platform", "thesis", "--no-plots", "--workers", "1"]
+    assert driver(["run", *where, "--policy", "easy", "--model", model, "--out", str(tmp_path / "out")]) == 2
+    assert f"describes what --model {model} plays" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "model"),
+    [
+        ({"policy": "easy", "model": {"name": "malleable", "moldable": True}}, Malleable(moldable=True)),
+        ({"policy": "easy", "model": {"name": "malleable", "moldable": False}}, Malleable()),
+        ({"policy": "easy", "model": "io:max_phases=3"}, IoAware(max_phases=3)),
+        ({"policy": "easy", "model": {"name": "io", "phase_target": 1000001.0}}, IoAware(phase_target=1000001.0)),
+    ],
+)
+def test_json_keeps_its_types(options: dict[str, Any], model: object) -> None:
+    """Failed before: true became an option without a value and ended the launcher; false could not be said."""
+    assert spec_from(json.loads(json.dumps(options))).make_model() == model
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "expected the name of a policy"),
+        ({"policy": "easy", "malleable": True}, "say --model malleable"),
+        ({"policy": "easy", "sed": 1}, "unknown option 'sed'"),
+        ({"policy": "easy", "seed": "1"}, "option 'seed' must be a whole number, got '1'"),
+        ({"policy": "easy", "thesis_literal": "no"}, "must be true or false"),
+        ({"policy": "easy", "model": ["io"]}, "must be a text or an object with a name"),
+        ({"policy": "easy", "model": {"name": "malleable", "moldable": 3}}, "option 'moldable' must be true or false"),
+    ],
+)
+def test_json_is_checked(options: dict[str, Any], words: str) -> None:
+    """The option is named, with what was expected and what came."""
+    with pytest.raises(OptionError, match=words):
+        spec_from(options).make_model()
