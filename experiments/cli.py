@@ -282,7 +282,7 @@ def run_parser() -> argparse.ArgumentParser:
     from experiments.machines import AUTO
     from experiments.policies import FIVE
     from experiments.sessions import SETTINGS
-    from schedulers.__main__ import add_former
+    from schedulers.former import add_former
     from schedulers.jobmodels import MODELS
     from schedulers.options import show
 

@@ -34,6 +34,7 @@ NOT_FOLLOWED = frozenset(
         "experiments.provenance",
         "experiments.spec",
         "schedulers.kernel_cache",
+        "platforms.annotate",  # what it writes is an input, and counts with its checksum
     }
 )
 """Modules that carry results about and do not make them; and the table of policies."""

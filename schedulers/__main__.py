@@ -130,26 +130,6 @@ def _codec(options: argparse.Namespace) -> AnyBatsim:
     return AnyBatsim(dynamic_jobs=spec_of(options).make_model().needs.dynamic_jobs)
 
 
-class Former(argparse.Action):
-    """An option of earlier versions: its use is an error that names the new spelling."""
-
-    def __call__(
-        self, parser: argparse.ArgumentParser, namespace: object, values: object, option: str | None = None
-    ) -> None:
-        """Raise :class:`OptionError`."""
-        from schedulers.assembly import refuse_former
-
-        refuse_former((option or "").lstrip("-").replace("-", "_"))
-
-
-def add_former(parser: argparse.ArgumentParser) -> None:
-    """Add the options of earlier versions to a parser, hidden."""
-    from schedulers.assembly import FORMER_SETTINGS
-
-    for name in FORMER_SETTINGS:
-        parser.add_argument(f"--{name.replace('_', '-')}", action=Former, nargs="?", help=argparse.SUPPRESS)
-
-
 # --------------------------------------------------------------------------- arguments
 
 
@@ -197,6 +177,7 @@ def session_parser() -> argparse.ArgumentParser:
 
 def _add_session_arguments(parser: argparse.ArgumentParser) -> None:
     from schedulers.assembly import Settings
+    from schedulers.former import add_former
     from schedulers.jobmodels import MODELS
 
     add = parser.add_argument

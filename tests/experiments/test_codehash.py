@@ -59,7 +59,7 @@ given = ["--workload", "kth-like:jobs=3", "--model", "io", "--policy", "plan"]
 campaign, root = campaign_of(run_parser().parse_args(given)), Path({str(tmp_path)!r})
 (model,) = campaign.models
 pairs = Inputs(root, print).pairs(campaign.workloads, campaign.platforms, model, 0)
-(run,) = expand(campaign, {{(model, 0): pairs}})
+(run,) = expand(campaign, {{(model.label, 0): pairs}})
 execute(Task(run, root, 600.0, uncontended=True))
 print(*(name for name in sys.modules if name.split(".")[0] in {PACKAGES!r}))
 """
@@ -76,7 +76,7 @@ def test_what_a_policy_needs() -> None:
     """Its module and what that imports; not the other policies, not what only carries results about."""
     covered = modules_of(RUN, POLICIES["plan"].cls.__module__)
     assert {"schedulers.policies.plan", "schedulers.policykit.planning", "schedulers.core.session"} <= covered.keys()
-    assert {"schedulers.timeline.plan_kernels", "simulator.engines.fluid", "experiments.io_jobs"} <= covered.keys()
+    assert {"schedulers.timeline.plan_kernels", "simulator.engines.fluid", "experiments.job_table"} <= covered.keys()
     assert not {"schedulers.policies.backfill", "schedulers.policies.pack"} & covered.keys()
     assert not NOT_FOLLOWED & covered.keys()
     assert code_of(RUN, "schedulers.policies.plan") != code_of(RUN, "schedulers.policies.backfill")

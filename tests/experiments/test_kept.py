@@ -276,7 +276,7 @@ def test_values_stay_typed_through_a_campaign(tmp_path: Path) -> None:
     campaign = tmp_path / "c.toml"
     campaign.write_text(
         'plots = false\n[[workload]]\nsource = "kth-like:jobs=5"\n[[policy]]\npolicy = "plan"\n'
-        "options = { guard = [1000001.0, 1000000.0] }\nsession = { foreign = 0.1, io_node_depth = 2 }\n"
+        "options = { guard = [1000001.0, 1000000.0] }\nsession = { foreign = 0.1, history = 3 }\n"
     )
     assert main([str(campaign), "--workers", "1", "--out", str(tmp_path / "out")]) == 0
     records = sorted((read_json(path) for path in (tmp_path / "out").glob("*/run.json")), key=lambda one: one["id"])
@@ -286,7 +286,7 @@ def test_values_stay_typed_through_a_campaign(tmp_path: Path) -> None:
     assert found == {1000001.0, 1000000.0} == {run.settings["guard"] for run in runs}
     assert {type(run.settings["guard"]) for run in runs} == {float}
     assert {run.policy.session["foreign"] for run in runs} == {0.1}
-    assert {run.settings["io_node_depth"] for run in runs} == {2}
+    assert {run.settings["history"] for run in runs} == {3}
 
     from experiments.policies import build_policy
 

@@ -162,6 +162,7 @@ LAW: Mapping[str, Rule] = {
     "schedulers.plugins": _rule("schedulers.options", "schedulers.errors", standard=EVERYTHING),
     "schedulers.kernel_cache": _rule(standard=EVERYTHING),
     "schedulers.kernels": _rule(standard=EVERYTHING),  # imports kernels by name, to compile them before they are needed
+    "schedulers.former": _rule("schedulers.assembly", standard=EVERYTHING),
     "schedulers.listing": _rule("schedulers.options", others="rich"),
     "schedulers.narrator": _rule(
         "schedulers.core.job", "schedulers.core.session", "schedulers.policykit.*", "schedulers.wire.intervals",
