@@ -33,6 +33,7 @@ NOT_FOLLOWED = frozenset(
         "experiments.pool",
         "experiments.provenance",
         "experiments.spec",
+        "schedulers.former",
         "schedulers.kernel_cache",
         "platforms.annotate",  # what it writes is an input, and counts with its checksum
     }
