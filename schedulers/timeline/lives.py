@@ -6,7 +6,7 @@ The general form, in plain code: jobs whose holdings all share one interval neve
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,8 @@ from schedulers.timeline.fit import Fit
 from schedulers.timeline.placement import AtEnd, Resource, choose_nodes, choose_storages
 from schedulers.timeline.tables import Tables
 
-if TYPE_CHECKING:
-    from schedulers.timeline.timeline import Timeline
+#: Segment starts, rows and tables of a timeline (``Timeline.arrays``).
+Arrays = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], Tables]
 
 TOGETHER = Lives()
 
@@ -56,7 +56,7 @@ def parts(lives: Lives | None, start_s: float, end_s: float, covering: Resource 
 
 
 def find(
-    timeline: Timeline, job: Job, duration_s: float, first_s: float, latest_s: float, covering: Resource
+    arrays: Arrays, job: Job, duration_s: float, first_s: float, latest_s: float, covering: Resource
 ) -> Fit | None:
     """Find the earliest start of a job whose holdings have lives of their own.
 
@@ -66,9 +66,9 @@ def find(
     if not duration_s >= 0:
         raise ValueError(f"job {job.id!r}: duration must be >= 0 s, got {duration_s}")
     lives = job.lives or TOGETHER
-    times, rows, tables = timeline.arrays
+    times, rows, tables = arrays
     lead_s = lives.storage_lead_s if job.bb_bytes and Resource.BURST_BUFFERS in covering else 0.0
-    first_s = max(first_s, _start_after(timeline.now_s, lead_s))
+    first_s = max(first_s, _start_after(times.item(0), lead_s))
     begins = times.tolist()
     later = {time_s for time_s in begins if time_s > first_s}
     if lead_s:

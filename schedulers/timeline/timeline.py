@@ -116,7 +116,7 @@ class Timeline:
         See :meth:`earliest_fit`.
         """
         if job.lives is not None:
-            fit = lives.find(self, job, duration_s, self.now_s, self.now_s, covering)
+            fit = lives.find(self.arrays, job, duration_s, self.now_s, self.now_s, covering)
             return None if fit is None else fit.allocation
         if covering._value_ & layout.USE_NODES and job.nodes > self._rows.item(layout.FREE_NODES):
             return None
@@ -166,7 +166,7 @@ class Timeline:
         now_s = self._times.item(0)
         first_s = now_s if not_before_s is None or not_before_s < now_s else not_before_s
         if job.lives is not None:
-            return lives.find(self, job, duration_s, first_s, latest_s, covering)
+            return lives.find(self.arrays, job, duration_s, first_s, latest_s, covering)
         start_s = self._find(job, duration_s, first_s, latest_s, covering) if first_s <= latest_s else math.inf
         return Fit(start_s, self._chosen(job, covering)) if start_s < math.inf else None
 

@@ -66,7 +66,9 @@ def test_feasible_jobs_run_and_others_are_rejected(name: str, literal: bool, job
     assert played.starts.keys().isdisjoint(played.refused)
     for index, job in enumerate(sorted(jobs, key=lambda j: j.submit_s)):
         too_big = job.nodes > 8 or (job.bb_bytes and 2 * (10 * GB // job.bb_bytes) < job.nodes)
-        if tree and job.io_rate:
+        if job.io_rate and not tree:
+            too_big = True  # no link is stated: its bandwidth cannot be known
+        elif job.io_rate:
             too_big = too_big or min(100 // job.io_rate, 2 * min(4, 60 // job.io_rate)) < job.nodes
         assert (f"w0!{index}" in played.refused) == bool(too_big)
 

@@ -105,4 +105,4 @@ def test_a_negative_duration_is_refused() -> None:
     """As without lives."""
     timeline = Timeline(simple_machine(1))
     with pytest.raises(ValueError, match="duration must be >= 0"):
-        find(timeline, job(1, lives=STAGED), -1.0, 0.0, 1.0, Resource.ALL)
+        find(timeline.arrays, job(1, lives=STAGED), -1.0, 0.0, 1.0, Resource.ALL)
