@@ -403,7 +403,8 @@ def _time_sharing(
 ) -> Played:
     """The runtime of jobs that take turns on nodes."""
     sharing: Callable[[], Sharing] = getattr(policy, "sharing", _whole_machine)
-    return TimeShared(*sharing(), on_record, direct=direct), None
+    rates = not _shares_nodes(policy) or settings.bandwidth != "aware"
+    return TimeShared(*sharing(), on_record, direct=direct, rates=rates), None
 
 
 _RUNTIMES: Mapping[type, Callable[..., Played]] = {TimeSharing: _time_sharing, Malleable: _malleable}

@@ -93,6 +93,8 @@ class TimeShared:
         Called with each job's record when the job is through.
     direct
         Whether the simulator runs in the same process and takes slices without messages for each.
+    rates
+        Whether jobs may state an I/O rate: gang policies book none, as how many rows share a link changes by the slice.
     """
 
     def __init__(
@@ -103,8 +105,10 @@ class TimeShared:
         on_record: Callable[[JobRecord], None] | None = None,
         *,
         direct: bool = False,
+        rates: bool = True,
     ) -> None:
         self._on_record = on_record
+        self._rates = rates
         self._direct = direct
         self._slices = slices
         self._migration_start = migration_start
@@ -132,7 +136,9 @@ class TimeShared:
     # ------------------------------------------------------------------ what the session asks for
 
     def refuses(self, job: Job) -> str | None:
-        """Why a job's profile cannot be run in slices."""
+        """Why a job cannot be run in slices: its profile, or a rate that nothing would book."""
+        if job.io_rate and not self._rates:
+            return "gang policies book no bandwidth for its field 'io_rate'; give --bandwidth ignorant to leave it out"
         return unscalable(job)
 
     def start(self, job: Job, allocation: Allocation, now_s: float) -> Step:
