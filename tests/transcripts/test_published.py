@@ -27,9 +27,9 @@ def _decisions(reply: Reply) -> list[tuple[type, str, tuple[int, ...]]]:
 @pytest.mark.parametrize(
     ("name", "model"),
     [
-        ("alloc-backfill-40", "alloc"),
-        ("alloc-reject-12", "alloc"),
-        ("alloc-walltime-kill-12", "alloc"),
+        ("alloc-backfill-40", "rigid"),
+        ("alloc-reject-12", "rigid"),
+        ("alloc-walltime-kill-12", "rigid"),
         ("io-backfill-40", "io"),
     ],
 )
