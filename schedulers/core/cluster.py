@@ -1,4 +1,4 @@
-"""What is allocated now, and whether a job can ever run: books that refuse what does not add up, with the reason."""
+"""What is allocated now, and whether a job can ever run: accounts that refuse what does not add up, with the reason."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ class Machine:
     def stacked(self, rows: int) -> Machine:
         """This machine with ``rows`` nodes in place of each: row ``r`` of node ``n`` is node ``r * width + n``.
 
-        So the books keep to one job per place where jobs take turns on a node. Storage and links are shared by all.
+        So every place where jobs take turns on a node holds one job. Storage and links are shared by all.
         """
         if rows == 1:
             return self

@@ -197,20 +197,20 @@ class Shared:
     """Every turn begins at once."""
 
     def __init__(self) -> None:
-        self._books = _Books()
+        self._accounting = _Accounting()
 
     def enter(self, application: str, now_s: float) -> None:
         """See :meth:`Gate.enter`."""
-        self._books.account(application, now_s)
+        self._accounting.account(application, now_s)
 
     def request(self, key: str, application: str, node: int, volume_bytes: float, now_s: float) -> tuple[str, ...]:
         """See :meth:`Gate.request`."""
-        self._books.begin(self._books.turn(key, application, node, volume_bytes, now_s))
+        self._accounting.begin(self._accounting.turn(key, application, node, volume_bytes, now_s))
         return (key,)
 
     def release(self, key: str, now_s: float) -> tuple[str, ...]:
         """See :meth:`Gate.release`."""
-        self._books.end(key)
+        self._accounting.end(key)
         return ()
 
     def withdraw(self, application: str, now_s: float) -> tuple[str, ...]:
@@ -219,7 +219,7 @@ class Shared:
 
     def leave(self, application: str, now_s: float) -> Account:
         """See :meth:`Gate.leave`."""
-        return self._books.close(application, now_s)
+        return self._accounting.close(application, now_s)
 
 
 class Exclusive:
@@ -233,7 +233,7 @@ class Exclusive:
 
     def __init__(self, order: IoOrder = IoOrder.FIFO) -> None:
         self._rank = ORDERS[order]
-        self._books = _Books()
+        self._accounting = _Accounting()
         self._holder: dict[int, Turn] = {}
         self._waiting: dict[int, dict[str, Turn]] = {}
 
@@ -247,29 +247,29 @@ class Exclusive:
 
     def enter(self, application: str, now_s: float) -> None:
         """See :meth:`Gate.enter`."""
-        self._books.account(application, now_s)
+        self._accounting.account(application, now_s)
 
     def request(self, key: str, application: str, node: int, volume_bytes: float, now_s: float) -> tuple[str, ...]:
         """See :meth:`Gate.request`."""
-        turn = self._books.turn(key, application, node, volume_bytes, now_s)
+        turn = self._accounting.turn(key, application, node, volume_bytes, now_s)
         queue = self._waiting.setdefault(node, {})
         if key in queue:
             raise ValueError(f"turn {key!r} waits already")
         if node in self._holder:
             queue[key] = turn
-            self._books.account(application, now_s).begin_wait(now_s)
+            self._accounting.account(application, now_s).begin_wait(now_s)
             return ()
         self._begin(turn)
         return (key,)
 
     def release(self, key: str, now_s: float) -> tuple[str, ...]:
         """See :meth:`Gate.release`."""
-        node = self._books.end(key).node
+        node = self._accounting.end(key).node
         del self._holder[node]
         queue = self._waiting[node]
         if not queue:
             return ()
-        accounts, rank = self._books.accounts, self._rank
+        accounts, rank = self._accounting.accounts, self._rank
         turn = min(queue.values(), key=lambda turn: (rank(turn, accounts[turn.application], now_s), turn.number))
         del queue[turn.key]
         accounts[turn.application].end_wait(now_s)
@@ -283,23 +283,23 @@ class Exclusive:
             keys = [turn.key for turn in queue.values() if turn.application == application]
             for key in keys:
                 del queue[key]
-                self._books.accounts[application].end_wait(now_s)
+                self._accounting.accounts[application].end_wait(now_s)
             dropped += keys
         return tuple(dropped)
 
     def leave(self, application: str, now_s: float) -> Account:
         """See :meth:`Gate.leave`."""
-        return self._books.close(application, now_s)
+        return self._accounting.close(application, now_s)
 
     def check(self) -> None:
-        """Prove that nobody waits at a free I/O node and that the books agree."""
+        """Prove that no application waits at a free I/O node and that the accounts agree."""
         for node, queue in self._waiting.items():
             assert not queue or node in self._holder, f"turns wait at I/O node {node}, which is free"
-        assert {turn.key for turn in self._holder.values()} == self._books.begun.keys(), "holders and books differ"
+        assert {turn.key for turn in self._holder.values()} == self._accounting.begun.keys(), "holders and accounts differ"
 
     def _begin(self, turn: Turn) -> None:
         self._holder[turn.node] = turn
-        self._books.begin(turn)
+        self._accounting.begin(turn)
 
 
 def make_gate(control: IoControl, order: IoOrder = IoOrder.FIFO) -> Gate:
@@ -313,7 +313,7 @@ _MAKERS: Mapping[IoControl, Callable[[IoOrder], Gate]] = {
 }
 
 
-class _Books:
+class _Accounting:
     """Accounts of the applications and the turns that have begun."""
 
     def __init__(self) -> None:

@@ -263,7 +263,7 @@ def test_a_pass_knows_the_buffer_of_a_waiting_job() -> None:
     session.handle(Message(10.0, (RequestedCall(10.0),)))
     session.check()
     assert found == [Binding.ORDER, (None, Binding.RESERVATION), [10.0, 610.0]]
-    (running,) = session.books.running.values()
+    (running,) = session.ledger.running.values()
     assert [(part.covering, part.start_s, part.end_s) for part in running.holdings] == [
         (Resource.BURST_BUFFERS, 0.0, 610.0),
         (Resource.NODES | Resource.BANDWIDTH, 10.0, 610.0),
