@@ -140,7 +140,7 @@ class Cluster:
         self._limits = Limits(machine)
         self._holder: list[str | None] = [None] * len(machine.nodes)
         self._free_bytes = [storage.capacity_bytes for storage in machine.storages]
-        self._band = [link.capacity_bytes_per_s for link in machine.links]
+        self._free_bandwidth = [link.capacity_bytes_per_s for link in machine.links]
         self._innermost: list[int] = machine.node_link.tolist() if machine.links else []
         self._held: dict[str, Held] = {}
         self._held_nodes = 0
@@ -166,7 +166,7 @@ class Cluster:
     @property
     def free_bandwidth(self) -> list[int]:
         """Bytes per second free per link."""
-        return list(self._band)
+        return list(self._free_bandwidth)
 
     @property
     def unavailable(self) -> frozenset[int]:
@@ -300,22 +300,22 @@ class Cluster:
         """Prove that holders, free bytes and bandwidths follow from what the jobs hold."""
         holder: list[str | None] = [None] * len(self._holder)
         free_bytes = [storage.capacity_bytes for storage in self._machine.storages]
-        band = [link.capacity_bytes_per_s for link in self._machine.links]
+        bandwidth = [link.capacity_bytes_per_s for link in self._machine.links]
         for job_id, held in self._held.items():
             for node in held.nodes.nodes:
                 assert holder[node] is None, f"node {node} is held by {holder[node]!r} and {job_id!r}"
                 holder[node] = job_id
             for node in held.links.nodes if held.links.io_rate else ():
                 for link in links_above(self._machine, node):
-                    band[link] -= held.links.io_rate
+                    bandwidth[link] -= held.links.io_rate
             for storage in held.storage.storages:
                 free_bytes[storage] -= held.storage.bb_bytes
         assert holder == self._holder, "holders do not follow from the allocations"
         assert self._held_nodes == len(holder) - holder.count(None), "the number of held nodes is wrong"
         assert free_bytes == self._free_bytes, f"free bytes {self._free_bytes} should be {free_bytes}"
-        assert band == self._band, f"bandwidth {self._band} should be {band}"
+        assert bandwidth == self._free_bandwidth, f"bandwidth {self._free_bandwidth} should be {bandwidth}"
         assert min(free_bytes, default=0) >= 0, f"a storage node is over-committed: {free_bytes}"
-        assert min(band, default=0) >= 0, f"a link is over-committed: {band}"
+        assert min(bandwidth, default=0) >= 0, f"a link is over-committed: {bandwidth}"
 
     # ------------------------------------------------------------------ steps
 
@@ -392,9 +392,9 @@ class Cluster:
         if not allocation.io_rate or not self._innermost:
             return None
         for link, size in self._flow(allocation).items():
-            if size > self._band[link]:
+            if size > self._free_bandwidth[link]:
                 name = self._machine.links[link].name
-                return f"link {name} has {_gb(self._band[link])}/s left, the allocation takes {_gb(size)}/s"
+                return f"link {name} has {_gb(self._free_bandwidth[link])}/s left, the allocation takes {_gb(size)}/s"
         return None
 
     def _flow(self, allocation: Allocation) -> dict[int, int]:
@@ -427,7 +427,7 @@ class Cluster:
                 self._free_bytes[storage] -= size
         if Resource.BANDWIDTH in covering and allocation.io_rate and self._innermost:
             for link, flow in self._flow(allocation).items():
-                self._band[link] -= sign * flow
+                self._free_bandwidth[link] -= sign * flow
 
     def _known(self, nodes: Iterable[int]) -> list[int]:
         known = list(nodes)

@@ -462,8 +462,8 @@ class Session:
             gained: Allocation | None = None
             if resize.growth:
                 held = self._ledger.running[resize.id].allocation
-                free, room, band = cluster.free_node_indices(), cluster.free_storage, cluster.free_bandwidth
-                gained = find_growth(self.machine, held, resize.growth, free, room, band)
+                free, free_bytes, bandwidth = cluster.free_node_indices(), cluster.free_storage, cluster.free_bandwidth
+                gained = find_growth(self.machine, held, resize.growth, free, free_bytes, bandwidth)
                 if gained is None:
                     steering.drop(resize)
                     continue
@@ -478,8 +478,8 @@ class Session:
         cluster = self.cluster
         gone = cluster.unavailable
         left = [without(self._ledger.running[name].allocation, gone.union(nodes)) for name, nodes in kept.items()]
-        free, room, band = cluster.free_node_indices(), cluster.free_storage, cluster.free_bandwidth
-        return fits_beside(self.machine, job, free, room, band, left)
+        free, free_bytes, bandwidth = cluster.free_node_indices(), cluster.free_storage, cluster.free_bandwidth
+        return fits_beside(self.machine, job, free, free_bytes, bandwidth, left)
 
     def _left(self, released: Released) -> None:
         """A running job has given something back: it is free for the policy's next pass."""

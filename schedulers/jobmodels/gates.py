@@ -295,7 +295,9 @@ class Exclusive:
         """Prove that no application waits at a free I/O node and that the accounts agree."""
         for node, queue in self._waiting.items():
             assert not queue or node in self._holder, f"turns wait at I/O node {node}, which is free"
-        assert {turn.key for turn in self._holder.values()} == self._accounting.begun.keys(), "holders and accounts differ"
+        assert {turn.key for turn in self._holder.values()} == self._accounting.begun.keys(), (
+            "holders and accounts differ"
+        )
 
     def _begin(self, turn: Turn) -> None:
         self._holder[turn.node] = turn
