@@ -350,7 +350,7 @@ def run_parser() -> argparse.ArgumentParser:
         "--no-uncontended",
         dest="uncontended",
         action="store_false",
-        help="with --model io, do not also simulate each job alone (its slowdown by contention is then left out)",
+        help="with --model io, do not also simulate each job by itself (its slowdown by contention is then left out)",
     )
     add("--no-plots", dest="plots", action="store_false", help="draw no figures")
     add_common(parser)

@@ -28,7 +28,7 @@ import numpy as np
 
 from analysis.metrics import summarise
 from analysis.tables import read_run
-from experiments import alone, folders, kept, memory, players, provenance
+from experiments import folders, kept, memory, players, provenance, uncontended
 from experiments.io_phases import write_phases
 from experiments.job_table import write_jobs
 from experiments.pool import Progress, Report, describe
@@ -61,8 +61,8 @@ class Task:
     explain
         Whether to keep why jobs wait (``reasons.csv``).
     uncontended
-        IO-Aware model: whether to simulate each job alone as well (:mod:`experiments.alone`), which takes about as long
-        again.
+        IO-Aware model: whether to simulate each job by itself as well (:mod:`experiments.uncontended`), which takes
+        about as long again.
     """
 
     run: RunSpec
@@ -140,7 +140,7 @@ def _write_tables(task: Task, folder: Path, records: Mapping[str, JobRecord], sp
     """Write the table of jobs, and what further tables the job model has."""
     model = model_of(task.run)
     wanted = task.uncontended and isinstance(model, IoAware)
-    uncontended_s = alone.alone_s(task.run, task.root, records) if wanted else None
+    uncontended_s = uncontended.uncontended_s(task.run, task.root, records) if wanted else None
     write_jobs(folder, model, records, spans, uncontended_s)
     if isinstance(model, Malleable):
         write_phases(folder, [app for record in records.values() if (app := finished(record)) is not None])

@@ -153,7 +153,7 @@ class Campaign(Struct, frozen=True):
     explain
         Whether each run keeps why its jobs waited.
     uncontended
-        Whether IO-Aware runs also simulate each job alone, to say how much contention slowed it down.
+        Whether IO-Aware runs also simulate each job without contention, for its slowdown by contention.
     """
 
     name: str

@@ -152,7 +152,7 @@ def _course(start: Floats, end: Floats, weight: Floats, makespan: float) -> list
 
 def _io_share(job: Job, bandwidth: float) -> float:
     operations = operations_of(job.profile)
-    return operations.io_bytes / bandwidth / operations.alone_s(bandwidth) if operations else 0.0
+    return operations.io_bytes / bandwidth / operations.uncontended_s(bandwidth) if operations else 0.0
 
 
 def _rounded(values: Floats) -> list[float]:
