@@ -27,7 +27,7 @@ from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.errors import RemoteProtocolError
 from schedulers.jobmodels.record import JobRecord
-from schedulers.jobmodels.rest import Rest, rest_of, unscalable
+from schedulers.jobmodels.remaining import Remaining, remaining_of, unscalable
 from schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, SubJobs
 from schedulers.jobmodels.transfers import Task
 from schedulers.timesharing.columns import columns_of, mask_of
@@ -65,7 +65,7 @@ class _Shared:
     rows: int
     target: int
     columns: int
-    rest: Rest
+    remaining: Remaining
     sub_jobs: SubJobs
     budget_s: float
     record: JobRecord
@@ -139,10 +139,10 @@ class TimeShared:
         """Take a job in; its first slice comes with :meth:`settle`."""
         rows, columns = self._place(allocation)
         files = file_columns(job, len(self._machine.nodes))
-        rest = rest_of(job, self._costs, local=not files or files == columns)
+        remaining = remaining_of(job, self._costs, local=not files or files == columns)
         sub_jobs = SubJobs.of(job.id, reuse=False, direct=self._direct)
         record = JobRecord(job, allocation, now_s, preempted=True)
-        self._jobs[job.id] = _Shared(job, files, rows, columns, columns, rest, sub_jobs, job.walltime_s, record)
+        self._jobs[job.id] = _Shared(job, files, rows, columns, columns, remaining, sub_jobs, job.walltime_s, record)
         requests: list[Request] = [SetJobMetadata(now_s, job.id, str(job.bb_bytes))] if job.bb_bytes else []
         return Step((*requests, RejectJob(now_s, job.id)))
 
@@ -215,8 +215,8 @@ class TimeShared:
             self._release(shared)
             progress = event.progress.get(sub_id)
             share = progress.progress if progress is not None and progress.progress is not None else 0.0
-            own_us = max(elapsed_us - shared.rest.lag_us, 0)
-            shared.rest.serve(elapsed_us, share)
+            own_us = max(elapsed_us - shared.remaining.lag_us, 0)
+            shared.remaining.serve(elapsed_us, share)
             shared.budget_s -= own_us / MICRO
             if shared.doomed or shared.budget_s < SHORTEST_WALLTIME_S:
                 ended += self._end(shared, *shared.last, now_s).ended
@@ -261,11 +261,11 @@ class TimeShared:
         """Begin a stretch."""
         if shared.columns != shared.target:
             shared.columns = shared.target
-            shared.rest.go_home()
+            shared.remaining.go_home()
         hosts = self._machine.alloc_ids(columns_of(shared.columns))
-        shared.sub_jobs.deadline_s = now_s + shared.budget_s + shared.rest.lag_us / MICRO
+        shared.sub_jobs.deadline_s = now_s + shared.budget_s + shared.remaining.lag_us / MICRO
         walltime_s = shared.sub_jobs.deadline_s - now_s
-        (shared.live,) = shared.sub_jobs.run(shared.rest.profile(), (Task(hosts),), walltime_s, now_s, requests)
+        (shared.live,) = shared.sub_jobs.run(shared.remaining.profile(), (Task(hosts),), walltime_s, now_s, requests)
         shared.since_us, shared.held = to_us(now_s), shared.columns
         self._live[shared.live] = shared
         self._held |= shared.held
