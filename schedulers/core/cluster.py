@@ -41,7 +41,7 @@ NOTHING = Allocation(())
 
 
 class Limits:
-    """What the empty machine offers: tells the jobs that can never run from those that only have to wait."""
+    """What the empty machine offers: separates jobs that can never run from those that only have to wait."""
 
     def __init__(self, machine: Machine) -> None:
         self._nodes = machine.width
@@ -210,7 +210,7 @@ class Cluster:
         if job.id in self._held:
             return "the job already holds its burst buffer, or runs"
         if not job.bb_bytes:
-            return "it asks for no burst buffer that could be held"
+            return "it requests no burst buffer that could be held"
         if allocation.nodes or allocation.io_rate:
             return f"a buffer that is held before the nodes has neither nodes nor bandwidth, got {allocation}"
         return self._storage_reason(job, allocation)
@@ -321,7 +321,7 @@ class Cluster:
 
     def _nodes_reason(self, job: Job, nodes: tuple[int, ...]) -> str | None:
         if len(nodes) != job.nodes and (self._machine.rows == 1 or not nodes or len(nodes) % job.nodes):
-            return f"it asks for {job.nodes} nodes, the allocation has {len(nodes)}"
+            return f"it requests {job.nodes} nodes, the allocation has {len(nodes)}"
         return self._free_reason(nodes)
 
     def _free_reason(self, nodes: tuple[int, ...]) -> str | None:
@@ -352,7 +352,7 @@ class Cluster:
         if not bb_bytes and not storages and not job.bb_bytes:
             return None
         if bb_bytes != job.bb_bytes:
-            return f"it asks for {_gb(job.bb_bytes)} of burst buffer per node, the allocation has {_gb(bb_bytes)}"
+            return f"it requests {_gb(job.bb_bytes)} of burst buffer per node, the allocation has {_gb(bb_bytes)}"
         wanted = job.nodes if job.bb_bytes else 0
         if len(storages) != wanted:
             return f"it needs {wanted} storages (one per node with a burst buffer), the allocation has {len(storages)}"
@@ -442,5 +442,5 @@ def _without_storages(allocation: Allocation) -> Allocation:
 
 
 def _gb(size: int) -> str:
-    """A size in decimal gigabytes, exact enough to tell unequal sizes apart in a message."""
+    """A size in decimal gigabytes, exact enough that unequal sizes differ in a message."""
     return f"{size / 1e9:.10g} GB"

@@ -1,7 +1,7 @@
 """Jobs as sequences of compute and I/O operations, read from own fields of their profile.
 
-The profile is one that Batsim knows (``delay`` with the job's time alone, say), so that every simulator can read the
-workload; the sequence stands beside it, in one of two forms:
+The profile is of a type of Batsim's (``delay`` with the uncontended time, for example), so that every simulator can
+read the workload; the sequence stands beside it, in one of two forms:
 
 =================  ==================================================================================================
 field              meaning

@@ -1,6 +1,6 @@
 """One simulation's conversation, without a socket: message in, reply out. Deterministic and total.
 
-Every event changes the records (queue, cluster, timeline); then the policy sees a view and yields decisions; the guard
+Every event changes the records (queue, cluster, timeline); then the policy gets a view and yields decisions; the guard
 checks them; the runtime turns them into requests. Time only comes from messages, randomness only from the seed.
 """
 
@@ -104,7 +104,7 @@ class Session:
     runtime
         Plays started jobs.
     unplayable
-        Says of a submitted job why it cannot be played although the machine could hold it; ``None`` where it can.
+        Gives the reason why a submitted job cannot be played although the machine could hold it; ``None`` where it can.
     defaults
         What to assume where the platform states no properties.
     placement
@@ -315,7 +315,7 @@ class Session:
     def _called(self, event: RequestedCall) -> None:
         step = self._runtime.handle(event, self._now_s)
         if step is not None:
-            self._enact(step)  # the runtime had asked for it: no event for the policy
+            self._enact(step)  # requested by the runtime: no event for the policy
         else:
             self._dirty = True
 

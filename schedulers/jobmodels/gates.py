@@ -1,4 +1,4 @@
-"""Who may use the file system now: gates in front of the I/O nodes, decided apart from which job runs.
+"""Which jobs may use the file system now: gates in front of the I/O nodes, decided apart from which job runs.
 
 A gate is a pure machine: an execution model *requests* a turn before it transfers, *releases* it when the transfer has
 ended, and gets back which turns may begin now. Time only comes as an argument. A turn is whatever must not be
@@ -8,7 +8,7 @@ interrupted: one I/O operation of a job on one I/O node. With several I/O nodes 
 gate       rule
 ========== ==========================================================================================================
 shared     every turn begins at once; concurrent transfers contend as the platform lets them
-exclusive  one turn at a time per I/O node, never preempted; an order says whose is next (:data:`ORDERS`)
+exclusive  one turn at a time per I/O node, never preempted; an order decides which is next (:data:`ORDERS`)
 ========== ==========================================================================================================
 
 No turn waits while it holds another one of the same request, so gates cannot deadlock.
@@ -38,7 +38,7 @@ class IoControl(enum.Enum):
 
 
 class IoOrder(enum.Enum):
-    """Whose turn is next at an exclusive gate; ties are broken first come, first served."""
+    """Which turn is next at an exclusive gate; ties are broken first come, first served."""
 
     FIFO = "fifo"
     SHORTEST = "shortest"
@@ -145,7 +145,7 @@ ORDERS: Mapping[IoOrder, Rank] = {
     IoOrder.STARVED: _starved,
     IoOrder.STRETCH: _stretch,
 }
-"""First come first served; fewest bytes first; who waited longest in all; whose stretch through waiting is largest."""
+"""First come first served; fewest bytes first; longest total wait first; largest stretch through waiting first."""
 
 
 class Gate(Protocol):
@@ -214,7 +214,7 @@ class Shared:
         return ()
 
     def withdraw(self, application: str, now_s: float) -> tuple[str, ...]:
-        """See :meth:`Gate.withdraw`; nobody waits."""
+        """See :meth:`Gate.withdraw`; no application waits."""
         return ()
 
     def leave(self, application: str, now_s: float) -> Account:
@@ -228,7 +228,7 @@ class Exclusive:
     Parameters
     ----------
     order
-        Whose turn is next.
+        Which turn is next.
     """
 
     def __init__(self, order: IoOrder = IoOrder.FIFO) -> None:

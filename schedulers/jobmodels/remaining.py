@@ -12,7 +12,7 @@ from schedulers.timesharing.slices import MICRO, to_us
 from schedulers.wire.messages import JsonObject
 
 READ_BACK = 0.5e-6
-"""Batsim writes progress with six decimals: this share of a slice's work is as much as it cannot tell."""
+"""Batsim writes progress with six decimals: a smaller share of a slice's work is lost in rounding."""
 
 
 class Remaining(Protocol):
@@ -23,7 +23,7 @@ class Remaining(Protocol):
         ...
 
     def serve(self, elapsed_us: int, progress: float) -> None:
-        """A slice has ended: so long did it last, that share of its profile was done."""
+        """A slice has ended, after so many microseconds, with that share of its profile done."""
         ...
 
     def go_home(self) -> None:
@@ -32,7 +32,7 @@ class Remaining(Protocol):
 
     @property
     def lag_us(self) -> int:
-        """What is left of a restart, in microseconds; it is no time of the job's own."""
+        """What is left of a restart, in microseconds; it does not count as the job's work."""
         ...
 
 

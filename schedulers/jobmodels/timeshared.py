@@ -1,15 +1,15 @@
 """Time-shared execution: a job runs in the slices of its rows, each stretch of them as one dynamic job.
 
-Policies see a machine with a row of nodes per slice of the cycle (:meth:`schedulers.core.machine.Machine.stacked`);
-here the rows take turns on the real nodes. A real job is rejected in Batsim's books; its stretches live in a workload
-of their own (``w0%15!0`` ... for ``w0!15``). At the end of a slice whoever does not run in the next is killed, its
+Policies get a machine with a row of nodes per slice of the cycle (:meth:`schedulers.core.machine.Machine.stacked`);
+here the rows take turns on the real nodes. To Batsim a real job is rejected; its stretches live in a workload
+of their own (``w0%15!0`` ... for ``w0!15``). At the end of a slice a job that does not run in the next is killed, its
 progress is read back, and what is left is registered anew when its row's turn comes. A job that runs in several rows
 one after the other is left alone. Everything is settled once per message: first kills, then, when they are confirmed,
 the starts on the nodes that they have freed.
 
 Walltimes count what a job has received; the restart after a move does not count. A job ends in the state that Batsim
-gives its last sub-job: one whose walltime is used up exactly at the end of a slice was killed there, and the record
-says so, as Batsim's does.
+gives its last sub-job: one whose walltime is used up exactly at the end of a slice was killed there, and that is
+its final state in the record, as in Batsim's.
 
 References
 ----------
@@ -56,7 +56,7 @@ class _Shared:
     """A job in the matrix.
 
     ``columns`` is where its work was last described for, ``target`` where it is to run; ``live`` the stretch that runs
-    now, begun at ``since_us`` on ``held`` columns, ``dying`` when its end was asked for. Before ``moves_us`` the job
+    now, begun at ``since_us`` on ``held`` columns, ``dying`` when its end was requested. Before ``moves_us`` the job
     does not run on its target yet.
     """
 
@@ -84,7 +84,7 @@ class TimeShared:
     Parameters
     ----------
     slices
-        Rows and quantum. With one row nobody ever waits for a turn: space sharing, where blocks cost by their place.
+        Rows and quantum. With one row no job ever waits for a turn: space sharing, where blocks cost by their place.
     costs
         Of blocks and of migration.
     migration_start
@@ -117,7 +117,7 @@ class TimeShared:
 
     @property
     def rows(self) -> int:
-        """Rows of the machine that policies see."""
+        """Rows of the machine that policies get."""
         return self._slices.level
 
     def begin(self, machine: Machine, config: BatsimConfig) -> None:
@@ -129,7 +129,7 @@ class TimeShared:
             )
         self._machine = machine
 
-    # ------------------------------------------------------------------ what the session asks for
+    # ------------------------------------------------------------------ what the session calls
 
     def refuses(self, job: Job) -> str | None:
         """Why a job's profile cannot be run in slices."""
@@ -172,7 +172,7 @@ class TimeShared:
         return None if handler is None else handler(self, event, now_s)
 
     def settle(self, now_s: float) -> Sequence[Request]:
-        """What is to be said at the end of a message: who stops, who runs, when the next slice begins."""
+        """Requests at the end of a message: which jobs stop and run, and when the next slice begins."""
         now_us = to_us(now_s)
         bit = 1 << self._slices.row(now_us)
         requests: list[Request] = []

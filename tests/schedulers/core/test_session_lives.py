@@ -188,7 +188,7 @@ def test_without_lives_the_file_is_as_it_was(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("decisions", "reason"),
     [
-        (lambda job: [Hold(job, Allocation((), (0, 1), 5))], "it asks for .* of burst buffer per node"),
+        (lambda job: [Hold(job, Allocation((), (0, 1), 5))], "it requests .* of burst buffer per node"),
         (lambda job: [Hold(job, Allocation((), (0,), 6))], "it needs 2 storages"),
         (lambda job: [Hold(job, Allocation((), (1, 1), 6))], "storage s1 has"),
         (lambda job: [Hold(job, Allocation((0, 1), (0, 1), 6))], "neither nodes nor bandwidth"),
