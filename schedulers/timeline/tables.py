@@ -123,7 +123,7 @@ class Tables:
         allocation: Allocation,
         sign: int,
     ) -> str:
-        """Say what is wrong with a booking, from the code of :func:`schedulers.timeline.fit_kernels.book_checked`."""
+        """Describe a booking's fault, from the code of :func:`schedulers.timeline.fit_kernels.book_checked`."""
         if code in _BAD:
             what = _BAD[code].format(nodes=self.node_count, storages=self.storages.stop - self.storages.start)
             return f"{what}; got {allocation}"

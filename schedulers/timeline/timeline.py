@@ -138,7 +138,7 @@ class Timeline:
         whole of ``[start, start + duration_s)``; the bytes of a storage node and the bandwidth of a link are their
         minima over it. A duration too short to be added to the start looks at the start itself.
 
-        Where the job's holdings have lives of their own (:class:`schedulers.core.job.Lives`), this is said of each over
+        Where the job's holdings have lives of their own (:class:`schedulers.core.job.Lives`), this holds for each over
         its own interval, and ``start`` is that of the nodes; a burst buffer that must be held before them is a start
         in the future.
 
