@@ -251,7 +251,7 @@ def explain_parser() -> argparse.ArgumentParser:
     """Arguments of ``explain``."""
     parser = Parser(
         prog="run_experiments.py explain",
-        description="Tell why a job waited. Where the run kept no reasons (--explain), it is repeated first.",
+        description="Print why a job waited. Where the run kept no reasons (--explain), it is repeated first.",
     )
     parser.add_argument("run", type=Path, metavar="RUN", help="folder of a finished run")
     parser.add_argument("job", metavar="JOB", help="job id: 12, or w0!12")

@@ -4,7 +4,7 @@
 ``jobs.csv``           one row per job, Batsim's columns; IO-Aware model: then where its time went, bytes, slowdown
 ``allocations.csv``    nodes, burst buffers and user of each started job
 ``rejections.csv``     refused jobs and why
-``reasons.csv``        why jobs waited, where that was asked for
+``reasons.csv``        why jobs waited, where that was requested
 ``machine.json``       nodes and storage nodes
 ``schedule.csv`` ...   Batsim's further files
 ``batsim_jobs.csv``    IO-Aware model, gang policies: Batsim's rows of the sub-jobs that the jobs were made of
@@ -79,7 +79,7 @@ class Task:
 
 
 def execute(task: Task, report: Report = lambda _: None) -> None:
-    """Run a simulation and write its folder; on failure leave ``run.json`` and ``log.txt`` that say why, and raise."""
+    """Run a simulation and write its folder; on failure leave ``run.json`` and ``log.txt`` with its cause; raise."""
     with folders.scratch(task.folder) as folder:
         _execute_in(folder, task, report)
 
@@ -118,7 +118,7 @@ def _simulate(task: Task, folder: Path, report: Report) -> dict[str, float]:
     def tell(time_s: float) -> None:
         report(Progress(time_s, recorder.ended_jobs, recorder.submitted_jobs, session.waiting))
 
-    timed = TimedSession(session, tell, on_machine=recorder.know)
+    timed = TimedSession(session, tell, on_machine=recorder.set_machine)
     try:
         played = players.play(task.run, task.root, folder, timed, task.simulator)
     finally:

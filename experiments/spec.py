@@ -83,7 +83,7 @@ class ModelSpec(Struct, frozen=True):
     options
         Options by name, texts or values.
     default
-        Whether none was asked for: policies are then compared although each brings its own.
+        Whether none was requested: policies are then compared although each brings its own.
     """
 
     name: str = ""

@@ -22,7 +22,7 @@ class MeteredEngine:
     engine
         Does the work.
     platform
-        The engine's: its speeds say how long a task computes.
+        The engine's: its speeds give how long a task computes.
 
     Attributes
     ----------

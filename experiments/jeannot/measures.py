@@ -6,8 +6,8 @@ Definitions (the paper's section "Evaluation criterion", made exact):
   for a start is not (all jobs are there from the beginning).
 * *utilisation*: processor-seconds of computing over all processor-seconds.
 * *idle ratio*: processor-seconds that no job held over all, until the last job ends (Figure 9).
-* *course*: means over equal parts of the execution. The paper does not say where its steady state begins and ends; ours
-  lies between a tenth and six tenths of the execution.
+* *course*: means over equal parts of the execution. The paper does not state where its steady state begins and ends;
+  ours lies between a tenth and six tenths of the execution.
 """
 
 from __future__ import annotations

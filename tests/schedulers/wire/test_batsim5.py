@@ -135,7 +135,7 @@ def test_missing_dynamic_jobs_are_explained_for_batsim_5() -> None:
         "workloads": [],
         "profiles": [],
     }
-    with pytest.raises(RemoteProtocolError, match="hello asks for dynamic_registration") as caught:
+    with pytest.raises(RemoteProtocolError, match="hello requests dynamic_registration") as caught:
         session.handle(codec.decode_message(message(0.0, ("SimulationBeginsEvent", begins))))
     assert "--enable" not in str(caught.value)
 
