@@ -67,8 +67,8 @@ def _busy(folder: Path) -> str:
     holder = read_json(folder / LOCK_FILE)
     names = ("pid", "host", "since")
     words = [str(holder.get(name, "?")) for name in names]
-    holder = "process {} on {} since {}".format(*words)
-    return f"{str(folder)!r} is being written by {holder}: wait until it is done, or name another folder with --out"
+    writer = "process {} on {} since {}".format(*words)
+    return f"{str(folder)!r} is being written by {writer}: wait until it is done, or name another folder with --out"
 
 
 def _let_go(stream: int) -> None:
