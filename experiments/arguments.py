@@ -43,7 +43,7 @@ def add_rerun(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rerun",
         action="store_true",
-        help="do runs again that other code made (a policy was edited, say); else they are kept, named and marked",
+        help="do runs again that other code made (an edited policy, for example); else they are kept, named and marked",
     )
 
 

@@ -1,7 +1,7 @@
 """Runs with the simulator in a process of its own: the real Batsim, or ours, over ZeroMQ.
 
 The scheduler's service stays in the run's process; the simulator is started beside it, watched, and ended whatever
-happens. Batsim tells nobody when it aborts or deadlocks: its process is the only witness.
+happens. Batsim sends nothing when it aborts or deadlocks: only its process shows it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from schedulers.wire.batsim4 import codec as batsim4
 from schedulers.wire.server import serve
 
 BATSIM_VARIABLE = "BATSIM"
-"""Environment variable that says where Batsim is, if not on PATH."""
+"""Environment variable with the path of Batsim, if not on PATH."""
 
 GRACE_S = 10.0
 LAST_LINES = 12
@@ -77,7 +77,7 @@ def simulator_command(engine: Engine, transport: Transport, image: str = "") -> 
     Raises
     ------
     SpecError
-        Batsim is asked for and not installed, or an image without its engine.
+        Batsim is requested and not installed, or an image without its engine.
     """
     if engine is Engine.DOCKER:
         from experiments import docker_engine
@@ -144,9 +144,9 @@ def _simulator(command: Sequence[str], endpoint: str, log: int) -> Iterator[_Sim
 
 
 def _watch(simulator: _Simulator, endpoint: str) -> None:
-    """When the simulator has ended, say so to the service in a message that it cannot understand.
+    """When the simulator has ended, stop the service by a message that is no valid one.
 
-    After a normal end nobody listens any more, and the message is dropped.
+    After a normal end the service has stopped, and the message is dropped.
     """
     simulator.process.wait()
     time.sleep(0.2)
@@ -175,4 +175,4 @@ def _last_words(process: subprocess.Popen[bytes], log: Path) -> str:
 
 def _tail(log: Path) -> str:
     lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    return " | ".join(line.strip() for line in lines[-LAST_LINES:] if line.strip()) or "it said nothing"
+    return " | ".join(line.strip() for line in lines[-LAST_LINES:] if line.strip()) or "no output"

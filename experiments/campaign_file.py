@@ -122,7 +122,7 @@ CAMPAIGN_KEYS: dict[str, Key] = {
     "tau_s": _positive("bound of the bounded slowdown in seconds", "600"),
     "plots": _flag("whether figures and the report are made", "true"),
     "explain": _flag("whether runs keep why their jobs waited"),
-    "uncontended": _flag("whether IO-Aware runs also simulate each job alone, for its slowdown", "true"),
+    "uncontended": _flag("whether IO-Aware runs also simulate each job without contention, for its slowdown", "true"),
 }
 WORKLOAD_KEYS: dict[str, Key] = {
     "source": _text("file, pattern, archive member, generator or public log, as on the command line"),

@@ -251,7 +251,7 @@ def explain_parser() -> argparse.ArgumentParser:
     """Arguments of ``explain``."""
     parser = Parser(
         prog="run_experiments.py explain",
-        description="Tell why a job waited. Where the run kept no reasons (--explain), it is repeated first.",
+        description="Print why a job waited. Where the run kept no reasons (--explain), it is repeated first.",
     )
     parser.add_argument("run", type=Path, metavar="RUN", help="folder of a finished run")
     parser.add_argument("job", metavar="JOB", help="job id: 12, or w0!12")
@@ -350,7 +350,7 @@ def run_parser() -> argparse.ArgumentParser:
         "--no-uncontended",
         dest="uncontended",
         action="store_false",
-        help="with --model io, do not also simulate each job alone (its slowdown by contention is then left out)",
+        help="with --model io, do not also simulate each job by itself (its slowdown by contention is then left out)",
     )
     add("--no-plots", dest="plots", action="store_false", help="draw no figures")
     add_common(parser)

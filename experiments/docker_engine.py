@@ -2,8 +2,8 @@
 
 :mod:`experiments.batsim` starts it where it would start ``batsim``. It mounts the inputs read-only and the folder of
 the outputs, runs the image's Batsim on the host's network (so that our service need not listen on any outside address)
-as the calling user, passes its output on, and exits with its exit code. Being a process of its own, it outlives whoever
-started it long enough to remove the container: when it is told to stop, and when the starter is gone without a word.
+as the calling user, passes its output on, and exits with its exit code. Being a process of its own, it outlives the
+process that started it long enough to remove the container: on a signal to stop, and when the starter has vanished.
 """
 
 from __future__ import annotations
@@ -114,9 +114,9 @@ def run(
     arguments
         Batsim's options, with the host's paths.
     output
-        Gets what Batsim says, as it comes.
+        Gets Batsim's output, as it comes.
     stopped
-        Asked several times a second whether to give up.
+        Called several times a second: whether to give up.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def run(
 def _engine() -> Iterator[DockerClient]:
     """The engine that the environment names (DOCKER_HOST), or the local one."""
     try:
-        # A folder called docker, as ours, passes for an empty package of that name: the version tells.
+        # A folder called docker, as ours, passes for an empty package of that name: the version decides.
         importlib.metadata.version("docker")
         from docker.client import DockerClient
         from docker.errors import DockerException

@@ -1,4 +1,4 @@
-"""What can go wrong with an experiment; the message says what was expected, what came, where, and what to do."""
+"""What can go wrong with an experiment; the message has what was expected, what came, where, and what to do."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from schedulers.errors import InputError, SpillwayError
 
 
 class SpecError(InputError):
-    """A campaign file or the command line asks for something that does not exist or does not fit together."""
+    """A campaign file or the command line names something that does not exist or does not fit together."""
 
 
 class RunFailed(SpillwayError):

@@ -21,7 +21,7 @@ from experiments.spec import DEFAULT_TAU_S, RunSpec
 
 
 def explain(folder: Path, job_id: str, say: Callable[[str], None] = lambda _: None) -> list[str]:
-    """Tell a job's story; where the run kept no reasons, repeat it with the same outcome and keep them.
+    """Return a job's history in lines; where the run kept no reasons, repeat it with the same outcome and keep them.
 
     Parameters
     ----------

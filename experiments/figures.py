@@ -18,7 +18,7 @@ from experiments.reasons import REASONS
 from experiments.spec import RunSpec
 
 GANTT_JOBS = 20_000
-"""Runs with more jobs get no Gantt chart: nobody could read it."""
+"""Runs with more jobs get no Gantt chart: it would not be legible."""
 
 
 def draw(runs: Sequence[RunSpec], root: Path, tau_s: float) -> list[Path]:

@@ -38,8 +38,8 @@ def make_folder(path: Path) -> Path:
 def scratch(folder: Path) -> Iterator[Path]:
     """Give a new folder to work in; what is in it in the end takes the place of ``folder``.
 
-    Whoever is stopped or killed in the middle leaves the old folder as it was, and two who do the same run do not
-    disturb each other. After :class:`KeyboardInterrupt` or :class:`SystemExit` nothing is kept.
+    A process that is stopped or killed in the middle leaves the old folder as it was, and two that do the same run do
+    not disturb each other. After :class:`KeyboardInterrupt` or :class:`SystemExit` nothing is kept.
     """
     folder.parent.joinpath(PARTIAL).mkdir(exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent / PARTIAL))

@@ -27,7 +27,7 @@ def expand(
     Parameters
     ----------
     campaign
-        What is asked for.
+        What is requested.
     workloads
         For each model (its label) and seed the (workload, platform) pairs to run, already prepared.
 
@@ -65,7 +65,7 @@ def expand(
 
 
 def with_labels(specs: Sequence[PolicySpec]) -> list[PolicySpec]:
-    """Give every policy a label of its own; where only literalness tells two apart, it becomes part of the label.
+    """Give every policy a label of its own; where two differ in literalness only, it becomes part of the label.
 
     Raises
     ------
@@ -92,10 +92,10 @@ def run_id(run: RunSpec) -> str:
 
 
 def digest(run: RunSpec) -> str:
-    """Hash of all that is asked for: contents of the inputs, not their places; settings, not labels.
+    """Hash of all that is requested: contents of the inputs, not their places; settings, not labels.
 
-    The code is not in it: a run keeps its place when a policy is edited, and :mod:`experiments.kept` then says that its
-    result is of other code.
+    The code is not in it: a run keeps its place when a policy is edited, and :mod:`experiments.kept` then marks its
+    result as one of other code.
     """
     content = {
         "workload": run.workload.sha256,

@@ -141,7 +141,7 @@ def _converted_for(model: ModelSpec) -> str:
 
 
 def sizes(source: Source, seed: int) -> list[int]:
-    """Compute nodes that each job of a workload asks for."""
+    """Compute nodes that each job of a workload requests."""
     if source.is_json:
         return [job.res for job in parse_batsim(source.content(), where=source.text, name=source.name).jobs]
     per_node = int(source.spec.convert.get("processors_per_node", 1))
@@ -154,6 +154,6 @@ def _too_wide(workload: Workload, machine: Machine) -> list[str]:
     if not count:
         return []
     return [
-        f"{count} of {len(workload.jobs)} jobs ask for more than the {nodes} compute nodes of {machine.name} and will "
+        f"{count} of {len(workload.jobs)} jobs request more than the {nodes} compute nodes of {machine.name} and will "
         "be rejected (--platform can name a larger machine)"
     ]

@@ -49,7 +49,7 @@ def write_jobs(
     records
         Jobs that came to their end, by full id (``w0!15``).
     spans
-        When the sub-jobs of each job ran, by workload; default: as ``jobs.csv`` says.
+        When the sub-jobs of each job ran, by workload; default: as in ``jobs.csv``.
     uncontended_s
         How long each job would have taken without others beside it (s); ``None`` leaves those columns out.
 

@@ -1,6 +1,6 @@
 """What is kept of earlier commands, and whether it may be taken for a result of this one: one law for all commands.
 
-A result is kept with a digest of what was asked for (inputs and settings), a hash of the code that made it
+A result is kept with a digest of what was requested (inputs and settings), a hash of the code that made it
 (:mod:`experiments.codehash`), that code's commit, and the sha256 of its contents. Next time it is
 
 * *current* where all are as they would be now;
@@ -90,7 +90,7 @@ class _Code(msgspec.Struct, frozen=True):
 
 
 class _Record(msgspec.Struct, frozen=True):
-    """What a run's ``run.json`` says of itself."""
+    """What a run's ``run.json`` has of its making."""
 
     id: str
     configuration: _Code
@@ -104,7 +104,7 @@ def digest(asked: Any) -> str:
 
 
 def judge(*, asked: bool, code: bool, contents: bool) -> Standing:
-    """Say what a result is, from what is as it should be: the question, the code, the contents."""
+    """Classify a result by what is as it should be: the request, the code, the contents."""
     if not (asked and contents):
         return Standing.NO_RESULT
     return Standing.CURRENT if code else Standing.OTHER_CODE
@@ -136,7 +136,7 @@ def keep(path: Path, asked: Any, code: str, result: Any) -> None:
 
 
 def look(path: Path, asked: Any, code: str) -> Found:
-    """Say what a file is to a command that asks for this with this code."""
+    """Classify a file for a command that requests this with this code."""
     if not path.exists():
         return Found(Standing.MISSING, path.stem)
     envelope = _open(path)
@@ -148,7 +148,7 @@ def look(path: Path, asked: Any, code: str) -> Found:
 
 
 def look_at_run(folder: Path, run: RunSpec) -> Found:
-    """Say what a run's folder is to a command that asks for this run; its ``run.json`` is the envelope."""
+    """Classify a run's folder for a command that requests this run; its ``run.json`` is the envelope."""
     record = read_json(folder / RUN_FILE)
     if record.get("status") != FINISHED:
         return Found(Standing.MISSING, run.id)
@@ -175,12 +175,12 @@ def read(path: Path, kind: type[T]) -> T:
 
 
 def choose(found: Mapping[Item, Found], console: Console, *, rerun: bool, what: str = "runs") -> list[Item]:
-    """Say what is kept, and choose what is to be done.
+    """Report what is kept, and choose what is to be done.
 
     Parameters
     ----------
     found
-        What there is of everything that is asked for.
+        What there is of everything that is requested.
     console
         Where every result that is not current is announced.
     rerun
@@ -213,7 +213,7 @@ def left(found: Mapping[Item, Found], todo: Iterable[Item]) -> list[Found]:
 
 
 def remind(old: Sequence[Found], console: Console, *, what: str = "runs") -> None:
-    """Say below the results how many of them were made by other code (:func:`left`)."""
+    """Print below the results how many of them were made by other code (:func:`left`)."""
     if old:
         _say(console, f"note: {_of_other_code(old, what)}; --rerun does them again")
 

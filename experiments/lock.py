@@ -23,7 +23,7 @@ _held: set[int] = set()
 def results_folder(path: Path) -> Iterator[Path]:
     """Make a folder of results and hold it until the end of the block.
 
-    The kernel holds the lock (``flock``) and frees it when this process ends, however it ends; what the file says is
+    The kernel holds the lock (``flock``) and frees it when this process ends, however it ends; the text in the file is
     for people.
 
     Raises
@@ -67,8 +67,8 @@ def _busy(folder: Path) -> str:
     holder = read_json(folder / LOCK_FILE)
     names = ("pid", "host", "since")
     words = [str(holder.get(name, "?")) for name in names]
-    who = "process {} on {} since {}".format(*words)
-    return f"{str(folder)!r} is being written by {who}: wait until it is done, or name another folder with --out"
+    writer = "process {} on {} since {}".format(*words)
+    return f"{str(folder)!r} is being written by {writer}: wait until it is done, or name another folder with --out"
 
 
 def _let_go(stream: int) -> None:

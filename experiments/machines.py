@@ -19,7 +19,7 @@ from platforms.xml_reader import parse_platform
 from workloads.machine_facts import MachineFacts
 
 AUTO = "auto"
-"""Asks for the machine of the thesis where a workload fits on it, else for one of its kind that is large enough."""
+"""Stands for the machine of the thesis where a workload fits on it, else for one of its kind that is large enough."""
 
 FIT = "fit:"
 """Beginning of the source of a machine that was made to fit (``fit:1152``)."""
@@ -44,9 +44,9 @@ class Machine:
     xml
         SimGrid platform file.
     facts
-        What converters of logs must know.
+        What converters of logs need.
     notes
-        What the user should be told.
+        Notes for the user.
     """
 
     name: str
@@ -84,7 +84,7 @@ def _text(source: str) -> str:
 
 
 def _with_paths(xml: str, source: str) -> tuple[str, tuple[str, ...]]:
-    """A user's own XML with the levels on the way to its file system, and what the user should know of them."""
+    """A user's own XML with the levels on the way to its file system, and notes on them for the user."""
     platform = parse_platform(xml, source)
     if states_paths(platform) or not has_file_system(platform):
         return xml, ()

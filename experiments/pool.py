@@ -146,7 +146,7 @@ class Pool(Generic[Task]):
 
 
 def _main(work: Callable[[Any, Report], None], task: Any, connection: Connection) -> None:
-    """Run one task in its own process and say how it went."""
+    """Run one task in its own process and report how it went."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:

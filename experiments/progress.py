@@ -1,4 +1,4 @@
-"""What the user sees while a campaign runs: bars on a terminal, plain lines elsewhere."""
+"""What is shown while a campaign runs: bars on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def metrics_code() -> str:
 
 
 def describe(run: RunSpec) -> dict[str, Any]:
-    """What ``run.json`` says of a run apart from its outcome."""
+    """What ``run.json`` has of a run apart from its outcome."""
     return {
         "id": run.id,
         "configuration": msgspec.to_builtins(run),

@@ -14,10 +14,10 @@ REASON_COLUMNS = ("job_id", "workload_name", "time_s", "role", "binding", "estim
 
 
 class ReasonRecorder(Recorder):
-    """A recorder that also writes ``reasons.csv``; the session must have been told to explain.
+    """A recorder that also writes ``reasons.csv``; the session must have been made with ``explain``.
 
-    A row says how a pass treated a job (``role``), what kept it from starting (``binding``, empty when it started),
-    when the policy expected it to start (empty where it makes no such promise), and whose reservation stood in the way.
+    A row has how a pass treated a job (``role``), what kept it from starting (``binding``, empty when it started),
+    when the policy expected it to start (empty where it has no estimate), and which job's reservation was in the way.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a run leaves behind beside Batsim's own files: who held which burst buffers, who was refused and why."""
+"""What a run leaves behind beside Batsim's own files: which jobs held which burst buffers, refusals and reasons."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ class Recorder(Observer):
         self.submitted_jobs = 0
         self.ended_jobs = 0
 
-    def know(self, machine: Machine) -> None:
-        """Learn the machine, whose resource ids are written."""
+    def set_machine(self, machine: Machine) -> None:
+        """Take the machine, whose resource ids are written."""
         self._machine = machine
 
     def submitted(self, job: Job, now_s: float) -> None:

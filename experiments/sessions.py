@@ -21,7 +21,7 @@ SETTINGS: Mapping[str, OptionInfo] = {info.name: info for info in describe(Setti
 
 
 def session_spec(policy: PolicySpec, model: ModelSpec | None = None, seed: int = 0) -> SessionSpec:
-    """What a run's policy, job model and seed ask for."""
+    """What a run's policy, job model and seed select."""
     model = model or ModelSpec()
     return SessionSpec(
         policy.policy, policy.options, model.name, model.options, policy.session, policy.literal, None, seed

@@ -4,7 +4,7 @@
 ``jobs.csv``           one row per job, Batsim's columns; IO-Aware model: then where its time went, bytes, slowdown
 ``allocations.csv``    nodes, burst buffers and user of each started job
 ``rejections.csv``     refused jobs and why
-``reasons.csv``        why jobs waited, where that was asked for
+``reasons.csv``        why jobs waited, where that was requested
 ``machine.json``       nodes and storage nodes
 ``schedule.csv`` ...   Batsim's further files
 ``batsim_jobs.csv``    IO-Aware model, gang policies: Batsim's rows of the sub-jobs that the jobs were made of
@@ -28,7 +28,7 @@ import numpy as np
 
 from analysis.metrics import summarise
 from analysis.tables import read_run
-from experiments import alone, folders, kept, memory, players, provenance
+from experiments import folders, kept, memory, players, provenance, uncontended
 from experiments.io_phases import write_phases
 from experiments.job_table import write_jobs
 from experiments.pool import Progress, Report, describe
@@ -61,8 +61,8 @@ class Task:
     explain
         Whether to keep why jobs wait (``reasons.csv``).
     uncontended
-        IO-Aware model: whether to simulate each job alone as well (:mod:`experiments.alone`), which takes about as long
-        again.
+        IO-Aware model: whether to simulate each job by itself as well (:mod:`experiments.uncontended`), which takes
+        about as long again.
     """
 
     run: RunSpec
@@ -79,7 +79,7 @@ class Task:
 
 
 def execute(task: Task, report: Report = lambda _: None) -> None:
-    """Run a simulation and write its folder; on failure leave ``run.json`` and ``log.txt`` that say why, and raise."""
+    """Run a simulation and write its folder; on failure leave ``run.json`` and ``log.txt`` with its cause; raise."""
     with folders.scratch(task.folder) as folder:
         _execute_in(folder, task, report)
 
@@ -118,7 +118,7 @@ def _simulate(task: Task, folder: Path, report: Report) -> dict[str, float]:
     def tell(time_s: float) -> None:
         report(Progress(time_s, recorder.ended_jobs, recorder.submitted_jobs, session.waiting))
 
-    timed = TimedSession(session, tell, on_machine=recorder.know)
+    timed = TimedSession(session, tell, on_machine=recorder.set_machine)
     try:
         played = players.play(task.run, task.root, folder, timed, task.simulator)
     finally:
@@ -140,7 +140,7 @@ def _write_tables(task: Task, folder: Path, records: Mapping[str, JobRecord], sp
     """Write the table of jobs, and what further tables the job model has."""
     model = model_of(task.run)
     wanted = task.uncontended and isinstance(model, IoAware)
-    uncontended_s = alone.alone_s(task.run, task.root, records) if wanted else None
+    uncontended_s = uncontended.uncontended_s(task.run, task.root, records) if wanted else None
     write_jobs(folder, model, records, spans, uncontended_s)
     if isinstance(model, Malleable):
         write_phases(folder, [app for record in records.values() if (app := finished(record)) is not None])

@@ -89,7 +89,7 @@ def expand(spec: WorkloadSpec) -> list[Source]:
 
 
 def with_names(sources: Sequence[Source]) -> list[Source]:
-    """Tell sources of the same name apart by the folders that they come from.
+    """Distinguish sources of the same name by the folders that they come from.
 
     Raises
     ------

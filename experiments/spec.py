@@ -83,7 +83,7 @@ class ModelSpec(Struct, frozen=True):
     options
         Options by name, texts or values.
     default
-        Whether none was asked for: policies are then compared although each brings its own.
+        Whether none was requested: policies are then compared although each brings its own.
     """
 
     name: str = ""
@@ -153,7 +153,7 @@ class Campaign(Struct, frozen=True):
     explain
         Whether each run keeps why its jobs waited.
     uncontended
-        Whether IO-Aware runs also simulate each job alone, to say how much contention slowed it down.
+        Whether IO-Aware runs also simulate each job without contention, for its slowdown by contention.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Measures decisions from outside: the scheduler's core never sees a clock."""
+"""Measures decisions from outside: the scheduler's core has no clock."""
 
 from __future__ import annotations
 

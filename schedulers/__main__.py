@@ -1,6 +1,6 @@
 """Command line of the service: ``python -m schedulers POLICY`` and ``python -m schedulers replay FILE POLICY``.
 
-Assembly only: this is the one place that knows the table of policies, the execution models and the codec at once.
+Assembly only: this is the one place that has the table of policies, the execution models and the codec at once.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def build_session(options: argparse.Namespace) -> Session:
 
 
 def spec_of(options: argparse.Namespace) -> SessionSpec:
-    """What the options of the command line ask for."""
+    """What the options of the command line select."""
     from schedulers import kernels
 
     kernels.warm_up(_say)
@@ -210,7 +210,7 @@ def _add_session_arguments(parser: argparse.ArgumentParser) -> None:
         words = f"{info.help}: {info.expected} (default: {show(info.default)})".replace("%", "%%")
         add(f"--{info.name.replace('_', '-')}", default=None, metavar="VALUE", help=words)
     add_former(parser)
-    add("-v", "--verbose", action="count", default=0, help="tell what happens to each job; -vv also why jobs wait")
+    add("-v", "--verbose", action="count", default=0, help="log what happens to each job; -vv also why jobs wait")
 
 
 def _positive(text: str) -> float:

@@ -79,7 +79,7 @@ class Settings:
     )
     io_control: IoControl = option(
         IoControl.SHARED,
-        help="who may use the file system at a time: every job, or one job per I/O node (models with transfers)",
+        help="which jobs may use the file system at a time: all, or one job per I/O node (models with transfers)",
     )
     io_order: IoOrder = option(IoOrder.FIFO, help="whose turn is next under exclusive I/O")
     io_node_depth: int = option(
@@ -97,7 +97,7 @@ FORMER_SETTINGS: Mapping[str, str] = {
     for model in ("io", "malleable")
     for name in MODELS[model].__dataclass_fields__  # type: ignore[attr-defined]  # every model is a dataclass
 }
-"""What once were settings, and how ``--model`` says it now."""
+"""What once were settings, and their spelling with ``--model`` now."""
 
 
 def refuse_former(name: str) -> None:
@@ -195,7 +195,7 @@ def assemble(
     literal
         Follow the published experiment: one pass per event, its timeline.
     cadence
-        When the policy is called; default: what ``literal`` asks for.
+        When the policy is called; default: as ``literal`` requires.
     burst_buffer_bytes, location_shape
         See :class:`schedulers.core.machine.MachineDefaults`.
     on_record
@@ -240,7 +240,7 @@ def assemble(
 
 @dataclass(frozen=True)
 class SessionSpec:
-    """What a user asks for, as every door reads it (command line, pybatsim, campaigns): names, and texts or values.
+    """What a user selects, as every door reads it (command line, pybatsim, campaigns): names, and texts or values.
 
     Attributes
     ----------
@@ -305,7 +305,7 @@ class SessionSpec:
 
 
 def spec_from(options: Mapping[str, Any]) -> SessionSpec:
-    """What a JSON object asks for (pybatsim's launcher), with JSON's own types.
+    """What a JSON object selects (pybatsim's launcher), with JSON's own types.
 
     ``policy`` and ``model`` are texts as on the command line, ``model`` may also be an object with ``name`` and the
     model's options; ``options`` are the policy's.

@@ -1,4 +1,4 @@
-"""The error tree. Each class says whose fault it is; each message says what was expected, what came, and where.
+"""The error tree. Each class names the side at fault; each message has what was expected, what came, and where.
 
 ::
 
@@ -10,7 +10,7 @@
     |   +-- LocalProtocolError     what we were about to send is illegal (our own fault)
     +-- DecisionRefused            the guard refused a policy's decision (names the job and the reason)
     +-- PeerLost                   the peer went silent (exit code 3)
-    +-- Stopped                    a signal asked the service to stop (exit code 128 + signal)
+    +-- Stopped                    a signal stopped the service (exit code 128 + signal)
 
 ``platforms`` and ``workloads`` import nothing of ours and have their own ``PlatformError`` and ``WorkloadError``,
 with the same ``exit_code``.
@@ -85,7 +85,7 @@ class PeerLost(SpillwayError):
 
 
 class Stopped(SpillwayError):
-    """A signal asked the service to stop; the exit code is the shell's for it.
+    """A signal stopped the service; the exit code is the shell's for it.
 
     Parameters
     ----------

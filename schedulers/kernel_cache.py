@@ -1,4 +1,4 @@
-"""What Numba's cache cannot know: that a compiled function holds code of functions from other files."""
+"""What Numba's cache leaves out: that a compiled function holds code of functions from other files."""
 
 from __future__ import annotations
 

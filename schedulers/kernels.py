@@ -1,4 +1,4 @@
-"""All compiled kernels of the schedulers: warm them before they are needed, and say so when that takes time."""
+"""All compiled kernels of the schedulers: warm them before they are needed, and report it when that takes time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def warm_up(report: Callable[[str], None] | None = None) -> float:
     Parameters
     ----------
     report
-        Is told in one line that kernels are being compiled, if they are.
+        Gets one line when kernels are being compiled.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Tells a session's story in lines, as it happens (``python -m schedulers -v``)."""
+"""Logs a session's events in lines, as they happen (``python -m schedulers -v``)."""
 
 from __future__ import annotations
 

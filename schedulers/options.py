@@ -279,7 +279,9 @@ def _info(policy_class: type, field: dataclasses.Field[Any], hint: Any) -> Optio
     if is_enum and not metadata["choices"]:
         metadata["choices"] = tuple(vars(kind)["_member_map_"].values())
     if kind is str and len(arms) > len(kinds) and not metadata["choices"]:
-        raise TypeError(f"{policy_class.__name__}.{field.name}: a text that may be None cannot be told from 'none'")
+        raise TypeError(
+            f"{policy_class.__name__}.{field.name}: a text that may be None cannot be distinguished from 'none'"
+        )
     return OptionInfo(name=field.name, type=kind, default=field.default, optional=len(arms) > len(kinds), **metadata)
 
 

@@ -1,13 +1,13 @@
 """Classes from outside: a policy, a job model or a controller named as ``FILE.py:CLASS`` or ``MODULE:CLASS``.
 
 Whatever can be chosen by name has one spelling: ``NAME[:key=value,...]``. :func:`split_spec` takes it apart;
-where the name says where a class stands, :func:`load_class` loads it::
+where the name gives the place of a class, :func:`load_class` loads it::
 
     name, texts = split_spec("mine.py:Greedy:depth=3")
     greedy = build(load_class(name, "policy"), texts)
 
 A class from outside is a frozen dataclass like those of the product: its fields declared by
-:func:`schedulers.options.option` are its options. What is wrong with the file is said as an
+:func:`schedulers.options.option` are its options. A fault in the file is raised as an
 :class:`schedulers.errors.OptionError` that names the file and the line.
 """
 

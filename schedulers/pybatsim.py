@@ -1,6 +1,6 @@
 """Any policy of ours under pybatsim's own launcher: ``pybatsim schedulers/pybatsim.py -o '{"policy": "easy"}'``.
 
-The launcher wants the path of a file and a class named like it. Its options are those of ``python -m schedulers``, as a
+The launcher takes the path of a file and a class named like it. Its options are those of ``python -m schedulers``, as a
 JSON object: ``policy``, ``options`` (the policy's own, an object), and the others by their long names::
 
     {"policy": "easy", "options": {"depth": 2}, "seed": 1, "model": {"name": "io", "max_phases": 5},
@@ -61,7 +61,7 @@ class Pybatsim(BatsimScheduler):  # type: ignore[misc]  # pybatsim has no types
         with _OneLineErrors():
             self._session = spec_from(options).session()
 
-    # ------------------------------------------------------------------ what pybatsim tells
+    # ------------------------------------------------------------------ what pybatsim reports
 
     def onBeforeEvents(self) -> None:  # noqa: N802
         """Begin a message."""
@@ -79,7 +79,7 @@ class Pybatsim(BatsimScheduler):  # type: ignore[misc]  # pybatsim has no types
                 enact(self, request)
 
     def onSimulationBegins(self) -> None:  # noqa: N802
-        """Tell the machine."""
+        """Report the machine."""
         bs = self.bs
         data = {
             "allow_compute_sharing": bs.allow_compute_sharing,
@@ -93,15 +93,15 @@ class Pybatsim(BatsimScheduler):  # type: ignore[misc]  # pybatsim has no types
         self._note("SIMULATION_BEGINS", data)
 
     def onSimulationEnds(self) -> None:  # noqa: N802
-        """Tell the end."""
+        """Report the end."""
         self._note("SIMULATION_ENDS", {})
 
     def onJobSubmission(self, job: Any) -> None:  # noqa: N802
-        """Tell a submission."""
+        """Report a submission."""
         self._note("JOB_SUBMITTED", {"job_id": job.id, "job": job.json_dict, "profile": job.profile_dict})
 
     def onJobCompletion(self, job: Any) -> None:  # noqa: N802
-        """Tell a completion, at its own time."""
+        """Report a completion, at its own time."""
         data = {
             "job_id": job.id,
             "job_state": job.job_state.name,
@@ -111,44 +111,44 @@ class Pybatsim(BatsimScheduler):  # type: ignore[misc]  # pybatsim has no types
         self._note("JOB_COMPLETED", data, job.finish_time)
 
     def onJobsKilled(self, jobs: Iterable[Any]) -> None:  # noqa: N802
-        """Tell kills."""
+        """Report kills."""
         progress = {job.id: job.progress for job in jobs if job.progress is not None}
         self._note("JOB_KILLED", {"job_ids": [job.id for job in jobs], "job_progress": progress})
 
     def onRequestedCall(self) -> None:  # noqa: N802
-        """Tell a wake-up."""
+        """Report a wake-up."""
         self._note("REQUESTED_CALL", {})
 
     def onNoMoreJobsInWorkloads(self) -> None:  # noqa: N802
-        """Tell that no more static jobs come."""
+        """Report that no more static jobs come."""
         self._note("NOTIFY", {"type": "no_more_static_job_to_submit"})
 
     def onNoMoreExternalEvents(self) -> None:  # noqa: N802
-        """Tell that no more external events come."""
+        """Report that no more external events come."""
         self._note("NOTIFY", {"type": "no_more_external_event_to_occur"})
 
     def onNotifyEventMachineUnavailable(self, machines: Any) -> None:  # noqa: N802
-        """Tell a failure."""
+        """Report a failure."""
         self._note("NOTIFY", {"type": "event_machine_unavailable", "resources": str(machines)})
 
     def onNotifyEventMachineAvailable(self, machines: Any) -> None:  # noqa: N802
-        """Tell a repair."""
+        """Report a repair."""
         self._note("NOTIFY", {"type": "event_machine_available", "resources": str(machines)})
 
     def onNotifyGenericEvent(self, event_data: Any) -> None:  # noqa: N802
-        """Tell a user event."""
+        """Report a user event."""
         self._note("NOTIFY", event_data)
 
     def onMachinePStateChanged(self, nodeid: tuple[int, int], pstate: Any) -> None:  # noqa: N802
-        """Tell a change of power state."""
+        """Report a change of power state."""
         self._note("RESOURCE_STATE_CHANGED", {"resources": f"{nodeid[0]}-{nodeid[1]}", "state": str(pstate)})
 
     def onReportEnergyConsumed(self, consumed_energy: float) -> None:  # noqa: N802
-        """Tell the answer to a query."""
+        """Report the answer to a query."""
         self._note("ANSWER", {"consumed_energy": consumed_energy})
 
     def onJobMessage(self, timestamp: float, job: Any, message: Any) -> None:  # noqa: N802
-        """Tell a job's message."""
+        """Report a job's message."""
         self._note("FROM_JOB_MSG", {"job_id": job.id, "msg": message}, timestamp)
 
     def onDeadlock(self) -> NoReturn:  # noqa: N802
@@ -158,14 +158,14 @@ class Pybatsim(BatsimScheduler):  # type: ignore[misc]  # pybatsim has no types
         raise AssertionError
 
     def _note(self, kind: str, data: Any, timestamp: float | None = None) -> None:
-        """Make a neutral event of what pybatsim has taken apart, through the codec that knows its form."""
+        """Make a neutral event of what pybatsim has taken apart, through the codec of its form."""
         now = self.bs.time()
         event = {"timestamp": now if timestamp is None else timestamp, "type": kind, "data": data}
         with _OneLineErrors():
             message = batsim4.decode_message(msgspec.json.encode({"now": now, "events": [event]}))
         self._events.extend(message.events)
 
-    # ------------------------------------------------------------------ what pybatsim is asked
+    # ------------------------------------------------------------------ what pybatsim is called for
 
     def _execute(self, request: ExecuteJob) -> None:
         job = self.bs.jobs[request.job_id]

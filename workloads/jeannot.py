@@ -159,8 +159,8 @@ class Jobs:
 
     def load(self, processors: int) -> float:
         """The I/O load, equation (2)."""
-        alone_s = self.periods * (self.compute_s + self.transfer_s)
-        return float((self.periods * self.transfer_s).sum() * processors / (self.nodes * alone_s).sum())
+        uncontended_s = self.periods * (self.compute_s + self.transfer_s)
+        return float((self.periods * self.transfer_s).sum() * processors / (self.nodes * uncontended_s).sum())
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,13 +412,13 @@ def periodic_job(
     bandwidth
         Of the file system, bytes per second.
     """
-    alone_s = periods * (compute_s + io_bytes / bandwidth)
-    rate = math.ceil(periods * io_bytes / alone_s / nodes) if io_bytes else 0
+    uncontended_s = periods * (compute_s + io_bytes / bandwidth)
+    rate = math.ceil(periods * io_bytes / uncontended_s / nodes) if io_bytes else 0
     profile: Profile = {
         "type": "delay",
-        "delay": alone_s,
+        "delay": uncontended_s,
         "periods": {"count": periods, "compute_s": compute_s, "io_bytes": io_bytes},
     }
     return WorkloadJob(
-        number, submit_s, nodes, f"job{number}", None, {"requested_s": alone_s, "io_rate": rate}
+        number, submit_s, nodes, f"job{number}", None, {"requested_s": uncontended_s, "io_rate": rate}
     ), profile

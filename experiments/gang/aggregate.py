@@ -78,7 +78,7 @@ class Ran:
 class _Running:
     """A job in the matrix: its place, what it still needs at an instant, and when it ends if nothing changes.
 
-    ``columns`` and ``rows`` say where it runs: its place, or, while it is ``moving`` to that with the next slice, where
+    ``columns`` and ``rows`` are where it runs: its place, or, while it is ``moving`` to that with the next slice, where
     it was, in what is left of the running slice (``rows`` 0: no more in this slice).
     """
 
@@ -123,7 +123,7 @@ def run_gang(jobs: Sequence[GangJob], setting: Setting, report: Callable[[int], 
     setting
         The scheduler.
     report
-        Told now and then how many jobs are through.
+        Called now and then with the number of jobs that are through.
     """
     return _Machine(jobs, setting, report).run()
 

@@ -48,7 +48,7 @@ def arithmetic(values: Sequence[float]) -> Estimate:
 
 @dataclass(frozen=True)
 class Table:
-    """Results of a grid, asked for by policy, load and intensity."""
+    """Results of a grid, looked up by policy, load and intensity."""
 
     grid: Grid
     results: Results

@@ -24,7 +24,7 @@ HOLDS, FAILS, OPEN = "holds", "does not hold", "not run"
 
 @dataclass(frozen=True)
 class Verdict:
-    """One statement: where it is from, what it says, what we found, and whether that agrees."""
+    """One statement: where it is from, its text, what we found, and whether that agrees."""
 
     section: str
     published: str

@@ -87,7 +87,7 @@ def run_on_wire(jobs: Sequence[GangJob], policy: Policy, platform: str = PLATFOR
     policy
         One of the gang policies.
     platform
-        A machine whose network takes no time, so that events are told at their instants.
+        A machine whose network takes no time, so that events are reported at their instants.
     """
     machine = platform_from(platform)
     width = sum(host.properties.get("role", "") in ("", "compute_node") for host in machine.hosts)

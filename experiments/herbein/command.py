@@ -127,7 +127,7 @@ def _complete(options: argparse.Namespace) -> argparse.Namespace:
     unknown = [name for name in options.policy if name not in POLICIES]
     if unknown:
         raise SpecError(f"--policy: unknown policy {unknown[0]!r}; known: {', '.join(POLICIES)}")
-    for name in ("policy", "contention", "mix"):  # said twice is said once
+    for name in ("policy", "contention", "mix"):  # given twice counts once
         setattr(options, name, list(dict.fromkeys(getattr(options, name))))
     return options
 
@@ -202,7 +202,7 @@ def _run_one(what: tuple[Point, Workload], folder: Path) -> None:
 
 
 def _show_paces(model: HerbeinModel, paces: Mapping[int, Pace], options: argparse.Namespace, console: Console) -> None:
-    """Say for every seed how the workload was scaled, and how much it asks of the machine."""
+    """Print for every seed how the workload was scaled, and its load on the machine."""
     if not paces:
         return
     title = f"Workloads: {options.jobs} jobs, sizes x {options.size_factor:g}"
@@ -259,4 +259,6 @@ def _growth(model: HerbeinModel, drawn: HerbeinOptions, out: Path, console: Cons
         table.add_row(name, *(f"{values[column] * (1000 if column.endswith('_s') else 1):.4g}" for column in names))
     console.print(table)
     write_json(out / "growth.json", found)
-    console.print("note: CPU time of the thread unless said; the first message tells the machine.", highlight=False)
+    console.print(
+        "note: CPU time of the thread unless stated; the first message describes the machine.", highlight=False
+    )

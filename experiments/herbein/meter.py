@@ -22,7 +22,7 @@ class MeteredEngine:
     engine
         Does the work.
     platform
-        The engine's: its speeds say how long a task computes.
+        The engine's: its speeds give how long a task computes.
 
     Attributes
     ----------
@@ -48,9 +48,9 @@ class MeteredEngine:
         for handle, task in zip(handles, tasks, strict=True):
             speeds = self._speeds[list(task.hosts)]
             flops = np.broadcast_to(np.asarray(task.flops, np.float64), speeds.shape)
-            alone_s = float(np.divide(flops, speeds, out=np.zeros_like(flops, np.float64), where=flops > 0).max())
+            uncontended_s = float(np.divide(flops, speeds, out=np.zeros_like(flops, np.float64), where=flops > 0).max())
             nodes = sum(host not in self._stores for host in task.hosts)
-            self._running[handle] = (nodes, now, alone_s)
+            self._running[handle] = (nodes, now, uncontended_s)
         return handles
 
     def cancel(self, handle: int) -> float:
@@ -64,8 +64,8 @@ class MeteredEngine:
         now = self._engine.clock
         for handle in ended:
             if handle in self._running:
-                nodes, start_s, alone_s = self._running.pop(handle)
-                self.rows.append((nodes, now - start_s, min(alone_s, now - start_s)))
+                nodes, start_s, uncontended_s = self._running.pop(handle)
+                self.rows.append((nodes, now - start_s, min(uncontended_s, now - start_s)))
         return ended
 
 

@@ -57,7 +57,7 @@ VALUES = (
     Published("cts1", IGNORANT, "state_change_s", "31.7", "5.4"),
 )
 """Everything that the paper gives as a number. Its efficiency ratio of 1.29 is not that of its own shares of computing
-time (100 / 79.1 = 1.26); it does not say how the two are averaged. Ours is the ratio of the shares."""
+time (100 / 79.1 = 1.26); how the two are averaged is not stated. Ours is the ratio of the shares."""
 
 
 def published(platform: str, scheduler: str, quantity: str) -> str:

@@ -53,7 +53,7 @@ def play(watch: Stopwatch, workload: Workload) -> float:
     Parameters
     ----------
     watch
-        A session that knows its machine. Events of one instant share a message.
+        A session that has got its machine. Events of one instant share a message.
     """
     heap: list[tuple[float, int, Event]] = []
     durations: dict[str, float] = {}

@@ -33,7 +33,7 @@ COLUMNS: dict[str, str] = {
     "decision_cpu_p99_s": "CPU time of a decision, 99th percentile (ms)",
     "decision_max_s": "longest decision (ms)",
 }
-"""Printed figures; decision times are wall-clock times unless said. Time between state changes: makespan over four
+"""Printed figures; decision times are wall-clock times unless stated. Time between state changes: makespan over four
 changes per job, as the paper counts them."""
 
 NOTES = (
@@ -46,16 +46,16 @@ NOTES = (
     "'time held / computing'. Ours are means over seeds, with their range.",
     "In the paper's emulator no job is killed at its time limit; neither here.",
 )
-"""Said under every table."""
+"""Printed under every table."""
 
 FLUID_NOTE = (
-    "The solver of the model 'fluid' (SimGrid's parallel tasks) may slow a wide job though its links have room, also "
-    "under I/O-aware scheduling (docs/herbein.md). The model does not tell contention apart."
+    "The solver of the model 'fluid' (SimGrid's parallel tasks) may slow a wide job though its links are not full, "
+    "also under I/O-aware scheduling (docs/herbein.md). The model does not separate contention."
 )
 
 REFUSED_NOTE = (
     "Refused jobs count nowhere: where the I/O-aware scheduler refuses some (diverse rates), its turnaround is that of "
-    "fewer and smaller jobs, and the turnaround ratio says little."
+    "fewer and smaller jobs, and the turnaround ratio means little."
 )
 
 Rows = Mapping[Point, Mapping[str, float]]

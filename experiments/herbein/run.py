@@ -96,9 +96,9 @@ class Result(msgspec.Struct, frozen=True):
     held_nodes, held_s, computing_s
         One entry per job, in order of ends, as measured at the engine: nodes, time held, time spent computing.
     decisions_s, decisions_cpu_s
-        Wall-clock seconds and CPU seconds of every answer of the scheduler but the first (it tells the machine).
+        Wall-clock seconds and CPU seconds of every answer of the scheduler but the first (which describes the machine).
     contended_percent
-        Share of the time with running jobs in which some job got less than it asked; -1 where the model cannot tell.
+        Share of the time with running jobs in which some job got less than it requested; -1 where not known.
     rejected
         Jobs that can never fit.
     wall_s
@@ -191,7 +191,7 @@ def _platform(name: str) -> Platform:
 
 
 def summary(result: Result) -> dict[str, float]:
-    """The figures of one run (:data:`experiments.herbein.report.COLUMNS` says what they mean)."""
+    """The figures of one run (:data:`experiments.herbein.report.COLUMNS` has what they mean)."""
     nodes, start, end = (np.array(column, np.float64) for column in (result.nodes, result.start_s, result.end_s))
     computing, held, width = np.array(result.computing_s), np.array(result.held_s), np.array(result.held_nodes)
     submit = np.array(result.submit_s)
@@ -218,7 +218,7 @@ def summary(result: Result) -> dict[str, float]:
 
 
 def file_of(point: Point, workload: Workload, folder: Path) -> Path:
-    """Where a run's result is kept: the name tells the point and the workload, whatever made it."""
+    """Where a run's result is kept: the name has the point and the workload, whatever made it."""
     return folder / f"{point.id}_{workload.checksum[:8]}.json"
 
 

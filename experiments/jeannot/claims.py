@@ -1,4 +1,4 @@
-"""What the paper says, as claims that data can support or contradict.
+"""The paper's statements, as claims that data can support or contradict.
 
 A claim turns the results of the grid into values, one per pair of executions of the same workload (or per series of
 loads of the same draw), which are positive where the claim is right. :mod:`experiments.jeannot.verdicts` tests them.

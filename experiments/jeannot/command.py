@@ -268,7 +268,7 @@ def _selector(
 
 
 def _recommend(options: argparse.Namespace, console: Console) -> int:
-    """Measure a workload and say which of the two suits it."""
+    """Measure a workload and recommend one of the two."""
     path: Path = options.out / _slug(options) / SELECTOR
     found = kept.look(path, SELECTOR, code_of(LEARNS))
     if found.standing in (Standing.MISSING, Standing.NO_RESULT):

@@ -94,7 +94,7 @@ class Channel:
 
     @property
     def busy(self) -> bool:
-        """Whether somebody transfers."""
+        """Whether any job transfers."""
         return bool(self._ends)
 
     def begin(self, key: str, volume: float, now_s: float) -> None:
@@ -131,7 +131,7 @@ class Direct:
     Parameters
     ----------
     gate
-        Who may transfer.
+        Decides which jobs may transfer.
     bandwidth
         Of the file system, bytes per second.
     """
@@ -161,7 +161,7 @@ class Direct:
         raise NotImplementedError("jobs are not moved here")
 
     def settle(self, now_s: float) -> Sequence[Request]:
-        """Everything has been said already."""
+        """All requests have been returned already."""
         return ()
 
     def start(self, job: Job, allocation: Allocation, now_s: float) -> Step:

@@ -23,7 +23,7 @@ SEED = 20230518
 
 
 class Tested(NamedTuple):
-    """A sample of values of which a claim says that they are positive.
+    """A sample of values that a claim states to be positive.
 
     Attributes
     ----------

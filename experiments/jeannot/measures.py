@@ -6,8 +6,8 @@ Definitions (the paper's section "Evaluation criterion", made exact):
   for a start is not (all jobs are there from the beginning).
 * *utilisation*: processor-seconds of computing over all processor-seconds.
 * *idle ratio*: processor-seconds that no job held over all, until the last job ends (Figure 9).
-* *course*: means over equal parts of the execution. The paper does not say where its steady state begins and ends; ours
-  lies between a tenth and six tenths of the execution.
+* *course*: means over equal parts of the execution. The paper does not state where its steady state begins and ends;
+  ours lies between a tenth and six tenths of the execution.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def _course(start: Floats, end: Floats, weight: Floats, makespan: float) -> list
 
 def _io_share(job: Job, bandwidth: float) -> float:
     operations = operations_of(job.profile)
-    return operations.io_bytes / bandwidth / operations.alone_s(bandwidth) if operations else 0.0
+    return operations.io_bytes / bandwidth / operations.uncontended_s(bandwidth) if operations else 0.0
 
 
 def _rounded(values: Floats) -> list[float]:

@@ -219,6 +219,6 @@ def _platform(name: str) -> Platform:
 
 @lru_cache(maxsize=2)
 def begins(name: str) -> SimulationBegins:
-    """What the simulator says of a platform first."""
+    """The simulator's first message, which describes a platform."""
     machines = Machines(_platform(name), {})
     return SimulationBegins(0.0, machines.compute_infos, machines.storage_infos, BatsimConfig())

@@ -11,7 +11,7 @@ monitoring (Darshan) and of users.
   the strict constraint of lists binds.
 
 Two linear models (ridge) predict by how much packs (Max) differ from LS: in makespan (the platform's view) and in mean
-stretch (the user's), both as logarithms of ratios. The objective chosen decides which is asked.
+stretch (the user's), both as logarithms of ratios. The objective chosen decides which is used.
 """
 
 from __future__ import annotations

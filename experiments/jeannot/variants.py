@@ -40,10 +40,10 @@ class Variant:
 VARIANTS: Mapping[str, Variant] = {
     "as chosen": Variant("the experiment's own choices, on the variants' fewer loads and draws"),
     "list greedy": Variant(
-        "LS starts whatever fits, in order, and reserves for nobody", {"list_options": ("depth=0",)}
+        "LS starts whatever fits, in order, and reserves nothing", {"list_options": ("depth=0",)}
     ),
     "list plain": Variant(
-        "LS without backfilling: nobody overtakes", {"list_options": ("backfilling=false", "depth=0")}
+        "LS without backfilling: no job overtakes", {"list_options": ("backfilling=false", "depth=0")}
     ),
     "packs plain": Variant("packs without backfilling", {"pack_options": ("backfilling=false",)}),
     "packs strict": Variant("packs under the strict constraint", {"pack_options": ("constraint=strict",)}),

@@ -1,4 +1,4 @@
-"""What our data say to the paper's claims.
+"""Verdicts of our data on the paper's claims.
 
 Every claim is tested with the sign-flip permutation test of its paired differences
 (:mod:`experiments.jeannot.inference`); the p-values of all claims together are adjusted with Holm's method. A lesson,
@@ -30,7 +30,7 @@ class Verdict:
     verdict
         :data:`HOLDS`, :data:`CONTRARY` or :data:`OPEN`.
     by_family
-        The same test per family of workloads, where the values can be told apart.
+        The same test per family of workloads, where the values can be distinguished.
     """
 
     claim: Claim

@@ -89,7 +89,7 @@ def cells_of(scope: Scope) -> Iterator[Cell]:
             yield Cell("four", (("total", total), ("rule", rule), ("order", order), ("seed", seed)))
     for seed, policy in itertools.product(range(scope.machine_seeds), scope.policies):
         for share, control in itertools.product(scope.shares, scope.controls):
-            if (share == 0) != (control == NONE):  # nobody to control, or the same as with nobody
+            if (share == 0) != (control == NONE):  # nothing to control, or the same as without malleable jobs
                 continue
             yield Cell(
                 "machine",

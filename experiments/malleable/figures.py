@@ -99,7 +99,7 @@ def _io_times(results: Results) -> Axes:
 
 
 def _four(results: Results) -> Axes:
-    """Who has how many processes; FLOPS against fair; delays."""
+    """Numbers of processes; FLOPS against fair; delays."""
     found = four_table(results)
     totals = sorted({total for total, *_ in found})
     rules = [rule for rule in RULES if (totals[0], rule, ORDERS[0]) in found]

@@ -1,4 +1,4 @@
-"""The four applications of Table 2 on machines of growing size: who gets idle slots, delays, aggregated FLOPS.
+"""The four applications of Table 2 on machines of growing size: which get idle slots, delays, aggregated FLOPS.
 
 Assumptions (the paper gives Table 2 and no curves):
 
@@ -6,9 +6,9 @@ Assumptions (the paper gives Table 2 and no curves):
   for A1, A2 and A4 alike: equal numbers of iterations between I/O phases, 100 here, at 1.17e-8 s per entry. A3 then
   has 340.
 * Communication is an all-gather: ``2e-4 s x n + 1e-6 s x N`` per iteration, so that the small application A3 scales
-  worst and none linearly, as section 5.2 says. The rest of Table 2's CPU time is computation and scales with ``1/n``.
+  worst and none linearly, as in section 5.2. The rest of Table 2's CPU time is computation and scales with ``1/n``.
 * I/O phases take Table 2's time whatever the number of processes.
-* Who writes next when several wait: the paper does not say. First come, first served, or who has least to write.
+* Which writes next when several wait: not in the paper. First come, first served, or the one with least to write.
 * The two constants of the communication and the weight 2 of the I/O ratio were picked among 75 combinations so that the
   paper's order of the rules comes out where the smallest write goes first; other combinations give it in two of the
   four scenarios or so, and none gave it in more than two with first come, first served.

@@ -41,7 +41,7 @@ class Diary(Observer):
     Attributes
     ----------
     jobs
-        ``(submitted, started, ended, nodes asked for, ended well)`` of every job that ran, in order of ends.
+        ``(submitted, started, ended, nodes requested, ended well)`` of every job that ran, in order of ends.
     held_node_s
         Nodes held times seconds, lent ones included.
     """

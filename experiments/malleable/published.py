@@ -34,13 +34,13 @@ class Published:
     name
         Name of our measure.
     value
-        What the paper says.
+        The paper's statement.
     rule
         ``within``: ours may differ by the tolerance; ``at most``, ``at least``: ours is as good or better.
     tolerance, unit
         In the value's unit.
     section, statement
-        Where the paper says it, and what.
+        Where the paper has it, and its text.
     fitted
         Whether a parameter of ours was chosen to give this value: then agreement is no result.
     """

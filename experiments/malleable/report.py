@@ -21,14 +21,14 @@ from experiments.malleable.published import Published, Verdict, read_published
 
 NOTES = (
     "All of this is simulated: the paper gives neither performance curves nor periods, so those were fitted to the "
-    "numbers in its text (experiments/malleable/jacobi.py and four.py say which).",
-    "C: two applications that stay in step (as the paper's I/O times without control say) wait for each other once, "
+    "numbers in its text (experiments/malleable/jacobi.py and four.py name them).",
+    "C: two applications that stay in step (as by the paper's I/O times without control) wait for each other once, "
     "not at every phase. Delays of 64.7 s in all need a second application that is 1.3 s faster per period: case "
     "'C drifting'. One pair of periods does not give both.",
     "D: every predicted collision is avoided, so that shifting leaves no delay; the paper's 11 s are "
     "what two collisions that are not avoided would cost.",
-    "four: beyond 82 processes the applications ask for about as much I/O as one at a time can be served (their I/O "
-    "ratios add up to 1) and fall into step. Who writes next then matters as much as who has how many processes: "
+    "four: beyond 82 processes the applications need about as much I/O as one at a time can be served (their I/O "
+    "ratios add up to 1) and fall into step. Which one writes next then matters as much as their numbers of processes: "
     "the published order and gains come out when the smallest write goes first, not with first come, first served.",
 )
 
@@ -132,7 +132,7 @@ def _show_machine(results: Results, console: Console) -> None:
 
 
 _STATEMENT = ("name", "section", "statement", "value", "rule", "tolerance", "unit")
-"""Columns of ``verdicts.csv`` that come from the paper; ``value`` is what it says."""
+"""Columns of ``verdicts.csv`` that come from the paper; ``value`` is the published one."""
 
 
 def write(results: Results, judged: Judged, folder: Path) -> list[Path]:

@@ -21,7 +21,7 @@ from experiments.inputs import Inputs
 from experiments.spec import PolicySpec, RunSpec
 from experiments.thesis import campaign
 from experiments.thesis.campaign import MODELS, SEEDS, report_failures
-from experiments.thesis.ceiling import CLAIRVOYANT, Battle, told
+from experiments.thesis.ceiling import CLAIRVOYANT, Battle, with_runtimes
 from experiments.thesis.document import Block, Heading, Paragraph, Table, to_csv, to_html, to_markdown
 from experiments.thesis.figures import MODEL_NAMES
 from experiments.thesis.holdout import parse_holdout, prepare_holdout
@@ -118,9 +118,9 @@ def run_beyond(options: argparse.Namespace, root: Path, console: Console) -> int
 def _clairvoyant(
     battles: Sequence[Battle], inputs: Inputs, results: Results, seeds: Sequence[int]
 ) -> Iterator[RunSpec]:
-    """List the runs of policies that know the runtimes (:mod:`experiments.thesis.ceiling`)."""
+    """List the runs of policies with known runtimes (:mod:`experiments.thesis.ceiling`)."""
     for battle in battles:
-        workloads = told(battle, inputs, results, results.root)
+        workloads = with_runtimes(battle, inputs, results, results.root)
         yield from campaign.cross(inputs, workloads, [battle.platform], battle.model, CLAIRVOYANT, seeds)
 
 

@@ -1,7 +1,7 @@
-"""What better predictions of runtimes could gain at most: plan policies that know how long every job will take.
+"""What better predictions of runtimes could gain at most: plan policies with the runtime of every job known.
 
-What is told to them is how long each job took under the published schedule to beat (first seed). Under another schedule
-contention differs a little, so knowledge is perfect but for that.
+The runtimes are those that the jobs had under the published schedule to beat (first seed). Under another schedule
+contention differs a little; but for that they are exact.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CLAIRVOYANT: tuple[PolicySpec, ...] = tuple(
     )
     for name in ("plan", "plan-mean", "plan-sum")
 )
-"""What knows the runtimes, and therefore plans with the whole of them."""
+"""Policies with known runtimes, which therefore plan with the whole of them."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class Battle:
     platform: PlatformSpec
 
 
-def told(battle: Battle, inputs: Inputs, results: Results, root: Path) -> tuple[WorkloadSpec, ...]:
-    """Write copies of a log's periods whose jobs say how long they will take; leave out what has not run.
+def with_runtimes(battle: Battle, inputs: Inputs, results: Results, root: Path) -> tuple[WorkloadSpec, ...]:
+    """Write copies of a log's periods whose jobs state how long they will take; leave out what has not run.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ def tally(checks: Sequence[Check]) -> Table:
         if found:
             close = sum(check.verdict in (Verdict.MET, Verdict.WITHIN) for check in found)
             share = f"{100 * close / len(found):.0f} %"
-            wanted = "required" if judged else "told only"
+            wanted = "required" if judged else "only reported"
             names = group.value, MODEL_NAMES[model], _tolerances(found), wanted
             rows.append((*names, str(len(found)), str(close), share))
     return Table(("compared", "model", "tolerance", "judged", "values", "close", "share"), rows)

@@ -73,7 +73,7 @@ class Check:
     absolute
         Whether the deviation is a difference.
     judged
-        Whether the tolerance is a requirement; else it is only told whether the value is within it.
+        Whether the tolerance is a requirement; else it is only reported whether the value is within it.
     """
 
     group: Group

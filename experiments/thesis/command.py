@@ -1,4 +1,4 @@
-"""``run_experiments.py thesis``: repeat the evaluation of Kopanski's thesis and say how close it came."""
+"""``run_experiments.py thesis``: repeat the evaluation of Kopanski's thesis and report how close it came."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def parse_parts(text: str) -> tuple[int, ...]:
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="run_experiments.py thesis",
-        description="Repeat the evaluation of Kopanski's thesis (2020) with its own rules, and say figure by figure "
+        description="Repeat the evaluation of Kopanski's thesis (2020) with its own rules, and report figure by figure "
         "how close it came. Finished runs are kept: the same command goes on where it stopped.",
         epilog="The published inputs are looked for in --data, else in the folder data/kth of $SPILLWAY_DATA; without "
         "them they are drawn anew from the KTH log.",
@@ -116,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "--ceiling",
         action="store_true",
-        help="compare policies that know every runtime, too: what better predictions could gain at most",
+        help="compare policies with every runtime known, too: what better predictions could gain at most",
     )
     add(
         "--holdout",

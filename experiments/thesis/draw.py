@@ -101,7 +101,7 @@ class Artist:
         return self._save(ax, f"{family.section}-{model}-{metric}-normalised")
 
     def load(self, family: Family, workload: str, *, storage: bool) -> Path | None:
-        """What the waiting jobs ask for over time, one chart per schedule."""
+        """What the waiting jobs request over time, one chart per schedule."""
         model = family.model.value
         policies = [policy for policy in RESERVATION if self._results.has(model, workload, policy)]
         if not policies:
@@ -124,7 +124,7 @@ class Artist:
         return self._save(ax, f"{family.section}-{model}-{metric}")
 
     def gantt(self, model: str, workload: str, policy: str) -> Path | None:
-        """Who held which node and burst buffer when, for the first 3500 jobs to start."""
+        """Which job held which node and burst buffer when, for the first 3500 jobs to start."""
         if not self._results.has(model, workload, policy):
             return None
         table = self._results.table(model, workload, policy).ran()

@@ -73,7 +73,7 @@ RATIO_FIGURES = (
 """Means of the parts, divided by those of backfill-sjf-1."""
 
 LOAD_FIGURES = {Model.ALLOC: ("4.8", "4.9"), Model.IO: ("4.20", "4.21")}
-"""Compute nodes, and burst-buffer bytes, that the waiting jobs ask for; schedules of section 4.2, full workload."""
+"""Compute nodes, and burst-buffer bytes, that the waiting jobs request; schedules of section 4.2, full workload."""
 
 SYSTEM_FIGURES = {
     Model.ALLOC: {"makespan_s": "4.2", "compute_utilisation": "4.3"},

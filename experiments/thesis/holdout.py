@@ -41,7 +41,7 @@ class Holdout:
     parts
         Periods that it is cut into, >= 1.
     load
-        Offered load (node-seconds asked for over node-seconds there are, from the first to the last submission) that
+        Offered load (node-seconds requested over node-seconds there are, from the first to the last submission) that
         the arrivals are stretched or pressed to; ``None``: as logged.
     platform
         Machine; default: the thesis's where the jobs fit on it, else one like it that is large enough.

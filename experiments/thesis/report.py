@@ -42,8 +42,8 @@ def _blocks(material: Material) -> Iterator[Block]:
     yield Paragraph(
         "Required are: with the published inputs and all 16 parts, means over the parts and medians of the ratios "
         "(waiting time, turnaround time, bounded slowdown); always, equality with the published scheduler's own runs "
-        "under the real Batsim. Everything else is told only: single parts and the full workload are single draws of "
-        "chaotic schedules, and the thesis itself calls its mean slowdowns unreliable."
+        "under the real Batsim. Everything else is only reported: single parts and the full workload are single draws "
+        "of chaotic schedules, and the thesis itself calls its mean slowdowns unreliable."
     )
     yield tally(material.checks)
     missed = [check for check in material.checks if check.verdict is Verdict.MISSED]
@@ -188,7 +188,7 @@ def _seeds(material: Material) -> Iterator[Block]:
             "Means over the parts. A published value is one draw, and so is each of our seeds; 'one draw' is the "
             "standard deviation of such a draw, from the spread of our seeds within each part, and 'distance' what "
             "lies between the published value and our mean, in standard errors of that difference: between -2 and 2 "
-            "it may well be chance, whatever the tolerance says."
+            "it may well be chance, whatever the tolerance."
         )
         names = ("schedule", "model", "metric", "published", "our mean", "one draw", "distance", "by seed")
         yield Table(names, rows)

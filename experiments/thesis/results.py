@@ -1,4 +1,4 @@
-"""What the finished runs of a campaign say, by model, workload and schedule."""
+"""Results of the finished runs of a campaign, by model, workload and schedule."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Material:
     Attributes
     ----------
     scope
-        What was asked for.
+        What was requested.
     results
         The finished runs.
     published
@@ -63,7 +63,7 @@ class Material:
 
     @property
     def part_names(self) -> list[str]:
-        """Names of the parts that were asked for."""
+        """Names of the parts that were requested."""
         return [f"part-{number}" for number in self.scope.parts]
 
 
@@ -141,7 +141,7 @@ def _loads(material: Material, artist: Artist, section: str) -> Iterator[Block]:
             path = artist.load(family, workload, storage=storage)
             if path is not None:
                 yield Heading(f"Figure {number}: {'storage' if storage else 'compute'} load", 3)
-                yield Image(path, f"Like Figure {number}; {workload}. What the waiting jobs ask for over time.")
+                yield Image(path, f"Like Figure {number}; {workload}. What the waiting jobs request over time.")
 
 
 def _parts(material: Material, artist: Artist, section: str) -> Iterator[Block]:

@@ -7,12 +7,12 @@
       "malleable": {
         "iterations": 2000, "io_every": 250,     a collective write after every 250 iterations
         "control_every": 50,                     where the size may change; divides io_every
-        "minimum": 64, "maximum": 300,           nodes; default: what the job asks for
+        "minimum": 64, "maximum": 300,           nodes; default: what the job requests
         "overhead": 2.0,                         seconds of one reconfiguration
         "io_bytes": 11.9e9,                      written per I/O phase by all nodes together
         "model": {"nodes": [64, 128], "cpu": [1.9, 1.0], "comm": [0.1, 0.15], "io": [8.5, 8.5]},
         "variation": [1.0, 1.01, 0.99],          optional: what an interval really takes, relative to the model
-        "requests": [{"iteration": 500, "nodes": 128}]    optional: sizes that it asks for itself, at control points
+        "requests": [{"iteration": 500, "nodes": 128}]    optional: sizes that it requests itself, at control points
       }
     }
 
@@ -80,7 +80,7 @@ _COLUMNS = ("nodes", "cpu", "comm", "io")
 
 
 class SizeRequest(NamedTuple):
-    """A change of size that an application itself asks for: ``nodes`` from the control point ``iteration`` on."""
+    """A change of size that an application itself requests: ``nodes`` from the control point ``iteration`` on."""
 
     iteration: int
     nodes: int
@@ -107,9 +107,9 @@ class Application:
         Times by size; its sizes are those that the application can have.
     variation
         Real over modelled duration of the intervals between control points, one after another, repeated from the
-        beginning when they run out. The scheduler's predictions do not know it.
+        beginning when they run out. Not used in the scheduler's predictions.
     requests
-        Changes of size that the application itself asks for, in order.
+        Changes of size that the application itself requests, in order.
     """
 
     iterations: int
@@ -152,7 +152,7 @@ class Application:
         return bool(self.io_every) and iteration > 0 and iteration % self.io_every == 0
 
     def requested_nodes(self, iteration: int) -> int | None:
-        """Nodes that the application asks for at a control point; ``None`` where it asks for nothing."""
+        """Nodes that the application requests at a control point; ``None`` where it requests nothing."""
         return next((one.nodes for one in self.requests if one.iteration == iteration), None)
 
     def interval_s(self, begin: int, end: int, nodes: int) -> float:
@@ -162,7 +162,7 @@ class Application:
 
 
 def read_application(description: Mapping[str, Any], nodes: int) -> Application:
-    """Read the object ``malleable`` of a job that asks for ``nodes`` nodes.
+    """Read the object ``malleable`` of a job that requests ``nodes`` nodes.
 
     Raises
     ------
@@ -181,7 +181,7 @@ def read_application(description: Mapping[str, Any], nodes: int) -> Application:
         raise ValueError(f"{FIELD}.control_every: {control_every} does not divide io_every, which is {io_every}")
     minimum, maximum = _whole(description, "minimum", 1, nodes), _whole(description, "maximum", 1, nodes)
     if not minimum <= nodes <= maximum:
-        raise ValueError(f"{FIELD}: the job asks for {nodes} nodes, outside of its sizes {minimum} to {maximum}")
+        raise ValueError(f"{FIELD}: the job requests {nodes} nodes, outside of its sizes {minimum} to {maximum}")
     try:
         model = _model(description.get("model"), minimum, maximum)
     except ValueError as error:

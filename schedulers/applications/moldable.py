@@ -9,7 +9,7 @@ from schedulers.core.job import Job
 
 
 def run_s(application: Application) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Modelled seconds of a whole run, by size from the minimum on; I/O as long as the model says."""
+    """Modelled seconds of a whole run, by size from the minimum on; I/O as long as in the model."""
     phases = application.iterations // application.io_every if application.io_every else 0
     return application.iterations * application.model.iterations_s + phases * application.model.io_s
 
@@ -17,7 +17,7 @@ def run_s(application: Application) -> np.ndarray[tuple[int], np.dtype[np.float6
 class Moldable:
     """Fewest nodes that a job may start on: down to its application's minimum, but no fewer than its walltime allows.
 
-    A start is on fewer nodes than the job asks for only where the model's whole run ends within the walltime, for this
+    A start is on fewer nodes than the job requests only where the model's whole run ends within the walltime, for this
     and every larger size up to the request.
     """
 

@@ -2,7 +2,7 @@
 
 The first waiting job is the oldest: no later one is served this way before it. Applications shrink at their next
 control points, the fewest that suffice, those with the most nodes to spare first, and none by more than it takes. None
-shrinks below its minimum, nor so far that it would miss its walltime. Nothing is asked for unless the waiting job then
+shrinks below its minimum, nor so far that it would miss its walltime. Nothing is requested unless the waiting job then
 fits: nodes, burst buffers and bandwidth.
 """
 

@@ -58,7 +58,7 @@ class Control:
 
 @dataclass(frozen=True)
 class Controllers:
-    """Collect nodes for a waiting job, grant what applications ask for, resolve collisions, share what is left idle.
+    """Collect nodes for a waiting job, grant what applications request, resolve collisions, share what is left idle.
 
     While nodes are collected none are lent or given: what has come back already must not go out again.
 
@@ -69,7 +69,7 @@ class Controllers:
     shrink
         Whether applications shrink below the size that they were started with to admit a waiting job.
     outside
-        A controller of the user's own; ``None`` for none. It decides after the interference controller and sees what
+        A controller of the user's own; ``None`` for none. It decides after the interference controller and gets what
         that agreed on; expansion shares what both leave idle.
     """
 

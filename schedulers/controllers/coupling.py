@@ -73,7 +73,7 @@ def coupled_size(
 
     The time of an I/O phase does not change with the size, so that the iterations alone have to make the difference:
     the size whose period, scaled from the present one by the model, is nearest to the wanted one; of equally near ones
-    the smallest. Sizes below ``base`` are not considered: an application is not made slower than its user asked for.
+    the smallest. Sizes below ``base`` are not considered: no application is made slower than its user requested.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Evolving applications: changes of size that an application itself asks for (field ``requests``).
+"""Evolving applications: changes of size that an application itself requests (field ``requests``).
 
-A request is answered in the interval before its iteration: nodes that it gives up leave, nodes that it wants are given
-as far as they are idle then. What it does not get by its iteration it goes on without.
+A request is answered in the interval before its iteration: nodes that it gives up leave, nodes that it requests are
+granted as far as they are idle then. It goes on without those that are not granted by that iteration.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from schedulers.controllers.scene import Reason, Resize, Scene
 
 
 def due_change(view: AppView) -> int:
-    """Nodes more (or fewer) that an application asks for at its next control point; 0 for none."""
+    """Nodes more (or fewer) that an application requests at its next control point; 0 for none."""
     wanted = view.application.requested_nodes(view.next_control)
     return 0 if wanted is None or not view.willing else wanted - view.nodes
 
 
 def granted(scene: Scene, *, growing: bool = True) -> Iterator[Resize]:
-    """Grant what was asked for, in order of the applications' starts.
+    """Grant what was requested, in order of the applications' starts.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ class Collected:
     Attributes
     ----------
     wanted
-        Nodes that the first waiting job asks for that could start if lent nodes came back; 0: there is none.
+        Nodes that the first waiting job requests that could start if lent nodes came back; 0: there is none.
     missing
         Of them, those that are neither idle nor on their way back.
     lenders
@@ -107,7 +107,7 @@ def collection(scene: Scene) -> Collected:
 def give_back(collected: Collected) -> Iterator[Resize]:
     """Take lent nodes back that a waiting job misses.
 
-    They are taken where they are free first; nobody goes below the size that it was submitted with.
+    They are taken where they are free first; no application goes below the size that it was submitted with.
     """
     missing = collected.missing
     for view in collected.lenders:

@@ -172,7 +172,7 @@ class Interference:
     def _resolve(
         self, prospect: Prospect, place: int, other: int, idle: int, touched: set[int]
     ) -> tuple[int, Resize | Refusal]:
-        """Couple the periods where that is wanted and possible; else shift a phase, or say why not."""
+        """Couple the periods where that is chosen and possible; else shift a phase, or give the reason why not."""
         if self.strategy is Strategy.COUPLE:
             coupled = self._couple(prospect, place, other, idle, touched)
             if coupled is not None:

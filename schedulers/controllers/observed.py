@@ -86,7 +86,7 @@ class Observed:
     def iteration(self, nodes: int, model: PerformanceModel) -> Mean:
         """Seconds per iteration on so many nodes: observed, else what was observed last scaled by the model.
 
-        Without any observation: what the model says, with no observation counted.
+        Without any observation: the model's value, with no observation counted.
         """
         for size, mean in self.per_iteration:
             if size == nodes:

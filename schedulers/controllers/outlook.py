@@ -1,7 +1,7 @@
 """Everything that a decision needs of many running applications, as arrays.
 
-A decision about a thousand applications asks each for the same few numbers. Each knows its own
-(:attr:`schedulers.controllers.running.AppView.facts`); what is decided about them takes arrays of them.
+A decision about a thousand applications needs the same few numbers of each. Each has its own
+(:attr:`schedulers.controllers.running.AppView.facts`); decisions work on arrays of them.
 """
 
 from __future__ import annotations

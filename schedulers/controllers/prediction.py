@@ -39,7 +39,7 @@ class Phase(Struct, frozen=True, gc=False):
     Attributes
     ----------
     start_s, duration_s
-        When it comes and how long it takes when nobody disturbs it.
+        When it comes and how long it takes when no other application disturbs it.
     period_s
         Time between the starts of two I/O phases with the size that the application has now.
     error_s
@@ -88,7 +88,7 @@ def predict(
     Returns
     -------
     Phase or None
-        ``None`` when no I/O phase is left, or none was observed and the model knows no duration either.
+        ``None`` when no I/O phase is left, or none was observed and the model has no duration either.
     """
     at = application.next_io(iteration)
     if at is None:
@@ -113,5 +113,5 @@ def predict(
 
 
 def io_duration_s(application: Application, observed: Observed, nodes: int) -> float:
-    """Mean duration of the observed I/O phases; before the first, what the model says."""
+    """Mean duration of the observed I/O phases; before the first, the model's duration."""
     return observed.io.mean if observed.io.count else application.model.at(nodes).io_s

@@ -100,7 +100,7 @@ class AppView:
 
     @property
     def returnable_s(self) -> float:
-        """When nodes given to it now could be back at the latest, if they were asked for at once.
+        """When nodes given to it now could be back at the latest, if they were called back at once.
 
         They come into use at the next control point and leave at the one after it; both take a reconfiguration.
         """
@@ -131,9 +131,9 @@ class AppView:
 
     @cached_property
     def facts(self) -> tuple[float, ...]:
-        """What a decision needs to know, in the order of :data:`schedulers.controllers.outlook.FACTS`.
+        """What a decision needs, in the order of :data:`schedulers.controllers.outlook.FACTS`.
 
-        A decision asks all applications for them at once; whoever makes a view may work them out before.
+        A decision reads those of all applications at once; they may be worked out before, where a view is made.
         """
         application, steps, phase = self.application, self.steps, self.next_phase
         giving = any(step.change < 0 for step in steps)

@@ -1,4 +1,4 @@
-"""What a controller sees, and what it may ask for.
+"""What a controller gets, and what it may request.
 
 The session shows a :class:`Scene` after the policy's pass; the controller answers with :class:`Resize` intentions. The
 guard checks them, the session finds and books the nodes, the execution model does it at the control points.
@@ -37,7 +37,7 @@ class IoEnded(Struct, frozen=True, gc=False):
 
 
 class Wish(Struct, frozen=True, gc=False):
-    """A waiting job: the nodes that it asks for."""
+    """A waiting job: the nodes that it requests."""
 
     nodes: int
 
@@ -118,12 +118,12 @@ class Scene:
 
     @cached_property
     def outlook(self) -> Outlook:
-        """The applications as arrays, made when first asked for."""
+        """The applications as arrays, made on first use."""
         return Outlook.of(self.applications)
 
     @cached_property
     def evolving(self) -> bool:
-        """Whether any application asks for changes itself."""
+        """Whether any application requests changes itself."""
         return any(view.application.requests for view in self.applications)
 
     @cached_property

@@ -75,7 +75,7 @@ def balance(gain: float, io_ratio: float, weight: float) -> float:
     weight 0 it is Algorithm 5; with 1, the default, an application with half the I/O ratio may have half the gain.
     A gain that is not positive counts as it is: nodes that slow an application down are never given.
 
-    The paper only says that the choice "balances a small I/O ratio and a large speed-up improvement".
+    All that the paper has is that the choice "balances a small I/O ratio and a large speed-up improvement".
     """
     return gain / max(io_ratio, LEAST_RATIO) ** weight if gain > 0 else gain
 

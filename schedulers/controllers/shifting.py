@@ -73,7 +73,7 @@ def select_application(first: Phase, second: Phase, equal: float, similar: float
 
 
 def obtain_shift(shifted: Phase, other: Phase) -> float:
-    """Tell how much earlier a phase must come to end when the other begins (paper: ``obtain_shift``), in seconds.
+    """Return how much earlier a phase must come to end when the other begins (paper: ``obtain_shift``), in seconds.
 
     Figure 7 (it comes after the other): its own duration and the time by which the other began before it. Figure 8 (it
     comes before the other): the overlap. Both are the same difference.

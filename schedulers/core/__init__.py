@@ -1,1 +1,1 @@
-"""The session and what it keeps: machine, jobs, ledger, cluster, guard. Knows no policy and no job model."""
+"""The session and what it keeps: machine, jobs, ledger, cluster, guard. Independent of policies and job models."""

@@ -69,8 +69,8 @@ def fits_beside(
     machine: Machine,
     job: Job,
     free: Sequence[int],
-    room: Sequence[int],
-    band: Sequence[int],
+    free_bytes: Sequence[int],
+    bandwidth: Sequence[int],
     left: Iterable[Allocation],
 ) -> bool:
     """Whether a job could start on what is free now and what running jobs are about to leave.
@@ -79,21 +79,21 @@ def fits_beside(
     ----------
     free
         Nodes that are free.
-    room, band
+    free_bytes, bandwidth
         Bytes left per storage node, bytes per second left per link.
     left
         What running jobs leave.
     """
-    nodes, free_bytes, bandwidth = set(free), list(room), list(band)
+    nodes, bytes_left, bandwidth_left = set(free), list(free_bytes), list(bandwidth)
     for allocation in left:
         nodes.update(allocation.nodes)
         for storage in allocation.storages:
-            free_bytes[storage] += allocation.bb_bytes
+            bytes_left[storage] += allocation.bb_bytes
         for node in allocation.nodes if allocation.io_rate and machine.links else ():
             for link in links_above(machine, node):
-                bandwidth[link] += allocation.io_rate
-    chosen = choose_nodes(machine, sorted(nodes), bandwidth, job.nodes, job.io_rate)
-    return chosen is not None and choose_storages(machine, sorted(chosen), free_bytes, job.bb_bytes) is not None
+                bandwidth_left[link] += allocation.io_rate
+    chosen = choose_nodes(machine, sorted(nodes), bandwidth_left, job.nodes, job.io_rate)
+    return chosen is not None and choose_storages(machine, sorted(chosen), bytes_left, job.bb_bytes) is not None
 
 
 def _nearest_first(machine: Machine, held: Sequence[int], free: Sequence[int]) -> list[int]:

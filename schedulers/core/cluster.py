@@ -1,4 +1,4 @@
-"""What is allocated now, and whether a job can ever run: books that refuse what does not add up, with the reason."""
+"""What is allocated now, and whether a job can ever run: accounts that refuse what does not add up, with the reason."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ NOTHING = Allocation(())
 
 
 class Limits:
-    """What the empty machine offers: tells the jobs that can never run from those that only have to wait."""
+    """What the empty machine offers: separates jobs that can never run from those that only have to wait."""
 
     def __init__(self, machine: Machine) -> None:
         self._nodes = machine.width
@@ -140,7 +140,7 @@ class Cluster:
         self._limits = Limits(machine)
         self._holder: list[str | None] = [None] * len(machine.nodes)
         self._free_bytes = [storage.capacity_bytes for storage in machine.storages]
-        self._band = [link.capacity_bytes_per_s for link in machine.links]
+        self._free_bandwidth = [link.capacity_bytes_per_s for link in machine.links]
         self._innermost: list[int] = machine.node_link.tolist() if machine.links else []
         self._held: dict[str, Held] = {}
         self._held_nodes = 0
@@ -166,7 +166,7 @@ class Cluster:
     @property
     def free_bandwidth(self) -> list[int]:
         """Bytes per second free per link."""
-        return list(self._band)
+        return list(self._free_bandwidth)
 
     @property
     def unavailable(self) -> frozenset[int]:
@@ -210,7 +210,7 @@ class Cluster:
         if job.id in self._held:
             return "the job already holds its burst buffer, or runs"
         if not job.bb_bytes:
-            return "it asks for no burst buffer that could be held"
+            return "it requests no burst buffer that could be held"
         if allocation.nodes or allocation.io_rate:
             return f"a buffer that is held before the nodes has neither nodes nor bandwidth, got {allocation}"
         return self._storage_reason(job, allocation)
@@ -300,28 +300,28 @@ class Cluster:
         """Prove that holders, free bytes and bandwidths follow from what the jobs hold."""
         holder: list[str | None] = [None] * len(self._holder)
         free_bytes = [storage.capacity_bytes for storage in self._machine.storages]
-        band = [link.capacity_bytes_per_s for link in self._machine.links]
+        bandwidth = [link.capacity_bytes_per_s for link in self._machine.links]
         for job_id, held in self._held.items():
             for node in held.nodes.nodes:
                 assert holder[node] is None, f"node {node} is held by {holder[node]!r} and {job_id!r}"
                 holder[node] = job_id
             for node in held.links.nodes if held.links.io_rate else ():
                 for link in links_above(self._machine, node):
-                    band[link] -= held.links.io_rate
+                    bandwidth[link] -= held.links.io_rate
             for storage in held.storage.storages:
                 free_bytes[storage] -= held.storage.bb_bytes
         assert holder == self._holder, "holders do not follow from the allocations"
         assert self._held_nodes == len(holder) - holder.count(None), "the number of held nodes is wrong"
         assert free_bytes == self._free_bytes, f"free bytes {self._free_bytes} should be {free_bytes}"
-        assert band == self._band, f"bandwidth {self._band} should be {band}"
+        assert bandwidth == self._free_bandwidth, f"bandwidth {self._free_bandwidth} should be {bandwidth}"
         assert min(free_bytes, default=0) >= 0, f"a storage node is over-committed: {free_bytes}"
-        assert min(band, default=0) >= 0, f"a link is over-committed: {band}"
+        assert min(bandwidth, default=0) >= 0, f"a link is over-committed: {bandwidth}"
 
     # ------------------------------------------------------------------ steps
 
     def _nodes_reason(self, job: Job, nodes: tuple[int, ...]) -> str | None:
         if len(nodes) != job.nodes and (self._machine.rows == 1 or not nodes or len(nodes) % job.nodes):
-            return f"it asks for {job.nodes} nodes, the allocation has {len(nodes)}"
+            return f"it requests {job.nodes} nodes, the allocation has {len(nodes)}"
         return self._free_reason(nodes)
 
     def _free_reason(self, nodes: tuple[int, ...]) -> str | None:
@@ -352,7 +352,7 @@ class Cluster:
         if not bb_bytes and not storages and not job.bb_bytes:
             return None
         if bb_bytes != job.bb_bytes:
-            return f"it asks for {_gb(job.bb_bytes)} of burst buffer per node, the allocation has {_gb(bb_bytes)}"
+            return f"it requests {_gb(job.bb_bytes)} of burst buffer per node, the allocation has {_gb(bb_bytes)}"
         wanted = job.nodes if job.bb_bytes else 0
         if len(storages) != wanted:
             return f"it needs {wanted} storages (one per node with a burst buffer), the allocation has {len(storages)}"
@@ -392,9 +392,9 @@ class Cluster:
         if not allocation.io_rate or not self._innermost:
             return None
         for link, size in self._flow(allocation).items():
-            if size > self._band[link]:
+            if size > self._free_bandwidth[link]:
                 name = self._machine.links[link].name
-                return f"link {name} has {_gb(self._band[link])}/s left, the allocation takes {_gb(size)}/s"
+                return f"link {name} has {_gb(self._free_bandwidth[link])}/s left, the allocation takes {_gb(size)}/s"
         return None
 
     def _flow(self, allocation: Allocation) -> dict[int, int]:
@@ -427,7 +427,7 @@ class Cluster:
                 self._free_bytes[storage] -= size
         if Resource.BANDWIDTH in covering and allocation.io_rate and self._innermost:
             for link, flow in self._flow(allocation).items():
-                self._band[link] -= sign * flow
+                self._free_bandwidth[link] -= sign * flow
 
     def _known(self, nodes: Iterable[int]) -> list[int]:
         known = list(nodes)
@@ -442,5 +442,5 @@ def _without_storages(allocation: Allocation) -> Allocation:
 
 
 def _gb(size: int) -> str:
-    """A size in decimal gigabytes, exact enough to tell unequal sizes apart in a message."""
+    """A size in decimal gigabytes, exact enough that unequal sizes differ in a message."""
     return f"{size / 1e9:.10g} GB"

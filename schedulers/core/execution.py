@@ -2,7 +2,7 @@
 
 The session gives a runtime the jobs that start or are to be killed, and the events of the simulator that concern
 running jobs. The runtime answers with requests for the simulator, with what jobs have given back, and with the jobs
-that have ended. Policies never see it.
+that have ended. Policies have no access to it.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Runtime(Protocol):
 
     @property
     def rows(self) -> int:
-        """How many jobs can share a node in time; policies see a machine with so many rows of nodes."""
+        """How many jobs can share a node in time; policies get a machine with so many rows of nodes."""
         ...
 
     def begin(self, machine: Machine, config: BatsimConfig) -> None:
@@ -136,6 +136,6 @@ class Demand(Protocol):
         Raises
         ------
         ValueError
-            The rate cannot be known (says why): the job must be rejected.
+            The rate cannot be derived (the message gives the reason): the job must be rejected.
         """
         ...

@@ -44,7 +44,7 @@ def check_start(cluster: Cluster, waiting: bool, job: Job, allocation: Allocatio
     Parameters
     ----------
     fewest
-        Fewest nodes that it may start on; ``None``: all that it asks for.
+        Fewest nodes that it may start on; ``None``: all that it requests.
     """
     if not waiting:
         raise DecisionRefused(job.id, "it is not waiting (unknown, already started, or rejected)")
@@ -62,7 +62,7 @@ def check_start(cluster: Cluster, waiting: bool, job: Job, allocation: Allocatio
 
 
 def check_hold(cluster: Cluster, waiting: bool, decision: Hold, now_s: float) -> None:
-    """Refuse to give a job its burst buffer unless it waits, asks for just that, and it is free."""
+    """Refuse to give a job its burst buffer unless it waits, requests exactly that, and it is free."""
     job = decision.job
     if not waiting:
         raise DecisionRefused(
@@ -99,7 +99,7 @@ def check_wake(time_s: float, now_s: float) -> None:
 
 
 class WireGuard:
-    """Knows what lives in Batsim's books, and refuses each request that would make Batsim abort.
+    """Mirrors Batsim's records of jobs and profiles, and refuses each request that would make Batsim abort.
 
     Parameters
     ----------

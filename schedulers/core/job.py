@@ -1,4 +1,4 @@
-"""A job as schedulers see it: what it asks for, and what it was given."""
+"""A job as schedulers get it: what it requests, and what it was given."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ class Allocation(msgspec.Struct, frozen=True, gc=False):
     nodes
         Indices into :attr:`schedulers.core.machine.Machine.nodes`, ascending.
     storages
-        For each node in turn the index of the storage node that holds its burst buffer; empty when the job asks none.
+        For each node in turn the index of the storage node that holds its burst buffer; empty where none is requested.
     bb_bytes
         Burst-buffer bytes per node.
     io_rate
@@ -169,7 +169,7 @@ class Allocation(msgspec.Struct, frozen=True, gc=False):
 
 
 def sized_as(job: Job, nodes: int) -> Job:
-    """A job as if it asked for so many nodes; the job itself where it does."""
+    """A job as if it requested so many nodes; the job itself where it does."""
     return job if nodes == job.nodes else msgspec.structs.replace(job, nodes=nodes)
 
 

@@ -306,7 +306,7 @@ class Ledger:
                 self._check_timeline(time_s)
 
     def _check_job(self, job_id: str, bookings: list[_Booking]) -> None:
-        """Prove that a job's bookings and loans are what the cluster says that it holds, and that it says so, too."""
+        """Prove that a job's bookings and loans agree with the cluster, and the published state with both."""
         held = self.cluster.parts_of(job_id)
         assert held is not None, f"{job_id!r} is booked and holds nothing"
         booked = [(booking.covering, booking.allocation) for booking in bookings]
@@ -330,7 +330,7 @@ class Ledger:
         links = held.links
         assert flows == sorted((node, links.io_rate) for node in links.nodes if links.io_rate), f"{job_id!r}: {flows}"
         if job_id in self.running:
-            assert self.running[job_id].allocation == held.as_one(), f"{job_id!r} is said to hold something else"
+            assert self.running[job_id].allocation == held.as_one(), f"{job_id!r} is published with something else"
         for booking in bookings:
             assert booking.start_s <= booking.end_s, f"{job_id!r} is booked backwards"
             assert any(entry[3] is booking and entry[0] == booking.end_s for entry in self._ends) or (
@@ -385,7 +385,7 @@ class Ledger:
                 self._availability.after_release(allocation.nodes, now_s)
 
     def _extend(self, booking: _Booking, now_s: float) -> None:
-        """Book on what has outlived its booking: nodes as the estimator says, the rest ``extension_s`` at a time."""
+        """Book on what has outlived its booking: nodes by the estimator, all else ``extension_s`` at a time."""
         until_s = now_s + booking.extension_s
         running = self.running.get(booking.job.id)
         if running is not None and Resource.NODES in booking.covering:
@@ -414,7 +414,7 @@ class Ledger:
         self._watch(booking)
 
     def _refresh(self, job_id: str, past: Sequence[Holding] = ()) -> Running:
-        """Say in :attr:`running` (or :attr:`held`) what a job holds now, and return it."""
+        """Update a job's entry in :attr:`running` (or :attr:`held`) to what it holds now, and return it."""
         bookings = self._bookings[job_id]
         if job_id not in self.running:
             self.held[job_id] = bookings[0].as_holding()

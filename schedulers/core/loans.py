@@ -1,7 +1,7 @@
 """Nodes that running jobs were lent: booked in the timeline until they are expected back, not until the job's end.
 
-A job's own nodes stay booked until its walltime. What a controller lends it beside them can be back much earlier, and
-policies that plan ahead should know. A loan that is not back in time is booked on, a little at a time, like a job that
+A job's own nodes stay booked until its walltime. What a controller lends it beside them can be back much earlier, which
+matters to policies that plan ahead. A loan that is not back in time is booked on, a little at a time, like a job that
 has outlived its estimate.
 """
 

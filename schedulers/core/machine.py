@@ -1,4 +1,4 @@
-"""The machine as the scheduler knows it: read once from SIMULATION_BEGINS, never changed.
+"""The scheduler's model of the machine: read once from SIMULATION_BEGINS, never changed.
 
 Everything comes from host and zone properties of the platform description (the generator in ``platforms`` writes
 them, any hand-written platform may):
@@ -118,7 +118,7 @@ class Machine:
     storage_link
         ``int32[storages]``: index of the innermost link above each storage node among :attr:`links`, -1 for none.
     unknown_bandwidth
-        Why the machine cannot say whether a stream to the file system fits; ``""`` where it can, or need not.
+        Why it is unknown whether a stream to the file system fits; ``""`` where it is known, or not needed.
     """
 
     nodes: tuple[Node, ...]
@@ -164,7 +164,7 @@ class Machine:
     def stacked(self, rows: int) -> Machine:
         """This machine with ``rows`` nodes in place of each: row ``r`` of node ``n`` is node ``r * width + n``.
 
-        So the books keep to one job per place where jobs take turns on a node. Storage and links are shared by all.
+        So every place where jobs take turns on a node holds one job. Storage and links are shared by all.
         """
         if rows == 1:
             return self

@@ -1,7 +1,7 @@
 """Jobs as sequences of compute and I/O operations, read from own fields of their profile.
 
-The profile is one that Batsim knows (``delay`` with the job's time alone, say), so that every simulator can read the
-workload; the sequence stands beside it, in one of two forms:
+The profile is of a type of Batsim's (``delay`` with the uncontended time, for example), so that every simulator can
+read the workload; the sequence stands beside it, in one of two forms:
 
 =================  ==================================================================================================
 field              meaning
@@ -96,13 +96,13 @@ class Operations:
         """Number of I/O operations."""
         return self.count * sum(operation.io_bytes > 0 for operation in self.pattern)
 
-    def alone_s(self, bandwidth: float) -> float:
+    def uncontended_s(self, bandwidth: float) -> float:
         """Duration with the whole bandwidth (bytes per second, > 0): equation (1)."""
         return self.compute_s + self.io_bytes / bandwidth
 
     def characteristic_s(self, bandwidth: float) -> float:
         """Characteristic time: mean duration of a compute phase and the I/O phase after it; all of it without I/O."""
-        return self.alone_s(bandwidth) / max(self.transfers, 1)
+        return self.uncontended_s(bandwidth) / max(self.transfers, 1)
 
 
 def operations_of(profile: Mapping[str, Any]) -> Operations | None:

@@ -1,6 +1,6 @@
 """One simulation's conversation, without a socket: message in, reply out. Deterministic and total.
 
-Every event changes the books (queue, cluster, timeline); then the policy sees a view and yields decisions; the guard
+Every event changes the records (queue, cluster, timeline); then the policy gets a view and yields decisions; the guard
 checks them; the runtime turns them into requests. Time only comes from messages, randomness only from the seed.
 """
 
@@ -104,7 +104,7 @@ class Session:
     runtime
         Plays started jobs.
     unplayable
-        Says of a submitted job why it cannot be played although the machine could hold it; ``None`` where it can.
+        Gives the reason why a submitted job cannot be played although the machine could hold it; ``None`` where it can.
     defaults
         What to assume where the platform states no properties.
     placement
@@ -173,7 +173,7 @@ class Session:
         self._numbers = 0
         self._static_done = False
         self._machine: Machine | None = None
-        self._books: Ledger
+        self._ledger: Ledger
         self._wire: WireGuard
         self._now_s = 0.0
         self._dirty = False
@@ -191,12 +191,12 @@ class Session:
     @property
     def cluster(self) -> Cluster:
         """What is allocated now."""
-        return self._books.cluster
+        return self._ledger.cluster
 
     @property
-    def books(self) -> Ledger:
+    def ledger(self) -> Ledger:
         """What runs, on what, until when."""
-        return self._books
+        return self._ledger
 
     @property
     def waiting(self) -> int:
@@ -241,9 +241,9 @@ class Session:
         return Reply(message.now, tuple(self._requests))
 
     def check(self) -> None:
-        """Prove that the books agree with each other."""
-        self._books.check()
-        assert self._queue.keys().isdisjoint(self._books.running), "a job waits and runs at once"
+        """Prove that queue and ledger agree with each other."""
+        self._ledger.check()
+        assert self._queue.keys().isdisjoint(self._ledger.running), "a job waits and runs at once"
 
     # ------------------------------------------------------------------ events
 
@@ -256,7 +256,7 @@ class Session:
             self._most_bytes_per_s = min((link.capacity_bytes_per_s for link in machine.links), default=math.inf)
         self._machine = machine.stacked(self._runtime.rows)
         timeline = self._timeline_class(self._machine, self._now_s, self._placement)
-        self._books = Ledger(self._machine, timeline, self._estimator)
+        self._ledger = Ledger(self._machine, timeline, self._estimator)
         self._wire = WireGuard(event.config, event.profiles)
         self._profiles = event.profiles
         self._runtime.begin(machine, event.config)
@@ -265,7 +265,7 @@ class Session:
         self.finished = True
 
     def _submitted(self, event: JobSubmitted) -> None:
-        if event.job_id in self._queue or event.job_id in self._books.running:
+        if event.job_id in self._queue or event.job_id in self._ledger.running:
             raise RemoteProtocolError(f"job {event.job_id!r} was submitted before")
         step = self._runtime.handle(event, self._now_s)
         if step is not None:
@@ -315,7 +315,7 @@ class Session:
     def _called(self, event: RequestedCall) -> None:
         step = self._runtime.handle(event, self._now_s)
         if step is not None:
-            self._enact(step)  # the runtime had asked for it: no event for the policy
+            self._enact(step)  # requested by the runtime: no event for the policy
         else:
             self._dirty = True
 
@@ -327,7 +327,7 @@ class Session:
             index = self.machine.node_index
             known = [index[resource] for resource in event.resources if resource in index]
             nodes = tuple(row * self.machine.width + node for row in range(self.machine.rows) for node in known)
-            self._books.set_available(nodes, available, self._now_s)
+            self._ledger.set_available(nodes, available, self._now_s)
             self._dirty = True
 
     def _asked(self, event: EstimateQuery) -> None:
@@ -355,22 +355,22 @@ class Session:
 
     def _run_pass(self) -> None:
         self._dirty = False
-        if not self._queue and not self._books.running:
+        if not self._queue and not self._ledger.running:
             return
-        self._books.advance(self._now_s)
+        self._ledger.advance(self._now_s)
         notes = PassNotes() if self._explain else None
         view = View(
             self._now_s,
             self.machine,
             tuple(self._queue.values()),
-            self._books.jobs(),
-            self._books.timeline.copy,
+            self._ledger.jobs(),
+            self._ledger.timeline.copy,
             self._rng,
             self._notebook,
             notes,
             self._estimator.estimate_s,
             self._fewest_nodes,
-            self._books.held,
+            self._ledger.held,
         )
         for decision in self._policy(view):
             enact = self._ENACT.get(type(decision))
@@ -386,48 +386,48 @@ class Session:
         check_start(self.cluster, job.id in self._queue, job, allocation, fewest)
         check_rows(self.machine, job, allocation)
         del self._queue[job.id]
-        self._books.start(job, allocation, self._now_s)
+        self._ledger.start(job, allocation, self._now_s)
         self._observer.started(job, allocation, self._now_s)
         self._enact(self._runtime.start(job, allocation, self._now_s))
 
     def _hold(self, decision: Hold) -> None:
         job = decision.job
         check_hold(self.cluster, job.id in self._queue, decision, self._now_s)
-        self._books.hold(job, decision.allocation, self._now_s, decision.until_s)
-        self._observer.held(job, self._books.held[job.id], self._now_s)
+        self._ledger.hold(job, decision.allocation, self._now_s, decision.until_s)
+        self._observer.held(job, self._ledger.held[job.id], self._now_s)
 
     def _evict(self, decision: Evict) -> None:
-        if decision.job.id not in self._books.held:
+        if decision.job.id not in self._ledger.held:
             raise DecisionRefused(
                 decision.job.id, "only a waiting job that holds a burst buffer can be evicted from it"
             )
-        holding = self._books.evict(decision.job.id, self._now_s)
+        holding = self._ledger.evict(decision.job.id, self._now_s)
         self._observer.evicted(decision.job, holding, self._now_s)
 
     def _arrange(self, decision: Arrange) -> None:
         for job, _ in decision.places:
-            if job.id not in self._books.running:
+            if job.id not in self._ledger.running:
                 raise DecisionRefused(job.id, "only a running job can be moved")
             try:
-                self._books.lift(job.id, self._now_s)
+                self._ledger.lift(job.id, self._now_s)
             except ValueError as error:
                 raise DecisionRefused(job.id, str(error)) from error
         for job, allocation in decision.places:
             check_start(self.cluster, True, job, allocation)
             check_rows(self.machine, job, allocation)
-            self._books.place(job, allocation, self._now_s)
+            self._ledger.place(job, allocation, self._now_s)
             self._runtime.move(job, allocation, self._now_s)
 
     def _reject_waiting(self, decision: Reject) -> None:
         if decision.job.id not in self._queue:
             raise DecisionRefused(decision.job.id, "only a waiting job can be rejected")
-        if decision.job.id in self._books.held:
+        if decision.job.id in self._ledger.held:
             self._evict(Evict(decision.job))
         del self._queue[decision.job.id]
         self._reject(decision.job, decision.reason)
 
     def _kill(self, decision: Kill) -> None:
-        if decision.job.id not in self._books.running:
+        if decision.job.id not in self._ledger.running:
             raise DecisionRefused(decision.job.id, "only a running job can be killed")
         self._enact(self._runtime.kill(decision.job, self._now_s))
 
@@ -461,30 +461,30 @@ class Session:
         for resize in steering.decide(self._now_s, cluster.free_nodes, self._queue.values(), self._fits_beside):
             gained: Allocation | None = None
             if resize.growth:
-                held = self._books.running[resize.id].allocation
-                free, room, band = cluster.free_node_indices(), cluster.free_storage, cluster.free_bandwidth
-                gained = find_growth(self.machine, held, resize.growth, free, room, band)
+                held = self._ledger.running[resize.id].allocation
+                free, free_bytes, bandwidth = cluster.free_node_indices(), cluster.free_storage, cluster.free_bandwidth
+                gained = find_growth(self.machine, held, resize.growth, free, free_bytes, bandwidth)
                 if gained is None:
                     steering.drop(resize)
                     continue
-                changed = self._books.lend(resize.id, gained, self._now_s, resize.until_s)
+                changed = self._ledger.lend(resize.id, gained, self._now_s, resize.until_s)
                 self._observer.resized(changed, self._now_s)
             elif resize.leaving:
-                self._books.give_up(resize.id, steering.left_by(resize), self._now_s, resize.until_s)
+                self._ledger.give_up(resize.id, steering.left_by(resize), self._now_s, resize.until_s)
             steering.enact(resize, gained, self._now_s)
 
     def _fits_beside(self, job: Job, kept: Mapping[str, Collection[int]]) -> bool:
         """Whether a waiting job could start if running jobs held only these of their nodes."""
         cluster = self.cluster
         gone = cluster.unavailable
-        left = [without(self._books.running[name].allocation, gone.union(nodes)) for name, nodes in kept.items()]
-        free, room, band = cluster.free_node_indices(), cluster.free_storage, cluster.free_bandwidth
-        return fits_beside(self.machine, job, free, room, band, left)
+        left = [without(self._ledger.running[name].allocation, gone.union(nodes)) for name, nodes in kept.items()]
+        free, free_bytes, bandwidth = cluster.free_node_indices(), cluster.free_storage, cluster.free_bandwidth
+        return fits_beside(self.machine, job, free, free_bytes, bandwidth, left)
 
     def _left(self, released: Released) -> None:
         """A running job has given something back: it is free for the policy's next pass."""
         try:
-            changed = self._books.give_back(released.job_id, self._now_s, released.nodes, released.covering)
+            changed = self._ledger.give_back(released.job_id, self._now_s, released.nodes, released.covering)
         except ValueError as error:
             raise DecisionRefused(released.job_id, str(error)) from error
         self._observer.resized(changed, self._now_s)
@@ -502,14 +502,14 @@ class Session:
         for released in step.released:
             self._left(released)
         for expected in step.expected:
-            self._books.expect(expected.job_id, expected.until_s, self._now_s, expected.covering)
+            self._ledger.expect(expected.job_id, expected.until_s, self._now_s, expected.covering)
         for ended in step.ended:
             self._job_ended(ended)
 
     def _job_ended(self, ended: Ended) -> None:
-        if ended.job_id not in self._books.running:
+        if ended.job_id not in self._ledger.running:
             raise RemoteProtocolError(f"the end of {ended.job_id!r}, which does not run")
-        running = self._books.end(ended.job_id, self._now_s)
+        running = self._ledger.end(ended.job_id, self._now_s)
         self._observer.ended(running, ended.state, self._now_s)
         self._dirty = True
 
@@ -518,6 +518,6 @@ class Session:
         self._send((RejectJob(self._now_s, job.id),))
 
     def _finish_registration(self) -> None:
-        done = self._static_done and not self._queue and not self._books.running
+        done = self._static_done and not self._queue and not self._ledger.running
         if done and not self.finished and self._wire.registration_open:
             self._send((NotifyRegistration(self._now_s, finished=True),))

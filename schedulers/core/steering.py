@@ -21,7 +21,7 @@ class Steerable(Protocol):
         ...
 
     def take_ended_phases(self) -> Sequence[IoEnded]:
-        """I/O phases that ended since this was last asked."""
+        """I/O phases that ended since the last call."""
         ...
 
     def agree(self, job_id: str, steps: Sequence[Step], gained: Allocation | None, now_s: float) -> None:
@@ -39,7 +39,7 @@ class Steering:
     applications
         The execution model.
     always
-        Whether the controller is always called; else only while an application runs that asks for changes itself.
+        Whether the controller is always called; else only while an application runs that requests changes itself.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Steering:
     ) -> Iterator[Resize]:
         """Call the controller, if an I/O phase has ended or what is idle, waiting or running has changed.
 
-        An application that asks for changes itself counts as changed at every control point.
+        An application that requests changes itself counts as changed at every control point.
 
         Parameters
         ----------

@@ -85,7 +85,7 @@ def parse_model(text: str, *, literal: bool = False) -> JobModel:
 
 
 def unplayable(model: JobModel, refuses: Callable[[Job], str | None]) -> Callable[[Job], str | None]:
-    """Say of jobs why a model cannot play them: they describe something for another model, or ``refuses`` says why."""
+    """Give the reason why a model cannot play a job: it is described for another model, or ``refuses`` has one."""
     mine = {*model.fields, *model.job_fields}
     anywhere = {field: name for name, cls in MODELS.items() for field in cls.fields if field not in mine}
     beside = anywhere | {field: name for name, cls in MODELS.items() for field in cls.job_fields if field not in mine}

@@ -1,19 +1,19 @@
 """What a job model is: pure programs, made of a few words, that one runtime plays.
 
-A job model says what a started job does: computes, moves bytes, gives nodes back. It is a frozen dataclass whose fields
-are its options. For each job it yields *operations*, one after another, and gets a :class:`Done` back for each; it
-names no sub-job, no message, no clock and no gate. The runtime (:mod:`schedulers.jobmodels.runtime`) names and
-registers sub-jobs, kills, watches walltimes, asks the I/O gate, and ends jobs.
+A job model describes what a started job does: computes, moves bytes, gives nodes back. It is a frozen dataclass; its
+fields are its options. For each job it yields *operations*, one after another, and gets a :class:`Done` back for each;
+it names no sub-job, no message, no clock and no gate. The runtime (:mod:`schedulers.jobmodels.runtime`) names and
+registers sub-jobs, kills, watches walltimes, uses the I/O gate, and ends jobs.
 
 ==================  =================================================================================================
 operation           meaning
 ==================  =================================================================================================
 :class:`Submitted`  run the job as it was submitted, as one job of the simulator
-:class:`Compute`    run a profile on the job's nodes, with transfers beside it where that is said
+:class:`Compute`    run a profile on the job's nodes, with transfers beside it where stated
 :class:`Transfer`   move bytes between nodes, burst buffers and the parallel file system (through the I/O gate)
 :class:`GiveBack`   give back some nodes, or the nodes and keep the burst buffer, or the other way round
 :class:`Publish`    show a state to controllers and to the job's record
-:class:`Report`     let controllers know that something has happened
+:class:`Report`     notify controllers that something has happened
 ==================  =================================================================================================
 """
 
@@ -169,7 +169,7 @@ class Publish:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Let controllers know that something has happened (:meth:`...runtime.ProgramRuntime.take_reports`)."""
+    """Notify controllers that something has happened (:meth:`...runtime.ProgramRuntime.take_reports`)."""
 
     what: Any
 
@@ -208,7 +208,7 @@ class JobModel:
         Own fields that it plays, of a job or its profile, or of a job alone; other models refuse jobs that have them.
     only_with_fields
         Whether it plays jobs without these fields as the rigid model does, so that a workload in which no job has one
-        asks for nothing that it could play.
+        has nothing for it to play.
     stages
         Stages of its jobs, in the order of the columns of ``jobs.csv``; empty for jobs of one piece.
     moved

@@ -1,7 +1,7 @@
 """The constant rate of bytes that a job moves over its life, to be booked on links.
 
 The rate is fixed when the job is submitted. It is an average: transfers that run faster than it can still meet on a
-link. Booking ensures that no link is promised more than it carries.
+link. Booking ensures that no more is assigned to a link than it carries.
 
 References
 ----------

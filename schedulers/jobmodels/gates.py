@@ -1,4 +1,4 @@
-"""Who may use the file system now: gates in front of the I/O nodes, decided apart from which job runs.
+"""Which jobs may use the file system now: gates in front of the I/O nodes, decided apart from which job runs.
 
 A gate is a pure machine: an execution model *requests* a turn before it transfers, *releases* it when the transfer has
 ended, and gets back which turns may begin now. Time only comes as an argument. A turn is whatever must not be
@@ -8,7 +8,7 @@ interrupted: one I/O operation of a job on one I/O node. With several I/O nodes 
 gate       rule
 ========== ==========================================================================================================
 shared     every turn begins at once; concurrent transfers contend as the platform lets them
-exclusive  one turn at a time per I/O node, never preempted; an order says whose is next (:data:`ORDERS`)
+exclusive  one turn at a time per I/O node, never preempted; an order decides which is next (:data:`ORDERS`)
 ========== ==========================================================================================================
 
 No turn waits while it holds another one of the same request, so gates cannot deadlock.
@@ -38,7 +38,7 @@ class IoControl(enum.Enum):
 
 
 class IoOrder(enum.Enum):
-    """Whose turn is next at an exclusive gate; ties are broken first come, first served."""
+    """Which turn is next at an exclusive gate; ties are broken first come, first served."""
 
     FIFO = "fifo"
     SHORTEST = "shortest"
@@ -145,7 +145,7 @@ ORDERS: Mapping[IoOrder, Rank] = {
     IoOrder.STARVED: _starved,
     IoOrder.STRETCH: _stretch,
 }
-"""First come first served; fewest bytes first; who waited longest in all; whose stretch through waiting is largest."""
+"""First come first served; fewest bytes first; longest total wait first; largest stretch through waiting first."""
 
 
 class Gate(Protocol):
@@ -197,29 +197,29 @@ class Shared:
     """Every turn begins at once."""
 
     def __init__(self) -> None:
-        self._books = _Books()
+        self._accounting = _Accounting()
 
     def enter(self, application: str, now_s: float) -> None:
         """See :meth:`Gate.enter`."""
-        self._books.account(application, now_s)
+        self._accounting.account(application, now_s)
 
     def request(self, key: str, application: str, node: int, volume_bytes: float, now_s: float) -> tuple[str, ...]:
         """See :meth:`Gate.request`."""
-        self._books.begin(self._books.turn(key, application, node, volume_bytes, now_s))
+        self._accounting.begin(self._accounting.turn(key, application, node, volume_bytes, now_s))
         return (key,)
 
     def release(self, key: str, now_s: float) -> tuple[str, ...]:
         """See :meth:`Gate.release`."""
-        self._books.end(key)
+        self._accounting.end(key)
         return ()
 
     def withdraw(self, application: str, now_s: float) -> tuple[str, ...]:
-        """See :meth:`Gate.withdraw`; nobody waits."""
+        """See :meth:`Gate.withdraw`; no application waits."""
         return ()
 
     def leave(self, application: str, now_s: float) -> Account:
         """See :meth:`Gate.leave`."""
-        return self._books.close(application, now_s)
+        return self._accounting.close(application, now_s)
 
 
 class Exclusive:
@@ -228,12 +228,12 @@ class Exclusive:
     Parameters
     ----------
     order
-        Whose turn is next.
+        Which turn is next.
     """
 
     def __init__(self, order: IoOrder = IoOrder.FIFO) -> None:
         self._rank = ORDERS[order]
-        self._books = _Books()
+        self._accounting = _Accounting()
         self._holder: dict[int, Turn] = {}
         self._waiting: dict[int, dict[str, Turn]] = {}
 
@@ -247,29 +247,29 @@ class Exclusive:
 
     def enter(self, application: str, now_s: float) -> None:
         """See :meth:`Gate.enter`."""
-        self._books.account(application, now_s)
+        self._accounting.account(application, now_s)
 
     def request(self, key: str, application: str, node: int, volume_bytes: float, now_s: float) -> tuple[str, ...]:
         """See :meth:`Gate.request`."""
-        turn = self._books.turn(key, application, node, volume_bytes, now_s)
+        turn = self._accounting.turn(key, application, node, volume_bytes, now_s)
         queue = self._waiting.setdefault(node, {})
         if key in queue:
             raise ValueError(f"turn {key!r} waits already")
         if node in self._holder:
             queue[key] = turn
-            self._books.account(application, now_s).begin_wait(now_s)
+            self._accounting.account(application, now_s).begin_wait(now_s)
             return ()
         self._begin(turn)
         return (key,)
 
     def release(self, key: str, now_s: float) -> tuple[str, ...]:
         """See :meth:`Gate.release`."""
-        node = self._books.end(key).node
+        node = self._accounting.end(key).node
         del self._holder[node]
         queue = self._waiting[node]
         if not queue:
             return ()
-        accounts, rank = self._books.accounts, self._rank
+        accounts, rank = self._accounting.accounts, self._rank
         turn = min(queue.values(), key=lambda turn: (rank(turn, accounts[turn.application], now_s), turn.number))
         del queue[turn.key]
         accounts[turn.application].end_wait(now_s)
@@ -283,23 +283,25 @@ class Exclusive:
             keys = [turn.key for turn in queue.values() if turn.application == application]
             for key in keys:
                 del queue[key]
-                self._books.accounts[application].end_wait(now_s)
+                self._accounting.accounts[application].end_wait(now_s)
             dropped += keys
         return tuple(dropped)
 
     def leave(self, application: str, now_s: float) -> Account:
         """See :meth:`Gate.leave`."""
-        return self._books.close(application, now_s)
+        return self._accounting.close(application, now_s)
 
     def check(self) -> None:
-        """Prove that nobody waits at a free I/O node and that the books agree."""
+        """Prove that no application waits at a free I/O node and that the accounts agree."""
         for node, queue in self._waiting.items():
             assert not queue or node in self._holder, f"turns wait at I/O node {node}, which is free"
-        assert {turn.key for turn in self._holder.values()} == self._books.begun.keys(), "holders and books differ"
+        assert {turn.key for turn in self._holder.values()} == self._accounting.begun.keys(), (
+            "holders and accounts differ"
+        )
 
     def _begin(self, turn: Turn) -> None:
         self._holder[turn.node] = turn
-        self._books.begin(turn)
+        self._accounting.begin(turn)
 
 
 def make_gate(control: IoControl, order: IoOrder = IoOrder.FIFO) -> Gate:
@@ -313,7 +315,7 @@ _MAKERS: Mapping[IoControl, Callable[[IoOrder], Gate]] = {
 }
 
 
-class _Books:
+class _Accounting:
     """Accounts of the applications and the turns that have begun."""
 
     def __init__(self) -> None:

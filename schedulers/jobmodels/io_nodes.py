@@ -1,4 +1,4 @@
-"""Which I/O node serves a compute node: one for the machine, or one per place in the topology (a rack, say).
+"""Which I/O node serves a compute node: one for the machine, or one per place in the topology (a rack, for example).
 
 References
 ----------

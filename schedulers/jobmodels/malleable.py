@@ -2,7 +2,7 @@
 
 A job that describes an application (:mod:`schedulers.applications.application`) runs, one after another:
 
-1. an interval of iterations up to the next control point, as long as its model says for that number of nodes (times
+1. an interval of iterations up to the next control point, as long as in its model for that number of nodes (times
    what the interval really varies by);
 2. after every ``io_every`` iterations, once the gate lets it: a collective write of ``io_bytes`` from all nodes to the
    parallel file system, which takes what the platform makes of it (on a platform without one: the model's time);

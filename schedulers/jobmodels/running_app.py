@@ -24,7 +24,7 @@ class RunningApp:
     order
         Nodes in use, those that came last at the end.
     view
-        What controllers see; :meth:`look` replaces it.
+        What controllers get; :meth:`look` replaces it.
     spare, leaving
         Nodes held for later, and nodes that it is about to give back.
     counted_s
@@ -53,8 +53,8 @@ class RunningApp:
     def start(
         cls, job: Job, application: Application, nodes: Sequence[int], now_s: float, *, watched: bool = False
     ) -> RunningApp:
-        """Begin on these nodes; nothing has been seen of it yet."""
-        size = len(nodes)  # fewer than it asks for where it starts moldable
+        """Begin on these nodes; nothing has been observed of it yet."""
+        size = len(nodes)  # fewer than it requests where it starts moldable
         view = AppView(
             job.id, application, Observed(), Activity.COMPUTE, 0, now_s, size, size, size,
             deadline_s=now_s + job.walltime_s, places=tuple(nodes),
@@ -99,7 +99,7 @@ class RunningApp:
         merged = tuple(sorted((*self.view.steps, *steps), key=lambda step: step.iteration))
         wanted = self.application.requested_nodes(steps[0].iteration)
         base = self.view.base
-        if wanted is not None:  # what it asked for itself is not lent
+        if wanted is not None:  # what it requested itself is not lent
             base = min(wanted, self.view.nodes + sum(step.change for step in merged))
         self.look(steps=merged, base=base)
         self.predicted = self.view.next_phase

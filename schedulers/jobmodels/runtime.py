@@ -232,10 +232,10 @@ class ProgramRuntime:
         return NOTHING if isinstance(event, JobKilled) else None
 
     def settle(self, now_s: float) -> Sequence[Request]:
-        """Everything has been said already."""
+        """All requests have been returned already."""
         return ()
 
-    # ------------------------------------------------------------------ what controllers see
+    # ------------------------------------------------------------------ what controllers get
 
     def published(self) -> tuple[Any, ...]:
         """States that the programs of running jobs show, in order of their starts."""

@@ -1,4 +1,4 @@
-"""Running malleable applications as controllers see them, and how they agree on changes of size."""
+"""Running malleable applications as controllers get them, and how they agree on changes of size."""
 
 from __future__ import annotations
 

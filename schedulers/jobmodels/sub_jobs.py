@@ -33,7 +33,7 @@ class SubJobs:
     workload
         Name of their workload.
     reuse
-        Whether a profile may be used twice; else Batsim forgets it with its job, and it is registered anew.
+        Whether a profile may be used twice; else Batsim deletes it with its job, and it is registered anew.
     deadline_s
         When the job's walltime is over; infinite without one.
     direct

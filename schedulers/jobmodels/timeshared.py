@@ -1,15 +1,15 @@
 """Time-shared execution: a job runs in the slices of its rows, each stretch of them as one dynamic job.
 
-Policies see a machine with a row of nodes per slice of the cycle (:meth:`schedulers.core.machine.Machine.stacked`);
-here the rows take turns on the real nodes. A real job is rejected in Batsim's books; its stretches live in a workload
-of their own (``w0%15!0`` ... for ``w0!15``). At the end of a slice whoever does not run in the next is killed, its
+Policies get a machine with a row of nodes per slice of the cycle (:meth:`schedulers.core.machine.Machine.stacked`);
+here the rows take turns on the real nodes. To Batsim a real job is rejected; its stretches live in a workload
+of their own (``w0%15!0`` ... for ``w0!15``). At the end of a slice a job that does not run in the next is killed, its
 progress is read back, and what is left is registered anew when its row's turn comes. A job that runs in several rows
 one after the other is left alone. Everything is settled once per message: first kills, then, when they are confirmed,
 the starts on the nodes that they have freed.
 
 Walltimes count what a job has received; the restart after a move does not count. A job ends in the state that Batsim
-gives its last sub-job: one whose walltime is used up exactly at the end of a slice was killed there, and the record
-says so, as Batsim's does.
+gives its last sub-job: one whose walltime is used up exactly at the end of a slice was killed there, and that is
+its final state in the record, as in Batsim's.
 
 References
 ----------
@@ -27,7 +27,7 @@ from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.errors import RemoteProtocolError
 from schedulers.jobmodels.record import JobRecord
-from schedulers.jobmodels.rest import Rest, rest_of, unscalable
+from schedulers.jobmodels.remaining import Remaining, remaining_of, unscalable
 from schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, SubJobs
 from schedulers.jobmodels.transfers import Task
 from schedulers.timesharing.columns import columns_of, mask_of
@@ -56,7 +56,7 @@ class _Shared:
     """A job in the matrix.
 
     ``columns`` is where its work was last described for, ``target`` where it is to run; ``live`` the stretch that runs
-    now, begun at ``since_us`` on ``held`` columns, ``dying`` when its end was asked for. Before ``moves_us`` the job
+    now, begun at ``since_us`` on ``held`` columns, ``dying`` when its end was requested. Before ``moves_us`` the job
     does not run on its target yet.
     """
 
@@ -65,7 +65,7 @@ class _Shared:
     rows: int
     target: int
     columns: int
-    rest: Rest
+    remaining: Remaining
     sub_jobs: SubJobs
     budget_s: float
     record: JobRecord
@@ -84,7 +84,7 @@ class TimeShared:
     Parameters
     ----------
     slices
-        Rows and quantum. With one row nobody ever waits for a turn: space sharing, where blocks cost by their place.
+        Rows and quantum. With one row no job ever waits for a turn: space sharing, where blocks cost by their place.
     costs
         Of blocks and of migration.
     migration_start
@@ -121,7 +121,7 @@ class TimeShared:
 
     @property
     def rows(self) -> int:
-        """Rows of the machine that policies see."""
+        """Rows of the machine that policies get."""
         return self._slices.level
 
     def begin(self, machine: Machine, config: BatsimConfig) -> None:
@@ -133,7 +133,7 @@ class TimeShared:
             )
         self._machine = machine
 
-    # ------------------------------------------------------------------ what the session asks for
+    # ------------------------------------------------------------------ what the session calls
 
     def refuses(self, job: Job) -> str | None:
         """Why a job cannot be run in slices: its profile, or a rate that nothing would book."""
@@ -145,10 +145,10 @@ class TimeShared:
         """Take a job in; its first slice comes with :meth:`settle`."""
         rows, columns = self._place(allocation)
         files = file_columns(job, len(self._machine.nodes))
-        rest = rest_of(job, self._costs, local=not files or files == columns)
+        remaining = remaining_of(job, self._costs, local=not files or files == columns)
         sub_jobs = SubJobs.of(job.id, reuse=False, direct=self._direct)
         record = JobRecord(job, allocation, now_s, preempted=True)
-        self._jobs[job.id] = _Shared(job, files, rows, columns, columns, rest, sub_jobs, job.walltime_s, record)
+        self._jobs[job.id] = _Shared(job, files, rows, columns, columns, remaining, sub_jobs, job.walltime_s, record)
         requests: list[Request] = [SetJobMetadata(now_s, job.id, str(job.bb_bytes))] if job.bb_bytes else []
         return Step((*requests, RejectJob(now_s, job.id)))
 
@@ -178,7 +178,7 @@ class TimeShared:
         return None if handler is None else handler(self, event, now_s)
 
     def settle(self, now_s: float) -> Sequence[Request]:
-        """What is to be said at the end of a message: who stops, who runs, when the next slice begins."""
+        """Requests at the end of a message: which jobs stop and run, and when the next slice begins."""
         now_us = to_us(now_s)
         bit = 1 << self._slices.row(now_us)
         requests: list[Request] = []
@@ -221,8 +221,8 @@ class TimeShared:
             self._release(shared)
             progress = event.progress.get(sub_id)
             share = progress.progress if progress is not None and progress.progress is not None else 0.0
-            own_us = max(elapsed_us - shared.rest.lag_us, 0)
-            shared.rest.serve(elapsed_us, share)
+            own_us = max(elapsed_us - shared.remaining.lag_us, 0)
+            shared.remaining.serve(elapsed_us, share)
             shared.budget_s -= own_us / MICRO
             if shared.doomed or shared.budget_s < SHORTEST_WALLTIME_S:
                 ended += self._end(shared, *shared.last, now_s).ended
@@ -267,11 +267,11 @@ class TimeShared:
         """Begin a stretch."""
         if shared.columns != shared.target:
             shared.columns = shared.target
-            shared.rest.go_home()
+            shared.remaining.go_home()
         hosts = self._machine.alloc_ids(columns_of(shared.columns))
-        shared.sub_jobs.deadline_s = now_s + shared.budget_s + shared.rest.lag_us / MICRO
+        shared.sub_jobs.deadline_s = now_s + shared.budget_s + shared.remaining.lag_us / MICRO
         walltime_s = shared.sub_jobs.deadline_s - now_s
-        (shared.live,) = shared.sub_jobs.run(shared.rest.profile(), (Task(hosts),), walltime_s, now_s, requests)
+        (shared.live,) = shared.sub_jobs.run(shared.remaining.profile(), (Task(hosts),), walltime_s, now_s, requests)
         shared.since_us, shared.held = to_us(now_s), shared.columns
         self._live[shared.live] = shared
         self._held |= shared.held

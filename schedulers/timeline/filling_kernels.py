@@ -11,7 +11,7 @@ Layout (beyond that of :mod:`schedulers.timeline.fit_kernels`)
 ``hopeless: boolean[jobs]``  whether a job does not fit even if it comes first
 ``order: int64[jobs]``       jobs by position
 ``score: float64[3]``        compared lexicographically, larger is better: nodes and bytes started (in the order that
-                             ``nodes_first`` says) and the mean waiting time of the started jobs
+                             ``nodes_first`` gives) and the mean waiting time of the started jobs
 ``machine, scratch``         the last arguments of ``find_fit``
 """
 

@@ -161,7 +161,7 @@ def find_fit(times, count, rows, ask, duration_s, not_before_s, latest_s, machin
     not_before_s
         At or after ``times[0]``.
     latest_s
-        Last start of interest; the same as ``not_before_s`` asks for this one start.
+        Last start of interest; the same as ``not_before_s`` to try only this one start.
     machine, scratch
         A :class:`Machine` and :class:`Scratch` memory, without their names.
 

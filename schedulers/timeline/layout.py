@@ -34,7 +34,7 @@ Neighbouring segments always differ: equal ones are joined. A timeline therefore
 the order of bookings, and every breakpoint is a real change.
 
 Sizes are so small that no sum leaves 64 bits and storage sizes are exact in a double:
-:class:`schedulers.timeline.tables.Tables` sees to it.
+:class:`schedulers.timeline.tables.Tables` ensures it.
 """
 
 from __future__ import annotations
@@ -155,5 +155,5 @@ GRANT, PLAIN_GRANT = named(Grant, *_GRANT), plain(*_GRANT)
 
 OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 """Options of the kernels. They allocate nothing; without ``_nrt=False`` each call would count references to its array
-arguments with atomic instructions, which took two thirds of the time. Nobody calls them through pointers; compiling
+arguments with atomic instructions, which took two thirds of the time. They are not called through pointers; compiling
 the entry point for it takes time."""

@@ -116,9 +116,9 @@ def _fit_at(
         left = _during(times, rows, spans[Resource.BURST_BUFFERS])[:, tables.storages].min(axis=0).tolist()
         if sum(size // bb_bytes for size in left) < job.nodes:
             return None
-    band = _during(times, rows, spans[Resource.BANDWIDTH])[:, tables.links].min(axis=0).tolist()
+    bandwidth = _during(times, rows, spans[Resource.BANDWIDTH])[:, tables.links].min(axis=0).tolist()
     placement = tables.placement
-    chosen = choose_nodes(tables.machine, nodes, band, job.nodes, io_rate, placement.node_order)
+    chosen = choose_nodes(tables.machine, nodes, bandwidth, job.nodes, io_rate, placement.node_order)
     if chosen is None:
         return None
     at_end = _at_end(tables, times, rows, spans[Resource.BURST_BUFFERS].end_s) if bb_bytes else None

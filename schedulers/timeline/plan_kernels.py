@@ -12,7 +12,7 @@ Layout (beyond that of :mod:`schedulers.timeline.fit_kernels`)
 ------
 ``asks: int64[jobs, 4]``       nodes, burst-buffer bytes and I/O rate per node, and which resources count
 ``spans: float64[jobs, 4]``    estimated duration, submission time (s), weight in the score, and the start that the job
-                               would have if nobody were placed before it
+                               would have if no job were placed before it
 ``least: float64[jobs]``       the least that each job can add to the score (its start with the queue empty before it)
 ``Slots``                      checkpoints: ``times[2 * levels, capacity]``, ``rows``, ``counts``,
                                ``score[2 * levels, 2]`` (score of the jobs placed before, and their least)
@@ -159,7 +159,7 @@ def term(wait_s, weight, shape):
 
 @njit(int64(INDICES, JOBS, TIMES, _SHAPE, _RANDOM), **_OPTIONS)
 def _delayed_position(order, jobs, starts, shape, random):
-    """Draw a position among the jobs that start later than with nobody before them; -1 when there is none."""
+    """Draw a position among the jobs that start later than with no job before them; -1 when there is none."""
     spans, least = jobs.spans, jobs.least
     delayed = 0
     for job in range(len(order)):
@@ -207,7 +207,7 @@ def _note_placed(placed, position, jobs, job, start_s):
 def _not_before(placed, position, jobs, job):
     """Give a time before which a job cannot start: where to begin the search for its start.
 
-    Neither before its start alone, nor before the start of a job placed earlier in this plan that asks for no more of
+    Neither before its start alone, nor before the start of a job placed earlier in this plan that requests no more of
     anything: where the larger job fits now, the smaller one would have fitted then. Whole numbers without a branch
     become vector instructions; with branches this took most of the time of long plans.
     """
@@ -220,7 +220,7 @@ def _not_before(placed, position, jobs, job):
             | (bb_bytes - placed[2, before])
             | (io_rate - placed[3, before])
             | (duration - placed[4, before])
-        ) >> 63  # all bits set where that job asks for more of something, else none
+        ) >> 63  # all bits set where that job requests more of something, else none
         earliest = max(earliest, placed[0, before] & ~more)
     return _from_bits(earliest)
 
@@ -318,7 +318,7 @@ def anneal(best, best_score, moves, random, rules, jobs, slots, plan, orders, ma
     Notes
     -----
     The level-0 checkpoint (nothing placed) must be in slot ``which[0, 0]``. ``best`` is planned first, which fills the
-    other levels. Stops early when nobody is delayed: such a plan is the best there is.
+    other levels. Stops early when no job is delayed: such a plan is the best there is.
     """
     steps, temperature, cooling, period, coolest, swaps_only, delayed_only = moves
     stride, _, latest, shape = rules

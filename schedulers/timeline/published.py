@@ -41,14 +41,14 @@ class PublishedTimeline(Timeline):
         """For each node in turn the nearest storage node that holds its request over the whole duration."""
         times, rows, tables = self.arrays
         segments = max(1, int(times.searchsorted(self.now_s + duration_s)))
-        room = rows[:segments, tables.storages].min(axis=0).tolist()
+        free_bytes = rows[:segments, tables.storages].min(axis=0).tolist()
         nearest = tables.machine.nearest_storages
         found = []
         for node in nodes:
-            storage = next((s for s in nearest[node].tolist() if room[s] >= job.bb_bytes), None)
+            storage = next((s for s in nearest[node].tolist() if free_bytes[s] >= job.bb_bytes), None)
             if storage is None:
                 return None
-            room[storage] -= job.bb_bytes
+            free_bytes[storage] -= job.bb_bytes
             found.append(storage)
         return tuple(found)
 

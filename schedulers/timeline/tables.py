@@ -66,29 +66,31 @@ class Tables:
         self.node_count = len(machine.nodes)
         self.link_count = len(machine.links)
         self.word_count = (self.node_count + 63) // 64
-        room = [storage.capacity_bytes for storage in machine.storages]
-        band = [link.capacity_bytes_per_s for link in machine.links]
-        self.total_bytes = sum(room)
-        self.largest_bytes = max(room, default=0)
-        self.widest_rate = max(band, default=0)
-        self._check_sizes(len(room))
+        sizes = [storage.capacity_bytes for storage in machine.storages]
+        bandwidth = [link.capacity_bytes_per_s for link in machine.links]
+        self.total_bytes = sum(sizes)
+        self.largest_bytes = max(sizes, default=0)
+        self.widest_rate = max(bandwidth, default=0)
+        self._check_sizes(len(sizes))
         first = layout.HEAD + self.word_count
         self.words = slice(layout.HEAD, first)
-        self.storages = slice(first, first + len(room))
-        self.links = slice(first + len(room), first + len(room) + len(band))
-        self.capacity = np.array([self.node_count, self.total_bytes, *[0] * self.word_count, *room, *band], np.int64)
+        self.storages = slice(first, first + len(sizes))
+        self.links = slice(first + len(sizes), first + len(sizes) + len(bandwidth))
+        self.capacity = np.array(
+            [self.node_count, self.total_bytes, *[0] * self.word_count, *sizes, *bandwidth], np.int64
+        )
         self.capacity[self.words] = bitset(range(self.node_count), self.word_count)
         node_link = np.full(self.node_count, -1, np.int32)
         if machine.links:
             node_link[:] = machine.node_link
         parents = np.array([link.parent for link in machine.links], np.int32)
-        nearest = np.ascontiguousarray(machine.nearest_storages, np.int32).reshape(self.node_count, len(room))
+        nearest = np.ascontiguousarray(machine.nearest_storages, np.int32).reshape(self.node_count, len(sizes))
         self.demand = np.zeros(len(self.capacity), np.int64)
         self.chosen = np.zeros((2, self.node_count), np.int32)
         self.for_kernels = tuple(
             layout.Machine(
                 words=self.word_count,
-                storages=len(room),
+                storages=len(sizes),
                 node_order=_NODE_ORDERS[placement.node_order],
                 storage_order=_STORAGE_ORDERS[placement.storage_order],
                 nearest=nearest,
@@ -97,7 +99,7 @@ class Tables:
                 groups=_groups(node_link, self.link_count),
             )
         )
-        self.for_booking = tuple(layout.Tree(self.word_count, len(room), node_link, parents, self.capacity))
+        self.for_booking = tuple(layout.Tree(self.word_count, len(sizes), node_link, parents, self.capacity))
         self._below = _nodes_below(node_link, parents)
         self.segments = 0
         self.make_room(28)
@@ -121,7 +123,7 @@ class Tables:
         allocation: Allocation,
         sign: int,
     ) -> str:
-        """Say what is wrong with a booking, from the code of :func:`schedulers.timeline.fit_kernels.book_checked`."""
+        """Describe a booking's fault, from the code of :func:`schedulers.timeline.fit_kernels.book_checked`."""
         if code in _BAD:
             what = _BAD[code].format(nodes=self.node_count, storages=self.storages.stop - self.storages.start)
             return f"{what}; got {allocation}"

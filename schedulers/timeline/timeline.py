@@ -102,13 +102,13 @@ class Timeline:
 
     def free_storage_now(self) -> list[int]:
         """Bytes free at ``now_s`` per storage node."""
-        room: list[int] = self._rows[0, self._tables.storages].tolist()
-        return room
+        free_bytes: list[int] = self._rows[0, self._tables.storages].tolist()
+        return free_bytes
 
     def free_bandwidth_now(self) -> list[int]:
         """Bytes per second free at ``now_s`` per link."""
-        band: list[int] = self._rows[0, self._tables.links].tolist()
-        return band
+        bandwidth: list[int] = self._rows[0, self._tables.links].tolist()
+        return bandwidth
 
     def fit_now(self, job: Job, duration_s: float, covering: Resource = Resource.ALL) -> Allocation | None:
         """Return what the job gets if it starts now and runs for ``duration_s``, or ``None`` if it cannot.
@@ -135,10 +135,10 @@ class Timeline:
         """Find the earliest start of a job.
 
         Candidates are ``not_before_s`` and the later breakpoints. At a start, the nodes qualify that are free over the
-        whole of ``[start, start + duration_s)``; the room of a storage node and the bandwidth of a link are their
+        whole of ``[start, start + duration_s)``; the bytes of a storage node and the bandwidth of a link are their
         minima over it. A duration too short to be added to the start looks at the start itself.
 
-        Where the job's holdings have lives of their own (:class:`schedulers.core.job.Lives`), this is said of each over
+        Where the job's holdings have lives of their own (:class:`schedulers.core.job.Lives`), this holds for each over
         its own interval, and ``start`` is that of the nodes; a burst buffer that must be held before them is a start
         in the future.
 
@@ -224,9 +224,9 @@ class Timeline:
         other = object.__new__(type(self))
         other._tables = self._tables
         other._count = self._count
-        room = self._count + max(16, self._count >> 2)
-        other._times = np.empty(room)
-        other._rows = np.empty((room, self._rows.shape[1]), np.int64)
+        capacity = self._count + max(16, self._count >> 2)
+        other._times = np.empty(capacity)
+        other._rows = np.empty((capacity, self._rows.shape[1]), np.int64)
         other._times[: self._count] = self._times[: self._count]
         other._rows[: self._count] = self._rows[: self._count]
         return other

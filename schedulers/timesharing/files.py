@@ -1,4 +1,4 @@
-"""Where a job's file lies, as its description on the wire says.
+"""Where a job's file lies, from its description on the wire.
 
 A job may state ``io_blocks``, how many blocks of a file it reads and writes over its life, and ``file_nodes``, the
 nodes that hold the file's partitions: as many as it has tasks, by their number in the scheduler's order of nodes (by

@@ -7,7 +7,7 @@ from schedulers.timesharing.matrix import Matrix
 
 
 def fill(matrix: Matrix, local_first: bool = False) -> Matrix:
-    """Fill holes: jobs in order of their start get one further row each, again and again until nobody fits.
+    """Fill holes: jobs in order of their start get one further row each, again and again until no job fits.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def fill(matrix: Matrix, local_first: bool = False) -> Matrix:
     somewhere = 0
     for mask in free:
         somewhere |= mask
-    # whoever has a column that is free in no row, or finds no row now, will find none later: rows only fill up
+    # a job with a column that is free in no row, or without a row now, will get none later: rows only fill up
     queue = [index for index, place in enumerate(matrix.places) if not place.columns & ~somewhere]
     queues = [queue]
     if local_first:

@@ -16,7 +16,7 @@ from schedulers.timesharing.scheduling import Hold, Where, schedule
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What tells the four policies apart.
+    """What the four policies differ in.
 
     Attributes
     ----------

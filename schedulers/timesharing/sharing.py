@@ -1,4 +1,4 @@
-"""How a policy wants the nodes to be shared in time: what the one place that assembles sessions asks it for."""
+"""How nodes are shared in time under a policy: read by the one place that assembles sessions."""
 
 from __future__ import annotations
 

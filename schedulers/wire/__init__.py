@@ -1,1 +1,1 @@
-"""Neutral messages and the codecs that know a wire format."""
+"""Neutral messages and the codecs of the wire formats."""

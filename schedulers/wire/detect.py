@@ -14,7 +14,7 @@ class AnyBatsim:
     Parameters
     ----------
     dynamic_jobs
-        Whether to ask Batsim 5 for the registration of jobs (Batsim 4 decides it on its command line).
+        Whether to request the registration of jobs from Batsim 5 (Batsim 4 decides it on its command line).
     """
 
     def __init__(self, *, dynamic_jobs: bool = False) -> None:

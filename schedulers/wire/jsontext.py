@@ -35,7 +35,7 @@ _PLACE = re.compile(r"(.*) - at `(.*)`", re.DOTALL)
 def decode_located(decoder: msgspec.json.Decoder[T], data: bytes) -> T:
     """Decode typed JSON; raise :class:`RemoteProtocolError` with the JSON path for whatever is wrong with it.
 
-    What nests too deeply raises RecursionError: whoever also walks the result catches it once for all.
+    What nests too deeply raises RecursionError: the caller that also walks the result catches it once for all.
     """
     try:
         if _LONG_INTEGER in data.translate(_DIGITS_TO_ZERO):  # a tenth of the time of a regular expression
@@ -120,7 +120,7 @@ class JsonWriter(dict[type, Callable[[Any], str]]):
         self[list] = self[tuple] = self._array
 
     def __call__(self, value: Any) -> str:
-        """Text of a value; raise :class:`LocalProtocolError` for what JSON cannot say."""
+        """Text of a value; raise :class:`LocalProtocolError` for what JSON cannot express."""
         return self[type(value)](value)
 
     def __missing__(self, kind: type) -> Callable[[Any], str]:

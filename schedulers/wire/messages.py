@@ -1,7 +1,7 @@
-"""Neutral messages: what the two sides of a Batsim conversation say, free of any wire format.
+"""Neutral messages: what the two sides of a Batsim conversation send, free of any wire format.
 
-The session, the execution layer and the embedded simulator speak in these frozen structs; only a codec
-(:mod:`schedulers.wire.batsim4.codec`) knows how they look as JSON. Times are simulated seconds, sizes bytes.
+The session, the execution layer and the embedded simulator exchange these frozen structs; only a codec
+(:mod:`schedulers.wire.batsim4.codec`) has their form as JSON. Times are simulated seconds, sizes bytes.
 Resource ids are Batsim's integers: compute hosts first, storage hosts after them.
 
 Two directions, two unions: :data:`Event` (simulator to scheduler) and :data:`Request` (scheduler to simulator),
@@ -33,7 +33,7 @@ class JobState(enum.Enum):
 
 
 class NotifyKind(enum.Enum):
-    """Kinds of NOTIFY that both sides know; forwarded user events carry their own text instead."""
+    """Kinds of NOTIFY that both sides have; forwarded user events carry their own text instead."""
 
     NO_MORE_STATIC_JOB_TO_SUBMIT = "no_more_static_job_to_submit"
     NO_MORE_EXTERNAL_EVENT_TO_OCCUR = "no_more_external_event_to_occur"
@@ -75,14 +75,14 @@ class BatsimConfig(Struct, frozen=True):
     forward_unknown_events: bool = False
     extras: JsonObject = {}
     by_handshake: bool = False
-    """Whether the scheduler itself asks for these features in a handshake (Batsim 5)."""
+    """Whether the scheduler itself requests these features in a handshake (Batsim 5)."""
 
     @property
     def dynamic_jobs_remedy(self) -> str:
         """What to do where dynamic jobs are needed and not enabled."""
         if self.by_handshake:
             return (
-                "Batsim 5 enables them where the scheduler's hello asks for dynamic_registration, which it did not: "
+                "Batsim 5 enables them where the scheduler's hello requests dynamic_registration, which it did not: "
                 "make the codec with dynamic_jobs=True, as python -m schedulers does for models that need them"
             )
         return "start Batsim with --enable-dynamic-jobs"
@@ -152,7 +152,7 @@ class ResourceStateChanged(Struct, frozen=True):
 
 
 class RequestedCall(Struct, frozen=True):
-    """The wake-up that an earlier :class:`CallMeLater` asked for (it carries no identity)."""
+    """The wake-up that an earlier :class:`CallMeLater` requested (it carries no identity)."""
 
     timestamp: float
 
@@ -272,7 +272,7 @@ class RegisterJob(Struct, frozen=True):
 
 
 class NotifyRegistration(Struct, frozen=True):
-    """Say that no more dynamic jobs will come (``finished``), or that they may come again."""
+    """Announce that no more dynamic jobs will come (``finished``), or that they may come again."""
 
     timestamp: float
     finished: bool = True
@@ -327,7 +327,7 @@ class ToJobMsg(Struct, frozen=True):
 class RunSubJobs(Struct, frozen=True):
     """Register and start sub-jobs of one profile at once; only where scheduler and simulator share a process.
 
-    On the wire the same is said with :class:`RegisterProfile` (where ``profile`` is given), :class:`RegisterJob` and
+    On the wire the same takes :class:`RegisterProfile` (where ``profile`` is given), :class:`RegisterJob` and
     :class:`ExecuteJob`. ``sub_jobs`` has ``(id, hosts, storage mapping)`` of each; ``walltime`` is -1 for none.
     """
 

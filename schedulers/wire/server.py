@@ -1,6 +1,6 @@
 """The service's only door: a ZeroMQ REP socket; bytes in, session, bytes out.
 
-Batsim connects with a REQ socket and speaks first; everything is lock-step. Nothing here knows what the messages mean.
+Batsim connects with a REQ socket and sends first; everything is lock-step. Nothing here depends on what messages mean.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def serve(
     codec
         Wire format.
     watchdog_s
-        Longest silence of the simulator in seconds, from the start as well; ``None`` waits for ever. Batsim never tells
-        that it died or deadlocked: only silence does.
+        Longest silence of the simulator in seconds, from the start as well; ``None`` waits for ever. Batsim sends
+        nothing when it dies or deadlocks: silence is the only sign.
     recorder
         Gets every message as it passes.
     on_bound
@@ -82,7 +82,7 @@ def serve(
     PeerLost
         The watchdog bit.
     Stopped
-        A signal (SIGINT, SIGTERM) asked to stop.
+        A signal (SIGINT, SIGTERM) arrived.
     SpillwayError
         Whatever the codec and the session raise: the conversation cannot go on.
     """

@@ -1,6 +1,6 @@
 """Record a conversation and play it again: a failure in the field becomes a test.
 
-A transcript has one JSON line per message, ``{"dir":"B>S","n":0,"msg":{...}}``: who speaks (``B>S`` is the simulator,
+A transcript has one JSON line per message, ``{"dir":"B>S","n":0,"msg":{...}}``: the sender (``B>S`` is the simulator,
 ``S>B`` the scheduler), the number of the exchange, and the message exactly as it was sent, every digit of its numbers
 included (but for the zero byte that ends Batsim 5's messages). A message that is no JSON has ``raw``, one character for
 each of its bytes, in the place of ``msg``.

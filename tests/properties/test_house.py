@@ -44,7 +44,7 @@ def test_every_combination(
     [run] = runs(tmp_path, model, data, [policy], bandwidth=bandwidth)
     session = execute(run, tmp_path, monkeypatch)
     assert session.waiting == 0
-    assert not session.books.running
+    assert not session.ledger.running
     assert session.cluster.free_nodes == len(session.machine.nodes)
     assert session.cluster.free_storage == [storage.capacity_bytes for storage in session.machine.storages]
     assert session.cluster.free_bandwidth == [link.capacity_bytes_per_s for link in session.machine.links]

@@ -208,8 +208,8 @@ def prove(played: Played, jobs: list[dict[str, Any]]) -> None:
     """All nodes are back; a job that came to its end has done every interval once, and no job more than that."""
     assert played.session.cluster.free_nodes == NODES
     assert not played.session.cluster.unavailable
-    assert played.session.books.loans.booked_until() == {}
-    assert len(played.session.books.timeline) == 1 or played.session.books.timeline.free_nodes_now() == NODES
+    assert played.session.ledger.loans.booked_until() == {}
+    assert len(played.session.ledger.timeline) == 1 or played.session.ledger.timeline.free_nodes_now() == NODES
     for record in played.records:
         whole = record.state is JobState.COMPLETED_SUCCESSFULLY
         assert (record.iterations == 13) if whole else (record.iterations <= 13)

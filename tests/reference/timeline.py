@@ -21,7 +21,7 @@ class Free(NamedTuple):
 
     nodes: list[int]
     room: list[int]
-    band: list[int]
+    bandwidth: list[int]
 
 
 class Booking(NamedTuple):
@@ -67,11 +67,11 @@ class ReferenceTimeline:
         """What is free at an instant."""
         nodes = [1] * len(self.machine.nodes)
         room = [storage.capacity_bytes for storage in self.machine.storages]
-        band = [link.capacity_bytes_per_s for link in self.machine.links]
+        bandwidth = [link.capacity_bytes_per_s for link in self.machine.links]
         for booking in self.bookings:
             if booking.start_s <= time_s < booking.end_s:
-                _take(self.machine, Free(nodes, room, band), booking)
-        return Free(nodes, room, band)
+                _take(self.machine, Free(nodes, room, bandwidth), booking)
+        return Free(nodes, room, bandwidth)
 
     def free_nodes_now(self) -> int:
         """Number of nodes free at ``now_s``."""
@@ -83,7 +83,7 @@ class ReferenceTimeline:
 
     def free_bandwidth_now(self) -> list[int]:
         """Bytes per second free at ``now_s`` per link."""
-        return self.free_at(self.now_s).band
+        return self.free_at(self.now_s).bandwidth
 
     def breakpoints(self) -> list[float]:
         """Start of every segment: ``now_s`` and the later times at which what is free changes."""
@@ -162,7 +162,9 @@ class ReferenceTimeline:
         return (
             all(0 <= node <= 1 for node in free.nodes)
             and all(0 <= left <= s.capacity_bytes for left, s in zip(free.room, self.machine.storages, strict=True))
-            and all(0 <= left <= k.capacity_bytes_per_s for left, k in zip(free.band, self.machine.links, strict=True))
+            and all(
+                0 <= left <= k.capacity_bytes_per_s for left, k in zip(free.bandwidth, self.machine.links, strict=True)
+            )
         )
 
     def _instants(self, after_s: float, before_s: float) -> list[float]:
@@ -184,9 +186,9 @@ class ReferenceTimeline:
             free = [node for node in free if all(instant.nodes[node] for instant in window)]
         bb_bytes = job.bb_bytes if Resource.BURST_BUFFERS in covering else 0
         io_rate = job.io_rate if Resource.BANDWIDTH in covering else 0
-        band = _minima(instant.band for instant in links_window)
+        bandwidth = _minima(instant.bandwidth for instant in links_window)
         room = _minima(instant.room for instant in storage_window)
-        nodes = choose_nodes(self.machine, free, band, job.nodes, io_rate, self.placement.node_order)
+        nodes = choose_nodes(self.machine, free, bandwidth, job.nodes, io_rate, self.placement.node_order)
         if nodes is None:
             return None
         storages = choose_storages(
@@ -239,7 +241,7 @@ def _take(machine: Machine, free: Free, booking: Booking) -> None:
             free.nodes[node] -= sign
         if Resource.BANDWIDTH in covering:
             for link in links_above(machine, node):
-                free.band[link] -= sign * allocation.io_rate
+                free.bandwidth[link] -= sign * allocation.io_rate
     if Resource.BURST_BUFFERS in covering:
         for storage in allocation.storages:
             free.room[storage] -= sign * allocation.bb_bytes

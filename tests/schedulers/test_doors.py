@@ -10,6 +10,7 @@ import pytest
 
 from experiments.cli import main as driver
 from experiments.single import Task, execute
+from schedulers import kernels
 from schedulers.__main__ import build_session, session_parser
 from schedulers.assembly import spec_from
 from schedulers.errors import OptionError, SpillwayError
@@ -49,6 +50,7 @@ def test_the_service_and_the_driver_refuse_alike(
     arguments: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Failed before: the service listened where the driver refused, and both dropped one option beside another."""
+    kernels.warm_up()  # else the driver may report the compilation in a line of its own
     assert words in refusal(*arguments)
     policy, *options = arguments
     where = ["--workload", "kth-like:jobs=3", "--platform", "tiny", "--no-plots", "--workers", "1"]

@@ -261,7 +261,7 @@ def test_a_text_that_may_be_none_is_a_mistake_in_the_code() -> None:
 
         name: str | None = option(None)
 
-    with pytest.raises(TypeError, match="cannot be told from 'none'"):
+    with pytest.raises(TypeError, match="cannot be distinguished from 'none'"):
         describe(Wrong)
 
 

@@ -39,7 +39,7 @@ def decode_message(data: bytes) -> Message:
 
 
 def encode_message(message: Message) -> bytes:
-    """Write a message as Batsim does; raise :class:`LocalProtocolError` for what JSON or Batsim cannot say."""
+    """Write a message as Batsim does; raise :class:`LocalProtocolError` for what JSON or Batsim cannot express."""
     try:
         events = ",".join([_events.write_event(event) for event in message.events])
         return encoded(f'{{"now":{six_decimals(message.now)},"events":[{events}]}}')

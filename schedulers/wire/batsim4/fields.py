@@ -12,7 +12,7 @@ from schedulers.wire.messages import AdditionalIoJob, JsonObject
 
 
 class Located(Exception):
-    """A field is wrong; whoever knows the event's number makes a :class:`RemoteProtocolError` of it.
+    """A field is wrong; the caller that has the event's number makes a :class:`RemoteProtocolError` of it.
 
     ``path`` is relative to the event's ``data`` (``.alloc``).
     """

@@ -142,7 +142,7 @@ _WRITERS: dict[type, tuple[str, Callable[[Any], str]]] = {
 def write_request(request: Request, now: float) -> str:
     """JSON text of one request; raise :class:`LocalProtocolError` for what would make Batsim abort."""
     if type(request) not in _WRITERS:
-        raise LocalProtocolError(f"{type(request).__name__} is no request that Batsim 4 knows")
+        raise LocalProtocolError(f"{type(request).__name__} is no request of Batsim 4")
     if request.timestamp > now:
         raise LocalProtocolError(f"the timestamp {request.timestamp!r} of a request lies after the reply's now {now!r}")
     kind, write_data = _WRITERS[type(request)]

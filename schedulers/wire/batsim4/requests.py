@@ -1,7 +1,7 @@
 """Batsim 4's requests (scheduler to simulator), read from JSON; :mod:`schedulers.wire.batsim4.request_text` writes.
 
-Reading enforces what Batsim enforces while it parses a reply (each violation aborts it in silence) and says what the
-scheduler did wrong; what depends on the simulation's state is the simulator's business. One struct per request
+Reading enforces what Batsim enforces while it parses a reply (each violation aborts it in silence), with a message that
+names the scheduler's fault; what depends on the simulation's state is the simulator's business. One struct per request
 describes its ``data``; where Batsim counts members, unknown ones are refused.
 """
 
@@ -271,7 +271,7 @@ class Envelope(msgspec.Struct, gc=False):
 
 DECODER = msgspec.json.Decoder(Envelope)
 REQUEST_TYPES = tuple(str(kind.__struct_config__.tag) for kind in _AnyWire.__args__)
-"""Names of all request types that Batsim 4 knows."""
+"""Names of all request types of Batsim 4."""
 
 
 def neutral_requests(envelope: Envelope) -> tuple[Request, ...]:

@@ -1,7 +1,7 @@
 """Batsim 5's protocol in its JSON form, the scheduler's role, behind the same session as Batsim 4's.
 
 The conversation begins with a handshake: Batsim sends a length and an init string, the scheduler answers with the
-format that it chooses and a hello that asks for features. What Batsim 5 lacks is hidden where nothing is lost (metadata
+format that it chooses and a hello that requests features. What Batsim 5 lacks is hidden where nothing is lost (metadata
 of jobs) and refused with a clear message where something would be.
 
 Written from published sources and documentation; **nothing here was checked against a running Batsim 5**, which is a
@@ -70,12 +70,12 @@ def is_hello(frame: bytes) -> bool:
 
 
 class Batsim5:
-    """The codec of one conversation (it remembers allocations and numbers the wake-ups).
+    """The codec of one conversation (it keeps allocations and numbers the wake-ups).
 
     Parameters
     ----------
     dynamic_jobs
-        Whether to ask for the registration of jobs and profiles.
+        Whether to request the registration of jobs and profiles.
     name
         Name under which the scheduler introduces itself.
     """
@@ -188,7 +188,7 @@ class Batsim5:
     def _call(self, request: CallMeLater) -> tuple[str, JsonObject]:
         """Whole milliseconds, upwards: a call must not come too early."""
         if not 0 <= request.at < 2**53:
-            raise LocalProtocolError(f"a call at t = {request.at!r} s cannot be asked for")
+            raise LocalProtocolError(f"a call at t = {request.at!r} s cannot be requested")
         self._calls += 1
         when = {"time": math.ceil(round(request.at * 1000, 6)), "time_unit": "Millisecond"}
         members = {"call_me_later_id": f"call{self._calls}", "when_type": "OneShot", "when": when}

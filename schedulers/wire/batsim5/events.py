@@ -1,7 +1,7 @@
 """Batsim 5's events (simulator to scheduler) as neutral events.
 
-One struct per event describes its members to msgspec, and makes the neutral event with what the conversation
-remembers. Members unknown here are ignored: Batsim 5 is a release candidate and still grows. Nothing here was checked
+One struct per event describes its members to msgspec, and makes the neutral event with what is kept of the
+conversation. Members unknown here are ignored: Batsim 5 is a release candidate and still grows. None of it was checked
 against a running Batsim 5.
 """
 
@@ -35,12 +35,12 @@ from schedulers.wire.messages import (
 
 @dataclass
 class Memory:
-    """What the conversation remembers, because Batsim 5 does not say it again.
+    """What is kept of the conversation, because Batsim 5 does not send it again.
 
     Attributes
     ----------
     config
-        Features that were asked for, and the init string.
+        Features that were requested, and the init string.
     allocations
         Resource ids of each running job: Batsim 5's completions do not name them.
     """
@@ -83,7 +83,7 @@ class _Profile(msgspec.Struct):
 
 
 class SimulationBeginsEvent(msgspec.Struct):
-    """The machine; profiles only where Batsim was asked for them."""
+    """The machine; profiles only where they were requested."""
 
     computation_hosts: list[_Host]
     storage_hosts: list[_Host] | None = None
@@ -169,7 +169,7 @@ class JobCompletedEvent(msgspec.Struct):
     return_code: int = 0
 
     def neutral(self, timestamp: float, memory: Memory) -> Event:
-        """The allocation is the one that we asked for."""
+        """The allocation is the one that we requested."""
         code = self.return_code - (1 << 32) if self.return_code >= 1 << 31 else self.return_code
         alloc = memory.allocations.pop(self.job_id, ())
         return JobCompleted(timestamp, self.job_id, self.state, code, alloc)

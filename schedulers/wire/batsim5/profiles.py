@@ -27,7 +27,7 @@ def to_batsim5(profile: JsonObject, workload: str) -> tuple[str, JsonObject]:
     if kind not in _TO_5:
         raise LocalProtocolError(f"Batsim 5 has no profile of type {kind!r}; it has {', '.join(_TO_5)}")
     if profile.get("ret"):
-        raise LocalProtocolError(f"Batsim 5 cannot be told the return code {profile['ret']!r} of a profile")
+        raise LocalProtocolError(f"Batsim 5 has no field for the return code {profile['ret']!r} of a profile")
     try:
         return _TO_5[kind](profile, workload)
     except KeyError as missing:

@@ -62,7 +62,7 @@ def test_variation_counts_intervals() -> None:
         ({"iterations": 0}, "iterations must be a whole number of at least 1, got 0"),
         ({"iterations": True}, "iterations must be"),
         ({"control_every": 3}, "3 does not divide io_every, which is 10"),
-        ({"minimum": 5}, "asks for 4 nodes, outside of its sizes 5 to 16"),
+        ({"minimum": 5}, "requests 4 nodes, outside of its sizes 5 to 16"),
         ({"overhead": -1}, "overhead must be a number of at least 0"),
         ({"speed": 1}, "speed: unknown field; known are"),
         ({"model": None}, "expected an object"),

@@ -57,7 +57,7 @@ def test_what_is_free(cluster: Cluster) -> None:
     ("asked", "allocation", "reason"),
     [
         (named("b", 2), Allocation((0, 1)), "node n1 is held by job 'w!a'"),
-        (named("b", 2), Allocation((0,)), "it asks for 2 nodes, the allocation has 1"),
+        (named("b", 2), Allocation((0,)), "it requests 2 nodes, the allocation has 1"),
         (named("b", 2), Allocation((0, 0)), "node n0 is listed twice"),
         (named("b", 2), Allocation((2, 0)), "the allocation's nodes must ascend"),
         (named("b", 2), Allocation((0, 4)), "unknown node index 4: the machine has nodes 0 to 3"),
@@ -65,7 +65,7 @@ def test_what_is_free(cluster: Cluster) -> None:
         (
             named("b", 1, GB),
             Allocation((0,)),
-            "it asks for 1 GB of burst buffer per node, the allocation has 0 GB",
+            "it requests 1 GB of burst buffer per node, the allocation has 0 GB",
         ),
         (
             named("b", 2, GB),

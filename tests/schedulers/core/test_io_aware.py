@@ -61,8 +61,8 @@ def test_example_of_section_3_4(policy: str) -> None:
     waits, holding nothing, and starts when Job 1 ends."""
     session = Session(POLICIES[policy].build(), rigid())
     session.handle(Message(0.0, (begins(platform_from("herbein-small")),)))
-    band = {link.name: link.capacity_bytes_per_s for link in session.machine.links}
-    assert {band[name] for name in band if name.startswith("lowest") or "lowest" in name} == {256 * MB}
+    bandwidth = {link.name: link.capacity_bytes_per_s for link in session.machine.links}
+    assert {bandwidth[name] for name in bandwidth if name.startswith("lowest") or "lowest" in name} == {256 * MB}
     first = session.handle(Message(0.0, (submitted(1, 1, 64), submitted(2, 3, 128))))
     assert [(event.job_id, event.alloc) for event in first.events if isinstance(event, ExecuteJob)] == [("w0!1", (0,))]
     assert session.waiting == 1

@@ -114,7 +114,7 @@ def played(tmp_path: Path) -> tuple[JobTable, list[tuple[Running, ...]], Path]:
 
     session = Session(policy, Drains(), observer=recorder, lives=lambda job: STAGED)
     session.handle(Message(0.0, (MACHINE,)))
-    recorder.know(session.machine)
+    recorder.set_machine(session.machine)
     write_machine(session.machine, tmp_path / "machine.json")
     done = JobCompleted(700.0, "w0!1", JobState.COMPLETED_SUCCESSFULLY, 0, (0, 1))
     events = (
@@ -175,7 +175,7 @@ def test_without_lives_the_file_is_as_it_was(tmp_path: Path) -> None:
         lambda view: [try_start(view, job) for job in view.queue], ProgramRuntime(Rigid()), observer=recorder
     )  # type: ignore[arg-type,return-value]
     session.handle(Message(0.0, (MACHINE,)))
-    recorder.know(session.machine)
+    recorder.set_machine(session.machine)
     session.handle(Message(0.0, (submitted(1, 2, 6),)))
     session.handle(Message(9.0, (JobCompleted(9.0, "w0!1", JobState.COMPLETED_SUCCESSFULLY, 0, (0, 1)),)))
     recorder.close()
@@ -188,7 +188,7 @@ def test_without_lives_the_file_is_as_it_was(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("decisions", "reason"),
     [
-        (lambda job: [Hold(job, Allocation((), (0, 1), 5))], "it asks for .* of burst buffer per node"),
+        (lambda job: [Hold(job, Allocation((), (0, 1), 5))], "it requests .* of burst buffer per node"),
         (lambda job: [Hold(job, Allocation((), (0,), 6))], "it needs 2 storages"),
         (lambda job: [Hold(job, Allocation((), (1, 1), 6))], "storage s1 has"),
         (lambda job: [Hold(job, Allocation((0, 1), (0, 1), 6))], "neither nodes nor bandwidth"),
@@ -263,7 +263,7 @@ def test_a_pass_knows_the_buffer_of_a_waiting_job() -> None:
     session.handle(Message(10.0, (RequestedCall(10.0),)))
     session.check()
     assert found == [Binding.ORDER, (None, Binding.RESERVATION), [10.0, 610.0]]
-    (running,) = session.books.running.values()
+    (running,) = session.ledger.running.values()
     assert [(part.covering, part.start_s, part.end_s) for part in running.holdings] == [
         (Resource.BURST_BUFFERS, 0.0, 610.0),
         (Resource.NODES | Resource.BANDWIDTH, 10.0, 610.0),

@@ -179,7 +179,7 @@ def test_times_of_a_sequence() -> None:
     assert found == Operations((Operation(8.0, 0.0), Operation(0.0, 20.0)), 5)
     assert found is not None
     assert (len(found), found.transfers, found.compute_s, found.io_bytes) == (10, 5, 40.0, 100.0)
-    assert found.alone_s(10.0) == 50.0
+    assert found.uncontended_s(10.0) == 50.0
     assert found.characteristic_s(10.0) == 10.0
     assert operations_of({"type": "delay"}) is None
 

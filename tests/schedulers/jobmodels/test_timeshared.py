@@ -308,7 +308,7 @@ class Placing:
     [
         ((0, 5), (), "all its 2 tasks must be in one row"),
         ((0, 1, 4, 6), (), "must have the same columns"),
-        ((0, 1, 4), (), "it asks for 2 nodes"),
+        ((0, 1, 4), (), "it requests 2 nodes"),
         ((0, 1), (2, 2), "listed twice"),
         ((0, 1), (2, 7), "all its 2 tasks must be in one row"),
     ],

@@ -107,18 +107,18 @@ def test_no_burst_buffer_no_storage() -> None:
 def test_node_orders_never_change_whether_a_job_fits(data: Any, machine: Machine, order: NodeOrder, rate: int) -> None:
     """Greedy choice in any order reaches exactly the number that the tree can carry."""
     free = sorted(data.draw(st.sets(st.integers(0, min(12, len(machine.nodes) - 1)))))
-    band = [data.draw(st.integers(0, link.capacity_bytes_per_s)) for link in machine.links]
-    most = carried_nodes(machine, free, band, rate)
-    chosen = choose_nodes(machine, free, band, most, rate, order)
+    bandwidth = [data.draw(st.integers(0, link.capacity_bytes_per_s)) for link in machine.links]
+    most = carried_nodes(machine, free, bandwidth, rate)
+    chosen = choose_nodes(machine, free, bandwidth, most, rate, order)
     assert chosen is not None
     assert len(set(chosen)) == most
     assert set(chosen) <= set(free)
-    left = list(band)
+    left = list(bandwidth)
     for node in chosen:
         for link in links_above(machine, node):
             left[link] -= rate
     assert min(left, default=0) >= 0
-    assert choose_nodes(machine, free, band, most + 1, rate, order) is None
+    assert choose_nodes(machine, free, bandwidth, most + 1, rate, order) is None
 
 
 @settings(max_examples=150)

@@ -135,7 +135,7 @@ def test_missing_dynamic_jobs_are_explained_for_batsim_5() -> None:
         "workloads": [],
         "profiles": [],
     }
-    with pytest.raises(RemoteProtocolError, match="hello asks for dynamic_registration") as caught:
+    with pytest.raises(RemoteProtocolError, match="hello requests dynamic_registration") as caught:
         session.handle(codec.decode_message(message(0.0, ("SimulationBeginsEvent", begins))))
     assert "--enable" not in str(caught.value)
 
@@ -457,7 +457,7 @@ _IO = m.AdditionalIoJob((1,), "p")
             "means something else",
         ),
         ([m.RegisterJob(1.0, "d!1", {"id": "1"})], "RegisterJob cannot be written"),
-        ([m.CallMeLater(1.0, float("inf"))], "cannot be asked for"),
+        ([m.CallMeLater(1.0, float("inf"))], "cannot be requested"),
         ([m.RejectJob(5.0, "a!1"), m.RejectJob(4.0, "a!2")], "must ascend"),
         ([m.RejectJob(10.0, "a!1")], "up to the reply's now 9.0"),
     ],

@@ -1,4 +1,4 @@
-"""How long the jobs of an IO-Aware run would have taken with nobody beside them: what slowdowns by contention refer to.
+"""How long the jobs of an IO-Aware run would have taken without contention: what slowdowns by contention refer to.
 
 The jobs are simulated once more, one after the other, each on the nodes and storage nodes that it had in the run. So
 what remains is what a job's own transfers do to each other.
@@ -32,7 +32,7 @@ NO_WALLTIME_GAP_S = 86_400.0
 
 
 @dataclass(frozen=True)
-class Alone:
+class OneByOne:
     """Starts one job at a time, in order of submission, on given allocations (by full job id)."""
 
     allocations: Mapping[str, Allocation]
@@ -44,8 +44,8 @@ class Alone:
             yield Start(job, self.allocations[job.id])
 
 
-def alone_s(run: RunSpec, root: Path, records: Mapping[str, JobRecord]) -> dict[str, float]:
-    """Simulate each job of a finished IO-Aware run alone.
+def uncontended_s(run: RunSpec, root: Path, records: Mapping[str, JobRecord]) -> dict[str, float]:
+    """Simulate each job of a finished IO-Aware run by itself.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def alone_s(run: RunSpec, root: Path, records: Mapping[str, JobRecord]) -> dict[
     workload = _one_by_one(load_workload(root / run.workload.path), records)
     found: dict[str, float] = {}
     session = assemble(
-        Alone({job_id: record.allocation for job_id, record in records.items()}),
+        OneByOne({job_id: record.allocation for job_id, record in records.items()}),
         replace(session_spec(run.policy).make_settings(), io_control=IoControl.SHARED),
         replace(model, early_release=False),
         on_record=lambda record: found.update({record.job.id: record.end_s - record.start_s}),

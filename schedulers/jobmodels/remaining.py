@@ -12,10 +12,10 @@ from schedulers.timesharing.slices import MICRO, to_us
 from schedulers.wire.messages import JsonObject
 
 READ_BACK = 0.5e-6
-"""Batsim writes progress with six decimals: this share of a slice's work is as much as it cannot tell."""
+"""Batsim writes progress with six decimals: a smaller share of a slice's work is lost in rounding."""
 
 
-class Rest(Protocol):
+class Remaining(Protocol):
     """What is left of a job."""
 
     def profile(self) -> JsonObject:
@@ -23,7 +23,7 @@ class Rest(Protocol):
         ...
 
     def serve(self, elapsed_us: int, progress: float) -> None:
-        """A slice has ended: so long did it last, that share of its profile was done."""
+        """A slice has ended, after so many microseconds, with that share of its profile done."""
         ...
 
     def go_home(self) -> None:
@@ -32,11 +32,11 @@ class Rest(Protocol):
 
     @property
     def lag_us(self) -> int:
-        """What is left of a restart, in microseconds; it is no time of the job's own."""
+        """What is left of a restart, in microseconds; it does not count as the job's work."""
         ...
 
 
-class TimedRest:
+class TimedRemaining:
     """A job whose work is a time (``delay``): computing and blocks, the price of which depends on its place.
 
     A slice's share that was read back has six decimals. Where the time that the slice lasted agrees with it to the
@@ -61,15 +61,15 @@ class TimedRest:
 
     @property
     def lag_us(self) -> int:
-        """See :class:`Rest`."""
+        """See :class:`Remaining`."""
         return self._lag_us
 
     def profile(self) -> JsonObject:
-        """See :class:`Rest`."""
+        """See :class:`Remaining`."""
         return {"type": "delay", "delay": (self._lag_us + self._left_us) / MICRO, "ret": 0}
 
     def serve(self, elapsed_us: int, progress: float) -> None:
-        """See :class:`Rest`; at least a microsecond is left, for the job has not ended."""
+        """See :class:`Remaining`; at least a microsecond is left, for the job has not ended."""
         length_us = self._lag_us + self._left_us
         done_us = progress * length_us
         served_us = elapsed_us if abs(done_us - elapsed_us) <= READ_BACK * length_us + 2 else round(done_us)
@@ -78,12 +78,12 @@ class TimedRest:
         self._left_us = max(self._left_us - (served_us - paid_us), 1)
 
     def go_home(self) -> None:
-        """See :class:`Rest`."""
+        """See :class:`Remaining`."""
         self._left_us = self._costs.at_home_us(self._left_us, self._cpu_us, self._blocks)
         self._lag_us = self._costs.migration_us
 
 
-class ScaledRest:
+class ScaledRemaining:
     """A job whose work is computation and communication: what is left is a share of both."""
 
     lag_us = 0
@@ -94,12 +94,12 @@ class ScaledRest:
         self._share = 1.0
 
     def profile(self) -> JsonObject:
-        """See :class:`Rest`."""
+        """See :class:`Remaining`."""
         scaled = {key: _SCALED[self._kind](self._whole[key], self._share) for key in ("cpu", "com")}
         return {"type": self._kind, **scaled, "ret": 0}
 
     def serve(self, elapsed_us: int, progress: float) -> None:
-        """See :class:`Rest`."""
+        """See :class:`Remaining`."""
         self._share = max(self._share * (1.0 - progress), READ_BACK)
 
     def go_home(self) -> None:
@@ -132,7 +132,7 @@ def unscalable(job: Job) -> str | None:
     return f"a job with io_blocks needs a profile of type 'delay', got {kind!r}" if block_count(job) else None
 
 
-def rest_of(job: Job, costs: Costs, *, local: bool) -> Rest:
+def remaining_of(job: Job, costs: Costs, *, local: bool) -> Remaining:
     """What is left of a job that has not begun."""
-    kind = TimedRest if job.profile.get("type") == "delay" else ScaledRest
+    kind = TimedRemaining if job.profile.get("type") == "delay" else ScaledRemaining
     return kind(job, costs, local=local)
