@@ -253,6 +253,8 @@ def _model(item: str | dict[str, Any], where: str) -> list[ModelSpec]:
             name, options = split_spec(item)
         except OptionError as error:
             raise SpecError(f"{where}: {error}") from None
+    if options and not name:
+        raise SpecError(f"{where}: options of a job model without its name: {', '.join(sorted(options))}")
     ranges = [value if isinstance(value, list) else [value] for value in options.values()]
     found = []
     for values in itertools.product(*ranges):

@@ -85,10 +85,14 @@ def with_labels(specs: Sequence[PolicySpec]) -> list[PolicySpec]:
     return labelled
 
 
+LONGEST_PART = 50
+"""Characters of a name, a label or a model in a folder's name: file systems take 255 in all."""
+
+
 def run_id(run: RunSpec) -> str:
     """Stable name of a run's folder: the same inputs, settings and seed always give the same one."""
     parts = [run.workload.name, run.policy.label, f"{run.engine.value}-{run.model.text}", f"s{run.seed}"]
-    return "_".join(slug(part) for part in parts) + "_" + digest(run)
+    return "_".join(slug(part)[:LONGEST_PART] for part in parts) + "_" + digest(run)
 
 
 def digest(run: RunSpec) -> str:

@@ -46,7 +46,7 @@ class Inputs:
         self._machines: dict[str, tuple[Machine, Prepared]] = {}
         self._workloads: dict[tuple[Any, ...], Prepared] = {}
         self._jobs: dict[str, int] = {}
-        self._fields: dict[str, frozenset[str]] = {}
+        self._fields: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
 
     def pairs(
         self, workloads: Sequence[WorkloadSpec], platforms: Sequence[PlatformSpec], model: ModelSpec, seed: int
@@ -78,7 +78,9 @@ class Inputs:
             Names the model and the fields.
         """
         model = model_class(spec.name)
-        if model.only_with_fields and self._fields[workload.path].isdisjoint((*model.fields, *model.job_fields)):
+        of_profiles, of_jobs = self._fields[workload.path]
+        played = of_jobs & {*model.fields, *model.job_fields} or of_profiles & {*model.fields}
+        if model.only_with_fields and not played:
             fields = ", ".join(repr(field) for field in (*model.fields, *model.job_fields))
             raise SpecError(
                 f"no job of workload {workload.name!r} describes what --model {spec.name} plays (field {fields}): all "
@@ -102,8 +104,10 @@ class Inputs:
             workload, data = read(source, machine, model, drawn)
             prepared = self._workloads[key] = self._write(source.name, ".json", data)
             self._jobs[prepared.path] = len(workload.jobs)
-            described = (*workload.profiles.values(), *(job.extras for job in workload.jobs))
-            self._fields[prepared.path] = frozenset().union(*described)
+            self._fields[prepared.path] = (
+                frozenset().union(*workload.profiles.values()),
+                frozenset().union(*[job.extras for job in workload.jobs]),
+            )
             for note in (*workload.notes, *_too_wide(workload, machine)):
                 self._tell(f"{source.name}: {note}")
         return self._workloads[key]

@@ -59,7 +59,7 @@ def write_jobs(
         A job ran whose record is missing.
     """
     own = (*columns(model.stages, model.moved, model.needs.gate), *model.columns)
-    if not own:
+    if not own and all(record.whole for record in records.values()):
         return
     raw = folder / BATSIM_JOBS
     (folder / JOBS).rename(raw)

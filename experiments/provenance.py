@@ -9,7 +9,8 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -76,12 +77,12 @@ def metrics_code() -> str:
     return code_of("analysis.metrics", "analysis.tables")
 
 
-def describe(run: RunSpec) -> dict[str, Any]:
-    """What ``run.json`` has of a run apart from its outcome."""
+def describe(run: RunSpec, flags: Sequence[str] = ()) -> dict[str, Any]:
+    """What ``run.json`` has of a run apart from its outcome; ``flags`` repeat what is no part of the run's settings."""
     return {
         "id": run.id,
         "configuration": msgspec.to_builtins(run),
-        "repeat": shlex.join(repeat_command(run)),
+        "repeat": shlex.join([*repeat_command(run), *flags]),
         "versions": versions(),
         "commit": commit(),
         "system": f"{platform.system()} {platform.machine()}",
@@ -93,15 +94,23 @@ def repeat_command(run: RunSpec) -> list[str]:
     command = ["python", str(ROOT / "run_experiments.py"), "run"]
     command += ["--workload", run.workload.path, "--platform", run.platform.path]
     options = ",".join(f"{key}={show(value)}" for key, value in run.settings.items() if key not in SETTINGS)
-    command += ["--policy", f"{run.policy.policy}:{options}" if options else run.policy.policy]
+    policy = _findable(run.policy.policy)
+    command += ["--policy", f"{policy}:{options}" if options else policy]
     command += [part for key in SETTINGS for part in (f"--{key.replace('_', '-')}", show(run.settings[key]))]
     if run.policy.literal:
         command.append("--thesis-literal")
     command += ["--engine", run.engine.value, "--transport", run.transport.value, "--player", run.player.value]
-    command += ["--model", spec_text(run.model.name, run.model_options)]
+    model_options = {key: _findable(value) for key, value in run.model_options.items()}
+    command += ["--model", spec_text(_findable(run.model.name), model_options)]
     if run.image:
         command += ["--image", run.image]
     return [*command, "--seed", str(run.seed), "--out", "repeated"]
+
+
+def _findable(value: Any) -> Any:
+    """A name of a class in a file (``FILE.py:CLASS``) with the file's full path; anything else as it is."""
+    file, sign, rest = value.partition(".py:") if isinstance(value, str) else ("", "", "")
+    return f"{Path(file).resolve()}{sign}{rest}" if sign else value
 
 
 def spec_text(name: str, options: Mapping[str, Any]) -> str:

@@ -35,12 +35,14 @@ from experiments.pool import Progress, Report, describe
 from experiments.reasons import ReasonRecorder
 from experiments.recorder import Recorder, write_machine
 from experiments.sessions import make_session, model_of
-from experiments.spec import Player, RunSpec
+from experiments.spec import DEFAULT_TAU_S, Player, RunSpec
 from experiments.stopwatch import TimedSession
+from schedulers.jobmodels import model_class
 from schedulers.jobmodels.app_record import finished
 from schedulers.jobmodels.io_aware import IoAware
 from schedulers.jobmodels.malleable import Malleable
 from schedulers.jobmodels.record import JobRecord
+from schedulers.options import show
 from simulator.outputs.jobs import Span
 
 
@@ -94,14 +96,22 @@ def _execute_in(folder: Path, task: Task, report: Report) -> None:
     except Exception as error:
         (folder / "log.txt").write_text(traceback.format_exc(), encoding="utf-8")
         outcome = {"status": folders.FAILED, "cause": describe(error)}
-        folders.write_json(folder / folders.RUN_FILE, outcome | provenance.describe(task.run))
+        folders.write_json(folder / folders.RUN_FILE, outcome | provenance.describe(task.run, _flags(task)))
         raise
     timings["wall_s"] = time.perf_counter() - begin
     folders.write_json(folder / "metrics.json", metrics)
     folders.write_json(folder / "timings.json", timings)
     files = kept.checksums(folder, sorted(path.name for path in folder.iterdir()))
-    record = {"status": folders.FINISHED} | provenance.describe(task.run) | {"files": files}
+    record = {"status": folders.FINISHED} | provenance.describe(task.run, _flags(task)) | {"files": files}
     folders.write_json(folder / folders.RUN_FILE, record)
+
+
+def _flags(task: Task) -> list[str]:
+    """What a task has besides its run's settings, as the command line takes it."""
+    flags = [] if task.tau_s == DEFAULT_TAU_S else ["--tau", show(task.tau_s)]
+    flags += ["--explain"] if task.explain else []
+    single = task.uncontended or not issubclass(model_class(task.run.model.name), IoAware)
+    return flags + ([] if single else ["--no-uncontended"])
 
 
 def _simulate(task: Task, folder: Path, report: Report) -> dict[str, float]:

@@ -15,7 +15,7 @@ from experiments.spec import RunSpec
 from platforms.xml_reader import load_platform
 from schedulers.assembly import assemble
 from schedulers.core.job import Allocation
-from schedulers.jobmodels.gates import IoControl
+from schedulers.jobmodels.gates import IoControl, IoOrder
 from schedulers.jobmodels.io_aware import IoAware
 from schedulers.jobmodels.record import JobRecord
 from schedulers.policykit.decisions import Decision, Start
@@ -67,7 +67,7 @@ def uncontended_s(run: RunSpec, root: Path, records: Mapping[str, JobRecord]) ->
     found: dict[str, float] = {}
     session = assemble(
         OneByOne({job_id: record.allocation for job_id, record in records.items()}),
-        replace(session_spec(run.policy).make_settings(), io_control=IoControl.SHARED),
+        replace(session_spec(run.policy).make_settings(), io_control=IoControl.SHARED, io_order=IoOrder.FIFO),
         replace(model, early_release=False),
         on_record=lambda record: found.update({record.job.id: record.end_s - record.start_s}),
         direct=True,

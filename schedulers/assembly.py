@@ -152,6 +152,10 @@ def check_combination(policy: Policy, settings: Settings, model: JobModel) -> No
             "--model io:book_stages=... and setting bandwidth=ignorant cannot be combined: nothing would be booked"
         )
     if model.needs.gate:
+        if settings.io_order is not IoOrder.FIFO and settings.io_control is not IoControl.EXCLUSIVE:
+            raise OptionError(
+                f"setting io_order={settings.io_order.value} needs io_control=exclusive: with shared there are no turns"
+            )
         return
     with_gate = ", ".join(name for name, cls in MODELS.items() if cls.needs.gate)
     for setting, given in (
@@ -212,7 +216,8 @@ def assemble(
     """
     model = model if model is not None else default_model(policy, literal=literal)
     check_combination(policy, settings, model)
-    runtime, steering = _RUNTIMES.get(type(model), _programs)(policy, settings, model, on_record, on_conflict, direct)
+    play = next((_RUNTIMES[kind] for kind in type(model).__mro__ if kind in _RUNTIMES), _programs)
+    runtime, steering = play(policy, settings, model, on_record, on_conflict, direct)
     return Session(
         policy,
         runtime,
@@ -271,6 +276,8 @@ class SessionSpec:
 
     def make_model(self) -> JobModel:
         """The job model; :class:`OptionError` for an unknown one or wrong options."""
+        if self.model_options and not self.model:
+            raise OptionError(f"options of a job model without its name: {', '.join(sorted(self.model_options))}")
         if not self.model:
             return default_model(self.make_policy(), literal=self.literal)
         return make_model(self.model, self.model_options, literal=self.literal)
@@ -315,12 +322,14 @@ def spec_from(options: Mapping[str, Any]) -> SessionSpec:
     OptionError
         An option is missing or unknown, or of the wrong type.
     """
-    if not isinstance(options.get("policy"), str):
+    if not isinstance(options, dict) or not isinstance(options.get("policy"), str):
         raise OptionError('expected the name of a policy: -o \'{"policy": "easy"}\'')
     policy, own = split_spec(options["policy"])
     model, model_options = _model_from(options.get("model", ""))
     known = {info.name for info in describe(Settings)}
     given = {name.replace("-", "_"): value for name, value in options.items()}
+    if len(given) < len(options):
+        raise OptionError("an option is given twice, with - and with _")
     for name, value in given.items():
         if name in known:
             continue
@@ -346,7 +355,7 @@ def spec_from(options: Mapping[str, Any]) -> SessionSpec:
 
 def _model_from(given: Any) -> tuple[str, Mapping[str, Any]]:
     """Name and options of a job model, from a text or an object."""
-    if isinstance(given, dict) and isinstance(given.get("name"), str):
+    if isinstance(given, dict) and isinstance(given.get("name"), str) and given["name"]:
         return given["name"], {name: value for name, value in given.items() if name != "name"}
     if not isinstance(given, str):
         raise OptionError(f"option 'model' must be a text or an object with a name, got {given!r}")
@@ -408,7 +417,7 @@ def _time_sharing(
 
 
 _RUNTIMES: Mapping[type, Callable[..., Played]] = {TimeSharing: _time_sharing, Malleable: _malleable}
-"""Models that are not played by their programs alone."""
+"""Models, and those derived from them, that are not played by their programs alone."""
 
 
 def _shares_nodes(policy: Policy) -> bool:

@@ -305,7 +305,7 @@ def _refusal(info: OptionInfo, value: Any) -> OptionError:
 
 def _unknown(name: str, known: list[str]) -> str:
     if not known:
-        return f"unknown option {name!r}: this policy has no options"
+        return f"unknown option {name!r}: it has no options"
     near = difflib.get_close_matches(name, known, 1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     return f"unknown option {name!r}; known options: {', '.join(known)}{hint}"

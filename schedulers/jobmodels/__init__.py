@@ -44,7 +44,9 @@ def model_class(name: str) -> type[JobModel]:
     if head in MODELS:
         raise OptionError(f"job model {name!r}: options are given as {head}:key=value,...")
     if is_outside(name):
-        found: type[JobModel] = load_class(name, "job model", methods=("program",))
+        found = load_class(name, "job model", methods=("program",))
+        if not issubclass(found, JobModel):
+            raise OptionError(f"job model {name!r}: the class must derive from schedulers.jobmodels.base.JobModel")
         return found
     if name in FORMER:
         raise OptionError(f"the job model {name!r} is called {FORMER[name]!r} now: --model {FORMER[name]}")

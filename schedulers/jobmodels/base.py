@@ -142,6 +142,11 @@ class Compute:
     may_fail: bool = False
     began: Callable[[float], None] | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse what no runtime plays."""
+        if self.beside is not None and self.turn_bytes is not None:
+            raise ValueError("a Compute that waits for a turn (turn_bytes) cannot have a transfer beside it")
+
 
 @dataclass(frozen=True, slots=True)
 class GiveBack:

@@ -275,7 +275,10 @@ class ProgramRuntime:
                 process.outcome = process.outcome or SUCCESS
                 self._close(process, now_s, follow)
                 return
-            value = self._INSTANT[type(operation)](self, process, operation, now_s, follow)
+            play = self._INSTANT.get(type(operation))
+            if play is None:
+                raise TypeError(f"a job model's program must yield operations, got {operation!r}")
+            value = play(self, process, operation, now_s, follow)
             if value is None:
                 return
 
@@ -459,7 +462,7 @@ class ProgramRuntime:
         if process.outcome is not None or not process.waiting:
             self._account_for(process, operation, now_s)
         if process.outcome is not None:
-            self._give_up(process, now_s, follow)
+            self._give_up(process, now_s, follow, idle=False)
         elif not process.waiting:
             done = Done(process.ready_s, process.began_s, now_s, event.state, event.return_code)
             self._advance(process, done, now_s, follow)
@@ -472,10 +475,15 @@ class ProgramRuntime:
 
     # ------------------------------------------------------------------ the end of a job
 
-    def _give_up(self, process: _Process, now_s: float, follow: _Follow) -> None:
-        """A job goes no further: it waits for no turn, and ends when nothing of it runs."""
-        if not process.live and not process.over and math.isnan(process.began_s):
+    def _give_up(self, process: _Process, now_s: float, follow: _Follow, *, idle: bool = True) -> None:
+        """A job goes no further: it waits for no turn, and ends when nothing of it runs.
+
+        Where nothing runs already (``idle``), it ends now, however long ago its last sub-job ended.
+        """
+        if idle and not process.live and not process.over:
             process.record.idle_end_s = now_s
+            if process.operation is not None and not math.isnan(process.began_s):
+                self._account_for(process, process.operation, now_s)  # parts of it were through
         for key in self._gate.withdraw(process.job.id, now_s):
             del self._turns[key]
             process.waiting.discard(key)

@@ -157,7 +157,7 @@ def test_build_refuses(options: dict[str, Any], message: str) -> None:
 def test_a_policy_without_options_says_so() -> None:
     """There is nothing to list then."""
     assert describe(Bare) == []
-    with pytest.raises(OptionError, match="this policy has no options"):
+    with pytest.raises(OptionError, match="it has no options"):
         build(Bare, {"x": "1"})
 
 
