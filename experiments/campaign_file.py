@@ -173,12 +173,12 @@ def parse_campaign(text: str, where: str, folder: Path, stem: str = "campaign") 
         policies=tuple(
             spec
             for index, table in enumerate(data["policy"])
-            for spec in _policies(table, f"{where}: policy[{index}]", literal)
+            for spec in _policies(table, f"{where}: policy[{index}]", literal, folder)
         ),
         models=tuple(
             spec
             for index, item in enumerate(data.get("models", [{}]))
-            for spec in _model(item, f"{where}: models[{index}]")
+            for spec in _model(item, f"{where}: models[{index}]", folder)
         ),
         seeds=tuple(data.get("seeds", [0])),
         engine=Engine(data.get("engine", "fluid")),
@@ -211,7 +211,7 @@ def _platform(table: dict[str, Any], where: str, folder: Path) -> PlatformSpec:
     return PlatformSpec(source=_beside(table["source"], folder), name=table.get("name", ""))
 
 
-def _policies(table: dict[str, Any], where: str, literal: bool) -> list[PolicySpec]:
+def _policies(table: dict[str, Any], where: str, literal: bool, folder: Path) -> list[PolicySpec]:
     """One policy, or several: an option given as a list is a range, and all combinations are made."""
     _check(table, POLICY_KEYS, where, needed=("policy",))
     options: Mapping[str, Any] = table.get("options", {})
@@ -224,7 +224,7 @@ def _policies(table: dict[str, Any], where: str, literal: bool) -> list[PolicySp
         label = table.get("label", "")
         varied = [f"{key}={show(chosen[key])}" for key, value in options.items() if isinstance(value, list)]
         spec = PolicySpec(
-            policy=table["policy"],
+            policy=_class_beside(table["policy"], folder),
             options=chosen,
             literal=table.get("literal", literal),
             session=table.get("session", {}),
@@ -243,7 +243,7 @@ MODEL_KEYS: dict[str, Key] = {
 }
 
 
-def _model(item: str | dict[str, Any], where: str) -> list[ModelSpec]:
+def _model(item: str | dict[str, Any], where: str, folder: Path) -> list[ModelSpec]:
     """One job model, or several: an option given as a list is a range."""
     if isinstance(item, dict):
         _check(item, MODEL_KEYS, where)
@@ -253,6 +253,7 @@ def _model(item: str | dict[str, Any], where: str) -> list[ModelSpec]:
             name, options = split_spec(item)
         except OptionError as error:
             raise SpecError(f"{where}: {error}") from None
+    name = _class_beside(name, folder)
     if options and not name:
         raise SpecError(f"{where}: options of a job model without its name: {', '.join(sorted(options))}")
     ranges = [value if isinstance(value, list) else [value] for value in options.values()]
@@ -276,6 +277,12 @@ def _beside(source: str, folder: Path) -> str:
     beside = folder / name
     looks_like_a_file = "/" in name or any(sign in name for sign in "*?[") or beside.is_file()
     return str(folder / source) if looks_like_a_file else source
+
+
+def _class_beside(name: str, folder: Path) -> str:
+    """``FILE.py:CLASS`` with a file beside the campaign file; any other name as it is."""
+    file = name.partition(":")[0]
+    return str(folder / name) if file.endswith(".py") and (folder / file).is_file() else name
 
 
 def _check(table: dict[str, Any], known: dict[str, Key], where: str, needed: Sequence[str] = ()) -> None:

@@ -128,3 +128,22 @@ def test_the_demo_campaign_is_valid() -> None:
     campaign = read_campaign(DEMO)
     assert [policy.policy for policy in campaign.policies] == ["fcfs", "filler", "easy-no-bb", "easy", "sjf-easy"]
     assert campaign.workloads[0].source.startswith("kth-like")
+
+
+def test_classes_of_files_beside_the_campaign(tmp_path: Path) -> None:
+    """Failed before: they were looked for in the working directory only."""
+    (tmp_path / "mine.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from schedulers.jobmodels.rigid import Rigid\n"
+        "@dataclass(frozen=True)\n"
+        "class Mine(Rigid):\n"
+        "    'The rigid model under another name.'\n"
+    )
+    text = 'models = ["mine.py:Mine"]\n' + SMALL
+    assert parse_campaign(text, "x.toml", tmp_path).models == (ModelSpec(name=f"{tmp_path}/mine.py:Mine"),)
+
+
+def test_options_need_a_model() -> None:
+    """Failed before: a traceback."""
+    with pytest.raises(SpecError, match="options of a job model without its name: max_phases"):
+        parse_campaign("models = [{ options = { max_phases = 3 } }]\n" + SMALL, "x.toml", Path("/data"))
