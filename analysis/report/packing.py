@@ -8,12 +8,14 @@ import gzip
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from analysis.holdings import node_spans
 from analysis.lanes import pieces
 from analysis.story import Reason, divide
-from analysis.tables import Floats, JobTable, parse_intervals
+from analysis.tables import Floats, JobTable
 
 STATES = ("COMPLETED_SUCCESSFULLY", "COMPLETED_WALLTIME_REACHED", "COMPLETED_KILLED", "COMPLETED_FAILED")
 ROLES = {"started in order": "in its turn", "backfilled": "backfilled", "planned": "planned", "reserved": "reserved"}
@@ -32,10 +34,10 @@ def pack_run(table: JobTable, folder: Path, names: dict[str, str]) -> dict[str, 
         Which run it is (policy, workload, seed ...).
     """
     ran = table.ran()
-    rows = _node_rows(ran)
+    rows, lanes = _node_rows(ran), _lanes(ran)
     machine = ran.machine
     return names | {
-        "nodes": len(machine.nodes) or 1 + max((last for _, _, last in rows), default=0),
+        "nodes": len(machine.nodes) or 1 + max((row[2] for row in rows), default=0),
         "storages": [storage.name for storage in machine.storages],
         "end": round(float(ran.finish_s.max(initial=1.0))),
         "id": list(ran.job_id),
@@ -47,8 +49,10 @@ def pack_run(table: JobTable, folder: Path, names: dict[str, str]) -> dict[str, 
         "limit": [round(limit) if math.isfinite(limit) else -1 for limit in ran.walltime_s],
         "bytes": _whole(ran.bb_bytes),
         "state": [STATES.index(state) if state in STATES else 0 for state in ran.state],
-        "rows": [value for row in rows for value in row],
-        "lanes": [value for lane in _lanes(ran) for value in lane],
+        "rows": [value for row in rows for value in row[:3]],
+        "rowLives": [round(value) for row in rows for value in row[3:]] if any(ran.node_lives) else [],
+        "lanes": [value for lane in lanes for value in lane[:4]],
+        "laneLives": [round(value) for lane in lanes for value in lane[4:]] if any(ran.storage_lives) else [],
         "why": _why(ran, folder),
     }
 
@@ -63,22 +67,22 @@ def _whole(values: Floats) -> list[int]:
     return [round(value) for value in values.tolist()]
 
 
-def _node_rows(table: JobTable) -> list[tuple[int, int, int]]:
-    """Job, first row, last row: one entry for each unbroken run of rows that a job holds."""
+def _node_rows(table: JobTable) -> list[tuple[int, int, int, float, float]]:
+    """Job, first row, last row, start and end (s): one entry for each unbroken run of rows that a job holds."""
     row_of = {node.id: row for row, node in enumerate(table.machine.nodes)}
-    found: list[tuple[int, int, int]] = []
-    for job, text in enumerate(table.allocated):
-        rows = sorted(row_of.get(node, node) for node in parse_intervals(text))
-        for row in rows:
-            if found and found[-1][0] == job and found[-1][2] == row - 1:
-                found[-1] = (job, found[-1][1], row)
+    found: list[tuple[int, int, int, float, float]] = []
+    for span in node_spans(replace(table, turns=None)):
+        first = len(found)
+        for row in sorted(row_of.get(node, node) for node in span.nodes):
+            if len(found) > first and found[-1][2] == row - 1:
+                found[-1] = (span.job, found[-1][1], row, span.start_s, span.end_s)
             else:
-                found.append((job, row, row))
+                found.append((span.job, row, row, span.start_s, span.end_s))
     return found
 
 
-def _lanes(table: JobTable) -> list[tuple[int, int, int, int]]:
-    """Job, storage node, from and to in thousandths of its capacity."""
+def _lanes(table: JobTable) -> list[tuple[int, int, int, int, float, float]]:
+    """Job, storage node, from and to in thousandths of its capacity, start and end (s)."""
     capacity = [storage.capacity_bytes for storage in table.machine.storages]
     return [
         (
@@ -86,6 +90,8 @@ def _lanes(table: JobTable) -> list[tuple[int, int, int, int]]:
             piece.storage,
             1000 * piece.low // capacity[piece.storage],
             -(-1000 * piece.high // capacity[piece.storage]),
+            piece.start_s,
+            piece.end_s,
         )
         for piece in pieces(table)
     ]

@@ -119,9 +119,9 @@ class Chart {
     const each = (draw) => (kind === 0 ? this.eachRow(bottom, draw) : this.eachLane(bottom, draw));
     const painted = new Int32Array(kind === 0 ? run.nodes + 1 : 21 * run.storages.length + 21).fill(-1);
     let last = "";
-    each((job, top, low, place) => {
-      if (run.finish[job] <= view.begin || run.start[job] >= view.end) return;
-      const left = MARGIN + (run.start[job] - view.begin) * scale, right = MARGIN + (run.finish[job] - view.begin) * scale;
+    each((job, top, low, begin, end, place) => {
+      if (end <= view.begin || begin >= view.end) return;
+      const left = MARGIN + (begin - view.begin) * scale, right = MARGIN + (end - view.begin) * scale;
       if (right - left < 1) { // of all that begins here within one pixel, one is enough
         if (painted[place] === Math.floor(left)) return;
         painted[place] = Math.floor(left);
@@ -136,28 +136,35 @@ class Chart {
   outline(context, scale, each) {
     const run = this.run;
     context.strokeStyle = "#000"; context.lineWidth = 2;
-    each((job, top, low) => {
+    each((job, top, low, begin, end) => {
       if (run.id[job] !== view.hover) return;
-      context.strokeRect(MARGIN + (run.start[job] - view.begin) * scale, top, Math.max((run.finish[job] - run.start[job]) * scale, 2), low - top);
+      context.strokeRect(MARGIN + (begin - view.begin) * scale, top, Math.max((end - begin) * scale, 2), low - top);
     });
   }
   eachRow(bottom, visit) {
     const rows = this.run.rows, unit = bottom / this.run.nodes;
-    for (let i = 0; i < rows.length; i += 3) visit(rows[i], rows[i + 1] * unit, (rows[i + 2] + 1) * unit, rows[i + 1]);
+    for (let i = 0; i < rows.length; i += 3) {
+      const [begin, end] = this.held(this.run.rowLives, i / 3, rows[i]);
+      visit(rows[i], rows[i + 1] * unit, (rows[i + 2] + 1) * unit, begin, end, rows[i + 1]);
+    }
+  }
+  held(lives, place, job) { // since when and until when: of this part, or of the whole job
+    return lives.length ? [lives[2 * place], lives[2 * place + 1]] : [this.run.start[job], this.run.finish[job]];
   }
   eachLane(bottom, visit) {
     const lanes = this.run.lanes, unit = bottom / this.run.storages.length, inner = 0.9 * unit / 1000;
     for (let i = 0; i < lanes.length; i += 4) {
       const floor = (lanes[i + 1] + 0.95) * unit;
-      visit(lanes[i], floor - lanes[i + 3] * inner, floor - lanes[i + 2] * inner, 21 * lanes[i + 1] + Math.floor(lanes[i + 2] / 50));
+      const [begin, end] = this.held(this.run.laneLives, i / 4, lanes[i]), place = 21 * lanes[i + 1] + Math.floor(lanes[i + 2] / 50);
+      visit(lanes[i], floor - lanes[i + 3] * inner, floor - lanes[i + 2] * inner, begin, end, place);
     }
   }
   at(canvas, x, y) {
-    const kind = this.canvases.indexOf(canvas), run = this.run;
+    const kind = this.canvases.indexOf(canvas);
     const bottom = this.heights[kind] - 22, time = view.begin + (x - MARGIN) / (canvas.clientWidth - MARGIN) * (view.end - view.begin);
     const slack = 1.5 * (view.end - view.begin) / (canvas.clientWidth - MARGIN);
     let found = -1;
-    const visit = (job, top, low) => { if (y >= top && y < low && time >= run.start[job] - slack && time < run.finish[job] + slack) found = job; };
+    const visit = (job, top, low, begin, end) => { if (y >= top && y < low && time >= begin - slack && time < end + slack) found = job; };
     if (kind === 0) this.eachRow(bottom, visit); else this.eachLane(bottom, visit);
     return found;
   }

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from analysis.report.packing import pack_run
+from analysis.tables import read_run
 from experiments.single import Task, execute
 from tests.properties.small_world import runs, workload
 
@@ -33,3 +35,12 @@ def test_nodes_before_stage_out(tmp_path: Path, free_nodes: bool) -> None:
         what, _, interval = held["0"]["node_lives"].partition("@")
         assert what == "0-7"
         assert [round(float(time), 1) for time in interval.split("-")] == [0.0, 38.0]
+    row_lives, lane_lives = packed(tmp_path / run.id)
+    assert row_lives == ([0, 38, 38, 48] if free_nodes else [])
+    assert lane_lives == []  # buffers are held as long as the job runs
+
+
+def packed(folder: Path) -> tuple[list[int], list[int]]:
+    """When the report draws the rows of nodes and the lanes of storage nodes; empty: as the jobs ran."""
+    data = pack_run(read_run(folder), folder, {})
+    return data["rowLives"], data["laneLives"]
