@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,10 @@ settings.load_profile("deterministic")
 # Hypothesis draws numbers and texts that stand in the source of whatever modules of ours are imported by then, so that
 # a test's examples would depend on which other tests run (tests/test_draws.py). No setting turns that off.
 providers._get_local_constants = lambda: providers._local_constants
+
+# A suite in the background of a shell has Ctrl-C ignored; the processes that tests start would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

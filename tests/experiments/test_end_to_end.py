@@ -224,8 +224,6 @@ def test_ctrl_c_and_resume(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        # a suite in a shell's background has Ctrl-C ignored, and its children would inherit that
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 60
     while not list(tmp_path.glob(".partial/kth-like_*/allocations.csv")) and time.monotonic() < deadline:
