@@ -26,7 +26,7 @@ from experiments.spec import (
 from schedulers.errors import OptionError
 from schedulers.jobmodels import make_model
 from schedulers.options import show
-from schedulers.plugins import split_spec
+from schedulers.plugins import place_in, split_spec
 
 T = TypeVar("T")
 
@@ -224,7 +224,7 @@ def _policies(table: dict[str, Any], where: str, literal: bool, folder: Path) ->
         label = table.get("label", "")
         varied = [f"{key}={show(chosen[key])}" for key, value in options.items() if isinstance(value, list)]
         spec = PolicySpec(
-            policy=_class_beside(table["policy"], folder),
+            policy=place_in(folder, table["policy"]),
             options=chosen,
             literal=table.get("literal", literal),
             session=table.get("session", {}),
@@ -253,14 +253,12 @@ def _model(item: str | dict[str, Any], where: str, folder: Path) -> list[ModelSp
             name, options = split_spec(item)
         except OptionError as error:
             raise SpecError(f"{where}: {error}") from None
-    name = _class_beside(name, folder)
-    if options and not name:
-        raise SpecError(f"{where}: options of a job model without its name: {', '.join(sorted(options))}")
+    name = place_in(folder, name)
     ranges = [value if isinstance(value, list) else [value] for value in options.values()]
     found = []
     for values in itertools.product(*ranges):
         chosen = dict(zip(options, values, strict=True))
-        if name:
+        if name or chosen:
             try:
                 make_model(name, chosen)
             except OptionError as error:
@@ -277,12 +275,6 @@ def _beside(source: str, folder: Path) -> str:
     beside = folder / name
     looks_like_a_file = "/" in name or any(sign in name for sign in "*?[") or beside.is_file()
     return str(folder / source) if looks_like_a_file else source
-
-
-def _class_beside(name: str, folder: Path) -> str:
-    """``FILE.py:CLASS`` with a file beside the campaign file; any other name as it is."""
-    file = name.partition(":")[0]
-    return str(folder / name) if file.endswith(".py") and (folder / file).is_file() else name
 
 
 def _check(table: dict[str, Any], known: dict[str, Key], where: str, needed: Sequence[str] = ()) -> None:

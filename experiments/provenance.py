@@ -21,7 +21,7 @@ from experiments.spec import RunSpec
 from platforms.catalogue import checksum, resolve_platform
 from schedulers.jobmodels import model_class
 from schedulers.options import show
-from schedulers.plugins import load_class, split_spec
+from schedulers.plugins import load_class, place_in, split_spec
 from schedulers.policies import find_policy
 
 PACKAGES = ("numpy", "numba", "llvmlite", "msgspec", "pyzmq", "networkx", "z3-solver")
@@ -94,23 +94,20 @@ def repeat_command(run: RunSpec) -> list[str]:
     command = ["python", str(ROOT / "run_experiments.py"), "run"]
     command += ["--workload", run.workload.path, "--platform", run.platform.path]
     options = ",".join(f"{key}={show(value)}" for key, value in run.settings.items() if key not in SETTINGS)
-    policy = _findable(run.policy.policy)
+    here = Path.cwd()
+    policy = place_in(here, run.policy.policy)
     command += ["--policy", f"{policy}:{options}" if options else policy]
     command += [part for key in SETTINGS for part in (f"--{key.replace('_', '-')}", show(run.settings[key]))]
     if run.policy.literal:
         command.append("--thesis-literal")
     command += ["--engine", run.engine.value, "--transport", run.transport.value, "--player", run.player.value]
-    model_options = {key: _findable(value) for key, value in run.model_options.items()}
-    command += ["--model", spec_text(_findable(run.model.name), model_options)]
+    model_options = {
+        key: place_in(here, value) if isinstance(value, str) else value for key, value in run.model_options.items()
+    }
+    command += ["--model", spec_text(place_in(here, run.model.name), model_options)]
     if run.image:
         command += ["--image", run.image]
     return [*command, "--seed", str(run.seed), "--out", "repeated"]
-
-
-def _findable(value: Any) -> Any:
-    """A name of a class in a file (``FILE.py:CLASS``) with the file's full path; anything else as it is."""
-    file, sign, rest = value.partition(".py:") if isinstance(value, str) else ("", "", "")
-    return f"{Path(file).resolve()}{sign}{rest}" if sign else value
 
 
 def spec_text(name: str, options: Mapping[str, Any]) -> str:

@@ -110,8 +110,8 @@ def _flags(task: Task) -> list[str]:
     """What a task has besides its run's settings, as the command line takes it."""
     flags = [] if task.tau_s == DEFAULT_TAU_S else ["--tau", show(task.tau_s)]
     flags += ["--explain"] if task.explain else []
-    single = task.uncontended or not issubclass(model_class(task.run.model.name), IoAware)
-    return flags + ([] if single else ["--no-uncontended"])
+    left_out = not task.uncontended and issubclass(model_class(task.run.model.name), IoAware)
+    return flags + (["--no-uncontended"] if left_out else [])
 
 
 def _simulate(task: Task, folder: Path, report: Report) -> dict[str, float]:

@@ -276,9 +276,7 @@ class SessionSpec:
 
     def make_model(self) -> JobModel:
         """The job model; :class:`OptionError` for an unknown one or wrong options."""
-        if self.model_options and not self.model:
-            raise OptionError(f"options of a job model without its name: {', '.join(sorted(self.model_options))}")
-        if not self.model:
+        if not self.model and not self.model_options:
             return default_model(self.make_policy(), literal=self.literal)
         return make_model(self.model, self.model_options, literal=self.literal)
 

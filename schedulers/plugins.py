@@ -71,6 +71,12 @@ def is_outside(name: str) -> bool:
     return ":" in name or name.endswith(".py")
 
 
+def place_in(folder: Path, name: str) -> str:
+    """``FILE.py:CLASS`` whose file stands in a folder with the file's place there; any other name as it is."""
+    file = name.partition(":")[0]
+    return str(folder / name) if file.endswith(".py") and (folder / file).is_file() else name
+
+
 def load_class(text: str, kind: str, *, methods: Sequence[str] = ()) -> type:
     """Load a class from a file or a module.
 

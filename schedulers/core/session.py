@@ -308,6 +308,7 @@ class Session:
         self._enact(step)
 
     def _to_runtime(self, event: Event) -> None:
+        """Nothing in the session depends on these events; a runtime may."""
         step = self._runtime.handle(event, self._now_s)
         if step is not None:
             self._enact(step)
@@ -333,10 +334,6 @@ class Session:
     def _asked(self, event: EstimateQuery) -> None:
         self._requests.append(AnswerEstimate(self._now_s, event.job_id, 0.0))
 
-    def _ignored(self, event: EnergyAnswer | FromJobMsg) -> None:
-        """Nothing in the session depends on these; a runtime may."""
-        self._to_runtime(event)
-
     _HANDLERS: ClassVar[dict[type, Callable[[Session, Any], None]]] = {
         SimulationBegins: _begin,
         SimulationEnds: _end,
@@ -346,9 +343,9 @@ class Session:
         RequestedCall: _called,
         Notify: _notified,
         ResourceStateChanged: _to_runtime,
-        EnergyAnswer: _ignored,
+        EnergyAnswer: _to_runtime,
         EstimateQuery: _asked,
-        FromJobMsg: _ignored,
+        FromJobMsg: _to_runtime,
     }
 
     # ------------------------------------------------------------------ the policy's pass

@@ -72,6 +72,8 @@ def make_model(name: str, options: Mapping[str, Any] | None = None, *, literal: 
     OptionError
         An unknown name, or a wrong option (names the model).
     """
+    if options and not name:
+        raise OptionError(f"options of a job model without its name: {', '.join(sorted(options))}")
     cls = model_class(name)
     try:
         model: JobModel = build(cls, options or {}, cls.literal if literal else None)

@@ -45,7 +45,7 @@ from schedulers.jobmodels.gates import Gate, Shared
 from schedulers.jobmodels.io_nodes import IoNodes
 from schedulers.jobmodels.record import JobRecord
 from schedulers.jobmodels.streams import Streams
-from schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, SubJobs
+from schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, SubJobs, require_dynamic_jobs
 from schedulers.jobmodels.transfers import Lowered, Task, lower
 from schedulers.wire.messages import (
     BatsimConfig,
@@ -166,11 +166,8 @@ class ProgramRuntime:
     def begin(self, machine: Machine, config: BatsimConfig) -> None:
         """Learn the machine; refuse a simulator or a platform that lacks what the model needs."""
         needs, name = self.model.needs, type(self.model).__name__
-        if needs.dynamic_jobs and not config.dynamic_jobs_enabled:
-            raise RemoteProtocolError(
-                f"the job model {name} needs dynamic jobs: {config.dynamic_jobs_remedy}",
-                "$.events[0].data.config.dynamic-jobs-enabled",
-            )
+        if needs.dynamic_jobs:
+            require_dynamic_jobs(config, f"the job model {name}")
         needed = needs.file_system is FileSystem.YES or (
             needs.file_system is FileSystem.WITH_BURST_BUFFERS and bool(machine.storages)
         )
@@ -275,7 +272,7 @@ class ProgramRuntime:
                 process.outcome = process.outcome or SUCCESS
                 self._close(process, now_s, follow)
                 return
-            play = self._INSTANT.get(type(operation))
+            play = self._PLAYERS.get(type(operation))
             if play is None:
                 raise TypeError(f"a job model's program must yield operations, got {operation!r}")
             value = play(self, process, operation, now_s, follow)
@@ -310,7 +307,7 @@ class ProgramRuntime:
     def _timed(self, process: _Process, operation: Compute | Transfer, now_s: float, follow: _Follow) -> None:
         """Begin an operation that takes time, or queue for it; end the job where its walltime is over."""
         self._begin(process, operation, now_s)
-        if now_s > process.record.start_s and process.sub_jobs.overdue(now_s):
+        if _late(process, now_s):
             process.outcome = TIMED_OUT
             self._close(process, now_s, follow)
             return
@@ -322,7 +319,7 @@ class ProgramRuntime:
         if beside is not None:
             self._queue(process, beside, now_s, follow, beside=True)
 
-    _INSTANT: ClassVar[dict[type, Callable[[ProgramRuntime, _Process, Any, float, _Follow], Done | None]]] = {
+    _PLAYERS: ClassVar[dict[type, Callable[[ProgramRuntime, _Process, Any, float, _Follow], Done | None]]] = {
         GiveBack: _give_back,
         Publish: _publish,
         Report: _report,
@@ -400,8 +397,7 @@ class ProgramRuntime:
             key = follow.granted.popleft()
             process, operation, nodes, beside = self._turns.pop(key)
             (process.waiting_beside if beside else process.waiting).discard(key)
-            late = not beside and now_s > process.record.start_s and process.sub_jobs.overdue(now_s)
-            if late:
+            if not beside and _late(process, now_s):
                 follow.granted.extend(self._gate.release(key, now_s))
                 process.outcome = process.outcome or TIMED_OUT
                 self._give_up(process, now_s, follow)
@@ -518,6 +514,11 @@ class ProgramRuntime:
         if self._on_record is not None:
             self._on_record(record)
         follow.ended.append(Ended(process.job.id, *process.outcome))
+
+
+def _late(process: _Process, now_s: float) -> bool:
+    """Whether no time is left for an operation that begins now; the first of a job always begins."""
+    return now_s > process.record.start_s and process.sub_jobs.overdue(now_s)
 
 
 def _needs_turn(operation: Compute | Transfer) -> bool:

@@ -12,8 +12,17 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
+from schedulers.errors import RemoteProtocolError
 from schedulers.jobmodels.transfers import Task
-from schedulers.wire.messages import ExecuteJob, JsonObject, RegisterJob, RegisterProfile, Request, RunSubJobs
+from schedulers.wire.messages import (
+    BatsimConfig,
+    ExecuteJob,
+    JsonObject,
+    RegisterJob,
+    RegisterProfile,
+    Request,
+    RunSubJobs,
+)
 
 SHORTEST_WALLTIME_S = 1e-6
 """Batsim prints walltimes with six decimals and aborts on 0: less than this is no time at all."""
@@ -22,6 +31,17 @@ SEPARATOR = "%"
 """Stands in the name of a job's own workload where its id has ``!``."""
 
 NO_WALLTIME = -1.0
+
+
+def require_dynamic_jobs(config: BatsimConfig, what: str) -> None:
+    """Refuse a simulator that takes no sub-jobs.
+
+    Raises :class:`RemoteProtocolError`, which says ``what`` needs them, and the remedy.
+    """
+    if not config.dynamic_jobs_enabled:
+        raise RemoteProtocolError(
+            f"{what} needs dynamic jobs: {config.dynamic_jobs_remedy}", "$.events[0].data.config.dynamic-jobs-enabled"
+        )
 
 
 @dataclass(slots=True)

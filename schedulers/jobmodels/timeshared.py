@@ -25,10 +25,9 @@ from typing import Any, ClassVar
 from schedulers.core.execution import NOTHING, Ended, Step
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
-from schedulers.errors import RemoteProtocolError
 from schedulers.jobmodels.record import JobRecord
 from schedulers.jobmodels.remaining import Remaining, remaining_of, unscalable
-from schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, SubJobs
+from schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, SubJobs, require_dynamic_jobs
 from schedulers.jobmodels.transfers import Task
 from schedulers.timesharing.columns import columns_of, mask_of
 from schedulers.timesharing.costs import Costs
@@ -126,11 +125,7 @@ class TimeShared:
 
     def begin(self, machine: Machine, config: BatsimConfig) -> None:
         """Learn the real machine; refuse a simulator without dynamic jobs."""
-        if not config.dynamic_jobs_enabled:
-            raise RemoteProtocolError(
-                f"time sharing needs dynamic jobs: {config.dynamic_jobs_remedy}",
-                "$.events[0].data.config.dynamic-jobs-enabled",
-            )
+        require_dynamic_jobs(config, "time sharing")
         self._machine = machine
 
     # ------------------------------------------------------------------ what the session calls
