@@ -125,9 +125,11 @@ class Compute:
     stage
         What the time counts for in the job's record.
     beside
-        A transfer that begins with it. The program goes on without it; the job ends with it.
+        A transfer that begins with it, or with its turn where it uses the file system. The program goes on without it;
+        the job ends with it.
     turn_bytes
-        ``None``, or the bytes that the profile stands for: it then waits for its turn at the I/O gate.
+        ``None``, or the bytes that the profile stands for: it then waits for its turn at the I/O gate. With several
+        I/O nodes each turn has the part of its nodes.
     may_fail
         Whether a failure (return code above 0) is handed to the program instead of ending the job.
     began

@@ -316,8 +316,12 @@ class ProgramRuntime:
             return
         self._run(process, operation, self._nodes(process, operation), now_s, follow)
         beside = operation.beside if isinstance(operation, Compute) else None
-        if beside is not None:
+        if beside is None:
+            return
+        if _needs_turn(beside):
             self._queue(process, beside, now_s, follow, beside=True)
+        else:
+            self._run(process, beside, self._nodes(process, beside), now_s, follow, beside=True)
 
     _PLAYERS: ClassVar[dict[type, Callable[[ProgramRuntime, _Process, Any, float, _Follow], Done | None]]] = {
         GiveBack: _give_back,
@@ -380,7 +384,7 @@ class ProgramRuntime:
             self._turn_count += 1
             self._turns[key] = _Turn(process, operation, nodes, beside)
             waiting.add(key)
-            volume = _turn_bytes(operation, len(nodes))
+            volume = _turn_bytes(operation, len(nodes), len(self._nodes(process, operation)))
             follow.granted.extend(self._gate.request(key, application, io_node, volume, now_s))
         self._serve(now_s, follow)
         if process.waiting and not process.watched and process.sub_jobs.deadline_s < math.inf:
@@ -526,11 +530,11 @@ def _needs_turn(operation: Compute | Transfer) -> bool:
     return operation.shared if isinstance(operation, Transfer) else operation.turn_bytes is not None
 
 
-def _turn_bytes(operation: Compute | Transfer, nodes: int) -> float:
-    """Bytes of the part of an operation on so many nodes."""
+def _turn_bytes(operation: Compute | Transfer, nodes: int, whole: int) -> float:
+    """Bytes of the part of an operation on some nodes, of the ``whole`` number that it uses."""
     if isinstance(operation, Transfer):
         return float(operation.bytes_per_node) * nodes
-    return operation.turn_bytes or 0.0
+    return (operation.turn_bytes or 0.0) * nodes / whole
 
 
 def _account(process: _Process, *, beside: bool) -> str:

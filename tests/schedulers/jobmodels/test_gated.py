@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedulers.core.job import Allocation, Job
+from schedulers.core.machine import Machine
+from schedulers.jobmodels.base import Compute, Granted, JobModel, Needs, Place, Program, Transfer
 from schedulers.jobmodels.gates import Exclusive, IoOrder, Shared
 from schedulers.jobmodels.io_aware import IoAware
 from schedulers.jobmodels.record import JobRecord
 from schedulers.jobmodels.runtime import ProgramRuntime
-from schedulers.wire.messages import JobState
+from schedulers.wire.messages import ExecuteJob, JobState
 from tests.schedulers.jobmodels.dynamic_wire import Wire, machine
 
 MODEL = IoAware(phase_target=2.0)
@@ -93,3 +96,58 @@ def test_exclusive_whatever_is_killed(jobs: Any, kills: dict[int, int], order: I
             assert checkpoints == records[one.id].moved_bytes.get("drain", 0)
         else:
             assert one.walltime_s < math.inf or int(one.id[3:]) in kills
+
+
+@dataclass(frozen=True)
+class Beside(JobModel):
+    """Computes while its nodes write to their burst buffers."""
+
+    needs: ClassVar[Needs] = Needs(gate=True)
+    stages: ClassVar[tuple[str, ...]] = ("compute", "checkpoint")
+    moved: ClassVar[tuple[str, ...]] = ("checkpoint",)
+
+    def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
+        """One operation."""
+        checkpoint = Transfer(Place.NODES, Place.BURST_BUFFER, 20, "checkpoint")
+        yield Compute({"type": "delay", "delay": 6.0}, beside=checkpoint)
+
+
+def test_a_transfer_beside_without_the_file_system_takes_no_turn() -> None:
+    """Failed before: two writes of 2 s to burst buffers waited for each other, the second one from 0 to 2 s."""
+    records: list[JobRecord] = []
+    gate = Exclusive()
+    wire = Wire(ProgramRuntime(Beside(), gate, 0, records.append), machine())
+    for number in range(2):
+        wire.start(job(number), place(number))
+    begun = [request for request in wire.log if isinstance(request, ExecuteJob)]
+    assert len(begun) == 4, "both computations and both writes begin at 0"
+    assert gate.holder(0) is None
+    wire.run()
+    assert {end[0] for end in wire.ends.values()} == {6.0}
+    assert [record.moved_bytes["checkpoint"] for record in records] == [20, 20]
+
+
+@dataclass(frozen=True)
+class Writes(JobModel):
+    """Does nothing but one phase that stands for 90 bytes."""
+
+    needs: ClassVar[Needs] = Needs(gate=True)
+
+    def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
+        """One operation."""
+        yield Compute({"type": "delay", "delay": 6.0}, turn_bytes=90.0)
+
+
+def test_the_parts_of_a_phase_share_its_volume() -> None:
+    """Failed before: the part at each I/O node counted with all 90 bytes, although 2 of 3 nodes have 60 of them."""
+    volumes: list[tuple[int, float]] = []
+
+    class Noting(Shared):
+        def request(self, key: str, application: str, node: int, volume_bytes: float, now_s: float) -> tuple[str, ...]:
+            volumes.append((node, volume_bytes))
+            return super().request(key, application, node, volume_bytes, now_s)
+
+    wire = Wire(ProgramRuntime(Writes(), Noting(), 1), machine(4, racks=2))
+    wire.start(Job("w0!0", 0, 0.0, math.inf, 3, 0, 0, "p", {}), Allocation((0, 1, 2)))
+    wire.run()
+    assert volumes == [(0, 60.0), (1, 30.0)]
