@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 
+from analysis.names import slug
 from analysis.story import first_promises
 from analysis.tables import Floats, JobTable, read_run
 from analysis.traffic import file_system_rate, read_transfers
 from experiments import folders
-from experiments.grid import slug
 from experiments.reasons import REASONS
 from experiments.spec import RunSpec
 

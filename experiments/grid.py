@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from analysis.names import slug
 from experiments import policies, provenance, sessions
 from experiments.errors import SpecError
 from experiments.spec import Campaign, PolicySpec, Prepared, RunSpec
@@ -116,8 +116,3 @@ def digest(run: RunSpec) -> str:
     } | ({"image": run.image} if run.image else {})
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_CHARACTERS]
-
-
-def slug(text: str) -> str:
-    """Text that is safe in a file name."""
-    return re.sub(r"[^A-Za-z0-9.+=-]+", "-", text).strip("-.") or "x"

@@ -12,10 +12,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from analysis.names import slug
 from experiments import machines
 from experiments.errors import SpecError
 from experiments.folders import INPUTS
-from experiments.grid import DIGEST_CHARACTERS, slug
+from experiments.grid import DIGEST_CHARACTERS
 from experiments.machines import Machine
 from experiments.sources import Source, expand, with_names
 from experiments.spec import ModelSpec, PlatformSpec, Prepared, WorkloadSpec

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from html import escape
 from importlib import resources
 from pathlib import Path
-from string import Template
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,9 @@ from analysis.classes import compare_by_class
 from analysis.compare import Paired, align, comparable, compare_pairs
 from analysis.findings import Finding, by_class, finding, no_comparison
 from analysis.insights import insights
+from analysis.markup import Html, fill, fill_page, join
 from analysis.metrics import bounded_slowdown
+from analysis.names import slug
 from analysis.report import tables
 from analysis.report.packing import compress, pack_run
 from analysis.tables import JobTable, read_run
@@ -28,7 +28,7 @@ CHART_JOBS = 300_000
 MANY_PARTS = 5
 """From this many workloads and seeds on, findings are about parts instead of jobs."""
 
-INSIGHT_WORDS = (
+INSIGHT_WORDS = Html(
     "<p>Loss of capacity: share of node-seconds idle although waiting jobs request them. Overtaken: later jobs that "
     "started before a job. Starved: jobs that waited for more than a week.</p>"
 )
@@ -63,18 +63,19 @@ def build_report(folder: Path, out: Path | None = None) -> Path:
     results = read_campaign(folder)
     loaded = {row.run: read_run(results.path(row)) for row in results.rows}
     parts = [_group(results, key, rows, loaded) for key, rows in results.groups.items()]
-    page = Template(_asset("page.html")).substitute(
-        title=escape(f"Scheduling experiment: {folder.resolve().name}"),
+    page = fill_page(
+        _asset("page.html"),
+        title=f"Scheduling experiment: {folder.resolve().name}",
         style=_asset("page.css"),
         script=_asset("page.js"),
         subject=_subject(results),
-        groups="\n".join(parts),
+        groups=join(parts, "\n"),
         runs=tables.run_table(results),
         repeat=_repeat(results),
         data=compress(_chart_data(results, loaded)),
     )
     path = out or folder / "report.html"
-    path.write_text(page, encoding="utf-8")
+    path.write_text(page.text, encoding="utf-8")
     return path
 
 
@@ -82,25 +83,31 @@ def _asset(name: str) -> str:
     return resources.files("analysis.report").joinpath(name).read_text(encoding="utf-8")
 
 
-def _subject(results: CampaignResults) -> str:
+def _subject(results: CampaignResults) -> Html:
     workloads = list(dict.fromkeys(row.workload for row in results.rows))
     jobs = sum(int(row.figures["jobs"]) for row in results.rows)
     names = ", ".join(workloads[:4]) + (" ..." if len(workloads) > 4 else "")
     text = (
         f"{len(results.rows)} runs of {len(results.policies)} policies on {len(workloads)} "
-        f"workload{'s' if len(workloads) > 1 else ''} ({escape(names)}); {jobs:,} jobs ran."
+        f"workload{'s' if len(workloads) > 1 else ''} ({names}); {jobs:,} jobs ran."
     )
     old = [row.policy for row in results.rows if row.of_other_code]
-    if old:
-        policies = escape(", ".join(dict.fromkeys(old)))
-        text += (
-            f" <strong>{len(old)} of the runs (marked *: {policies}) were made by other code than was there when the "
-            "table was written: their figures may hold no more.</strong>"
-        )
-    return text
+    if not old:
+        return join([text])
+    return fill(
+        "{text} <strong>{count} of the runs (marked *: {policies}) were made by other code than was there when the "
+        "table was written: their figures may hold no more.</strong>",
+        text=text,
+        count=len(old),
+        policies=", ".join(dict.fromkeys(old)),
+    )
 
 
-def _group(results: CampaignResults, key: tuple[str, str, str], rows: list[RunRow], loaded: dict[str, JobTable]) -> str:
+Group = tuple[str, str, str]
+"""Platform, engine and model of runs that can be compared."""
+
+
+def _group(results: CampaignResults, key: Group, rows: list[RunRow], loaded: dict[str, JobTable]) -> Html:
     platform, engine, model = key
     policies = list(dict.fromkeys(row.policy for row in rows))
     baseline = baseline_of(policies)
@@ -119,23 +126,28 @@ def _group(results: CampaignResults, key: tuple[str, str, str], rows: list[RunRo
             findings += _findings(policy, baseline, pairs)
             comparisons[policy] = compare_by_class(_joined([ours for ours, _ in pairs]), _joined([b for _, b in pairs]))
             findings += by_class(policy, baseline, comparisons[policy])
-    sections = [f"<h2>{escape(f'Platform {platform}, engine {engine}, model {model}')}</h2>"]
+    sections = [fill("<h2>{title}</h2>", title=f"Platform {platform}, engine {engine}, model {model}")]
     if findings:
-        sections += ["<h3>Findings</h3>", tables.finding_list(findings)]
-    sections += ["<h3>Policies</h3>", "<p>Means over all workloads and seeds. Click a heading to sort.</p>"]
+        sections += [Html("<h3>Findings</h3>"), tables.finding_list(findings)]
+    sections.append(Html("<h3>Policies</h3>\n<p>Means over all workloads and seeds. Click a heading to sort.</p>"))
     sections.append(tables.policy_table(rows))
-    sections += ["<h3>What is lost, and which jobs pay</h3>", INSIGHT_WORDS, _insights(results, rows, loaded)]
+    sections += [
+        Html("<h3>What is lost, and which jobs pay</h3>"),
+        INSIGHT_WORDS,
+        _insights(results, rows, loaded),
+    ]
     if comparisons:
-        sections.append("<h3>Waiting time by class of jobs</h3>")
-        sections.append(
-            f"<p>Mean waiting time in relation to {escape(baseline)} with 95 % intervals over the same jobs; below 1 "
-            "is better. Short: at most an hour requested; narrow: at most 8 nodes.</p>"
+        words = fill(
+            "<h3>Waiting time by class of jobs</h3>\n"
+            "<p>Mean waiting time in relation to {baseline} with 95 % intervals over the same jobs; below 1 "
+            "is better. Short: at most an hour requested; narrow: at most 8 nodes.</p>",
+            baseline=baseline,
         )
-        sections.append(tables.class_table(comparisons))
-    return "\n".join([*sections, *_figures(results, key)])
+        sections += [words, tables.class_table(comparisons)]
+    return join([*sections, *_figures(results, key)], "\n")
 
 
-def _insights(results: CampaignResults, rows: Sequence[RunRow], loaded: dict[str, JobTable]) -> str:
+def _insights(results: CampaignResults, rows: Sequence[RunRow], loaded: dict[str, JobTable]) -> Html:
     """Further figures of each policy: means over workloads and seeds."""
     strict = {(row.workload, row.seed): loaded[row.run] for row in rows if row.policy == "fcfs"}
     found: dict[str, list[dict[str, float]]] = {}
@@ -217,21 +229,25 @@ def _joined(parts: Sequence[JobTable]) -> JobTable:
     )
 
 
-def _figures(results: CampaignResults, key: tuple[str, str, str]) -> list[str]:
+def _figures(results: CampaignResults, key: Group) -> list[Html]:
     """The campaign's figures, as far as they were drawn."""
     folder = results.folder / "plots"
     if len(results.groups) > 1:
-        folder /= f"{key[0]}-{key[2]}"
+        folder /= slug(f"{key[0]}-{key[2]}")
     found = []
     for stem, words in FIGURES:
         path = folder / f"{stem}.png"
         if path.exists():
             data = base64.b64encode(path.read_bytes()).decode()
             found.append(
-                f'<figure><img alt="{escape(words)}" src="data:image/png;base64,{data}">'
-                f"<figcaption>{escape(words)}</figcaption></figure>"
+                fill(
+                    '<figure><img alt="{words}" src="data:image/png;base64,{data}">'
+                    "<figcaption>{words}</figcaption></figure>",
+                    words=words,
+                    data=data,
+                )
             )
-    return ["<h3>Figures</h3>", *found] if found else []
+    return [Html("<h3>Figures</h3>"), *found] if found else []
 
 
 def _chart_data(results: CampaignResults, loaded: dict[str, JobTable]) -> dict[str, Any]:
@@ -253,17 +269,19 @@ def _chart_data(results: CampaignResults, loaded: dict[str, JobTable]) -> dict[s
     return {"runs": packed, "left": len(rows) - len(packed)}
 
 
-def _repeat(results: CampaignResults) -> str:
+def _repeat(results: CampaignResults) -> Html:
     record = results.record(results.rows[0])
     versions = ", ".join(f"{name} {version}" for name, version in record.get("versions", {}).items() if version)
     lines = []
     if versions:
-        lines.append(f"<p>Made with {escape(versions)}.</p>")
+        lines.append(fill("<p>Made with {versions}.</p>", versions=versions))
     if record.get("commit"):
-        lines.append(f"<p>Commit <code>{escape(record['commit'])}</code>.</p>")
+        lines.append(fill("<p>Commit <code>{commit}</code>.</p>", commit=record["commit"]))
     lines.append(
-        "<p>Every run's folder has its resolved configuration and the command that repeats it (<code>run.json</code>); "
-        "the inputs are in <code>inputs</code>. The first run, in the campaign's folder:</p>"
+        Html(
+            "<p>Every run's folder has its resolved configuration and the command that repeats it (<code>run.json"
+            "</code>); the inputs are in <code>inputs</code>. The first run, in the campaign's folder:</p>"
+        )
     )
-    lines.append(f"<pre>{escape(record.get('repeat', 'not recorded'))}</pre>")
-    return "\n".join(lines)
+    lines.append(fill("<pre>{command}</pre>", command=record.get("repeat", "not recorded")))
+    return join(lines, "\n")

@@ -21,7 +21,15 @@ function size(bytes) {
   for (const [unit, factor] of [["TB", 1e12], ["GB", 1e9], ["MB", 1e6], ["kB", 1e3]]) if (bytes >= factor) return `${(bytes / factor).toPrecision(3)} ${unit}`;
   return `${bytes} B`;
 }
-const safe = (text) => String(text).replace(/[&<>"]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[sign]);
+
+// ---------------------------------------------------------------- elements: names from data only ever become text
+function element(tag, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(tag), properties);
+  made.append(...children);
+  return made;
+}
+const joined = (lines, between) => lines.flatMap((line, place) => (place ? [between(), ...line] : line));
+const lineBreak = () => element("br");
 
 // ---------------------------------------------------------------- tables
 function sortTable(heading) {
@@ -64,15 +72,15 @@ function showKey() {
     size: RAMP.map((colour, place) => [colour, place < 5 ? `≤ ${NODES[place]}` : "more"]),
     state: STATES.map((name, place) => [PALETTE[[0, 5, 1, 3][place]], name]),
   };
-  byId("key").innerHTML = keys[view.colour].map(([colour, name]) => `<i style="background:${colour}"></i>${name}`).join("");
+  const mark = (colour) => { const made = element("i"); made.style.background = colour; return made; };
+  byId("key").replaceChildren(...keys[view.colour].flatMap(([colour, name]) => [mark(colour), name]));
 }
 
 class Chart {
   constructor(place) {
     this.place = place;
-    this.box = document.createElement("div");
-    this.box.className = "chart";
-    this.box.innerHTML = "<h3></h3><canvas class='nodes' height='260'></canvas><canvas class='lanes'></canvas>";
+    const canvases = [element("canvas", { className: "nodes", height: 260 }), element("canvas", { className: "lanes" })];
+    this.box = element("div", { className: "chart" }, element("h3"), ...canvases);
     byId("charts").append(this.box);
     this.canvases = [...this.box.querySelectorAll("canvas")];
     this.canvases.forEach((canvas) => listen(canvas, this));
@@ -238,26 +246,27 @@ function tip(chart, canvas, event) {
   if (id !== view.hover) { view.hover = id; redraw(); }
   box.hidden = job < 0;
   if (job < 0) return;
-  box.innerHTML = story(chart.run, job) + comparison(chart, id);
+  box.replaceChildren(...joined([...story(chart.run, job), ...comparison(chart, id)], lineBreak));
   const x = Math.min(event.clientX + 14, window.innerWidth - box.offsetWidth - 8), below = event.clientY + 16;
   box.style.left = `${Math.max(8, x)}px`;
   box.style.top = `${below + box.offsetHeight < window.innerHeight ? below : Math.max(8, event.clientY - box.offsetHeight - 12)}px`;
 }
 function story(run, job) {
   const waited = run.start[job] - run.submit[job], [how, why] = (run.why[job] || "").split("|");
-  const lines = [`<b>job ${safe(run.id[job])}</b>${run.user.length && run.user[job] ? `, user ${safe(run.user[job])}` : ""}`];
-  lines.push(`${run.size[job]} node${run.size[job] > 1 ? "s" : ""}${run.bytes[job] ? `, ${size(run.bytes[job])} burst buffer each` : ""}${run.limit[job] > 0 ? `, asked ${span(run.limit[job])}` : ""}`);
-  lines.push(`submitted ${clock(run.submit[job])}`);
-  lines.push(`started ${clock(run.start[job])}${waited ? ` after ${span(waited)}` : " at once"}${how ? ` (${safe(how)})` : ""}`);
-  if (why) lines.push(`waited for: ${safe(why)}`);
-  lines.push(`ran ${span(run.finish[job] - run.start[job])}: ${STATES[run.state[job]]}`);
-  return lines.join("<br>");
+  const lines = [[element("b", {}, `job ${run.id[job]}`), run.user.length && run.user[job] ? `, user ${run.user[job]}` : ""]];
+  const say = (text) => lines.push([text]);
+  say(`${run.size[job]} node${run.size[job] > 1 ? "s" : ""}${run.bytes[job] ? `, ${size(run.bytes[job])} burst buffer each` : ""}${run.limit[job] > 0 ? `, asked ${span(run.limit[job])}` : ""}`);
+  say(`submitted ${clock(run.submit[job])}`);
+  say(`started ${clock(run.start[job])}${waited ? ` after ${span(waited)}` : " at once"}${how ? ` (${how})` : ""}`);
+  if (why) say(`waited for: ${why}`);
+  say(`ran ${span(run.finish[job] - run.start[job])}: ${STATES[run.state[job]]}`);
+  return lines;
 }
 function comparison(chart, id) {
   const other = charts.find((candidate) => candidate !== chart && candidate.run && candidate.run.group === chart.run.group);
-  if (!other) return "";
+  if (!other) return [];
   const job = other.run.id.indexOf(id);
-  return job < 0 ? "" : `<br>in the other schedule: after ${span(other.run.start[job] - other.run.submit[job])}`;
+  return job < 0 ? [] : [[`in the other schedule: after ${span(other.run.start[job] - other.run.submit[job])}`]];
 }
 
 // ---------------------------------------------------------------- start
@@ -278,16 +287,18 @@ function find(id) {
   const run = chart.run, job = run.id.indexOf(id), length = Math.max(4 * (run.finish[job] - run.start[job]), 600);
   view.hover = id;
   setView((run.start[job] + run.finish[job]) / 2 - length / 2, (run.start[job] + run.finish[job]) / 2 + length / 2);
-  byId("status").innerHTML = charts.filter((c) => c.run && c.run.id.includes(id)).map((c) => `${safe(c.run.label)}: ${story(c.run, c.run.id.indexOf(id)).replaceAll("<br>", "; ")}`).join("<br>");
+  const both = charts.filter((other) => other.run && other.run.id.includes(id));
+  const stories = both.map((other) => [`${other.run.label}: `, ...joined(story(other.run, other.run.id.indexOf(id)), () => "; ")]);
+  byId("status").replaceChildren(...joined(stories, lineBreak));
 }
 async function start() {
   const data = await unpack();
   runs = data.runs;
   if (data.left) byId("status").textContent = `${data.left} runs have too many jobs to be drawn here; they are in the tables.`;
   if (!runs.length) { byId("controls").hidden = true; document.body.dataset.ready = "yes"; return; }
-  const options = runs.map((run, place) => `<option value="${place}">${safe(run.label)}</option>`).join("");
-  byId("run-a").innerHTML = options;
-  byId("run-b").innerHTML = `<option value="">none</option>${options}`;
+  const options = () => runs.map((run, place) => element("option", { value: String(place) }, run.label));
+  byId("run-a").append(...options());
+  byId("run-b").append(element("option", { value: "" }, "none"), ...options());
   if (runs.length > 1) { byId("run-a").value = "0"; byId("run-b").value = String(runs.reduce((best, run, place) => (run.group === runs[0].group ? place : best), 0)); }
   charts.push(new Chart(0), new Chart(1));
   choose();

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from html import escape
 
 from analysis.campaign import NAMES, CampaignResults, RunRow
 from analysis.compare import Paired
 from analysis.findings import Finding
+from analysis.markup import Html, fill, join
 
 SHOWN = (
     "jobs",
@@ -31,15 +31,17 @@ SHOWN = (
 COUNTS = ("jobs", "rejected", "killed")
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[object]], *, sortable: bool = True) -> str:
-    """HTML table; numbers are right-aligned and sort as numbers, cells that are HTML start with ``<``."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in header)
-    body = "\n".join(f"<tr>{''.join(_cell(value) for value in row)}</tr>" for row in rows)
-    kind = ' class="sortable"' if sortable else ""
-    return f'<div class="scroll"><table{kind}><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>'
+def table(header: Sequence[str], rows: Sequence[Sequence[object]], *, sortable: bool = True) -> Html:
+    """HTML table; numbers are right-aligned and sort as numbers, cells of :class:`Html` stay as they are."""
+    return fill(
+        '<div class="scroll"><table{kind}><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>',
+        kind=Html(' class="sortable"' if sortable else ""),
+        head=join(fill("<th>{name}</th>", name=name) for name in header),
+        body=join((fill("<tr>{cells}</tr>", cells=join(map(_cell, row))) for row in rows), "\n"),
+    )
 
 
-def policy_table(rows: Sequence[RunRow]) -> str:
+def policy_table(rows: Sequence[RunRow]) -> Html:
     """Figures of each policy: means over workloads and seeds, counts added up."""
     policies = list(dict.fromkeys(row.policy for row in rows))
     names = [name for name in SHOWN if name in rows[0].figures]
@@ -52,14 +54,14 @@ def policy_table(rows: Sequence[RunRow]) -> str:
     return table(["policy", *map(_title, names)], lines)
 
 
-def run_table(results: CampaignResults) -> str:
+def run_table(results: CampaignResults) -> Html:
     """All runs, one row each."""
     names = [name for name in SHOWN if name in results.rows[0].figures]
     rows = [[*(getattr(row, name) for name in NAMES), *(row.figures[name] for name in names)] for row in results.rows]
     return table([*NAMES, *map(_title, names)], rows)
 
 
-def class_table(comparisons: Mapping[str, Mapping[str, Paired]]) -> str:
+def class_table(comparisons: Mapping[str, Mapping[str, Paired]]) -> Html:
     """Waiting time by policy and class of jobs, as ratio to the baseline with its interval."""
     classes = list(dict.fromkeys(name for pairs in comparisons.values() for name in pairs))
     rows = []
@@ -68,28 +70,33 @@ def class_table(comparisons: Mapping[str, Mapping[str, Paired]]) -> str:
     return table(["policy", *classes], rows)
 
 
-def finding_list(findings: Sequence[Finding]) -> str:
+def finding_list(findings: Sequence[Finding]) -> Html:
     """Findings as a list; what is not certain is set apart."""
-    items = "\n".join(
-        f'<li class="{"certain" if finding.certain else "open"}">{escape(finding.text)}</li>' for finding in findings
+    items = (
+        fill('<li class="{kind}">{text}</li>', kind="certain" if one.certain else "open", text=one.text)
+        for one in findings
     )
-    return f"<ul class='findings'>\n{items}\n</ul>"
+    return fill('<ul class="findings">\n{items}\n</ul>', items=join(items, "\n"))
 
 
-def _ratio(paired: Paired) -> str:
+def _ratio(paired: Paired) -> Html:
     ratio = paired.ratio
-    kind = "better" if ratio.high < 1 else "worse" if ratio.low > 1 else ""
-    text = f"{ratio.value:.2f} <small>[{ratio.low:.2f}, {ratio.high:.2f}]</small>"
-    return f'<span class="{kind}" data-value="{ratio.value:.6g}">{text}</span>'
+    return fill(
+        '<span class="{kind}" data-value="{exact}">{value} <small>[{low}, {high}]</small></span>',
+        kind="better" if ratio.high < 1 else "worse" if ratio.low > 1 else "",
+        exact=f"{ratio.value:.6g}",
+        value=f"{ratio.value:.2f}",
+        low=f"{ratio.low:.2f}",
+        high=f"{ratio.high:.2f}",
+    )
 
 
-def _cell(value: object) -> str:
-    if isinstance(value, int | float):
-        if math.isnan(value):
-            return '<td class="number" data-value="">–</td>'
-        return f'<td class="number" data-value="{value!r}">{number(value)}</td>'
-    text = str(value)
-    return f"<td>{text}</td>" if text.startswith("<") else f"<td>{escape(text)}</td>"
+def _cell(value: object) -> Html:
+    if not isinstance(value, int | float):
+        return fill("<td>{value}</td>", value=value)
+    if math.isnan(value):
+        return Html('<td class="number" data-value="">–</td>')
+    return fill('<td class="number" data-value="{exact}">{shown}</td>', exact=repr(value), shown=number(value))
 
 
 def number(value: float) -> str:

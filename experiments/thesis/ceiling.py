@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from analysis.names import slug
 from experiments import folders
-from experiments.grid import slug
 from experiments.inputs import Inputs
 from experiments.spec import PlatformSpec, PolicySpec, WorkloadSpec
 from experiments.thesis.models import Model

@@ -8,9 +8,10 @@ import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
+
+from analysis.markup import Html, fill, fill_page, html_of, join
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,15 @@ nav ul { columns: 2; list-style: none; padding: 0 }
 """
 
 
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8">$policy<title>$title</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><style>$style</style></head><body>
+$head
+<nav><ul>$links</ul></nav>$rest
+</body></html>
+"""
+
+
 def to_markdown(blocks: Sequence[Block], folder: Path) -> str:
     """Write the document as Markdown; pictures are links, relative to ``folder``."""
     return "\n\n".join(_markdown(block, folder) for block in blocks) + "\n"
@@ -82,14 +92,10 @@ def to_html(blocks: Sequence[Block]) -> str:
     """Write the document as one HTML page that needs no other file."""
     title = next((block.text for block in blocks if isinstance(block, Heading) and block.level == 1), "")
     sections = [block.text for block in blocks if isinstance(block, Heading) and block.level == 2]
-    links = "".join(f'<li><a href="#{_anchor(text)}">{escape(text)}</a></li>' for text in sections)
-    body = "\n".join(_html(block) for block in blocks)
+    links = join(fill('<li><a href="#{anchor}">{text}</a></li>', anchor=_anchor(text), text=text) for text in sections)
+    body = join(map(_html, blocks), "\n").text
     head, end, rest = body.partition("</h1>")
-    return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style></head><body>\n'
-        f"{head}{end}\n<nav><ul>{links}</ul></nav>{rest}\n</body></html>\n"
-    )
+    return fill_page(PAGE, style=STYLE, title=title, head=Html(head + end), links=links, rest=Html(rest)).text
 
 
 def to_csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
@@ -104,45 +110,57 @@ def to_csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 def _markdown(block: Block, folder: Path) -> str:
     match block:
         case Heading(text, level):
-            return f"{'#' * level} {text}"
+            return f"{'#' * level} {_plain(text)}"
         case Paragraph(text):
-            return text
+            return _plain(text)
         case Listing(points):
-            return "\n".join(f"- {point}" for point in points)
+            return "\n".join(f"- {_plain(point)}" for point in points)
         case Table(columns, rows):
             rule = [":---", *["---:"] * (len(columns) - 1)]
-            return "\n".join(f"| {' | '.join(cells)} |" for cells in (columns, rule, *rows))
+            lines = ([_plain(cell).replace("|", "\\|") for cell in cells] for cells in (columns, *rows))
+            head, *body = (f"| {' | '.join(cells)} |" for cells in lines)
+            return "\n".join([head, f"| {' | '.join(rule)} |", *body])
         case Image(path, caption):
-            return f"![{caption}]({path.relative_to(folder).as_posix()})"
+            return f"![{_plain(caption)}]({path.relative_to(folder).as_posix()})"
 
 
-def _html(block: Block) -> str:
+def _plain(text: str) -> str:
+    """Text on one line in which ``<`` begins no element of HTML; ``code`` stays as it is."""
+    parts = re.split(r"(`[^`]+`)", " ".join(text.splitlines()))
+    return "".join(part if place % 2 else re.sub(r"<(?=[A-Za-z/!?])", r"\\<", part) for place, part in enumerate(parts))
+
+
+def _html(block: Block) -> Html:
     match block:
         case Heading(text, level):
-            return f'<h{level} id="{_anchor(text)}">{escape(text)}</h{level}>'
+            return fill('<h{level} id="{anchor}">{text}</h{level}>', level=level, anchor=_anchor(text), text=text)
         case Paragraph(text):
-            return f"<p>{_inline(text)}</p>"
+            return fill("<p>{text}</p>", text=_inline(text))
         case Listing(points):
-            return "<ul>" + "".join(f"<li>{_inline(point)}</li>" for point in points) + "</ul>"
+            return fill("<ul>{points}</ul>", points=join(fill("<li>{p}</li>", p=_inline(point)) for point in points))
         case Table(columns, rows):
-            head = "".join(f"<th>{_inline(text)}</th>" for text in columns)
-            body = "\n".join("<tr>" + "".join(_cell(text) for text in row) + "</tr>" for row in rows)
-            return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>'
+            return fill(
+                '<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>',
+                head=join(fill("<th>{text}</th>", text=_inline(text)) for text in columns),
+                body=join((fill("<tr>{cells}</tr>", cells=join(map(_cell, row))) for row in rows), "\n"),
+            )
         case Image(path, caption):
-            data = base64.b64encode(path.read_bytes()).decode()
-            return (
-                f'<figure><img alt="{escape(caption)}" src="data:image/png;base64,{data}">'
-                f"<figcaption>{_inline(caption)}</figcaption></figure>"
+            return fill(
+                '<figure><img alt="{caption}" src="data:image/png;base64,{data}">'
+                "<figcaption>{words}</figcaption></figure>",
+                caption=caption,
+                data=base64.b64encode(path.read_bytes()).decode(),
+                words=_inline(caption),
             )
 
 
-def _cell(text: str) -> str:
-    mark = f' class="{text}"' if text in MARKS else ""
-    return f"<td{mark}>{_inline(text)}</td>"
+def _cell(text: str) -> Html:
+    mark = fill(' class="{text}"', text=text) if text in MARKS else Html("")
+    return fill("<td{mark}>{text}</td>", mark=mark, text=_inline(text))
 
 
-def _inline(text: str) -> str:
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+def _inline(text: str) -> Html:
+    return Html(re.sub(r"`([^`]+)`", r"<code>\1</code>", html_of(text)))
 
 
 def _anchor(text: str) -> str:

@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
+from analysis.names import slug
 from experiments import machines
 from experiments.errors import SpecError
-from experiments.grid import slug
 from experiments.inputs import sizes
 from experiments.sources import Source, expand
 from experiments.spec import PlatformSpec, WorkloadSpec

@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from analysis.names import slug
 from experiments.errors import SpecError
-from experiments.grid import expand, slug, with_labels
+from experiments.grid import expand, with_labels
 from experiments.spec import Campaign, Engine, ModelSpec, Player, PolicySpec, Prepared, RunSpec, WorkloadSpec
 
 PLATFORM = Prepared(name="thesis", path="inputs/thesis.xml", sha256="f" * 64)

@@ -76,6 +76,19 @@ def test_page_needs_no_network(tmp_path: Path) -> None:
     assert "@import" not in page
 
 
+def test_figures_of_several_machines(tmp_path: Path) -> None:
+    """They lie in folders named after platform and model, made safe as the figures' writer does; never elsewhere."""
+    folder = write_campaign(tmp_path / "campaign")
+    summary = (folder / "summary.csv").read_text()
+    (folder / "summary.csv").write_text(summary.replace(",toy,sjf-easy", ",../a b,sjf-easy"))
+    for name, picture in (("plots/a-b-alloc", b"right"), ("../a b-alloc", b"wrong")):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "queue.png").write_bytes(picture)
+    page = build_report(folder).read_text()
+    assert base64.b64encode(b"right").decode() in page
+    assert base64.b64encode(b"wrong").decode() not in page
+
+
 def test_the_same_campaign_gives_the_same_bytes(tmp_path: Path) -> None:
     """No clock, no random number."""
     folder = write_campaign(tmp_path)

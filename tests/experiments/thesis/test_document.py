@@ -41,7 +41,19 @@ def test_html_needs_no_other_file(tmp_path: Path) -> None:
     assert "x &lt; y, says <code>a &amp; b</code>." in page
     assert '<td class="missed">missed</td>' in page
     assert 'src="data:image/png;base64,' in page
-    assert "http" not in page
+    assert "://" not in page
+    assert "default-src 'none'; script-src 'none';" in page
+
+
+def test_names_from_outside_stay_text() -> None:
+    """A name in a table neither makes an element in HTML or Markdown, nor a further column."""
+    table: list[Heading | Table] = [Heading("<b>T</b>", 1), Table(("log",), [("<svg onload=x>|y\nz `<a>`",)])]
+    page = to_html(table)
+    assert "<svg" not in page
+    assert "<title>&lt;b&gt;T&lt;/b&gt;</title>" in page
+    assert "<td>&lt;svg onload=x&gt;|y\nz <code>&lt;a&gt;</code></td>" in page
+    text = to_markdown(table, Path())
+    assert text == "# \\<b>T\\</b>\n\n| log |\n| :--- |\n| \\<svg onload=x>\\|y z `<a>` |\n"
 
 
 def test_csv() -> None:
