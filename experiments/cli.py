@@ -7,7 +7,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
@@ -170,8 +170,8 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
     """Turn the options of ``run`` into a campaign; raise :class:`SpecError` for what does not fit together."""
     return Campaign(
         name="run",
-        workloads=tuple(WorkloadSpec(source=source) for source in options.workload),
-        platforms=(PlatformSpec(source=options.platform),),
+        workloads=tuple(WorkloadSpec(source=source, convert=_conversion(options)) for source in options.workload),
+        platforms=(_platform(options),),
         policies=policies_of(options.policy, options.options, session_of(options), literal=options.thesis_literal),
         models=tuple(_model_spec(text) for text in options.model) or (ModelSpec(),),
         player=Player(options.player),
@@ -184,6 +184,25 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
         explain=options.explain,
         uncontended=options.uncontended,
     )
+
+
+def _platform(options: argparse.Namespace) -> PlatformSpec:
+    """The machine that ``--platform`` names, or that ``--nodes`` and ``--burst-buffer`` state."""
+    from experiments.machines import AUTO, SIZED
+
+    if options.nodes is None:
+        if options.burst_buffer is not None:
+            raise SpecError("--burst-buffer goes with --nodes N: a named platform has burst buffers of its own")
+        return PlatformSpec(source=options.platform)
+    if options.platform != AUTO:
+        raise SpecError("--nodes and --platform exclude each other: each states the machine")
+    capacity = f",burst_buffer={options.burst_buffer}" if options.burst_buffer is not None else ""
+    return PlatformSpec(source=f"{SIZED}{options.nodes}{capacity}")
+
+
+def _conversion(options: argparse.Namespace) -> dict[str, Any]:
+    per_node = options.processors_per_node
+    return {} if per_node is None else {"processors_per_node": per_node}
 
 
 def _model_spec(text: str) -> ModelSpec:
@@ -307,8 +326,28 @@ def run_parser() -> argparse.ArgumentParser:
         "--platform",
         default=AUTO,
         metavar="NAME|FILE",
-        help="built-in machine, description (.toml) or SimGrid XML. The default is the machine of the thesis where the "
-        "jobs fit on it, else one of its kind with enough nodes",
+        help="built-in machine, description (.toml) or SimGrid XML. The default has the nodes that the log states in "
+        "its header; where it states none, it is the machine of the thesis if the jobs fit on it, else one of its kind",
+    )
+    add(
+        "--nodes",
+        type=_positive,
+        default=None,
+        metavar="N",
+        help="in place of --platform: a machine of N compute nodes, the rest as that of the thesis in proportion",
+    )
+    add(
+        "--processors-per-node",
+        type=_positive,
+        default=None,
+        metavar="P",
+        help="processors of a node of the machine that the log was recorded on: p processors become p / P nodes (1)",
+    )
+    add(
+        "--burst-buffer",
+        default=None,
+        metavar="SIZE",
+        help="with --nodes: capacity of each storage node, one for every 8 compute nodes (40GB)",
     )
     add(
         "--policy",
@@ -360,6 +399,12 @@ def run_parser() -> argparse.ArgumentParser:
 def _natural(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"expected a whole number >= 0, got {text!r}")
+    return int(text)
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number >= 1, got {text!r}")
     return int(text)
 
 

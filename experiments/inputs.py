@@ -24,6 +24,7 @@ from schedulers.jobmodels import model_class
 from workloads.batsim_json import format_batsim, parse_batsim
 from workloads.convert import ConvertOptions, convert
 from workloads.files import write_bytes
+from workloads.offered import offered_load
 from workloads.workload import Workload
 
 Tell = Callable[[str], None]
@@ -38,10 +39,16 @@ class Inputs:
         The campaign's folder.
     tell
         Prints a note for the user.
+
+    Attributes
+    ----------
+    notes
+        What was assumed of the inputs so far, in the words that were printed.
     """
 
     def __init__(self, root: Path, tell: Tell) -> None:
         self._tell = tell
+        self.notes: list[str] = []
         self._root = root
         (root / INPUTS).mkdir(parents=True, exist_ok=True)
         self._machines: dict[str, tuple[Machine, Prepared]] = {}
@@ -90,12 +97,13 @@ class Inputs:
 
     def _platform(self, spec: PlatformSpec, source: Source, seed: int) -> tuple[Machine, Prepared]:
         if spec.source == machines.AUTO:
-            spec = machines.fitting(sizes(source, seed), spec.name)
+            spec, reason = machines.for_workload(stated_nodes(source), sizes(source, seed), spec.name)
+            self._note(f"{source.name}: {reason}")
         if spec.source not in self._machines:
             machine = machines.load(spec)
             self._machines[spec.source] = machine, self._write(machine.name, ".xml", machine.xml.encode())
             for note in machine.notes:
-                self._tell(f"platform {machine.name}: {note}")
+                self._note(f"platform {machine.name}: {note}")
         return self._machines[spec.source]
 
     def _workload(self, source: Source, machine: Machine, model: ModelSpec, seed: int) -> Prepared:
@@ -109,9 +117,16 @@ class Inputs:
                 frozenset().union(*workload.profiles.values()),
                 frozenset().union(*[job.extras for job in workload.jobs]),
             )
-            for note in (*workload.notes, *_too_wide(workload, machine)):
-                self._tell(f"{source.name}: {note}")
+            load = offered_load(workload, machine.facts)
+            for note in (*workload.notes, *_too_wide(workload, machine), *(load.lines() if load else ())):
+                self._note(f"{source.name}: {note}")
         return self._workloads[key]
+
+    def _note(self, text: str) -> None:
+        """Print a note, each only once in a campaign."""
+        if text not in self.notes:
+            self.notes.append(text)
+            self._tell(text)
 
     def _write(self, name: str, suffix: str, data: bytes) -> Prepared:
         sha256 = hashlib.sha256(data).hexdigest()
@@ -151,6 +166,19 @@ def sizes(source: Source, seed: int) -> list[int]:
         return [job.res for job in parse_batsim(source.content(), where=source.text, name=source.name).jobs]
     per_node = int(source.spec.convert.get("processors_per_node", 1))
     return [-(-max(r.requested_processors, r.processors, 1) // per_node) for r in source.log(seed).records]
+
+
+def stated_nodes(source: Source) -> int | None:
+    """Compute nodes of the machine that a workload states: ``nb_res`` of a Batsim workload, a log's header.
+
+    ``None`` where it states none, and for generators, whose logs are not a site's.
+    """
+    if source.is_json:
+        return parse_batsim(source.content(), where=source.text, name=source.name).nb_res or None
+    if source.is_generated:
+        return None
+    processors = source.log(0).header.max_procs
+    return None if not processors else -(-processors // int(source.spec.convert.get("processors_per_node", 1)))
 
 
 def _too_wide(workload: Workload, machine: Machine) -> list[str]:

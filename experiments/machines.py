@@ -19,10 +19,16 @@ from platforms.xml_reader import parse_platform
 from workloads.machine_facts import MachineFacts
 
 AUTO = "auto"
-"""Stands for the machine of the thesis where a workload fits on it, else for one of its kind that is large enough."""
+"""Stands for the machine that a log states in its header (:func:`for_workload`)."""
 
 FIT = "fit:"
-"""Beginning of the source of a machine that was made to fit (``fit:1152``)."""
+"""Beginning of the source of a machine on which a job fits: at least so many compute nodes (``fit:1152``)."""
+
+SIZED = "nodes:"
+"""Beginning of the source of a machine with exactly so many (``nodes:240``, ``nodes:240,burst_buffer=80GB``)."""
+
+CAPACITY = "40GB"
+"""Burst-buffer capacity of a storage node of the thesis machine."""
 
 NODES_PER_STORAGE = 8
 """Compute nodes per storage node of the thesis machine."""
@@ -31,6 +37,11 @@ LARGEST_DRAGONFLY = 192
 """Up to here a fitting machine is a Dragonfly; its file has every route, which grows with the square of the nodes."""
 
 THESIS_NODES = 96
+
+NODES_PER_CHASSIS_ROW = 24
+"""Compute nodes of one chassis in each of the thesis machine's three groups."""
+
+MOST_NODES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -69,6 +80,14 @@ def load(spec: PlatformSpec) -> Machine:
     if spec.source.startswith(FIT):
         nodes = int(spec.source.removeprefix(FIT))
         xml, notes = fitting_xml(nodes), (f"made for this workload: at least {nodes} compute nodes",)
+    elif spec.source.startswith(SIZED):
+        nodes, capacity = _sized(spec.source)
+        xml = sized_xml(nodes, capacity)
+        notes = (
+            f"{nodes} compute nodes; assumed are one storage node of {capacity} for every {NODES_PER_STORAGE} of them, "
+            f"links of 1.25 GB/s and a file system of {_file_system(nodes)} (a description of your machine as "
+            "--platform FILE.toml states them)",
+        )
     elif spec.source.endswith((".xml", ".xml.xz")):
         xml, notes = _with_paths(_text(spec.source), spec.source)
     else:
@@ -114,38 +133,107 @@ def fitting(sizes: list[int], name: str = "") -> PlatformSpec:
     return PlatformSpec(source=f"{FIT}{max(sizes)}", name=name)
 
 
+def for_workload(stated_nodes: int | None, sizes: list[int], name: str = "") -> tuple[PlatformSpec, str]:
+    """The machine of a log, and the sentence that says where it comes from.
+
+    Parameters
+    ----------
+    stated_nodes
+        Compute nodes that the log states, ``None`` where it states none: then the widest job decides
+        (:func:`fitting`).
+    sizes
+        Compute nodes that each job requests.
+    name
+        Name in the results; "": its own.
+    """
+    if stated_nodes is None:
+        return fitting(sizes, name), (
+            f"the workload states no size of its machine, and its widest job requests {max(sizes, default=0)} nodes: "
+            "the machine is a guess; --nodes N states the real one"
+        )
+    if stated_nodes == THESIS_NODES:
+        return PlatformSpec(source="thesis", name=name), f"the workload states a machine of {stated_nodes} nodes"
+    return (
+        PlatformSpec(source=f"{SIZED}{stated_nodes}", name=name),
+        f"the workload states a machine of {stated_nodes} nodes; --nodes N overrides it",
+    )
+
+
 def fitting_xml(nodes: int) -> str:
     """Platform file of a machine like the thesis's with at least so many compute nodes.
 
     Up to 192 nodes it is the thesis's Dragonfly with more chassis; above, a tree of switches with eight nodes and one
     storage node of 40 GB each. The file system's bandwidth grows with the nodes.
     """
-    file_system = f"{5000 * max(nodes, THESIS_NODES) / THESIS_NODES:.0f}MBps"
+    chassis = max(4, -(-nodes // NODES_PER_CHASSIS_ROW))
     if nodes <= LARGEST_DRAGONFLY:
-        chassis = max(4, -(-nodes // 24))
-        return generate(describe("thesis", {"dragonfly.chassis": chassis, "pfs.bandwidth": file_system}))
-    return generate(read_description(_tree(nodes, file_system), "fitting machine", builtin_files()))
+        return _dragonfly(chassis, _file_system(max(nodes, THESIS_NODES)), CAPACITY)
+    return _tree(-(-nodes // NODES_PER_STORAGE), 0, _file_system(nodes), CAPACITY)
 
 
-def _tree(nodes: int, file_system: str) -> str:
-    switches = -(-nodes // NODES_PER_STORAGE)
-    return f"""
+def sized_xml(nodes: int, capacity: str = CAPACITY) -> str:
+    """Platform file of a machine with exactly so many compute nodes, >= 1; ``capacity`` of each storage node.
+
+    The same as :func:`fitting_xml` where a Dragonfly of that size exists; else a tree of switches with eight nodes and
+    one storage node each, and what is left over at a last, smaller switch.
+    """
+    chassis, rest = divmod(nodes, NODES_PER_CHASSIS_ROW)
+    if nodes <= LARGEST_DRAGONFLY and not rest:
+        return _dragonfly(chassis, _file_system(nodes), capacity)
+    return _tree(*divmod(nodes, NODES_PER_STORAGE), _file_system(nodes), capacity)
+
+
+def _sized(source: str) -> tuple[int, str]:
+    """Number of nodes and capacity of a source such as ``nodes:240,burst_buffer=80GB``."""
+    number, _, given = source.removeprefix(SIZED).partition(",")
+    key, equals, capacity = given.partition("=")
+    in_range = number.isdecimal() and 1 <= int(number) <= MOST_NODES
+    if not in_range or (given and (key, equals) != ("burst_buffer", "=")):
+        raise SpecError(
+            f"platform {source!r}: expected nodes:N or nodes:N,burst_buffer=SIZE with 1 <= N <= {MOST_NODES}, such as "
+            "nodes:240,burst_buffer=80GB"
+        )
+    return int(number), capacity or CAPACITY
+
+
+def _file_system(nodes: int) -> str:
+    """The file system's bandwidth: the thesis's 5 GB/s for its 96 nodes, and in proportion."""
+    return f"{5000 * nodes / THESIS_NODES:.0f}MBps"
+
+
+def _dragonfly(chassis: int, file_system: str, capacity: str) -> str:
+    changes = {"dragonfly.chassis": chassis, "pfs.bandwidth": file_system, "storage.capacity": capacity}
+    return generate(describe("thesis", changes))
+
+
+def _tree(switches: int, rest: int, file_system: str, capacity: str) -> str:
+    """Switches with eight nodes each, and one with what is left over."""
+    clusters = [_cluster("fitting", switches, NODES_PER_STORAGE)] if switches else []
+    clusters += [_cluster("rest" if switches else "fitting", 1, rest)] if rest else []
+    text = f"""
 name = "fitting"
 topology = "tree"
-[[cluster]]
-name = "fitting"
-uplink = {{ name = "core", bandwidth = "{1250 * switches}MBps" }}
-levels = [
-  {{ name = "switch", count = {switches}, bandwidth = "5000MBps", latency = "50us", duplex = true }},
-  {{ name = "node", count = {NODES_PER_STORAGE}, bandwidth = "1250MBps", latency = "50us", duplex = true }},
-]
+{"".join(clusters)}
 [storage]
 per = "switch"
-capacity = "40GB"
+capacity = "{capacity}"
 bandwidth = "1250MBps"
 latency = "50us"
 [pfs]
 bandwidth = "{file_system}"
+"""
+    return generate(read_description(text, "fitting machine", builtin_files()))
+
+
+def _cluster(name: str, switches: int, nodes: int) -> str:
+    return f"""
+[[cluster]]
+name = "{name}"
+uplink = {{ name = "core", bandwidth = "{1250 * switches}MBps" }}
+levels = [
+  {{ name = "switch", count = {switches}, bandwidth = "5000MBps", latency = "50us", duplex = true }},
+  {{ name = "node", count = {nodes}, bandwidth = "1250MBps", latency = "50us", duplex = true }},
+]
 """
 
 

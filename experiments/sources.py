@@ -48,6 +48,11 @@ class Source:
         """Whether it already is a Batsim workload (then it is taken as it is)."""
         return content_suffix(self._path) == ".json"
 
+    @property
+    def is_generated(self) -> bool:
+        """Whether a generator makes it."""
+        return self.member is None and self.text.partition(":")[0] in GENERATORS
+
     def content(self) -> bytes:
         """Decompressed bytes of a file or member; raise :class:`workloads.errors.WorkloadError`."""
         return read_bytes(self._path) if self.member is None else decompress(self.member, self._path)
@@ -56,7 +61,7 @@ class Source:
         """Read or generate the log; a generator draws with ``seed`` unless its text names one."""
         if self.member is not None:
             return parse_swf(self.content(), self.text)
-        if self.text.partition(":")[0] in GENERATORS and "seed=" not in self.text:
+        if self.is_generated and "seed=" not in self.text:
             return generator(f"{self.text}{',' if ':' in self.text else ':'}seed={seed}")()
         return load_log(self.text)[0]
 

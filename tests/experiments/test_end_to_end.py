@@ -173,7 +173,8 @@ def test_an_own_log_is_enough(tmp_path: Path) -> None:
 
 def test_a_log_of_a_larger_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Where the jobs do not fit on the thesis machine, one is made that they fit on; --platform thesis says so."""
-    (tmp_path / "wide.swf").write_text(LOG.replace(" 16 ", " 160 "))
+    without_header = LOG.partition("\n")[2]
+    (tmp_path / "wide.swf").write_text(without_header.replace(" 16 ", " 160 "))
     given = ["run", "--workload", str(tmp_path / "wide.swf"), "--policy", "easy", "--no-plots"]
     assert main([*given, "--out", str(tmp_path / "a")]) == 0
     assert "made for this workload: at least 160 compute nodes" in capsys.readouterr().out

@@ -1,0 +1,98 @@
+"""Offered load: what the jobs of a workload request of a machine, as a share of what it has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from workloads.machine_facts import MachineFacts
+from workloads.workload import Workload
+
+WEEK_S = 7 * 86_400.0
+FEWEST_JOBS = 100
+"""Below this number of jobs a load says more about the last job than about the workload."""
+
+HIGH = 0.95
+"""From here on queues grow for as long as the load lasts, whatever the policy."""
+
+
+@dataclass(frozen=True)
+class Offered:
+    """Offered loads of the compute nodes and of the burst buffers.
+
+    A load is the sum over jobs of what one holds times how long it computes, over the machine's size times the period
+    in which the jobs were submitted. Waiting and staging are no part of it, so that a real load is higher. Jobs that
+    are larger than the machine are left out: they are rejected.
+
+    Attributes
+    ----------
+    compute, storage
+        From the first submission to the last; 1: every node (every byte) in use all the time.
+    busiest_compute, busiest_storage
+        The highest of the weeks, each by the jobs submitted in it; where the workload is shorter than two weeks, the
+        same as above.
+    """
+
+    compute: float
+    storage: float
+    busiest_compute: float
+    busiest_storage: float
+
+    def lines(self) -> list[str]:
+        """Lines to print: both loads, and a warning for each that is above :data:`HIGH`."""
+        shown = [f"offered load: {_both('compute nodes', self.compute, self.busiest_compute)}"]
+        if self.storage:
+            shown[0] += f"; {_both('burst buffers', self.storage, self.busiest_storage)}"
+        for what, load in (("compute nodes", self.compute), ("burst buffers", self.storage)):
+            if load > HIGH:
+                shown.append(
+                    f"WARNING: the jobs request {load:.2f} times the {what} of this machine: queues grow until the "
+                    "last submission, and waiting times say little about the policies"
+                )
+        return shown
+
+
+def offered_load(workload: Workload, machine: MachineFacts) -> Offered | None:
+    """The loads of a workload; ``None`` where fewer than 100 jobs state what they compute, or all come at once."""
+    rows = []
+    for job in workload.jobs:
+        cpu = workload.profiles[job.profile].get("cpu")
+        if isinstance(cpu, int | float) and 0 < job.res <= machine.nodes:
+            seconds = float(cpu) / machine.node_speed_flops
+            if job.walltime is not None:
+                seconds = min(seconds, job.walltime)
+            buffers = min(workload.burst_buffer_bytes(job) * job.res, machine.storage_nodes * machine.storage_bytes)
+            rows.append((job.subtime, job.res * seconds, buffers * seconds))
+    if len(rows) < FEWEST_JOBS:
+        return None
+    submit, node_s, byte_s = (np.array(column, dtype=np.float64) for column in zip(*rows, strict=True))
+    span_s = float(submit.max() - submit.min())
+    if span_s <= 0:
+        return None
+    storage = float(machine.storage_nodes * machine.storage_bytes)
+    compute = _Loads.of(submit, node_s, float(machine.nodes), span_s)
+    buffers_ = _Loads.of(submit, byte_s, storage, span_s) if storage else _Loads(0.0, 0.0)
+    return Offered(compute.mean, buffers_.mean, compute.busiest, buffers_.busiest)
+
+
+@dataclass(frozen=True)
+class _Loads:
+    mean: float
+    busiest: float
+
+    @classmethod
+    def of(cls, submit_s: npt.NDArray[np.float64], held: npt.NDArray[np.float64], size: float, span_s: float) -> _Loads:
+        mean = float(held.sum() / (size * span_s))
+        weeks = int(span_s // WEEK_S)  # whole weeks only: a last piece of a day is no week
+        if weeks < 2:
+            return cls(mean, mean)
+        number = ((submit_s - submit_s.min()) // WEEK_S).astype(np.int64)
+        of_weeks = np.bincount(number, weights=held)[:weeks]
+        return cls(mean, float(of_weeks.max() / (size * WEEK_S)))
+
+
+def _both(what: str, mean: float, busiest: float) -> str:
+    week = f" ({busiest:.2f} in the busiest week)" if busiest != mean else ""
+    return f"{mean:.2f} of the {what}{week}"
