@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from analysis.report.build import build_report
-from experiments import figures, kept, summary
+from experiments import figures, kept, rejected, summary
 from experiments.batsim import simulator_command
 from experiments.grid import expand
 from experiments.inputs import Inputs
@@ -67,6 +67,7 @@ def _run_campaign(campaign: Campaign, root: Path, executor: Executor[Task], cons
             report = build_report(root)
             console.print(f"report: {report}", markup=False, highlight=False, soft_wrap=True)
     console.print(f"table: {table}", markup=False, highlight=False, soft_wrap=True)
+    rejected.remind(rows, root, console)
     kept.remind(outcome.old, console)
     return _report_failures(outcome, root, console)
 

@@ -257,7 +257,7 @@ def _model(item: str | dict[str, Any], where: str, folder: Path) -> list[ModelSp
     ranges = [value if isinstance(value, list) else [value] for value in options.values()]
     found = []
     for values in itertools.product(*ranges):
-        chosen = dict(zip(options, values, strict=True))
+        chosen = {key: _placed(value, folder) for key, value in zip(options, values, strict=True)}
         if name or chosen:
             try:
                 make_model(name, chosen)
@@ -265,6 +265,11 @@ def _model(item: str | dict[str, Any], where: str, folder: Path) -> list[ModelSp
                 raise SpecError(f"{where}: {error}") from None
         found.append(ModelSpec(name=name, options=chosen))
     return found
+
+
+def _placed(value: Any, folder: Path) -> Any:
+    """An option's value; a class of a file beside the campaign file (a controller) with the file's place."""
+    return place_in(folder, value) if isinstance(value, str) else value
 
 
 def _beside(source: str, folder: Path) -> str:

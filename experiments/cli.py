@@ -310,7 +310,8 @@ def run_parser() -> argparse.ArgumentParser:
         description="Compare policies on workloads. Finished runs are kept: the same command goes on where it stopped. "
         "A run that other code made is named and marked, and done again with --rerun; one whose files were changed is "
         "done again. One command at a time writes a folder.",
-        epilog="Exit codes: 0 all runs finished; 1 a run failed; 2 wrong input; 130 stopped by Ctrl-C.",
+        epilog="Exit codes: 0 all runs finished, whether or not jobs were rejected; 1 a run failed; 2 wrong input; "
+        "130 stopped by Ctrl-C.",
     )
     add = parser.add_argument
     add(

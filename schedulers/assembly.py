@@ -7,7 +7,7 @@ combined is refused at every door in the same words.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,7 +30,7 @@ from schedulers.jobmodels.runtime import ProgramRuntime
 from schedulers.jobmodels.steerable import Applications
 from schedulers.jobmodels.time_sharing import TimeSharing
 from schedulers.jobmodels.timeshared import TimeShared
-from schedulers.options import build, describe, option
+from schedulers.options import build, describe, option, show
 from schedulers.plugins import split_spec
 from schedulers.policies import find_policy
 from schedulers.policykit.estimates import Correction, Estimator, Requested, UserHistory, Walltimes
@@ -151,23 +151,45 @@ def check_combination(policy: Policy, settings: Settings, model: JobModel) -> No
         raise OptionError(
             "--model io:book_stages=... and setting bandwidth=ignorant cannot be combined: nothing would be booked"
         )
+    _check_settings(settings)
     if model.needs.gate:
-        if settings.io_order is not IoOrder.FIFO and settings.io_control is not IoControl.EXCLUSIVE:
-            raise OptionError(
-                f"setting io_order={settings.io_order.value} needs io_control=exclusive: with shared there are no turns"
+        if settings.io_control is not IoControl.EXCLUSIVE:
+            _refuse_changed(
+                settings, ("io_order", "io_node_depth"), "io_control=exclusive", "with shared there are no turns"
             )
         return
     with_gate = ", ".join(name for name, cls in MODELS.items() if cls.needs.gate)
-    for setting, given in (
-        ("io_control=exclusive", settings.io_control is IoControl.EXCLUSIVE),
-        (f"io_order={settings.io_order.value}", settings.io_order is not IoOrder.FIFO),
-        (f"io_node_depth={settings.io_node_depth}", settings.io_node_depth > 0),
-    ):
-        if given:
-            raise OptionError(
-                f"setting {setting} and --model {name} cannot be combined: its jobs make no transfers that take turns; "
-                f"models that do: {with_gate}"
-            )
+    for setting in _changed(settings, ("io_control", "io_order", "io_node_depth")):
+        raise OptionError(
+            f"setting {setting} and --model {name} cannot be combined: its jobs make no transfers that take turns; "
+            f"models that do: {with_gate}"
+        )
+
+
+def _check_settings(settings: Settings) -> None:
+    """Refuse settings that others leave without a meaning."""
+    if settings.estimates is not Estimates.HISTORY:
+        why = f"with estimates={settings.estimates.value} nothing is predicted from runtimes"
+        _refuse_changed(settings, ("history", "correction"), "estimates=history", why)
+    if settings.bandwidth != "aware":
+        _refuse_changed(
+            settings, ("foreign", "pfs_bandwidth"), "bandwidth=aware", "with ignorant no bandwidth is booked"
+        )
+
+
+def _refuse_changed(settings: Settings, names: Sequence[str], needed: str, why: str) -> None:
+    """Refuse settings that have a meaning only beside another one."""
+    for setting in _changed(settings, names):
+        raise OptionError(f"setting {setting} needs {needed}: {why}")
+
+
+def _changed(settings: Settings, names: Sequence[str]) -> list[str]:
+    """Those of these settings that differ from their defaults, as ``name=value``."""
+    values = {name: getattr(settings, name) for name in names}
+    return [f"{name}={show(value)}" for name, value in values.items() if value != _DEFAULTS[name]]
+
+
+_DEFAULTS: Mapping[str, Any] = {info.name: info.default for info in describe(Settings)}
 
 
 def assemble(

@@ -143,6 +143,18 @@ def test_classes_of_files_beside_the_campaign(tmp_path: Path) -> None:
     assert parse_campaign(text, "x.toml", tmp_path).models == (ModelSpec(name=f"{tmp_path}/mine.py:Mine"),)
 
 
+def test_controllers_of_files_beside_the_campaign(tmp_path: Path) -> None:
+    """Failed before: a controller was looked for in the working directory only."""
+    (tmp_path / "mine.py").write_text("")
+    text = 'models = ["malleable:controller=mine.py:Eager", { name = "malleable", options = { controller = [%s] } }]\n'
+    campaign = parse_campaign(text % '"mine.py:Eager:most=1", "other.py:Eager"' + SMALL, "x.toml", tmp_path)
+    assert [model.options["controller"] for model in campaign.models] == [
+        f"{tmp_path}/mine.py:Eager",
+        f"{tmp_path}/mine.py:Eager:most=1",
+        "other.py:Eager",
+    ]
+
+
 def test_options_need_a_model() -> None:
     """Failed before: a traceback."""
     with pytest.raises(SpecError, match="options of a job model without its name: max_phases"):

@@ -276,7 +276,8 @@ def test_values_stay_typed_through_a_campaign(tmp_path: Path) -> None:
     campaign = tmp_path / "c.toml"
     campaign.write_text(
         'plots = false\n[[workload]]\nsource = "kth-like:jobs=5"\n[[policy]]\npolicy = "plan"\n'
-        "options = { guard = [1000001.0, 1000000.0] }\nsession = { foreign = 0.1, history = 3 }\n"
+        "options = { guard = [1000001.0, 1000000.0] }\n"
+        'session = { foreign = 0.1, estimates = "history", history = 3 }\n'
     )
     assert main([str(campaign), "--workers", "1", "--out", str(tmp_path / "out")]) == 0
     records = sorted((read_json(path) for path in (tmp_path / "out").glob("*/run.json")), key=lambda one: one["id"])
