@@ -71,9 +71,10 @@ def branch_and_bound(
     took, repacked = np.zeros((2, len(items.order)), np.bool_)
     notes = np.full((_OPEN_SETS + 1, 3), -1.0)
     undecided = np.zeros((_OPEN_SETS, len(items.order)), np.bool_)
+    rules = (problem.units_first, budget.steps, budget.pack_steps)
     steps = subset_bb_kernels.search(
-        items.units, items.sizes, items.waits, items.must, items.loads, limits, items.rooms, *items.tables,
-        problem.units_first, budget.steps, budget.pack_steps, took, repacked, score, undecided, notes, new_memo(),
+        (items.units, items.sizes, items.waits, items.must, items.loads), limits, items.rooms, items.tables,
+        rules, (took, repacked, score), (undecided, notes), new_memo(),
     )  # fmt: skip
     if tuple(score) > best.score:
         best = _Best(_tuple(score), took, _replay(items, took, repacked, budget.pack_steps))
