@@ -18,7 +18,47 @@ with the same ``exit_code``.
 
 from __future__ import annotations
 
+import reprlib
 import signal
+from typing import Any
+
+MOST_SHOWN = 80
+"""Characters of input that the text of an error shows at most."""
+
+
+class _Short(reprlib.Repr):
+    """Looks at a few members of a few levels only, however large the value."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel = 3
+        self.maxstring = self.maxother = self.maxlong = MOST_SHOWN
+
+    def repr_int(self, value: int, level: int) -> str:
+        """Integers beyond 64 bits are shown by their size: Python refuses to write very long ones."""
+        bits = value.bit_length()
+        return super().repr_int(value, level) if bits <= 64 else f"an integer of {bits} bits"
+
+
+_SHORT = _Short()
+
+
+def shown(value: Any) -> str:
+    """A value of the input as the text of an error shows it: its ``repr``, shortened to :data:`MOST_SHOWN` characters.
+
+    Takes bounded time and memory whatever the value is.
+    """
+    text = _SHORT.repr(value)
+    return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 3]}..."
+
+
+def shortened(text: str) -> str:
+    """A text of the input without quotes, shortened to :data:`MOST_SHOWN` characters."""
+    return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 3]}..."
+
+
+LONGEST_PATH = 160
+"""Characters of a JSON path that the text of an error shows at most; names in it are the peer's."""
 
 
 class SpillwayError(Exception):
@@ -53,8 +93,13 @@ class RemoteProtocolError(ProtocolError):
     """
 
     def __init__(self, message: str, path: str = "$") -> None:
-        super().__init__(f"{message} (at {path})")
+        super().__init__(f"{message} (at {path if len(path) <= LONGEST_PATH else path[: LONGEST_PATH - 3] + '...'})")
+        self.message = message
         self.path = path
+
+    def under(self, place: str) -> RemoteProtocolError:
+        """The same error in a larger object: its path continues ``place``."""
+        return RemoteProtocolError(self.message, place + self.path.removeprefix("$"))
 
 
 class LocalProtocolError(ProtocolError):

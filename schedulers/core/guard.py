@@ -116,15 +116,25 @@ class WireGuard:
         self._profiles: dict[str, set[str]] = {workload: set(names) for workload, names in profiles.items()}
         self._submitted: set[str] = set()
         self._running: set[str] = set()
+        self._dying: set[str] = set()
 
     def submitted(self, job_id: str) -> None:
         """A job entered Batsim's queue."""
         self._submitted.add(job_id)
 
-    def completed(self, job_id: str) -> None:
-        """Batsim reported a job's end and forgot it."""
+    def completed(self, job_id: str) -> bool:
+        """Batsim reported a job's end and forgot it; ``False`` where it did not run."""
+        if job_id not in self._running:
+            return False
         self._running.discard(job_id)
-        self._submitted.discard(job_id)
+        return True
+
+    def killed(self, job_id: str) -> bool:
+        """Batsim confirmed a kill; ``False`` where none was requested, or it was confirmed before."""
+        if job_id not in self._dying:
+            return False
+        self._dying.discard(job_id)
+        return True
 
     @property
     def registration_open(self) -> bool:
@@ -163,6 +173,7 @@ class WireGuard:
         for job_id in request.job_ids:
             if job_id not in self._running:
                 raise DecisionRefused(job_id, "KILL_JOB needs a running job")
+            self._dying.add(job_id)
 
     def _call(self, request: CallMeLater) -> None:
         check_wake(request.at, request.timestamp)

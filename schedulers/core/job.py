@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import msgspec
 
-from schedulers.errors import RemoteProtocolError
+from schedulers.errors import RemoteProtocolError, shown
+from schedulers.limits import time_fault
 
 BURST_BUFFER_FIELD = "bb"
 """Field of the profile (or of the job) with the burst-buffer bytes per node."""
@@ -176,19 +177,22 @@ def sized_as(job: Job, nodes: int) -> Job:
 def job_from_wire(job_id: str, job: dict[str, Any], profile: dict[str, Any] | None, number: int, now: float) -> Job:
     """Build a :class:`Job` from the object that JOB_SUBMITTED carries.
 
-    A ``walltime`` that is absent or -1 means none. Raises :class:`RemoteProtocolError` for fields of the wrong kind.
+    A ``walltime`` that is absent or -1 means none. Raises :class:`RemoteProtocolError` for fields of the wrong kind or
+    out of their range, with the place in the event's data (``$.job.walltime``).
     """
     profile = profile or {}
     nodes = job.get("res")
-    if not isinstance(nodes, int) or isinstance(nodes, bool) or nodes < 0:
-        raise RemoteProtocolError(f"job {job_id!r}: 'res' must be a whole number of nodes, got {nodes!r}", "$.job.res")
-    walltime = _number(job_id, job, "walltime", -1.0)
-    submit = _number(job_id, job, "subtime", now)
+    if not isinstance(nodes, int) or isinstance(nodes, bool) or not 0 <= nodes <= MOST_NODES:
+        raise _wrong(job_id, "job", "res", f"a whole number of nodes from 0 to {MOST_NODES}", nodes)
+    walltime = _time(job_id, job, "walltime", NO_WALLTIME)
+    if not (walltime > 0 or walltime == NO_WALLTIME):
+        raise _wrong(job_id, "job", "walltime", "a time above 0 s, or -1 for none", walltime)
+    check_profile(job_id, profile)
     known = {field.name for field in JOB_FIELDS}
     return Job(
         id=job_id,
         number=number,
-        submit_time_s=submit,
+        submit_time_s=_time(job_id, job, "subtime", now),
         walltime_s=walltime if walltime > 0 else math.inf,
         nodes=nodes,
         bb_bytes=_size(job_id, job, profile, BURST_BUFFER_FIELD),
@@ -199,15 +203,54 @@ def job_from_wire(job_id: str, job: dict[str, Any], profile: dict[str, Any] | No
     )
 
 
-def _number(job_id: str, job: dict[str, Any], field: str, default: float) -> float:
-    value = job.get(field, default)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise RemoteProtocolError(f"job {job_id!r}: {field!r} must be a number, got {value!r}", f"$.job.{field}")
+NO_WALLTIME = -1.0
+MOST_NODES = 2**31 - 1
+LARGEST_SIZE = 2**62
+"""Bytes, and bytes per second, stay below this: sums of two fit into 64 bits."""
+
+
+def check_profile(job_id: str, profile: dict[str, Any]) -> None:
+    """Check what job models read of a profile: its type, times and amounts. Raises :class:`RemoteProtocolError`."""
+    kind = profile.get("type", "")
+    if not isinstance(kind, str):
+        raise _wrong(job_id, "profile", "type", "a text", kind)
+    if kind == "delay":
+        delay = _time(job_id, profile, "delay", math.nan, "profile")
+        if not delay > 0:
+            raise _wrong(job_id, "profile", "delay", "a time above 0 s", delay)
+    for field in _AMOUNTS.get(kind, ()):
+        amounts: Any = profile.get(field)
+        for amount in amounts if isinstance(amounts, list) else (amounts,):
+            if not _is_number(amount) or not 0 <= amount < math.inf:
+                raise _wrong(job_id, "profile", field, "numbers of at least 0", amount)
+
+
+_AMOUNTS = dict.fromkeys(("parallel", "parallel_homogeneous", "parallel_homogeneous_total"), ("cpu", "com"))
+"""Members of profiles that are amounts of work or of bytes."""
+
+
+def _time(job_id: str, values: dict[str, Any], field: str, default: float, where: str = "job") -> float:
+    value = values.get(field, default)
+    if not _is_number(value):
+        raise _wrong(job_id, where, field, "a number of seconds", value)
+    fault = time_fault(value)
+    if fault is not None:
+        raise RemoteProtocolError(f"job {shown(job_id)}: {field!r} {fault}", f"$.{where}.{field}")
     return float(value)
 
 
 def _size(job_id: str, job: dict[str, Any], profile: dict[str, Any], field: str) -> int:
-    value = job.get(field, profile.get(field, 0))
-    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-        raise RemoteProtocolError(f"job {job_id!r}: {field!r} must be a number >= 0, got {value!r}", f"$.job.{field}")
+    where, values = ("job", job) if field in job else ("profile", profile)
+    value: Any = values.get(field, 0)
+    if not _is_number(value) or not 0 <= value < LARGEST_SIZE:
+        raise _wrong(job_id, where, field, "a number from 0 to 2^62", value)
     return math.ceil(value)
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _wrong(job_id: str, where: str, field: str, expected: str, value: Any) -> RemoteProtocolError:
+    text = f"job {shown(job_id)}: {field!r} must be {expected}, got {shown(value)}"
+    return RemoteProtocolError(text, f"$.{where}.{field}")

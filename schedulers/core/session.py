@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from schedulers.core.allocation import find_growth, fits_beside, without
+from schedulers.core.arrivals import Arrivals
 from schedulers.core.cluster import Cluster
 from schedulers.core.execution import Demand, Ended, Released, Runtime, Step
 from schedulers.core.guard import WireGuard, check_hold, check_rows, check_start, check_wake
@@ -22,7 +23,7 @@ from schedulers.core.job import Allocation, Job, Lives, job_from_wire
 from schedulers.core.ledger import Ledger
 from schedulers.core.machine import Machine, MachineDefaults
 from schedulers.core.steering import Steering
-from schedulers.errors import DecisionRefused, OptionError, RemoteProtocolError
+from schedulers.errors import DecisionRefused, OptionError, RemoteProtocolError, shown
 from schedulers.policykit.decisions import Arrange, Evict, Hold, Kill, Reject, SetPowerState, Start, WakeAt
 from schedulers.policykit.estimates import Estimator, Walltimes
 from schedulers.policykit.explain import PassNotes
@@ -175,6 +176,7 @@ class Session:
         self._machine: Machine | None = None
         self._ledger: Ledger
         self._wire: WireGuard
+        self._arrivals = Arrivals()
         self._now_s = 0.0
         self._dirty = False
         self._requests: list[Request] = []
@@ -209,12 +211,13 @@ class Session:
         Raises
         ------
         RemoteProtocolError
-            The message is illegal in this state (names the event and the state).
+            The message is illegal in this state (names the place and the state); nothing can follow it.
         DecisionRefused
             The policy decided something impossible (names the job and the reason).
         """
         if self.finished:
             raise RemoteProtocolError("nothing may follow SIMULATION_ENDS")
+        self._arrivals.check_times(message)
         self._now_s = message.now
         self._requests = []
         for index, event in enumerate(message.events):
@@ -223,12 +226,14 @@ class Session:
                 raise RemoteProtocolError(f"unexpected event {type(event).__name__}", f"$.events[{index}]")
             if self._machine is None and type(event) is not SimulationBegins:
                 raise RemoteProtocolError(f"{type(event).__name__} before SIMULATION_BEGINS", f"$.events[{index}]")
+            if self.finished:
+                raise RemoteProtocolError(f"{type(event).__name__} after SIMULATION_ENDS", f"$.events[{index}]")
             try:
                 handler(self, event)
             except RemoteProtocolError as error:
                 if error.path.startswith("$.events"):
                     raise
-                raise RemoteProtocolError(str(error), f"$.events[{index}]") from error
+                raise error.under(f"$.events[{index}].data") from None
             if self._dirty and self._cadence is Cadence.EVENT:
                 self._run_pass()
         if self._dirty and not self.finished:
@@ -250,6 +255,7 @@ class Session:
     def _begin(self, event: SimulationBegins) -> None:
         if self._machine is not None:
             raise RemoteProtocolError("a second SIMULATION_BEGINS")
+        self._arrivals.begin(event)
         machine = Machine.from_simulation_begins(event, self._defaults)
         if self._demand is not None and self._demand.from_storages:
             machine = machine.trunk()
@@ -265,11 +271,8 @@ class Session:
         self.finished = True
 
     def _submitted(self, event: JobSubmitted) -> None:
-        if event.job_id in self._queue or event.job_id in self._ledger.running:
-            raise RemoteProtocolError(f"job {event.job_id!r} was submitted before")
-        step = self._runtime.handle(event, self._now_s)
-        if step is not None:
-            self._enact(step)
+        if not self._arrivals.check_submission(event.job_id):
+            self._acknowledged(event)
             return
         profile = event.profile
         if profile is None:
@@ -289,6 +292,16 @@ class Session:
         self._queue[job.id] = job
         self._dirty = True
 
+    def _acknowledged(self, event: JobSubmitted) -> None:
+        """A registered sub-job: only a runtime knows which there are."""
+        step = self._runtime.handle(event, self._now_s)
+        if step is None:
+            raise RemoteProtocolError(
+                f"job {shown(event.job_id)} has the form of a sub-job, and none of this id was registered, or it ended",
+                "$.job_id",
+            )
+        self._enact(step)
+
     def _with_demand(self, job: Job) -> tuple[Job, str | None]:
         """A job with the bandwidth that the execution model needs for it, or why that cannot be known."""
         if self._demand is None:
@@ -301,11 +314,22 @@ class Session:
         return (job if io_rate == job.io_rate else msgspec.structs.replace(job, io_rate=io_rate)), None
 
     def _completed(self, event: JobCompleted) -> None:
-        self._wire.completed(event.job_id)
-        step = self._runtime.handle(event, self._now_s)
+        self._arrivals.check_resources(event.alloc, "alloc")
+        step = self._runtime.handle(event, self._now_s) if self._wire.completed(event.job_id) else None
         if step is None:
-            raise RemoteProtocolError(f"JOB_COMPLETED of {event.job_id!r}, which does not run")
+            raise RemoteProtocolError(f"JOB_COMPLETED of {shown(event.job_id)}, which does not run", "$.job_id")
         self._enact(step)
+
+    def _killed(self, event: JobKilled) -> None:
+        self._arrivals.check_progress(event)
+        for job_id in event.job_ids:
+            if not self._wire.killed(job_id):
+                raise RemoteProtocolError(f"JOB_KILLED of {shown(job_id)}, whose kill was not requested", "$.job_ids")
+        self._to_runtime(event)
+
+    def _state_changed(self, event: ResourceStateChanged) -> None:
+        self._arrivals.check_resources(event.resources, "resources")
+        self._to_runtime(event)
 
     def _to_runtime(self, event: Event) -> None:
         """Nothing in the session depends on these events; a runtime may."""
@@ -324,6 +348,7 @@ class Session:
         if event.kind == NotifyKind.NO_MORE_STATIC_JOB_TO_SUBMIT.value:
             self._static_done = True
         elif event.kind in (NotifyKind.MACHINE_UNAVAILABLE.value, NotifyKind.MACHINE_AVAILABLE.value):
+            self._arrivals.check_resources(event.resources, "resources")
             available = event.kind == NotifyKind.MACHINE_AVAILABLE.value
             index = self.machine.node_index
             known = [index[resource] for resource in event.resources if resource in index]
@@ -339,10 +364,10 @@ class Session:
         SimulationEnds: _end,
         JobSubmitted: _submitted,
         JobCompleted: _completed,
-        JobKilled: _to_runtime,
+        JobKilled: _killed,
         RequestedCall: _called,
         Notify: _notified,
-        ResourceStateChanged: _to_runtime,
+        ResourceStateChanged: _state_changed,
         EnergyAnswer: _to_runtime,
         EstimateQuery: _asked,
         FromJobMsg: _to_runtime,
@@ -505,7 +530,7 @@ class Session:
 
     def _job_ended(self, ended: Ended) -> None:
         if ended.job_id not in self._ledger.running:
-            raise RemoteProtocolError(f"the end of {ended.job_id!r}, which does not run")
+            raise RemoteProtocolError(f"the end of {shown(ended.job_id)}, which does not run")
         running = self._ledger.end(ended.job_id, self._now_s)
         self._observer.ended(running, ended.state, self._now_s)
         self._dirty = True

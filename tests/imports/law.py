@@ -122,7 +122,7 @@ LAW: Mapping[str, Rule] = {
         "schedulers.core.*", "schedulers.timeline.*", "schedulers.policykit.view", "schedulers.policykit.decisions",
         "schedulers.policykit.explain", "schedulers.policykit.estimates", "schedulers.controllers.prediction",
         "schedulers.controllers.running", "schedulers.controllers.scene", "schedulers.wire.messages",
-        "schedulers.errors",
+        "schedulers.errors", "schedulers.limits",
         others="numpy msgspec",
         standard=PURE | {"random.Random"},
     ),
@@ -137,7 +137,7 @@ LAW: Mapping[str, Rule] = {
         "schedulers.jobmodels.*", "schedulers.core.execution", "schedulers.applications.*",
         "schedulers.controllers.*", "schedulers.timesharing.*", "schedulers.core.job", "schedulers.core.machine",
         "schedulers.core.operations", "schedulers.timeline", "schedulers.wire.messages", "schedulers.options",
-        "schedulers.errors",
+        "schedulers.errors", "schedulers.limits",
         others="numpy msgspec",
     ),
     "schedulers.controllers.*": _rule(
@@ -146,18 +146,21 @@ LAW: Mapping[str, Rule] = {
         others="numpy numba msgspec",
     ),
     "schedulers.applications.*": _rule(
-        "schedulers.applications.*", "schedulers.core.job", "schedulers.errors", others="numpy msgspec"),
+        "schedulers.applications.*", "schedulers.core.job", "schedulers.errors", "schedulers.limits",
+        others="numpy msgspec"),
     # ---------------------------------------------------------------- schedulers: the shell
     # The codecs are as pure as what decides; sockets, signals, clocks and files are the server's and the transcript's.
     "schedulers.wire.*": _rule(
-        "schedulers.wire.*", "schedulers.errors", others="msgspec", standard=PURE | {"json", "struct"}
+        "schedulers.wire.*", "schedulers.errors", "schedulers.limits", others="msgspec",
+        standard=PURE | {"json", "struct"},
     ),
     "schedulers.wire.server": _rule("schedulers.wire.*", "schedulers.errors", others="zmq", standard=EVERYTHING),
     "schedulers.wire.transcript": _rule(
         "schedulers.wire.*", "schedulers.errors", others="msgspec", standard=EVERYTHING
     ),
     "schedulers": _rule(),
-    "schedulers.errors": _rule(standard=PURE | {"signal"}),
+    "schedulers.errors": _rule(standard=PURE | {"signal", "reprlib"}),
+    "schedulers.limits": _rule(standard=frozenset({"__future__"})),
     "schedulers.options": _rule("schedulers.errors", others="msgspec", standard=PURE | {"difflib"}),
     "schedulers.plugins": _rule("schedulers.options", "schedulers.errors", standard=EVERYTHING),
     "schedulers.kernel_cache": _rule(standard=EVERYTHING),
@@ -182,6 +185,7 @@ LAW: Mapping[str, Rule] = {
         "simulator.*", "platforms.model", "platforms.errors", "platforms.io_paths", "platforms.xml_reader",
         "schedulers.wire.messages",
         "schedulers.wire.intervals", "schedulers.wire.batsim4.codec", "schedulers.errors", "schedulers.kernel_cache",
+        "schedulers.limits",
         others="numpy numba msgspec zmq simgrid",
         standard=EVERYTHING,
     ),

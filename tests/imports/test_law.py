@@ -74,6 +74,7 @@ PROBES = [
     ("schedulers.wire.batsim4.probe", "import zmq"),
     ("schedulers.wire.probe", "import time"),
     ("schedulers.options", "import zmq"),
+    ("schedulers.limits", "import math"),
     ("schedulers.assembly", "from experiments import sessions"),
     ("schedulers.narrator", "from schedulers.core.ledger import Ledger"),
     ("simulator.probe", "from schedulers.core.session import Session"),

@@ -71,5 +71,4 @@ def encode_reply(reply: Reply) -> bytes:
 def _with_known_types(error: RemoteProtocolError, known: tuple[str, ...]) -> RemoteProtocolError:
     if not (error.path.startswith("$.events[") and error.path.endswith("].type")):
         return error
-    text = str(error).removesuffix(f" (at {error.path})")
-    return RemoteProtocolError(f"{text}; known types: {', '.join(known)}", error.path)
+    return RemoteProtocolError(f"{error.message}; known types: {', '.join(known)}", error.path)

@@ -138,8 +138,7 @@ class Batsim5:
         try:
             event: Event = decode_located(decoder, bytes(item.event)).neutral(item.timestamp, self._memory)
         except RemoteProtocolError as error:
-            text = str(error).removesuffix(f" (at {error.path})")
-            raise RemoteProtocolError(text, place + error.path[1:]) from None
+            raise error.under(place) from None
         except Located as problem:
             raise RemoteProtocolError(problem.message, place + problem.path) from None
         return event

@@ -1,0 +1,29 @@
+"""Limits of what a message, a workload or an event file may hold: one place, so that both sides refuse the same."""
+
+from __future__ import annotations
+
+LATEST_S = 2.0**33
+"""Latest time and longest duration, in seconds (272 years).
+
+Up to here a double holds every microsecond, the unit in which Batsim prints times. Beyond it, wake-ups and bookings a
+little after now fall together with now (from 2e13 s on even ``now + 1e-3 == now``), and nothing would ever be over.
+"""
+
+LONGEST_NAME = 255
+"""Characters of the longest name of a job, a profile, a workload or a host."""
+
+DEEPEST_PROFILE = 50
+"""Most levels of composed profiles; their progress must fit into a JSON text that every reader takes."""
+
+MOST_TASKS = 10_000_000
+"""Most tasks, repetitions counted, that one composed profile may unfold to."""
+
+
+def time_fault(value_s: float) -> str | None:
+    """What is wrong with a time or a duration in seconds; ``None`` where it lies within :data:`LATEST_S`."""
+    if abs(value_s) <= LATEST_S:
+        return None
+    return (
+        f"must be a finite number of at most {LATEST_S:.0f} s (272 years), got {value_s:.10g} s; are the times of this "
+        "log in microseconds?"
+    )

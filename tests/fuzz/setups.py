@@ -1,0 +1,184 @@
+"""Random set-ups: a policy, a job model and their options, and a world with something to play for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from schedulers.assembly import SessionSpec, Settings
+from schedulers.core.session import Cadence
+from schedulers.jobmodels import MODELS
+from schedulers.jobmodels.base import FileSystem
+from schedulers.options import OptionInfo, describe
+from schedulers.policies import POLICIES
+from schedulers.timesharing.sharing import SharesNodes
+from schedulers.wire.messages import JsonObject, NotifyKind, ResourceInfo
+from tests.fuzz.peer import World
+
+GB = 10**9
+CHEAP: Mapping[str, Any] = {"steps": 20, "evaluations": 60, "exhaustive": 3}
+"""Searches are kept short: it is the conversation that is tested."""
+
+GANG = {name for name, entry in POLICIES.items() if issubclass(entry.cls, SharesNodes)}
+PAIRS = tuple((policy, model) for model in MODELS for policy in POLICIES if policy not in GANG or model == "timeshared")
+"""Every policy with every model that it can be combined with."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What is played: how a session is put together, and the world; ``direct`` for sub-jobs without messages each."""
+
+    spec: SessionSpec
+    world: World
+    direct: bool
+    coded: bool
+
+
+def draw(rng: Random, policy: str, model: str, *, outages: bool = True) -> Setup:
+    """Draw a set-up; OptionError where the drawn options exclude each other."""
+    needs = MODELS[model].needs
+    dynamic = needs.dynamic_jobs or rng.random() < 0.5
+    direct = needs.dynamic_jobs and rng.random() < 0.3
+    spec = SessionSpec(
+        policy,
+        _options(rng, describe(POLICIES[policy].cls), 0.12, preset=POLICIES[policy].preset),
+        model,
+        _options(rng, describe(MODELS[model]), 0.3),
+        _settings(rng),
+        literal=rng.random() < 0.1,
+        cadence=rng.choice((None, None, *Cadence)),
+        seed=rng.randrange(1 << 30),
+    )
+    return Setup(spec, _world(rng, model, needs.file_system, dynamic, outages), direct, not direct and rng.random() < 0.5)
+
+
+def _settings(rng: Random) -> dict[str, Any]:
+    return _options(rng, describe(Settings), 0.25)
+
+
+def _options(
+    rng: Random, infos: list[OptionInfo], chance: float, preset: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Values of choices and switches, drawn; searches cut short."""
+    drawn: dict[str, Any] = {}
+    for info in infos:
+        if info.name in CHEAP:
+            drawn[info.name] = CHEAP[info.name]
+        elif rng.random() < chance and info.name not in (preset or {}):
+            if info.choices:
+                drawn[info.name] = getattr(choice := rng.choice(info.choices), "value", choice)
+            elif info.type is bool:
+                drawn[info.name] = rng.random() < 0.5
+    if drawn.get("method") == "z3":
+        del drawn["method"]  # a second per pass
+    return drawn
+
+
+# --------------------------------------------------------------------------- worlds
+
+
+def _world(rng: Random, model: str, file_system: FileSystem, dynamic: bool, outages: bool) -> World:
+    nodes, buffers = rng.randint(2, 8), rng.choice((0, 1, 2, 3))
+    rates = rng.random() < 0.7
+    compute = tuple(
+        ResourceInfo(number, f"n{number}", properties=_path(number) | {"location": f"g{number % 2}/c{number}"} if rates else {})
+        for number in range(nodes)
+    )
+    names = [(f"s{number}", {"capacity_bytes": str(10 * GB), "location": f"g{number % 2}"}) for number in range(buffers)]
+    if file_system is not FileSystem.NO or rng.random() < 0.3:
+        names.append(("pfs", {}))
+    storage = tuple(ResourceInfo(nodes + rank, name, properties=found) for rank, (name, found) in enumerate(names))
+    count = rng.randint(1, 24)
+    times = sorted(rng.choice((0.0, rng.uniform(0, 60), float(rng.randint(0, 60)))) for _ in range(count))
+    profiles: dict[str, JsonObject] = {}
+    jobs = [_job(rng, model, number, at, nodes, profiles) for number, at in enumerate(times)]
+    return World(
+        compute,
+        storage,
+        tuple(jobs),
+        profiles,
+        _outages(rng, nodes + len(storage)) if outages and rng.random() < 0.6 else (),
+        dynamic,
+        rng.random() < 0.3,
+        rng.random() < 0.4,
+        rng.random() < 0.7,
+    )
+
+
+def _path(number: int) -> dict[str, str]:
+    return {"io_path": f"pfs={400 * 10**6}/switch{number % 2}={300 * 10**6}"}
+
+
+def _job(rng: Random, model: str, number: int, at: float, nodes: int, profiles: dict[str, JsonObject]) -> JsonObject:
+    res = rng.randint(1, nodes) if rng.random() < 0.95 else nodes + 1
+    profile: JsonObject = {"type": "delay", "delay": round(rng.choice((0.01, 1.0, 8.0, 30.0)) * (1 + rng.random()), 3)}
+    if rng.random() < 0.4:
+        profile = {"type": "parallel_homogeneous", "cpu": rng.choice((1e9, 4e13)), "com": rng.choice((0, 1e6))}
+    job: JsonObject = {"id": str(number), "subtime": round(at, 6), "res": res, "profile": f"p{number}"}
+    if rng.random() < 0.85:
+        job["walltime"] = rng.choice((5, 20.5, 60, 300))
+    if rng.random() < 0.4:
+        (job if rng.random() < 0.5 else profile)["bb"] = rng.choice((1, 2 * GB, 4 * GB, 9 * GB, 11 * GB))
+    if rng.random() < 0.25:
+        job["io_rate"] = rng.choice((10**6, 10**8, 10**9))
+    if rng.random() < 0.3:
+        job["user"] = rng.choice((0, 1, "anna"))
+    if rng.random() < 0.3:
+        job["requested_s"] = rng.choice((1, 30.0))
+    special = _SPECIAL.get(model)
+    if special is not None and rng.random() < 0.6:
+        special(rng, job, profile, nodes)
+    profiles[job["profile"]] = profile
+    return job
+
+
+def _stream(rng: Random, job: JsonObject, profile: JsonObject, nodes: int) -> None:
+    job["io_bytes"] = rng.choice((10**6, 10**9))
+
+
+def _operations(rng: Random, job: JsonObject, profile: JsonObject, nodes: int) -> None:
+    if rng.random() < 0.5:
+        profile["periods"] = {"count": rng.randint(1, 4), "compute_s": 3.0, "io_bytes": rng.choice((0, 10**9))}
+    else:
+        profile["operations"] = [{"compute_s": 2}, {"io_bytes": 5e8}, {"compute_s": 1.5}]
+
+
+def _malleable(rng: Random, job: JsonObject, profile: JsonObject, nodes: int) -> None:
+    description: JsonObject = {
+        "iterations": rng.randint(1, 12), "minimum": rng.randint(1, job["res"]),
+        "maximum": max(job["res"], rng.randint(1, nodes)), "overhead": rng.choice((0.0, 1.0)),
+        "io_bytes": rng.choice((0, 2e9)), "model": {"work": 40.0, "io_node": rng.choice((0.0, 0.5))},
+    }  # fmt: skip
+    control = rng.choice((1, 2))
+    description |= {"control_every": control, "io_every": control * rng.choice((0, 1, 2))}
+    if rng.random() < 0.3 and description["iterations"] > 2 * control:
+        nodes_then = rng.randint(description["minimum"], description["maximum"])
+        description["requests"] = [{"iteration": control, "nodes": nodes_then}]
+    (job if rng.random() < 0.5 else profile)["malleable"] = description
+
+
+def _blocks(rng: Random, job: JsonObject, profile: JsonObject, nodes: int) -> None:
+    if profile["type"] != "delay":
+        return
+    job["io_blocks"] = rng.randint(0, 60)
+    if job["res"] <= nodes and rng.random() < 0.6:
+        job["file_nodes"] = rng.sample(range(nodes), job["res"])
+
+
+_SPECIAL = {"stream": _stream, "operations": _operations, "malleable": _malleable, "timeshared": _blocks}
+
+
+def _outages(rng: Random, resources: int) -> tuple[tuple[float, NotifyKind, tuple[int, ...]], ...]:
+    """Machines go and come back, each in its own turn, all of them in the end."""
+    found: list[tuple[float, NotifyKind, tuple[int, ...]]] = []
+    for resource in rng.sample(range(resources), rng.randint(1, resources)):
+        time_s = rng.uniform(0, 80)
+        for _ in range(rng.randint(1, 2)):
+            time_s = float(round(time_s, rng.choice((0, 3))))
+            back_s = float(round(time_s + rng.choice((0.001, 5.0, 60.0)), 6))
+            found.append((time_s, NotifyKind.MACHINE_UNAVAILABLE, (resource,)))
+            found.append((back_s, NotifyKind.MACHINE_AVAILABLE, (resource,)))
+            time_s = back_s + 1 + rng.uniform(0, 30)
+    return tuple(sorted(found, key=lambda outage: outage[0]))

@@ -1,0 +1,240 @@
+"""What cannot follow is refused with one located RemoteProtocolError; what changes nothing is accepted."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from schedulers.core.arrivals import UsedIds
+from schedulers.core.session import Session
+from schedulers.errors import MOST_SHOWN, RemoteProtocolError, shown
+from schedulers.limits import LATEST_S, LONGEST_NAME
+from schedulers.policies import POLICIES
+from schedulers.wire.messages import (
+    Event,
+    JobCompleted,
+    JobKilled,
+    JobState,
+    JobSubmitted,
+    Message,
+    Notify,
+    NotifyKind,
+    RequestedCall,
+    ResourceInfo,
+    ResourceStateChanged,
+    SimulationBegins,
+    SimulationEnds,
+    TaskProgress,
+)
+from tests.schedulers.runtimes import rigid
+
+BEGINS = SimulationBegins(0.0, tuple(ResourceInfo(i, f"n{i}") for i in range(4)), (ResourceInfo(4, "s0"),))
+
+
+def job(number: int, at: float = 5.0, **changes: Any) -> JobSubmitted:
+    """A job on two nodes; ``changes`` replace members of its object."""
+    job_id = f"w0!{number}"
+    return JobSubmitted(at, job_id, {"id": job_id, "subtime": at, "res": 2, "walltime": 10.0, "profile": "p"} | changes)
+
+
+def done(name: str, at: float = 5.0, *, alloc: tuple[int, ...] = ()) -> JobCompleted:
+    """A success."""
+    return JobCompleted(at, name, JobState.COMPLETED_SUCCESSFULLY, 0, alloc)
+
+
+def machine(kind: NotifyKind, *resources: int) -> Notify:
+    """A notification about resources."""
+    return Notify(5.0, kind.value, resources)
+
+
+def opened() -> Session:
+    """At 5 s job 0 has ended, 1 and 2 run on all nodes, 3 waits."""
+    session = Session(POLICIES["fcfs"].build({}), rigid())
+    session.handle(Message(0.0, (BEGINS,)))
+    session.handle(Message(1.0, (job(0, 1.0), job(1, 1.0))))
+    session.handle(Message(2.0, (done("w0!0", 2.0), job(2, 2.0), job(3, 2.0))))
+    session.handle(Message(5.0, (RequestedCall(5.0),)))
+    session.check()
+    return session
+
+
+def refused(session: Session, now_s: float, *events: Event) -> RemoteProtocolError:
+    """The one error of a message; its text is short."""
+    with pytest.raises(RemoteProtocolError) as caught:
+        session.handle(Message(now_s, events))
+    assert len(str(caught.value)) < 500
+    return caught.value
+
+
+TIMES: list[tuple[str, float, tuple[float, ...], str]] = [
+    ("now goes back", 4.0, (4.0,), "$.now"),
+    ("now goes back, no event", 4.999999, (), "$.now"),
+    ("negative", -1.0, (), "$.now"),
+    ("nan", math.nan, (), "$.now"),
+    ("infinite", math.inf, (math.inf,), "$.now"),
+    ("microseconds", 2e13, (2e13,), "$.now"),
+    ("just beyond", math.nextafter(LATEST_S, math.inf), (), "$.now"),
+    ("event ahead of now", 6.0, (7.0,), "$.events[0].timestamp"),
+    ("events go back", 8.0, (7.0, 6.0), "$.events[1].timestamp"),
+    ("event before the last message's", 8.0, (4.0,), "$.events[0].timestamp"),
+    ("event at nan", 8.0, (math.nan,), "$.events[0].timestamp"),
+]
+
+
+@pytest.mark.parametrize(("now_s", "times", "path"), [c[1:] for c in TIMES], ids=[c[0] for c in TIMES])
+def test_times_that_cannot_be(now_s: float, times: tuple[float, ...], path: str) -> None:
+    """Backwards, not finite, so large that a little later is the same instant."""
+    assert refused(opened(), now_s, *[RequestedCall(time_s) for time_s in times]).path == path
+
+
+@pytest.mark.parametrize("before", [(), (0.0,), (0.0, 3.0)], ids=["first message", "begun", "nothing has run"])
+def test_time_goes_back_in_every_state(before: tuple[float, ...]) -> None:
+    """Also where no job was ever submitted, and for the first message."""
+    session = Session(POLICIES["easy"].build({}), rigid())
+    for number, now_s in enumerate(before):
+        session.handle(Message(now_s, (BEGINS,) if number == 0 else ()))
+    assert refused(session, -0.5 if len(before) < 2 else 2.0).path == "$.now"
+
+
+def test_the_latest_time_is_played() -> None:
+    """At the limit a job still starts, outlives its estimate and ends: a millisecond later is another instant."""
+    session = Session(POLICIES["easy"].build({}), rigid())
+    session.handle(Message(0.0, (BEGINS,)))
+    at = LATEST_S - 20.0
+    session.handle(Message(at, (job(0, at), job(1, at))))
+    session.handle(Message(LATEST_S, (done("w0!0", LATEST_S),)))
+    session.check()
+
+
+EVENTS: list[tuple[str, tuple[Event, ...], str]] = [
+    ("submitted again while it waits", (job(3),), "$.events[0].data.job_id"),
+    ("submitted again while it runs", (job(1),), "$.events[0].data.job_id"),
+    ("submitted again after its end", (job(0),), "$.events[0].data.job_id"),
+    ("submitted twice in a message", (job(7), job(7)), "$.events[1].data.job_id"),
+    ("a sub-job that none registered", (JobSubmitted(5.0, "w0%1!0", {}),), "$.events[0].data.job_id"),
+    ("an id without workload", (JobSubmitted(5.0, "7", {}),), "$.events[0].data.job_id"),
+    ("an endless id", (JobSubmitted(5.0, "w0!" + "x" * 5000, {}),), "$.events[0].data.job_id"),
+    ("completed, unknown", (done("w0!99"),), "$.events[0].data.job_id"),
+    ("completed, waiting", (done("w0!3"),), "$.events[0].data.job_id"),
+    ("completed again", (done("w0!0"),), "$.events[0].data.job_id"),
+    ("completed twice in a message", (done("w0!1"), done("w0!1")), "$.events[1].data.job_id"),
+    ("completed on unknown resources", (done("w0!1", alloc=(0, 9)),), "$.events[0].data.alloc"),
+    ("killed, no kill requested", (JobKilled(5.0, ("w0!1",), {}),), "$.events[0].data.job_ids"),
+    ("killed, unknown", (JobKilled(5.0, ("w0!99",), {}),), "$.events[0].data.job_ids"),
+    (
+        "progress of another job",
+        (JobKilled(5.0, (), {"w0!1": TaskProgress("p", 0.5)}),),
+        "$.events[0].data.job_progress",
+    ),
+    ("an unknown machine fails", (machine(NotifyKind.MACHINE_UNAVAILABLE, 5),), "$.events[0].data.resources"),
+    ("an unknown machine is back", (machine(NotifyKind.MACHINE_AVAILABLE, 0, 77),), "$.events[0].data.resources"),
+    ("power of an unknown machine", (ResourceStateChanged(5.0, (8,), 0),), "$.events[0].data.resources"),
+    ("a second beginning", (SimulationBegins(5.0, BEGINS.compute_resources, ()),), "$.events[0].data"),
+    ("something after the end", (SimulationEnds(5.0), RequestedCall(5.0)), "$.events[1]"),
+]
+
+
+@pytest.mark.parametrize(("events", "path"), [c[1:] for c in EVENTS], ids=[c[0] for c in EVENTS])
+def test_events_that_cannot_follow(events: tuple[Event, ...], path: str) -> None:
+    """Twice, never requested, of jobs or machines that do not exist."""
+    assert refused(opened(), 5.0, *events).path == path
+
+
+HARMLESS: list[tuple[str, tuple[Event, ...]]] = [
+    ("a call that was not requested", (RequestedCall(5.0), RequestedCall(5.0))),
+    ("no event", ()),
+    ("unavailable twice", (machine(NotifyKind.MACHINE_UNAVAILABLE, 4),) * 2),
+    ("available while it is", (machine(NotifyKind.MACHINE_AVAILABLE, 0, 4),)),
+    ("the end of static jobs twice", (machine(NotifyKind.NO_MORE_STATIC_JOB_TO_SUBMIT),) * 2),
+    ("an unknown notification", (Notify(5.0, "weather", (), {"type": "weather"}),)),
+]
+
+
+@pytest.mark.parametrize("events", [c[1] for c in HARMLESS], ids=[c[0] for c in HARMLESS])
+def test_events_that_change_nothing(events: tuple[Event, ...]) -> None:
+    """They are answered, and jobs go on as without them."""
+    session = opened()
+    session.handle(Message(5.0, events))
+    session.check()
+    session.handle(Message(6.0, (done("w0!1", 6.0),)))
+    session.check()
+    assert session.waiting == 0
+
+
+DATA: list[tuple[str, dict[str, Any]]] = [
+    *[("res", {"res": value}) for value in (-1, True, 2.0, "2", None, 2**31, [1])],
+    *[("walltime", {"walltime": value}) for value in (0, -2.0, math.nan, math.inf, 1e30, "10", None, True)],
+    *[("subtime", {"subtime": value}) for value in (math.nan, -math.inf, 1.6e15, "0", [0])],
+    *[("bb", {"bb": value}) for value in (-1, math.nan, math.inf, 2**62, "1 GB", {}, None)],
+    *[("io_rate", {"io_rate": value}) for value in (-5.0, math.inf, 1e300, "fast")],
+]
+
+
+@pytest.mark.parametrize(("member", "changes"), DATA, ids=[f"{c[0]}-{next(iter(c[1].values()))!r}" for c in DATA])
+def test_bad_job_data_is_the_peers_fault(member: str, changes: dict[str, Any]) -> None:
+    """Located at the member, with what was expected."""
+    error = refused(opened(), 5.0, job(8, **changes))
+    assert error.path == f"$.events[0].data.job.{member}"
+    assert "must be" in str(error)
+
+
+PROFILES: list[tuple[str, dict[str, Any]]] = [
+    ("type", {"type": 5}),
+    ("delay", {"type": "delay"}),
+    ("delay", {"type": "delay", "delay": 0}),
+    ("delay", {"type": "delay", "delay": 2e13}),
+    ("cpu", {"type": "parallel_homogeneous", "cpu": "1e9", "com": 0}),
+    ("com", {"type": "parallel_homogeneous", "cpu": 1e9}),
+    ("cpu", {"type": "parallel", "cpu": [1.0, -1.0], "com": [0.0] * 4}),
+    ("com", {"type": "parallel", "cpu": [1.0], "com": [math.nan]}),
+]
+
+
+@pytest.mark.parametrize(("member", "profile"), PROFILES)
+def test_bad_profiles_are_the_peers_fault(member: str, profile: dict[str, Any]) -> None:
+    """Of the types that job models read."""
+    event = JobSubmitted(5.0, "w0!8", job(8).job, profile)
+    assert refused(opened(), 5.0, event).path == f"$.events[0].data.profile.{member}"
+
+
+def test_microseconds_are_named_as_a_cause() -> None:
+    """A log in the wrong unit: the text says what to look at."""
+    assert "microseconds" in str(refused(opened(), 5.0, job(8, subtime=1.6e15)))
+    assert "microseconds" in str(refused(opened(), 1.6e15))
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        SimulationBegins(0.0, (), ()),
+        SimulationBegins(0.0, (ResourceInfo(0, "a"), ResourceInfo(0, "b")), ()),
+        SimulationBegins(0.0, (ResourceInfo(0, "a"),), (ResourceInfo(0, "s"),)),
+        SimulationBegins(0.0, (ResourceInfo(-1, "a"),), ()),
+        SimulationBegins(0.0, (ResourceInfo(0, "n" * (LONGEST_NAME + 1)),), ()),
+    ],
+    ids=["no node", "id twice", "id of a node and a storage", "negative id", "long name"],
+)
+def test_machines_that_cannot_be(event: SimulationBegins) -> None:
+    """Refused before anything is made of them."""
+    session = Session(POLICIES["fcfs"].build({}), rigid())
+    assert refused(session, 0.0, event).path.startswith("$.events[0].data")
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["x" * 10**6, {"a": ["y" * 4000] * 4000}, [[[[[]]]]] * 1000, 10**5000, b"z" * 5000, {"k" * 9999: 1}],
+    ids=["text", "object", "lists", "integer", "bytes", "key"],
+)
+def test_values_are_shown_short(value: Any) -> None:
+    """Whatever their size."""
+    assert len(shown(value)) <= MOST_SHOWN
+
+
+def test_used_ids() -> None:
+    """Each id counts once; numbers with leading zeros, other scripts' digits and texts are ids of their own."""
+    used, names = UsedIds(), ["0", "1", "1023", "1024", "00", "01", "a", "1" * 30, "\u0661", ""]
+    ids = [f"{workload}!{name}" for workload in ("w0", "w1") for name in names]
+    assert all(used.add(name) for name in ids)
+    assert not any(used.add(name) for name in ids)
