@@ -54,12 +54,23 @@ class PublishedTimeline(Timeline):
 
     def _book(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource, sign: int) -> None:
         if Resource.NODES in covering:
-            try:
-                super()._book(start_s, _after(end_s), allocation, Resource.NODES, sign)
-            except ValueError:  # a reservation begins right there: it comes first
-                super()._book(start_s, end_s, allocation, Resource.NODES, sign)
+            self._book_nodes(start_s, end_s, allocation, sign)
         if covering & _OTHERS:
             super()._book(start_s, end_s, allocation, covering & _OTHERS, sign)
+
+    def _book_nodes(self, start_s: float, end_s: float, allocation: Allocation, sign: int) -> None:
+        """Book nodes a step longer, unless a reservation begins right there: it comes first.
+
+        A job that goes on from its expected end has the step after it already.
+        """
+        intervals = [(start_s, _after(end_s)), (start_s, end_s), (_after(start_s), _after(end_s))]
+        for from_s, until_s in intervals[:-1]:
+            try:
+                super()._book(from_s, until_s, allocation, Resource.NODES, sign)
+                return
+            except ValueError:
+                continue
+        super()._book(*intervals[-1], allocation, Resource.NODES, sign)
 
 
 def _after(time_s: float) -> float:

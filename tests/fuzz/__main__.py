@@ -1,7 +1,7 @@
 """Fuzz conversations: ``python -m tests.fuzz --seconds 60``.
 
-Conversations go round all pairs of policy and job model. Each has its own seed, so that a failure is played again by the
-command that is printed with it.
+Conversations go round all pairs of policy and job model. Each has its own seed, so that a failure is played again by
+the command that is printed with it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def one(seed: int, number: int, tally: Tally, *, outages: bool = True) -> str:
     """Play one conversation; the story of what was found, or nothing."""
     try:
         played: Played = play(Random(f"{seed}/{number}"), number, outages=outages)
-    except Exception as error:  # noqa: BLE001 - whatever comes is what is looked for
+    except Exception as error:
         tally.found(error)
         command = f"python -m tests.fuzz --seed {seed} --first {number} --conversations 1"
         return f"{''.join(traceback.format_exception(error, limit=-6))}play again: {command}\n"

@@ -282,7 +282,8 @@ def _odd_job(rng: Random, peer: Peer, message: Message) -> Sent:
 
 
 def _changed_job(rng: Random, message: Message, changes: dict[str, Any], profile: dict[str, Any]) -> Sent:
-    places = [place for place, event in enumerate(message.events) if isinstance(event, JobSubmitted)]
+    submitted = [(place, event) for place, event in enumerate(message.events) if isinstance(event, JobSubmitted)]
+    places = [place for place, event in submitted if "%" not in event.job_id]  # acknowledgements carry nothing
     if not places:
         return None
     events = list(message.events)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from random import Random
 from types import FrameType
@@ -13,7 +13,8 @@ from typing import NoReturn
 
 from schedulers.core.job import Allocation, Job
 from schedulers.core.session import Observer, Session
-from schedulers.errors import OptionError, RemoteProtocolError
+from schedulers.errors import LocalProtocolError, OptionError, RemoteProtocolError
+from schedulers.jobmodels.record import JobRecord
 from schedulers.policykit.view import Running
 from schedulers.wire.batsim4 import codec
 from schedulers.wire.messages import JobState, Message, Reply
@@ -69,6 +70,10 @@ class Kept(Observer):
         """Note an end."""
         self.ended_ids.add(running.job.id)
 
+    def record(self, record: JobRecord) -> None:
+        """Note a record."""
+        self.records.add(record.job.id)
+
     def lost(self, session: Session) -> int:
         """Jobs that started, are not at work any more, and left no end or no record."""
         gone = self.started_ids - set(session.ledger.running) if begun(session) else set()
@@ -77,10 +82,23 @@ class Kept(Observer):
 
 @dataclass
 class Played:
-    """What a conversation came to: messages, and (fault, outcome, jobs whose data was lost) of each fault."""
+    """What a conversation came to.
+
+    Attributes
+    ----------
+    pair
+        Policy and job model.
+    messages
+        How many were sent.
+    stalls
+        1 where waiting jobs were left behind under the published scheduler's rules, which know no better.
+    faults
+        (fault, outcome, jobs whose data was lost) of each fault.
+    """
 
     pair: tuple[str, str]
     messages: int = 0
+    stalls: int = 0
     faults: list[tuple[str, str, int]] = field(default_factory=list)
 
 
@@ -98,7 +116,7 @@ def play(rng: Random, number: int, *, faults: bool = True, outages: bool = True)
         reply = _exchange(session, setup, message if sent is None else sent)
         played.messages += 1
         if sent is not None:
-            outcome = _judge(name, reply)
+            outcome = _judge(name, sent, reply)
             played.faults.append((name, outcome, kept.lost(session)))
             if played.faults[-1][2]:
                 raise LostData(f"{name}: {played.faults[-1][2]} jobs")
@@ -112,7 +130,12 @@ def play(rng: Random, number: int, *, faults: bool = True, outages: bool = True)
         try:
             peer.take(reply)
             message = peer.next()
-        except (Stuck, AssertionError, KeyError):
+        except Stuck:
+            if not setup.may_stall:
+                raise
+            played.stalls += 1
+            break
+        except (AssertionError, KeyError):
             if peer.lenient:
                 break
             raise
@@ -128,7 +151,7 @@ def _assemble(rng: Random, policy: str, model: str, *, outages: bool) -> tuple[S
         setup = draw(rng, policy, model, outages=outages)
         kept = Kept()
         try:
-            session = setup.spec.session(kept, on_record=lambda r: kept.records.add(r.job.id), direct=setup.direct)
+            session = setup.spec.session(kept, on_record=kept.record, direct=setup.direct)
         except OptionError:
             continue  # drawn options that exclude each other
         return setup, session, kept
@@ -144,8 +167,9 @@ def _exchange(session: Session, setup: Setup, sent: Message | bytes) -> Reply | 
         try:
             if isinstance(sent, bytes):
                 sent = codec.decode_message(sent)
-            elif setup.coded and _printable(sent):
-                sent = codec.decode_message(codec.encode_message(sent))
+            elif setup.coded:
+                with suppress(LocalProtocolError):  # Batsim could not print it: it comes as it is
+                    sent = codec.decode_message(codec.encode_message(sent))
             reply = session.handle(sent)
             return codec.decode_reply(codec.encode_reply(reply)) if setup.coded else reply
         except RemoteProtocolError as error:
@@ -154,16 +178,11 @@ def _exchange(session: Session, setup: Setup, sent: Message | bytes) -> Reply | 
             return error
 
 
-def _printable(message: Message) -> bool:
-    """Whether Batsim could print it (no endless times)."""
-    return all(abs(time_s) < 1e22 for time_s in (message.now, *(event.timestamp for event in message.events)))
-
-
-def _judge(name: str, reply: Reply | RemoteProtocolError) -> str:
+def _judge(name: str, sent: Message | bytes, reply: Reply | RemoteProtocolError) -> str:
     then = FAULTS[name].then
     refused = isinstance(reply, RemoteProtocolError)
     if then is Then.REFUSED and not refused:
-        raise Accepted(name)
+        raise Accepted(f"{name}: {str(sent)[:300]}")
     if then is Then.SAME and isinstance(reply, RemoteProtocolError):
         raise AssertionError(f"{name}: {reply}") from reply
     return "refused" if refused else "answered"

@@ -28,12 +28,20 @@ PAIRS = tuple((policy, model) for model in MODELS for policy in POLICIES if poli
 
 @dataclass(frozen=True)
 class Setup:
-    """What is played: how a session is put together, and the world; ``direct`` for sub-jobs without messages each."""
+    """What is played: how a session is put together, and the world.
+
+    ``direct`` for sub-jobs without messages each, ``coded`` for messages as bytes.
+    """
 
     spec: SessionSpec
     world: World
     direct: bool
     coded: bool
+
+    @property
+    def may_stall(self) -> bool:
+        """Whether the published scheduler's rules hold: a job that its last pass leaves waiting waits for ever."""
+        return self.spec.literal or bool(self.spec.policy_options.get("literal_depth"))
 
 
 def draw(rng: Random, policy: str, model: str, *, outages: bool = True) -> Setup:
@@ -51,7 +59,9 @@ def draw(rng: Random, policy: str, model: str, *, outages: bool = True) -> Setup
         cadence=rng.choice((None, None, *Cadence)),
         seed=rng.randrange(1 << 30),
     )
-    return Setup(spec, _world(rng, model, needs.file_system, dynamic, outages), direct, not direct and rng.random() < 0.5)
+    return Setup(
+        spec, _world(rng, model, needs.file_system, dynamic, outages), direct, not direct and rng.random() < 0.5
+    )
 
 
 def _settings(rng: Random) -> dict[str, Any]:
@@ -83,10 +93,14 @@ def _world(rng: Random, model: str, file_system: FileSystem, dynamic: bool, outa
     nodes, buffers = rng.randint(2, 8), rng.choice((0, 1, 2, 3))
     rates = rng.random() < 0.7
     compute = tuple(
-        ResourceInfo(number, f"n{number}", properties=_path(number) | {"location": f"g{number % 2}/c{number}"} if rates else {})
+        ResourceInfo(
+            number, f"n{number}", properties=_path(number) | {"location": f"g{number % 2}/c{number}"} if rates else {}
+        )
         for number in range(nodes)
     )
-    names = [(f"s{number}", {"capacity_bytes": str(10 * GB), "location": f"g{number % 2}"}) for number in range(buffers)]
+    names = [
+        (f"s{number}", {"capacity_bytes": str(10 * GB), "location": f"g{number % 2}"}) for number in range(buffers)
+    ]
     if file_system is not FileSystem.NO or rng.random() < 0.3:
         names.append(("pfs", {}))
     storage = tuple(ResourceInfo(nodes + rank, name, properties=found) for rank, (name, found) in enumerate(names))

@@ -17,6 +17,7 @@ class Tally:
     messages: int = 0
     conversations: int = 0
     findings: int = 0
+    stalls: int = 0
     outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
     lost: Counter[str] = field(default_factory=Counter)
     pairs: set[tuple[str, str]] = field(default_factory=set)
@@ -26,6 +27,7 @@ class Tally:
         """Count a conversation."""
         self.messages += played.messages
         self.conversations += 1
+        self.stalls += played.stalls
         self.pairs.add(played.pair)
         for name, outcome, lost in played.faults:
             self.outcomes[name, outcome] += 1
@@ -49,5 +51,6 @@ class Tally:
             f"{self.messages} messages in {self.conversations} conversations over {len(self.pairs)} of {len(PAIRS)} "
             f"pairs of policy and job model; {self.findings} findings"
         )
+        lines.append(f"{self.stalls} conversations under published rules left jobs waiting for ever, as published")
         lines += [f"{count:>6} x {kind}" for kind, count in self.kinds.most_common()]
         return "\n".join(lines)
