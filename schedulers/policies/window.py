@@ -223,13 +223,13 @@ def problem_of(
     if any(job.io_rate for job in window):
         for link in _above_all(view.machine):
             loads.append([job.nodes * job.io_rate for job in window])
-            limits.append(free.bands[link])
+            limits.append(free.bandwidths[link])
     return SubsetProblem(
         units=[job.nodes for job in window],
         sizes=[job.bb_bytes for job in window],
         waits=[max(0.0, view.now_s - job.submit_time_s) for job in window],
         free_units=len(free.nodes),
-        rooms=free.rooms,
+        capacities=free.free_bytes,
         units_first=units_first,
         mandatory=mandatory,
         loads=loads,
@@ -281,7 +281,7 @@ def _by_bb_then_z3(policy: Window, problem: SubsetProblem) -> SubsetResult:
     def settle(chosen: tuple[int, ...]) -> Packing:
         if not packer:
             packer.append(Z3Packer(policy.z3_limit))
-        return packer[0].pack(*problem.of(chosen), problem.rooms)
+        return packer[0].pack(*problem.of(chosen), problem.capacities)
 
     return branch_and_bound(problem, Budget(policy.steps), settle)
 
@@ -294,13 +294,15 @@ def _by_largest_first(policy: Window, problem: SubsetProblem) -> SubsetResult:
     packer = Z3Packer(policy.z3_limit)
 
     def fits(chosen: tuple[int, ...]) -> Packing:
-        quick = pack(*problem.of(chosen), problem.rooms, PACK_STEPS)  # the same answer as Z3's, a thousand times sooner
-        return packer.pack(*problem.of(chosen), problem.rooms) if quick.verdict is Verdict.UNDECIDED else quick
+        quick = pack(
+            *problem.of(chosen), problem.capacities, PACK_STEPS
+        )  # the same answer as Z3's, a thousand times sooner
+        return packer.pack(*problem.of(chosen), problem.capacities) if quick.verdict is Verdict.UNDECIDED else quick
 
     result = largest_first(problem, fits, policy.steps)
     if not result.chosen or policy.placement != "solver":
         return result
-    packing = packer.pack(*problem.of(result.chosen), problem.rooms)
+    packing = packer.pack(*problem.of(result.chosen), problem.capacities)
     return replace(result, taken=packing.taken) if packing.verdict is Verdict.FITS else result
 
 

@@ -17,15 +17,15 @@ class Free(NamedTuple):
     ----------
     nodes
         Indices of the free nodes, ascending.
-    rooms
+    free_bytes
         Bytes per storage node.
-    bands
+    bandwidths
         Bytes per second per link.
     """
 
     nodes: tuple[int, ...]
-    rooms: list[int]
-    bands: list[int]
+    free_bytes: list[int]
+    bandwidths: list[int]
 
 
 def free_until(timeline: Timeline, end_s: float) -> Free:

@@ -1,9 +1,9 @@
 """Whole units into bins: the problem behind every choice of jobs that use burst buffers together.
 
 Item ``i`` has ``units[i]`` units of ``sizes[i]``; each unit goes whole into one bin, bins have the capacity
-``rooms[j]``. In the terms of the thesis: the nodes of a job, its burst-buffer bytes per node, and the storage nodes
-(equations 3.1-3.3). The problem is NP-complete, yet quickly solved for the sizes that occur: counting places settles
-most cases, a rule of thumb most others, and a search bin by bin those that remain.
+``capacities[j]``. In the terms of the thesis: the nodes of a job, its burst-buffer bytes per node, and the storage
+nodes (equations 3.1-3.3). The problem is NP-complete, yet quickly solved for the sizes that occur: counting places
+settles most cases, a rule of thumb most others, and a search bin by bin those that remain.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Packing(NamedTuple):
     steps: int
 
 
-def pack(units: Sequence[int], sizes: Sequence[int], rooms: Sequence[int], budget: int = 1_000_000) -> Packing:
+def pack(units: Sequence[int], sizes: Sequence[int], capacities: Sequence[int], budget: int = 1_000_000) -> Packing:
     """Pack units into bins, or prove that they do not fit.
 
     Parameters
@@ -54,7 +54,7 @@ def pack(units: Sequence[int], sizes: Sequence[int], rooms: Sequence[int], budge
         Units per item, each at least 0.
     sizes
         Size of one unit per item, each at least 0.
-    rooms
+    capacities
         Capacity per bin, each at least 0; same unit as the sizes.
     budget
         Most steps to take (one step: one count of one item in one bin; some 100 million per second at best).
@@ -67,22 +67,22 @@ def pack(units: Sequence[int], sizes: Sequence[int], rooms: Sequence[int], budge
     :mod:`schedulers.search.packing_kernels` for the sources). Before each bin, places are counted for the largest
     units, and a rule of thumb (largest units first, each into the tightest bin) tries to finish.
     """
-    taken = np.zeros((len(units), len(rooms)), np.int64)
+    taken = np.zeros((len(units), len(capacities)), np.int64)
     order = sorted((i for i in range(len(units)) if units[i] > 0 and sizes[i] > 0), key=lambda i: (-sizes[i], i))
-    found = np.zeros((len(order), len(rooms)), np.int64)
+    found = np.zeros((len(order), len(capacities)), np.int64)
     verdict, steps = packing_kernels.pack(
         np.array([units[i] for i in order], np.int64), np.array([sizes[i] for i in order], np.int64),
-        np.array(rooms, np.int64), budget, found, new_memo(),
+        np.array(capacities, np.int64), budget, found, new_memo(),
     )  # fmt: skip
     if verdict == packing_kernels.FITS:
         taken[order] = found
         for i in range(len(units)):
-            if sizes[i] == 0 and len(rooms):
+            if sizes[i] == 0 and len(capacities):
                 taken[i, 0] = units[i]
     return Packing(Verdict(verdict), taken, steps)
 
 
-def pack_plain(units: Sequence[int], sizes: Sequence[int], rooms: Sequence[int]) -> bool:
+def pack_plain(units: Sequence[int], sizes: Sequence[int], capacities: Sequence[int]) -> bool:
     """Whether units fit, by trying everything: the definition that :func:`pack` is tested against."""
     singles = sorted((s for u, s in zip(units, sizes, strict=True) if s > 0 for _ in range(u)), reverse=True)
 
@@ -96,14 +96,16 @@ def pack_plain(units: Sequence[int], sizes: Sequence[int], rooms: Sequence[int])
             if left[j] >= singles[first]
         )
 
-    return fits(0, tuple(sorted(rooms)))
+    return fits(0, tuple(sorted(capacities)))
 
 
-def is_packing(units: Sequence[int], sizes: Sequence[int], rooms: Sequence[int], taken: npt.NDArray[np.int64]) -> bool:
+def is_packing(
+    units: Sequence[int], sizes: Sequence[int], capacities: Sequence[int], taken: npt.NDArray[np.int64]
+) -> bool:
     """Whether ``taken`` packs all units and overfills no bin."""
     used = taken * np.array(sizes, np.int64).reshape(-1, 1)
     complete = (taken >= 0).all() and taken.sum(axis=1).tolist() == list(units)
-    return bool(complete and (used.sum(axis=0) <= np.array(rooms, np.int64)).all())
+    return bool(complete and (used.sum(axis=0) <= np.array(capacities, np.int64)).all())
 
 
 def new_memo() -> npt.NDArray[np.int64]:

@@ -4,7 +4,7 @@ Layout
 ------
 ``units, sizes: int64[items]``
     Item ``i`` is ``units[i] >= 1`` units of ``sizes[i] >= 1``; sizes fall. All units are whole.
-``rooms: int64[bins]``
+``capacities: int64[bins]``
     Capacity per bin.
 ``taken: int64[items, bins]``
     Output: units of each item in each bin.
@@ -33,46 +33,46 @@ _INLINE = {"inline": "always", "error_model": "numpy"}
 
 
 @njit("boolean(int64, int64, int64[::1], int64[::1])", **_OPTIONS)
-def tightest_fit(units, size, rooms, taken):
-    """Put units into the fullest bin that still takes one, again and again; updates ``rooms`` and ``taken``.
+def tightest_fit(units, size, capacities, taken):
+    """Put units into the fullest bin that still takes one, again and again; updates ``capacities`` and ``taken``.
 
     Returns ``False`` when some do not fit; what was placed until then stays placed.
     """
-    for j in range(len(rooms)):
+    for j in range(len(capacities)):
         taken[j] = 0
     left = units
     while left > 0:
         best = -1
-        for j in range(len(rooms)):
-            if rooms[j] >= size and (best < 0 or rooms[j] < rooms[best]):
+        for j in range(len(capacities)):
+            if capacities[j] >= size and (best < 0 or capacities[j] < capacities[best]):
                 best = j
         if best < 0:
             return False
-        count = min(left, rooms[best] // size)
-        rooms[best] -= count * size
+        count = min(left, capacities[best] // size)
+        capacities[best] -= count * size
         taken[best] += count
         left -= count
     return True
 
 
 @njit(**_INLINE)
-def _finish_or_refute(left, sizes, rooms, taken, order, first, scratch):
+def _finish_or_refute(left, sizes, capacities, taken, order, first, scratch):
     """Try to settle what is left for the bins from ``first`` on: by the rule of thumb, or by counting places."""
     items, bins = len(left), len(order)
-    room, row = scratch[0, : bins - first], scratch[1, : bins - first]
+    spare_capacities, row = scratch[0, : bins - first], scratch[1, : bins - first]
     for k in range(first, bins):
-        room[k - first] = rooms[order[k]]
+        spare_capacities[k - first] = capacities[order[k]]
     total = 0
     for i in range(items):
         if left[i] > 0:
             total += left[i]  # all these are at least as large as sizes[i]
             places = 0
-            for k in range(len(room)):
-                places += room[k] // sizes[i]
+            for k in range(len(spare_capacities)):
+                places += spare_capacities[k] // sizes[i]
             if places < total:
                 return DOES_NOT_FIT
     for i in range(items):
-        if not tightest_fit(left[i], sizes[i], room, row):
+        if not tightest_fit(left[i], sizes[i], spare_capacities, row):
             return UNDECIDED
         for k in range(first, bins):
             taken[i, order[k]] = row[k - first]
@@ -112,13 +112,13 @@ def _radices(units, radix):
 
 
 @njit(**_INLINE)
-def _usable(units, sizes, rooms, order):
+def _usable(units, sizes, capacities, order):
     """Bins that hold at least one unit, least capacity first, to the front of ``order``; returns their number."""
     count = 0
-    for j in range(len(rooms)):
-        if rooms[j] >= sizes[len(units) - 1]:
+    for j in range(len(capacities)):
+        if capacities[j] >= sizes[len(units) - 1]:
             k = count
-            while k > 0 and rooms[order[k - 1]] > rooms[j]:
+            while k > 0 and capacities[order[k - 1]] > capacities[j]:
                 order[k] = order[k - 1]
                 k -= 1
             order[k] = j
@@ -139,7 +139,7 @@ def _known(left, radix, memo, b, remember):
 
 
 @njit("UniTuple(int64, 2)(int64[::1], int64[::1], int64[::1], int64, int64[:, ::1], int64[:, ::1])", **_OPTIONS)
-def pack(units, sizes, rooms, budget, taken, memo):
+def pack(units, sizes, capacities, budget, taken, memo):
     """Search for a packing; returns the verdict and the steps taken. See :func:`schedulers.search.packing.pack`.
 
     One cell of the search is (bin, item): how many units of the item go into the bin, most first. A bin closed with
@@ -147,10 +147,10 @@ def pack(units, sizes, rooms, budget, taken, memo):
     """
     items = len(units)
     for i in range(items):
-        for j in range(len(rooms)):
+        for j in range(len(capacities)):
             taken[i, j] = 0
-    order_all = np.empty(len(rooms), np.int64)
-    bins = _usable(units, sizes, rooms, order_all) if items > 0 else 0
+    order_all = np.empty(len(capacities), np.int64)
+    bins = _usable(units, sizes, capacities, order_all) if items > 0 else 0
     order = order_all[:bins]
     left, radix = units.copy(), np.zeros(items, np.int64)
     numbered = _radices(units, radix)
@@ -159,12 +159,12 @@ def pack(units, sizes, rooms, budget, taken, memo):
     equal = np.zeros(bins * items + 1, np.bool_)  # so far filled like the bin before, which has the same capacity
     waste = np.zeros(bins + 1, np.int64)
     for k in range(bins):
-        waste[0] += rooms[order[k]]
+        waste[0] += capacities[order[k]]
     for i in range(items):
         waste[0] -= units[i] * sizes[i]
     if items == 0 or waste[0] < 0:
         return (FITS if items == 0 else DOES_NOT_FIT), 0
-    memo[MEMO, 0] += len(rooms) + 1
+    memo[MEMO, 0] += len(capacities) + 1
     steps, cell, entering = 0, 0, True
     while cell >= 0:
         b, i = cell // items, cell % items
@@ -173,14 +173,14 @@ def pack(units, sizes, rooms, budget, taken, memo):
             if b < bins and numbered and _known(left, radix, memo, b, False):
                 verdict = DOES_NOT_FIT
             if verdict == UNDECIDED:
-                verdict = _finish_or_refute(left, sizes, rooms, taken, order, b, scratch)
+                verdict = _finish_or_refute(left, sizes, capacities, taken, order, b, scratch)
             if verdict == FITS:
                 return FITS, steps
             if verdict == DOES_NOT_FIT:
                 cell, entering = cell - 1, False
                 continue
-            spare[cell] = rooms[order[b]]
-            equal[cell] = b > 0 and rooms[order[b - 1]] == rooms[order[b]]
+            spare[cell] = capacities[order[b]]
+            equal[cell] = b > 0 and capacities[order[b - 1]] == capacities[order[b]]
         j = order[b]
         if entering:
             possible = 0
@@ -205,13 +205,13 @@ def pack(units, sizes, rooms, budget, taken, memo):
         if steps > budget:
             return UNDECIDED, steps
         left[i] -= taken[i, j]
-        rest = spare[cell] - taken[i, j] * sizes[i]
+        left_over = spare[cell] - taken[i, j] * sizes[i]
         if i == items - 1:
-            entering = rest <= waste[b] and _undominated(left, sizes, taken, j, rest)
+            entering = left_over <= waste[b] and _undominated(left, sizes, taken, j, left_over)
             if not entering:
                 continue
-            waste[b + 1] = waste[b] - rest
-        spare[cell + 1] = rest
+            waste[b + 1] = waste[b] - left_over
+        spare[cell + 1] = left_over
         equal[cell + 1] = equal[cell] and taken[i, j] == taken[i, order[b - 1]]
         cell, entering = cell + 1, True
     return DOES_NOT_FIT, steps

@@ -51,7 +51,7 @@ class SubsetProblem:
         How long each item has waited, at least 0: breaks ties of the first two parts of the score.
     free_units
         Units there are.
-    rooms
+    capacities
         Capacity per bin.
     units_first
         Whether units or sizes come first in the score.
@@ -65,7 +65,7 @@ class SubsetProblem:
     sizes: Sequence[int]
     waits: Sequence[float]
     free_units: int
-    rooms: Sequence[int]
+    capacities: Sequence[int]
     units_first: bool = True
     mandatory: tuple[int, ...] = ()
     loads: Sequence[Sequence[int]] = ()
@@ -152,7 +152,7 @@ def largest_first(problem: SubsetProblem, fits: Check, budget: int) -> SubsetRes
     """
     mandatory = frozenset(problem.mandatory)
     best: tuple[int, ...] | None = None
-    best_score, taken = Score(0, 0, 0.0), np.zeros((0, len(problem.rooms)), np.int64)
+    best_score, taken = Score(0, 0, 0.0), np.zeros((0, len(problem.capacities)), np.int64)
     level: dict[tuple[int, ...], None] = {tuple(range(len(problem.units))): None}
     looked_at, exact = 0, True
     while level and looked_at < budget:
@@ -183,7 +183,9 @@ def every_set(
         problem.score(chosen)
         for count in range(len(problem.units) + 1)
         for chosen in combinations(range(len(problem.units)), count)
-        if mandatory.issubset(chosen) and problem.within_limits(chosen) and fits(*problem.of(chosen), problem.rooms)
+        if mandatory.issubset(chosen)
+        and problem.within_limits(chosen)
+        and fits(*problem.of(chosen), problem.capacities)
     ]
     return max(scores, default=None)
 
@@ -191,6 +193,6 @@ def every_set(
 def loosest(problem: SubsetProblem) -> Score:
     """A bound that holds whatever was looked at."""
     units = min(problem.free_units, sum(problem.units))
-    size = min(sum(problem.rooms), sum(u * s for u, s in zip(problem.units, problem.sizes, strict=True)))
+    size = min(sum(problem.capacities), sum(u * s for u, s in zip(problem.units, problem.sizes, strict=True)))
     wait = max(problem.waits, default=0.0)
     return Score(units, size, wait) if problem.units_first else Score(size, units, wait)

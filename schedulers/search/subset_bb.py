@@ -63,8 +63,8 @@ def branch_and_bound(
     """
     budget = budget or Budget()
     items = _Items.of(problem)
-    limits = np.array([items.free, _usable_room(items), *problem.load_limits], np.int64)
-    best = _Best.nothing(len(items.order), len(problem.rooms))
+    limits = np.array([items.free, _usable_capacity(items), *problem.load_limits], np.int64)
+    best = _Best.nothing(len(items.order), len(problem.capacities))
     for candidate in _greedy(items, limits):
         best = max(best, candidate, key=lambda one: one.score)
     score = np.array(best.score, np.float64)
@@ -73,7 +73,7 @@ def branch_and_bound(
     undecided = np.zeros((_OPEN_SETS, len(items.order)), np.bool_)
     rules = (problem.units_first, budget.steps, budget.pack_steps)
     steps = subset_bb_kernels.search(
-        (items.units, items.sizes, items.waits, items.must, items.loads), limits, items.rooms, items.tables,
+        (items.units, items.sizes, items.waits, items.must, items.loads), limits, items.capacities, items.tables,
         rules, (took, repacked, score), (undecided, notes), new_memo(),
     )  # fmt: skip
     if tuple(score) > best.score:
@@ -105,7 +105,7 @@ class _Items:
     waits: Floats
     must: Flags
     loads: Ints
-    rooms: Ints
+    capacities: Ints
     free: int
     tables: tuple[Ints, Ints, Floats]
 
@@ -122,21 +122,21 @@ class _Items:
         loads = np.array(problem.loads, np.int64).reshape(len(problem.load_limits), len(problem.units))[:, order]
         free = max(0, min(problem.free_units, int(units.sum())))
         tables = _tables(units, units * sizes, waits, must, free)
-        rooms = np.array(problem.rooms, np.int64)
-        return cls(problem, order, units, sizes, waits, must, np.ascontiguousarray(loads), rooms, free, tables)
+        capacities = np.array(problem.capacities, np.int64)
+        return cls(problem, order, units, sizes, waits, must, np.ascontiguousarray(loads), capacities, free, tables)
 
 
 def _possible(problem: SubsetProblem, i: int) -> bool:
     """Whether an item fits by itself."""
     size = problem.sizes[i]
-    fits = size == 0 or sum(room // size for room in problem.rooms) >= problem.units[i]
+    fits = size == 0 or sum(capacity // size for capacity in problem.capacities) >= problem.units[i]
     return fits and problem.within_limits([i])
 
 
-def _usable_room(items: _Items) -> int:
+def _usable_capacity(items: _Items) -> int:
     """Capacity of the bins that can hold any unit at all."""
     smallest = min((size for size in items.sizes.tolist() if size > 0), default=0)
-    return sum(room for room in items.problem.rooms if room >= smallest)
+    return sum(capacity for capacity in items.problem.capacities if capacity >= smallest)
 
 
 def _tables(units: Ints, totals: Ints, waits: Floats, must: Flags, free: int) -> tuple[Ints, Ints, Floats]:
@@ -174,7 +174,7 @@ def _greedy(items: _Items, limits: Ints) -> Iterator[_Best]:
         for table in (least, most):
             along = _path(table, items.units, m)
             orders.append(along + [i for i in range(len(items.order)) if i not in set(along)])
-    memo = np.zeros(len(items.rooms), np.int64)
+    memo = np.zeros(len(items.capacities), np.int64)
     for order in orders:
         found = _fill(items, limits, order, memo)
         if found is not None:
@@ -193,20 +193,20 @@ def _path(table: Ints, units: Ints, m: int) -> list[int]:
 
 def _fill(items: _Items, limits: Ints, order: Iterable[int], row: Ints) -> _Best | None:
     """Take what fits in an order, mandatory items first; ``None`` when one of these does not fit."""
-    problem, rooms = items.problem, items.rooms.copy()
-    best = _Best.nothing(len(items.order), len(rooms))
+    problem, capacities = items.problem, items.capacities.copy()
+    best = _Best.nothing(len(items.order), len(capacities))
     left = [items.free, *problem.load_limits]
     for i in sorted(order, key=lambda i: not items.must[i]):
-        asks = [items.units[i], *items.loads[:, i]]
-        trial = rooms.copy()
-        fits = all(ask <= rest for ask, rest in zip(asks, left, strict=True))
+        demands = [items.units[i], *items.loads[:, i]]
+        trial = capacities.copy()
+        fits = all(demand <= free for demand, free in zip(demands, left, strict=True))
         if fits and items.sizes[i] > 0:
             fits = packing_kernels.tightest_fit(items.units[i], items.sizes[i], trial, row)
         if fits:
             best.took[i] = True
             best.taken[i] = row if items.sizes[i] > 0 else 0
-            rooms = trial
-            left = [rest - ask for ask, rest in zip(asks, left, strict=True)]
+            capacities = trial
+            left = [free - demand for demand, free in zip(demands, left, strict=True)]
         elif items.must[i]:
             return None
     return best._replace(score=_score(items, best.took))
@@ -219,19 +219,19 @@ def _score(items: _Items, took: Flags) -> tuple[float, ...]:
 
 def _replay(items: _Items, took: Flags, repacked: Flags, pack_steps: int) -> Ints:
     """How the search packed its best set: everything anew at the last repacked item, the later ones on top."""
-    rooms = items.rooms.copy()
-    taken = np.zeros((len(took), len(rooms)), np.int64)
+    capacities = items.capacities.copy()
+    taken = np.zeros((len(took), len(capacities)), np.int64)
     sized = [i for i in np.flatnonzero(took).tolist() if items.sizes[i] > 0]
     last = max((i for i in sized if repacked[i]), default=-1)
     anew = [i for i in sized if i <= last]
     if anew:
-        packed = np.zeros((len(anew), len(rooms)), np.int64)
-        packing_kernels.pack(items.units[anew], items.sizes[anew], items.rooms, pack_steps, packed, new_memo())
+        packed = np.zeros((len(anew), len(capacities)), np.int64)
+        packing_kernels.pack(items.units[anew], items.sizes[anew], items.capacities, pack_steps, packed, new_memo())
         taken[anew] = packed
-        rooms -= (packed * items.sizes[anew][:, None]).sum(axis=0)
+        capacities -= (packed * items.sizes[anew][:, None]).sum(axis=0)
     for i in sized:
         if i > last:
-            packing_kernels.tightest_fit(items.units[i], items.sizes[i], rooms, taken[i])
+            packing_kernels.tightest_fit(items.units[i], items.sizes[i], capacities, taken[i])
     return taken
 
 
@@ -260,7 +260,7 @@ def _result(problem: SubsetProblem, items: _Items, best: _Best, bound: tuple[flo
     """Translate back to the problem's items."""
     limit = Score(int(bound[0]), int(bound[1]), bound[2]) if bound[0] >= 0 else None
     if best.score[0] < 0:
-        return SubsetResult(None, np.zeros((0, len(problem.rooms)), np.int64), None, limit, steps)
+        return SubsetResult(None, np.zeros((0, len(problem.capacities)), np.int64), None, limit, steps)
     positions = sorted(np.flatnonzero(best.took).tolist(), key=lambda position: items.order[position])
     chosen = tuple(items.order[positions].tolist())
     score = problem.score(chosen)

@@ -44,15 +44,15 @@ class Z3Packer:
         self._context = z3.Context()
         self._rlimit = rlimit
 
-    def pack(self, units: Sequence[int], sizes: Sequence[int], rooms: Sequence[int]) -> Packing:
+    def pack(self, units: Sequence[int], sizes: Sequence[int], capacities: Sequence[int]) -> Packing:
         """Pack units into bins by integer programming; see :func:`schedulers.search.packing.pack`."""
-        taken = np.zeros((len(units), len(rooms)), np.int64)
+        taken = np.zeros((len(units), len(capacities)), np.int64)
         sized = [i for i in range(len(units)) if sizes[i] > 0 and units[i] > 0]
         solver = _solver(self._z3, self._context, "QF_LIA", self._rlimit)
-        counts = {i: _counts(self._z3, self._context, solver, i, units[i], sizes[i], rooms) for i in sized}
+        counts = {i: _counts(self._z3, self._context, solver, i, units[i], sizes[i], capacities) for i in sized}
         for i in sized:
             solver.add(self._z3.Sum(counts[i]) == units[i])
-        _fill_no_bin(self._z3, solver, counts, sizes, rooms)
+        _fill_no_bin(self._z3, solver, counts, sizes, capacities)
         answer = solver.check() if sized else self._z3.sat
         if answer == self._z3.sat and sized:
             model = solver.model()
@@ -77,10 +77,10 @@ def choose_z3(problem: SubsetProblem, rlimit: int, start: SubsetResult | None = 
 
     context: Any = z3.Context()
     solver = _solver(z3, context, None, rlimit)
-    items, bins = range(len(problem.units)), len(problem.rooms)
+    items, bins = range(len(problem.units)), len(problem.capacities)
     took = [z3.Bool(f"take_{i}", context) for i in items]
     counts = {
-        i: _counts(z3, context, solver, i, problem.units[i], problem.sizes[i], problem.rooms)
+        i: _counts(z3, context, solver, i, problem.units[i], problem.sizes[i], problem.capacities)
         for i in items
         if problem.sizes[i] > 0
     }
@@ -116,21 +116,21 @@ def _solver(z3: Any, context: Any, logic: str | None, rlimit: int) -> Any:
     return solver
 
 
-def _counts(z3: Any, context: Any, solver: Any, i: int, units: int, size: int, rooms: Sequence[int]) -> list[Any]:
+def _counts(z3: Any, context: Any, solver: Any, i: int, units: int, size: int, capacities: Sequence[int]) -> list[Any]:
     """One whole number per bin: units of the item in it (equation 3.1)."""
-    counts = [z3.Int(f"count_{i}_{j}", context) for j in range(len(rooms))]
-    for count, room in zip(counts, rooms, strict=True):
-        solver.add(count >= 0, count <= min(units, room // size))
+    counts = [z3.Int(f"count_{i}_{j}", context) for j in range(len(capacities))]
+    for count, capacity in zip(counts, capacities, strict=True):
+        solver.add(count >= 0, count <= min(units, capacity // size))
     return counts
 
 
 def _fill_no_bin(
-    z3: Any, solver: Any, counts: dict[int, list[Any]], sizes: Sequence[int], rooms: Sequence[int]
+    z3: Any, solver: Any, counts: dict[int, list[Any]], sizes: Sequence[int], capacities: Sequence[int]
 ) -> None:
     """No bin holds more than its capacity (equation 3.3)."""
-    for j, room in enumerate(rooms):
+    for j, capacity in enumerate(capacities):
         if counts:
-            solver.add(z3.Sum([sizes[i] * row[j] for i, row in counts.items()]) <= room)
+            solver.add(z3.Sum([sizes[i] * row[j] for i, row in counts.items()]) <= capacity)
 
 
 def _constrain(
@@ -140,7 +140,7 @@ def _constrain(
     zero = z3.IntVal(0, context)
     for i, row in counts.items():
         solver.add(z3.Sum([*row, zero]) == z3.If(took[i], z3.IntVal(problem.units[i], context), zero))
-    _fill_no_bin(z3, solver, counts, problem.sizes, problem.rooms)
+    _fill_no_bin(z3, solver, counts, problem.sizes, problem.capacities)
     solver.add(*[took[i] for i in problem.mandatory])
     limits = [(problem.units, problem.free_units), *zip(problem.loads, problem.load_limits, strict=True)]
     for load, limit in limits:

@@ -52,23 +52,23 @@ def draw_job(rng: random.Random, load: float) -> tuple[int, int]:
 
 def picture(rng: random.Random, window: int, load: float, units_first: bool) -> SubsetProblem:
     """Draw a loaded machine and a window of jobs."""
-    free, rooms = NODES, [CAPACITY] * STORAGES
+    free, capacities = NODES, [CAPACITY] * STORAGES
     running: list[tuple[int, list[int]]] = []
     misfits = 0
     while misfits < MISFITS:
         nodes, size = draw_job(rng, load)
-        placed = pack([nodes], [size], rooms) if nodes <= free else None
+        placed = pack([nodes], [size], capacities) if nodes <= free else None
         if placed is None or placed.verdict is not Verdict.FITS:
             misfits += 1
             continue
         taken = [count * size for count in placed.taken[0].tolist()]
-        free, rooms = free - nodes, [room - one for room, one in zip(rooms, taken, strict=True)]
+        free, capacities = free - nodes, [left - one for left, one in zip(capacities, taken, strict=True)]
         running.append((nodes, taken))
     for nodes, taken in rng.sample(running, min(len(running), rng.randint(1, 3))):
-        free, rooms = free + nodes, [room + one for room, one in zip(rooms, taken, strict=True)]
+        free, capacities = free + nodes, [left + one for left, one in zip(capacities, taken, strict=True)]
     jobs = [draw_job(rng, load) for _ in range(window)]
     waits = [float(rng.randrange(200_000)) for _ in jobs]
-    return SubsetProblem([n for n, _ in jobs], [size for _, size in jobs], waits, free, rooms, units_first)
+    return SubsetProblem([n for n, _ in jobs], [size for _, size in jobs], waits, free, capacities, units_first)
 
 
 def pictures(count: int, window: int, load: float, seed: int = 5) -> Iterator[SubsetProblem]:
@@ -93,8 +93,8 @@ def by_largest_first(problem: SubsetProblem, limits: Limits) -> SubsetResult:
     packer = Z3Packer(limits.z3)
 
     def fits(chosen: tuple[int, ...]) -> Packing:
-        quick = pack(*problem.of(chosen), problem.rooms, 0)
-        return packer.pack(*problem.of(chosen), problem.rooms) if quick.verdict is Verdict.UNDECIDED else quick
+        quick = pack(*problem.of(chosen), problem.capacities, 0)
+        return packer.pack(*problem.of(chosen), problem.capacities) if quick.verdict is Verdict.UNDECIDED else quick
 
     return largest_first(problem, fits, 1 << len(problem.units))
 
@@ -132,7 +132,7 @@ def measure(method: str, count: int, window: int, load: float, limits: Limits) -
         seconds.append(time.perf_counter() - begin)
         assert result.chosen is not None
         assert problem.within_limits(result.chosen)
-        assert is_packing(*problem.of(result.chosen), problem.rooms, result.taken)
+        assert is_packing(*problem.of(result.chosen), problem.capacities, result.taken)
         if not result.proven:
             gaps.append(result.gap)
     return Row(1 - len(gaps) / count, seconds, gaps)

@@ -24,7 +24,7 @@ def problems(draw: st.DrawFn, most_items: int = 7) -> SubsetProblem:
         sizes=[size for _, size, _, _ in items],
         waits=[wait for _, _, wait, _ in items],
         free_units=draw(st.integers(0, 11)),
-        rooms=draw(st.lists(st.integers(0, 15), max_size=3)),
+        capacities=draw(st.lists(st.integers(0, 15), max_size=3)),
         units_first=draw(st.booleans()),
         mandatory=tuple(sorted(mandatory)),
         loads=[[load for _, _, _, load in items]] if limited else (),
@@ -43,7 +43,7 @@ def assert_feasible(problem: SubsetProblem, result: SubsetResult) -> None:
     assert result.score == problem.score(result.chosen)
     sized = [row for row, i in enumerate(result.chosen) if problem.sizes[i] > 0]
     units, sizes = problem.of([result.chosen[row] for row in sized])
-    assert is_packing(units, sizes, problem.rooms, result.taken[sized])
+    assert is_packing(units, sizes, problem.capacities, result.taken[sized])
 
 
 def assert_same_score(found: Score | None, wanted: Score | None) -> None:

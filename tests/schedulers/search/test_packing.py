@@ -14,20 +14,20 @@ ITEMS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 11)), max_size=5)
 ROOMS = st.lists(st.sampled_from([0, 3, 7, 10, 11, 17, 17, 20]), max_size=4)
 
 
-def packed(items: list[tuple[int, int]], rooms: list[int], budget: int = 1_000_000) -> Packing:
+def packed(items: list[tuple[int, int]], capacities: list[int], budget: int = 1_000_000) -> Packing:
     """Pack (units, size) pairs."""
-    return pack([units for units, _ in items], [size for _, size in items], rooms, budget)
+    return pack([units for units, _ in items], [size for _, size in items], capacities, budget)
 
 
 @settings(max_examples=400)
 @given(ITEMS, ROOMS)
-def test_answer_is_that_of_trying_everything(items: list[tuple[int, int]], rooms: list[int]) -> None:
+def test_answer_is_that_of_trying_everything(items: list[tuple[int, int]], capacities: list[int]) -> None:
     """The verdict is right, and a packing packs."""
     units, sizes = [one for one, _ in items], [size for _, size in items]
-    found = pack(units, sizes, rooms)
-    assert found.verdict is (Verdict.FITS if pack_plain(units, sizes, rooms) else Verdict.DOES_NOT_FIT)
-    if found.verdict is Verdict.FITS and (rooms or not any(one for one, size in items if size == 0)):
-        assert is_packing(units, sizes, rooms, found.taken)
+    found = pack(units, sizes, capacities)
+    assert found.verdict is (Verdict.FITS if pack_plain(units, sizes, capacities) else Verdict.DOES_NOT_FIT)
+    if found.verdict is Verdict.FITS and (capacities or not any(one for one, size in items if size == 0)):
+        assert is_packing(units, sizes, capacities, found.taken)
     elif found.verdict is Verdict.DOES_NOT_FIT:
         assert not found.taken.any()
 
@@ -39,56 +39,58 @@ def test_answer_is_that_of_trying_everything(items: list[tuple[int, int]], rooms
     st.integers(0, 6),
 )
 def test_equal_bins_nearly_full(items: list[tuple[int, int]], bins: int, spare: int) -> None:
-    """Equal bins with hardly any room to waste: symmetry, dominance and memory lose no packing."""
+    """Equal bins with hardly any capacity to waste: symmetry, dominance and memory lose no packing."""
     units, sizes = [one for one, _ in items], [size for _, size in items]
     wanted = sum(one * size for one, size in items)
-    rooms = [-(-wanted // bins) + spare] * bins
+    capacities = [-(-wanted // bins) + spare] * bins
     if sum(units) <= 14:
-        assert (pack(units, sizes, rooms).verdict is Verdict.FITS) is pack_plain(units, sizes, rooms)
+        assert (pack(units, sizes, capacities).verdict is Verdict.FITS) is pack_plain(units, sizes, capacities)
 
 
 @pytest.mark.parametrize(
-    ("items", "rooms", "verdict"),
+    ("items", "capacities", "verdict"),
     [
         ([], [], Verdict.FITS),
         ([(3, 0)], [], Verdict.FITS),
         ([(1, 1)], [], Verdict.DOES_NOT_FIT),
-        ([(3, 4)], [4, 4, 3], Verdict.DOES_NOT_FIT),  # 11 of room, 12 wanted
-        ([(2, 6)], [11, 5], Verdict.DOES_NOT_FIT),  # room enough in all, but no unit may be split
+        ([(3, 4)], [4, 4, 3], Verdict.DOES_NOT_FIT),  # 11 in all, 12 wanted
+        ([(2, 6)], [11, 5], Verdict.DOES_NOT_FIT),  # capacity enough in all, but no unit may be split
         ([(2, 5), (1, 6)], [10, 6], Verdict.FITS),
         ([(1, 6), (1, 5), (1, 4), (1, 3)], [9, 9], Verdict.FITS),  # 6 + 3, 5 + 4
         ([(1, 6), (2, 4), (1, 3)], [9, 8], Verdict.FITS),  # largest first into the tightest bin takes 6 | 8 and fails
     ],
 )
-def test_small_cases(items: list[tuple[int, int]], rooms: list[int], verdict: Verdict) -> None:
+def test_small_cases(items: list[tuple[int, int]], capacities: list[int], verdict: Verdict) -> None:
     """Cases to check by hand."""
-    assert packed(items, rooms).verdict is verdict
+    assert packed(items, capacities).verdict is verdict
 
 
 def test_budget_leaves_a_question_open() -> None:
     """What neither counting nor the rule of thumb settles stays undecided without steps, and never takes more."""
-    items, rooms = [(1, 6), (2, 4), (1, 3)], [9, 8]
-    assert packed(items, rooms, budget=0) == (Verdict.UNDECIDED, pytest.approx(np.zeros((3, 2))), 1)
-    assert packed(items, rooms, budget=100).steps <= 100
+    items, capacities = [(1, 6), (2, 4), (1, 3)], [9, 8]
+    assert packed(items, capacities, budget=0) == (Verdict.UNDECIDED, pytest.approx(np.zeros((3, 2))), 1)
+    assert packed(items, capacities, budget=100).steps <= 100
 
 
 def test_sizes_of_a_real_machine() -> None:
     """Bytes of burst buffers, 12 storage nodes: a tight case that is decided in few steps."""
     gb = 10**9
-    rooms = [int(room * gb) for room in (1.43, 1.99, 3.43, 9.1, 10.05, 12.94, 21.2, 22.88, 28.1, 30.49, 37.36, 40.0)]
+    capacities = [
+        int(size * gb) for size in (1.43, 1.99, 3.43, 9.1, 10.05, 12.94, 21.2, 22.88, 28.1, 30.49, 37.36, 40.0)
+    ]
     sizes = [int(size * gb) for size in (17.55, 10.2, 9.77, 6.59, 5.84)]
-    found = pack([1, 6, 4, 2, 13], sizes, rooms)
+    found = pack([1, 6, 4, 2, 13], sizes, capacities)
     assert found.verdict is Verdict.DOES_NOT_FIT
     assert found.steps < 1000
-    assert pack([1, 6, 4, 2, 11], sizes, rooms).verdict is Verdict.FITS
+    assert pack([1, 6, 4, 2, 11], sizes, capacities).verdict is Verdict.FITS
 
 
 def test_tightest_fit_fills_the_fullest_bin_first() -> None:
     """Three units of 4 go into 5 and 9, not into 20."""
-    rooms, taken = np.array([20, 5, 9], np.int64), np.zeros(3, np.int64)
-    assert tightest_fit(3, 4, rooms, taken)
+    capacities, taken = np.array([20, 5, 9], np.int64), np.zeros(3, np.int64)
+    assert tightest_fit(3, 4, capacities, taken)
     assert taken.tolist() == [0, 1, 2]
-    assert rooms.tolist() == [20, 1, 1]
+    assert capacities.tolist() == [20, 1, 1]
 
 
 def test_is_packing_refuses() -> None:
@@ -104,8 +106,8 @@ def test_memory_is_never_mistaken_for_another_question() -> None:
     from schedulers.search import packing_kernels
 
     memo = new_memo()
-    for room in (8, 9, 8, 9):
+    for capacity in (8, 9, 8, 9):
         taken = np.zeros((3, 2), np.int64)
         units, sizes = np.array([1, 2, 1], np.int64), np.array([6, 4, 3], np.int64)
-        verdict, _ = packing_kernels.pack(units, sizes, np.array([room, 8], np.int64), 1000, taken, memo)
-        assert (verdict == FITS) is (room == 9)
+        verdict, _ = packing_kernels.pack(units, sizes, np.array([capacity, 8], np.int64), 1000, taken, memo)
+        assert (verdict == FITS) is (capacity == 9)

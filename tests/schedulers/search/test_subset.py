@@ -10,7 +10,7 @@ from schedulers.search.subset import Score, SubsetProblem, SubsetResult, every_s
 from tests.schedulers.search.problems import assert_feasible, assert_same_score, problems
 
 THREE = SubsetProblem(
-    units=[2, 3, 4], sizes=[10, 1, 0], waits=[5.0, 1.0, 3.0], free_units=6, rooms=[10, 10], units_first=True
+    units=[2, 3, 4], sizes=[10, 1, 0], waits=[5.0, 1.0, 3.0], free_units=6, capacities=[10, 10], units_first=True
 )
 """All three need 9 units; the first needs both bins for itself."""
 
@@ -32,7 +32,7 @@ def test_limits() -> None:
 
 
 def test_every_set_by_hand() -> None:
-    """{0, 2} uses all six units and 20; {0, 1} would need more room; {1, 2} more units."""
+    """{0, 2} uses all six units and 20; {0, 1} would need more capacity; {1, 2} more units."""
     assert every_set(THREE, pack_plain) == (6, 20, 4.0)
 
 
@@ -40,7 +40,7 @@ def test_every_set_by_hand() -> None:
 @given(problems(6))
 def test_largest_first_finds_the_best(problem: SubsetProblem) -> None:
     """The thesis's loop is exact when every check is."""
-    result = largest_first(problem, lambda chosen: pack(*problem.of(chosen), problem.rooms), 1000)
+    result = largest_first(problem, lambda chosen: pack(*problem.of(chosen), problem.capacities), 1000)
     assert_feasible(problem, result)
     assert_same_score(result.score, every_set(problem, pack_plain))
     assert result.proven
@@ -52,7 +52,7 @@ def test_largest_first_looks_below_misfits_only() -> None:
 
     def fits(chosen: tuple[int, ...]) -> Packing:
         asked.append(chosen)
-        return pack(*THREE.of(chosen), THREE.rooms)
+        return pack(*THREE.of(chosen), THREE.capacities)
 
     result = largest_first(THREE, fits, 1000)
     assert result.chosen == (0, 2)
@@ -70,7 +70,7 @@ def test_undecided_counts_as_misfit_and_is_no_proof() -> None:
 
 def test_budget_of_the_loop() -> None:
     """With one look, nothing is found and nothing is proven."""
-    result = largest_first(THREE, lambda chosen: pack(*THREE.of(chosen), THREE.rooms), 1)
+    result = largest_first(THREE, lambda chosen: pack(*THREE.of(chosen), THREE.capacities), 1)
     assert result.chosen is None
     assert result.bound == loosest(THREE) == (6, 20, 5.0)
     assert not result.proven

@@ -68,7 +68,7 @@ def picture(seed: int, items: int) -> SubsetProblem:
         sizes=[int(min(40.0, max(0.1, rng.lognormvariate(1.0, 1.1))) * GB) for _ in range(items)],
         waits=[float(rng.randint(0, 100_000)) for _ in range(items)],
         free_units=rng.randint(5, 60),
-        rooms=[rng.randint(0, 40 * GB) for _ in range(12)],
+        capacities=[rng.randint(0, 40 * GB) for _ in range(12)],
         units_first=rng.random() < 0.5,
     )
 
@@ -95,7 +95,7 @@ def test_second_opinion_settles_what_was_left_open() -> None:
 
     def settle(chosen: tuple[int, ...]) -> Packing:
         asked.append(chosen)
-        return pack(*PUZZLE.of(chosen), PUZZLE.rooms)
+        return pack(*PUZZLE.of(chosen), PUZZLE.capacities)
 
     settled = branch_and_bound(PUZZLE, Budget(1000, 0), settle)
     assert (alone.chosen, alone.proven) == ((0, 2), False)

@@ -20,10 +20,10 @@ def test_packer_agrees_with_trying_everything(problem: SubsetProblem) -> None:
     """The verdict is right, and a packing packs."""
     items = [i for i in range(len(problem.units)) if problem.sizes[i] > 0]
     units, sizes = problem.of(items)
-    found = Z3Packer(0).pack(units, sizes, problem.rooms)
-    assert (found.verdict is Verdict.FITS) is pack_plain(units, sizes, problem.rooms)
+    found = Z3Packer(0).pack(units, sizes, problem.capacities)
+    assert (found.verdict is Verdict.FITS) is pack_plain(units, sizes, problem.capacities)
     if found.verdict is Verdict.FITS:
-        assert is_packing(units, sizes, problem.rooms, found.taken)
+        assert is_packing(units, sizes, problem.capacities, found.taken)
 
 
 @settings(max_examples=40)
@@ -38,13 +38,13 @@ def test_chooser_finds_the_best(problem: SubsetProblem) -> None:
 
 def test_limit_leaves_the_proof_open() -> None:
     """With hardly any resources the start comes back, unproven."""
-    rooms = [1430, 1990, 3430, 9100, 10050, 12940, 21200, 22880, 28100, 30490, 37360, 40000]
-    problem = SubsetProblem([1, 6, 4, 2, 13], [17550, 10200, 9770, 6590, 5840], [1.0] * 5, 30, rooms)
+    capacities = [1430, 1990, 3430, 9100, 10050, 12940, 21200, 22880, 28100, 30490, 37360, 40000]
+    problem = SubsetProblem([1, 6, 4, 2, 13], [17550, 10200, 9770, 6590, 5840], [1.0] * 5, 30, capacities)
     start = branch_and_bound(problem, Budget(0))
     result = choose_z3(problem, 1, start)
     assert result.chosen == start.chosen
     assert not result.proven
-    assert Z3Packer(1).pack(problem.units, problem.sizes, rooms).verdict is Verdict.UNDECIDED
+    assert Z3Packer(1).pack(problem.units, problem.sizes, capacities).verdict is Verdict.UNDECIDED
 
 
 def test_same_question_same_answer() -> None:
@@ -57,7 +57,7 @@ def test_same_question_same_answer() -> None:
     assert first.taken.tolist() == again.taken.tolist()
 
 
-def test_z3_is_imported_when_asked() -> None:
-    """Runs that never ask do not pay for it."""
+def test_z3_is_imported_when_used() -> None:
+    """Runs that never use it do not pay for it."""
     code = "import sys; import schedulers.policies.window; print('z3' in sys.modules)"
     assert run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "False"
