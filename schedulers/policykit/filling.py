@@ -69,10 +69,10 @@ class Filling:
         times, rows, tables = timeline.arrays
         points = narrow_points(rows, tables.words)
         now_s, number = timeline.now_s, len(jobs)
-        asks = np.array([_asks(job, tables) for job in jobs], np.int64).reshape(number, 4)
+        demands = np.array([_demand(job, tables) for job in jobs], np.int64).reshape(number, 4)
         spans = np.array([(estimate_s(job), now_s - job.submit_time_s) for job in jobs], np.float64).reshape(number, 2)
         self._hopeless = np.zeros(number, np.bool_)
-        picture = filling_kernels.Picture(times[points], rows[points], asks, spans, self._hopeless, nodes_first)
+        picture = filling_kernels.Picture(times[points], rows[points], demands, spans, self._hopeless, nodes_first)
         self._picture = (tuple(picture), tables.for_kernels, tables.scratch)
         self._left, self._scratch = np.empty((len(points), rows.shape[1]), np.int64), np.empty(3)
         free, score = timeline.free_nodes_now(), np.empty(3)
@@ -131,7 +131,7 @@ def plain_score(
     return Score(*parts, sum(waits) / len(waits) if waits else 0.0), last
 
 
-def _asks(job: Job, tables: Tables) -> tuple[int, int, int, int]:
+def _demand(job: Job, tables: Tables) -> tuple[int, int, int, int]:
     """A job's demand, and which resources count, as the kernels read it."""
     io_rate = min(job.io_rate, tables.widest_rate + 1) if tables.link_count else 0
     bb_bytes = min(job.bb_bytes, tables.largest_bytes + 1)  # as impossible, but small enough to be multiplied

@@ -120,13 +120,13 @@ class Planner:
         slots.rows[0, :count] = rows
         slots.counts[0] = count
         self._slots = tuple(slots)
-        asks = np.array([_asks(job, bool(tables.link_count)) for job in jobs], np.int64).reshape(number, 4)
+        demands = np.array([_demand(job, bool(tables.link_count)) for job in jobs], np.int64).reshape(number, 4)
         weights = objective.weights([job.walltime_s for job in jobs])
         spans = [
             (estimate_s(job), job.submit_time_s, weight, timeline.now_s)
             for job, weight in zip(jobs, weights.tolist(), strict=True)
         ]
-        table = plan_kernels.Jobs(asks, np.array(spans, np.float64).reshape(number, 4), np.zeros(number))
+        table = plan_kernels.Jobs(demands, np.array(spans, np.float64).reshape(number, 4), np.zeros(number))
         self._spans, self._least = table.spans, table.least
         self._jobs = tuple(table)
         self._least[:] = self._uncontended(rules)
@@ -232,7 +232,7 @@ class Planner:
         return np.array(terms, np.float64)
 
 
-def _asks(job: Job, links: bool) -> tuple[int, int, int, int]:
+def _demand(job: Job, links: bool) -> tuple[int, int, int, int]:
     """A job's demand, and which resources count, as the kernels read it."""
     uses = Resource.NODES.value
     if job.bb_bytes:

@@ -6,7 +6,7 @@ Layout (beyond that of :mod:`schedulers.timeline.fit_kernels`)
     The *narrow points*: the timeline's first segment and the later ones that offer less of something than all before
     them (see :class:`schedulers.policykit.filling.Filling`). A job that starts now fits if it fits there until
     it ends.
-``asks: int64[jobs, 4]``     nodes, burst-buffer bytes and I/O rate per node, and which resources count
+``demands: int64[jobs, 4]``     nodes, burst-buffer bytes and I/O rate per node, and which resources count
 ``spans: float64[jobs, 2]``  estimated duration (s), waiting time so far (s)
 ``hopeless: boolean[jobs]``  whether a job does not fit even if it comes first
 ``order: int64[jobs]``       jobs by position
@@ -35,7 +35,7 @@ class Picture(NamedTuple):
 
     times: npt.NDArray[np.float64]
     rows: npt.NDArray[np.int64]
-    asks: npt.NDArray[np.int64]
+    demands: npt.NDArray[np.int64]
     spans: npt.NDArray[np.float64]
     hopeless: npt.NDArray[np.bool_]
     nodes_first: bool
@@ -48,28 +48,28 @@ _PICTURE = plain(TIMES, ROWS, ROWS, _SPANS, _FLAGS, types.boolean)
 @njit(inline="always")  # compiled once, as part of its only caller
 def _fill(order, picture, machine, scratch, left, score):
     """Start in this order whatever fits now; return the position of the last job started, -1 for none."""
-    times, rows, asks, spans = picture.times, picture.rows, picture.asks, picture.spans
+    times, rows, demands, spans = picture.times, picture.rows, picture.demands, picture.spans
     for k in range(len(times)):
         for column in range(rows.shape[1]):
             left[k, column] = rows[k, column]
-    demand = scratch[1]
+    usage = scratch[1]
     nodes, total_bytes, wait_s, started, last = 0, 0, 0.0, 0, -1
     for position in range(len(order)):
         if left[0, FREE_NODES] == 0:
             break
         job = order[position]
-        wanted, bb_bytes = asks[job, 0], asks[job, 1]
+        wanted, bb_bytes = demands[job, 0], demands[job, 1]
         if picture.hopeless[job] or wanted > left[0, FREE_NODES] or wanted * bb_bytes > left[0, FREE_BYTES]:
             continue
-        ask = (wanted, bb_bytes, asks[job, 2], asks[job, 3])
-        start_s = find_fit(times, len(times), left, ask, spans[job, 0], times[0], times[0], machine, scratch)
+        demand = (wanted, bb_bytes, demands[job, 2], demands[job, 3])
+        start_s = find_fit(times, len(times), left, demand, spans[job, 0], times[0], times[0], machine, scratch)
         if start_s == np.inf:
             continue
         end_s = times[0] + spans[job, 0]
         for k in range(len(times)):
             if k == 0 or times[k] < end_s:
-                for column in range(len(demand)):
-                    left[k, column] -= demand[column]
+                for column in range(len(usage)):
+                    left[k, column] -= usage[column]
         nodes += wanted
         total_bytes += wanted * bb_bytes
         wait_s += spans[job, 1]

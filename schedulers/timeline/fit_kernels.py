@@ -10,14 +10,13 @@ import numpy as np
 from numba import boolean, float64, int64, njit, void
 
 from schedulers.kernel_cache import drop_older_than
-from schedulers.timeline import layout as timeline_layout
 from schedulers.timeline import placement_kernels
 from schedulers.timeline.layout import (
-    ASK,
     BACK,
     BAD_COUNT,
     BAD_NODE,
     BAD_STORAGE,
+    DEMAND,
     FORWARD,
     FREE_BYTES,
     FREE_NODES,
@@ -27,7 +26,7 @@ from schedulers.timeline.layout import (
     HEAD,
     MACHINE,
     OPTIONS,
-    PLAIN_ASK,
+    PLAIN_DEMAND,
     PLAIN_GRANT,
     PLAIN_MACHINE,
     PLAIN_SCRATCH,
@@ -41,7 +40,7 @@ from schedulers.timeline.layout import (
     USE_NODES,
     USE_STORAGES,
     WINDOW,
-    Ask,
+    Demand,
     Grant,
     Machine,
     Scratch,
@@ -54,7 +53,7 @@ __all__ = [
     "find_fit", "measure", "segment_at",
 ]  # fmt: skip
 
-drop_older_than(choose.stats.cache_path, __file__, str(placement_kernels.__file__), str(timeline_layout.__file__))
+drop_older_than(choose.stats.cache_path, __file__, str(placement_kernels.__file__))
 
 
 @njit(int64(TIMES, int64, float64), **OPTIONS)
@@ -70,14 +69,14 @@ def segment_at(times, count, time_s):
     return low
 
 
-@njit(boolean(ROWS, int64, int64, ROWS, int64, ASK, MACHINE), forceinline=True, **OPTIONS)
-def _narrow(work, window, wider, rows, segment, ask, machine):
+@njit(boolean(ROWS, int64, int64, ROWS, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
+def _narrow(work, window, wider, rows, segment, demand, machine):
     """Set a window to what is free both in a wider one and in ``rows[segment]``, in the columns in use.
 
     Returns whether the job may still fit: False when nodes or bytes are too few in total (then the columns may not all
     be set), else it is for :func:`schedulers.timeline.placement_kernels.holds` to say.
     """
-    words, storages, nodes, bb_bytes, uses = machine.words, machine.storages, ask.nodes, ask.bb_bytes, ask.uses
+    words, storages, nodes, bb_bytes, uses = machine.words, machine.storages, demand.nodes, demand.bb_bytes, demand.uses
     to, wide, at = np.uint64(window), np.uint64(wider), np.uint64(segment)  # unsigned: see holds
     first, last = np.uint64(HEAD + words), np.uint64(HEAD + words + storages)
     if uses & USE_NODES:
@@ -96,9 +95,9 @@ def _narrow(work, window, wider, rows, segment, ask, machine):
     if uses & USE_STORAGES:
         total = 0
         for column in range(first, last):
-            room = min(work[wide, column], rows[at, column])
-            work[to, column] = room
-            total += room
+            free = min(work[wide, column], rows[at, column])
+            work[to, column] = free
+            total += free
         work[to, FREE_BYTES] = total
         if total < nodes * bb_bytes:
             return False
@@ -108,10 +107,10 @@ def _narrow(work, window, wider, rows, segment, ask, machine):
     return True
 
 
-@njit(int64(ROWS, int64, int64, ASK), **OPTIONS)
-def _next_with_enough(rows, count, first, ask):
+@njit(int64(ROWS, int64, int64, DEMAND), **OPTIONS)
+def _next_with_enough(rows, count, first, demand):
     """First segment from ``first`` on with enough nodes and bytes in total, ``count`` for none."""
-    nodes, bb_bytes, uses = ask.nodes, ask.bb_bytes, ask.uses
+    nodes, bb_bytes, uses = demand.nodes, demand.bb_bytes, demand.uses
     while first < count and (
         (uses & USE_NODES and rows[first, FREE_NODES] < nodes) or rows[first, FREE_BYTES] < nodes * bb_bytes
     ):
@@ -119,8 +118,8 @@ def _next_with_enough(rows, count, first, ask):
     return first
 
 
-@njit(int64(ROWS, int64, ROWS, int64, int64, ASK, MACHINE), forceinline=True, **OPTIONS)
-def _grow_backwards(rows, count, work, lowest, last, ask, machine):
+@njit(int64(ROWS, int64, ROWS, int64, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
+def _grow_backwards(rows, count, work, lowest, last, demand, machine):
     """First segment, not before ``lowest``, from which the job fits up to and including ``last``.
 
     ``work[BACK + k]`` is the window from segment ``k`` to ``last``. Where ``last`` alone is too full: the first later
@@ -129,17 +128,17 @@ def _grow_backwards(rows, count, work, lowest, last, ask, machine):
     wider, first = FULL, last + 1
     while (
         first > lowest
-        and _narrow(work, BACK + first - 1, wider, rows, first - 1, ask, machine)
-        and holds(work, BACK + first - 1, ask, machine)
+        and _narrow(work, BACK + first - 1, wider, rows, first - 1, demand, machine)
+        and holds(work, BACK + first - 1, demand, machine)
     ):
         first -= 1
         wider = BACK + first
-    return first if first <= last else _next_with_enough(rows, count, first, ask)
+    return first if first <= last else _next_with_enough(rows, count, first, demand)
 
 
 @njit(void(ROWS, int64, ROW, int64, int64), **OPTIONS)
 def _note_since(rows, last, since, first, storages):
-    """Note for each storage the first of the segments up to ``last`` from which on its room is that of ``last``."""
+    """Note for each storage the first segment up to ``last`` from which on its free bytes are those of ``last``."""
     for column in range(first, first + storages):
         segment = last
         while segment > 0 and rows[segment - 1, column] == rows[last, column]:
@@ -147,16 +146,16 @@ def _note_since(rows, last, since, first, storages):
         since[column] = segment
 
 
-@njit(float64(TIMES, int64, ROWS, PLAIN_ASK, float64, float64, float64, PLAIN_MACHINE, PLAIN_SCRATCH), **OPTIONS)
-def find_fit(times, count, rows, ask, duration_s, not_before_s, latest_s, machine, scratch):
+@njit(float64(TIMES, int64, ROWS, PLAIN_DEMAND, float64, float64, float64, PLAIN_MACHINE, PLAIN_SCRATCH), **OPTIONS)
+def find_fit(times, count, rows, demand, duration_s, not_before_s, latest_s, machine, scratch):
     """Find the earliest start of a job, and what it gets there.
 
     Candidates are ``not_before_s`` and the later breakpoints up to ``latest_s``.
 
     Parameters
     ----------
-    ask
-        An :class:`Ask` of at least 1 node and at most those of the machine; all ``nodes`` times ``bb_bytes`` are at
+    demand
+        An :class:`Demand` of at least 1 node and at most those of the machine; all ``nodes`` times ``bb_bytes`` are at
         most what all storages have.
     not_before_s
         At or after ``times[0]``.
@@ -168,7 +167,7 @@ def find_fit(times, count, rows, ask, duration_s, not_before_s, latest_s, machin
     Returns
     -------
     float
-        The start, with ``demand`` and ``chosen`` filled; infinity when there is none.
+        The start, with ``usage`` and ``chosen`` filled; infinity when there is none.
 
     Notes
     -----
@@ -178,27 +177,29 @@ def find_fit(times, count, rows, ask, duration_s, not_before_s, latest_s, machin
     reached ``middle``, the window is grown backwards from the segment that broke it. Every segment is thus looked at
     three times at most, however long the window.
     """
-    ask, machine, scratch = Ask(*ask), Machine(*machine), Scratch(*scratch)
+    demand, machine, scratch = Demand(*demand), Machine(*machine), Scratch(*scratch)
     work = scratch.work
     first = segment_at(times, count, not_before_s)
     middle, following, start_s, window = first, first, not_before_s, FORWARD
     while following < count and (following == first or times[following] < start_s + duration_s):
         moved_from = first
-        enough = _narrow(work, FORWARD, FULL if following == middle else FORWARD, rows, following, ask, machine)
+        enough = _narrow(work, FORWARD, FULL if following == middle else FORWARD, rows, following, demand, machine)
         window = WINDOW
         while enough and first < middle:
-            if _narrow(work, WINDOW, FORWARD, work, BACK + first, ask, machine) and holds(work, WINDOW, ask, machine):
+            if _narrow(work, WINDOW, FORWARD, work, BACK + first, demand, machine) and holds(
+                work, WINDOW, demand, machine
+            ):
                 break
             first += 1
         if first == middle or not enough:
             window = FORWARD
-            if not enough or not holds(work, FORWARD, ask, machine):
+            if not enough or not holds(work, FORWARD, demand, machine):
                 if middle + 1 >= count or times[middle + 1] > latest_s:
                     return np.inf
                 if following == middle:  # no window but this segment, which is too full even alone
-                    first = _next_with_enough(rows, count, following + 1, ask)
+                    first = _next_with_enough(rows, count, following + 1, demand)
                 else:
-                    first = _grow_backwards(rows, count, work, middle + 1, following, ask, machine)
+                    first = _grow_backwards(rows, count, work, middle + 1, following, demand, machine)
                 if first >= count:
                     return np.inf
                 window = BACK + first
@@ -210,10 +211,10 @@ def find_fit(times, count, rows, ask, duration_s, not_before_s, latest_s, machin
             if start_s > latest_s:
                 return np.inf
     after = first
-    if machine.storage_order == FULLEST_AT_END and ask.bb_bytes > 0:
+    if machine.storage_order == FULLEST_AT_END and demand.bb_bytes > 0:
         after = segment_at(times, count, start_s + duration_s)
         _note_since(rows, after, work[SINCE], HEAD + machine.words, machine.storages)
-    choose(work[window], rows[after], work[SINCE], ask, machine, scratch)
+    choose(work[window], rows[after], work[SINCE], demand, machine, scratch)
     return start_s
 
 
@@ -237,8 +238,8 @@ def _move(times, rows, begin, end, by):
 
 
 @njit(int64(TIMES, int64, ROWS, float64, float64, ROW, int64), **OPTIONS)
-def book(times, count, rows, start_s, end_s, demand, sign):
-    """Take (``sign`` 1) or give back (-1) a demand over ``[start_s, end_s)``; return the new number of segments.
+def book(times, count, rows, start_s, end_s, usage, sign):
+    """Take (``sign`` 1) or give back (-1) a usage over ``[start_s, end_s)``; return the new number of segments.
 
     Nothing is checked. ``times[0] <= start_s < end_s``; two rows beyond ``count`` must be there.
     """
@@ -260,7 +261,7 @@ def book(times, count, rows, start_s, end_s, demand, sign):
     for segment in range(begin, last + 1):
         at = np.uint64(segment)
         for column in range(np.uint64(rows.shape[1])):
-            rows[at, column] -= sign * demand[column]
+            rows[at, column] -= sign * usage[column]
     if last + 1 < count and _equal(rows, last, last + 1):
         _move(times, rows, last + 2, count, -1)
         count -= 1
@@ -271,20 +272,20 @@ def book(times, count, rows, start_s, end_s, demand, sign):
 
 
 @njit(int64(TIMES, int64, ROWS, float64, float64, ROW, int64, int64, ROW), **OPTIONS)
-def conflict(times, count, rows, start_s, end_s, demand, sign, words, capacity):
+def conflict(times, count, rows, start_s, end_s, usage, sign, words, capacity):
     """First segment of ``[start_s, end_s)`` in which a booking does not fit, or -1.
 
-    Taking must find the nodes free and rooms and bandwidths large enough; giving back must find the nodes taken and
-    must not lead above ``capacity``.
+    Taking must find the nodes free, and free bytes and bandwidths large enough; giving back must find the nodes taken
+    and must not lead above ``capacity``.
     """
     segment = segment_at(times, count, start_s)
     while segment < count and times[segment] < end_s:
         for column in range(HEAD, HEAD + words):
             word = rows[segment, column]
-            if demand[column] & (~word if sign > 0 else word):
+            if usage[column] & (~word if sign > 0 else word):
                 return segment
         for column in range(HEAD + words, rows.shape[1]):
-            left = rows[segment, column] - sign * demand[column]
+            left = rows[segment, column] - sign * usage[column]
             if left < 0 or left > capacity[column]:
                 return segment
         segment += 1
@@ -292,51 +293,51 @@ def conflict(times, count, rows, start_s, end_s, demand, sign, words, capacity):
 
 
 @njit(int64(GRANT, TREE, ROW), forceinline=True, **OPTIONS)
-def measure(grant, tree, demand):
-    """Write the demand of an allocation; return 0, or the code of what is wrong with it (the demand is then spoilt)."""
+def measure(grant, tree, usage):
+    """Write the usage of an allocation; return 0, or the code of what is wrong with it (the usage is then spoilt)."""
     nodes, storages, uses, words = grant.nodes, grant.storages, grant.uses, tree.words
     node_link, parents = tree.node_link, tree.parents
     first = HEAD + words
-    for column in range(len(demand)):
-        demand[column] = 0
+    for column in range(len(usage)):
+        usage[column] = 0
     for node in nodes:
         if node < 0 or node >= len(node_link):
             return BAD_NODE
         bit = np.int64(1) << (node & 63)
-        if demand[HEAD + (node >> 6)] & bit:
+        if usage[HEAD + (node >> 6)] & bit:
             return BAD_NODE
-        demand[HEAD + (node >> 6)] |= bit
+        usage[HEAD + (node >> 6)] |= bit
         link = node_link[node] if uses & USE_LINKS else -1
         while link >= 0:
-            demand[first + tree.storages + link] += grant.io_rate
+            usage[first + tree.storages + link] += grant.io_rate
             link = parents[link]
     if uses & USE_NODES:
-        demand[FREE_NODES] = len(nodes)
+        usage[FREE_NODES] = len(nodes)
     else:
         for column in range(HEAD, first):
-            demand[column] = 0
+            usage[column] = 0
     if uses & USE_STORAGES:
         if uses & USE_NODES and len(storages) != len(nodes) and len(storages) > 0:
             return BAD_COUNT
         for storage in storages:
             if storage < 0 or storage >= tree.storages:
                 return BAD_STORAGE
-            demand[first + storage] += grant.bb_bytes
-        demand[FREE_BYTES] = len(storages) * grant.bb_bytes
+            usage[first + storage] += grant.bb_bytes
+        usage[FREE_BYTES] = len(storages) * grant.bb_bytes
     return 0
 
 
 @njit(int64(TIMES, int64, ROWS, float64, float64, int64, PLAIN_GRANT, PLAIN_TREE, ROW), **OPTIONS)
-def book_checked(times, count, rows, start_s, end_s, sign, grant, tree, demand):
+def book_checked(times, count, rows, start_s, end_s, sign, grant, tree, usage):
     """:func:`measure` a :class:`Grant`, look for a :func:`conflict`, :func:`book`; the groups come without their names.
 
     Returns the new number of segments; ``-1 - segment`` for a conflict or a ``BAD_`` code, with nothing changed.
     """
     tree = Tree(*tree)
-    wrong = measure(Grant(*grant), tree, demand)
+    wrong = measure(Grant(*grant), tree, usage)
     if wrong != 0:
         return wrong
-    segment = conflict(times, count, rows, start_s, end_s, demand, sign, tree.words, tree.capacity)
+    segment = conflict(times, count, rows, start_s, end_s, usage, sign, tree.words, tree.capacity)
     if segment >= 0:
         return -1 - segment
-    return book(times, count, rows, start_s, end_s, demand, sign)
+    return book(times, count, rows, start_s, end_s, usage, sign)

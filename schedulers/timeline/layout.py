@@ -7,14 +7,14 @@
     ``rows[k]`` is what is free in segment ``k``; ``width = HEAD + words + storages + links``::
 
         rows[k, FREE_NODES]      number of free nodes       (the number of bits set in the words)
-        rows[k, FREE_BYTES]      bytes free on all storages (the sum of the rooms)
+        rows[k, FREE_BYTES]      bytes free on all storages (the sum of those of each)
         rows[k, HEAD:]           ``words`` columns, the free nodes: node i is bit i % 64 of word i // 64
                                  ``storages`` columns, bytes free per storage node
                                  ``links`` columns, bytes per second left per link
 
-``demand: int64[width]``
+``usage: int64[width]``
     What a job holds, in the same columns. Clearing the bit of a node that was free is a subtraction: booking is
-    ``rows[k] -= demand`` and giving back ``rows[k] += demand``, in all columns alike.
+    ``rows[k] -= usage`` and giving back ``rows[k] += usage``, in all columns alike.
 ``capacity: int64[width]``
     The row of the empty machine.
 ``nearest: int32[nodes, storages]``, ``node_link: int32[nodes]``
@@ -43,14 +43,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import types
+from numba import njit, types
+
+from schedulers.kernel_cache import drop_older_than
 
 FREE_NODES, FREE_BYTES, HEAD = 0, 1, 2
 """Columns of a row: totals, and where the rest begins."""
 
 FULL, BELOW, FORWARD, WINDOW, SPARE, SINCE, BACK = 0, 1, 2, 3, 4, 5, 6
-"""Rows of ``work``: the empty machine, nodes below links, windows, scratch, since when rooms are as they will be, and
-from ``BACK`` on one window per segment."""
+"""Rows of ``work``: the empty machine, nodes below links, windows, scratch, since when free bytes are as they will be,
+and from ``BACK`` on one window per segment."""
 
 FIRST_FIT, SPREAD, PACK = 0, 1, 2
 """Codes of :class:`schedulers.timeline.placement.NodeOrder`."""
@@ -73,8 +75,8 @@ INDICES, TABLE = types.Array(types.int32, 1, "C"), types.Array(types.int32, 2, "
 """Types of the arrays."""
 
 
-class Ask(NamedTuple):
-    """What a job asks: nodes, burst-buffer bytes and I/O rate per node, and which resources count (``USE_...``).
+class Demand(NamedTuple):
+    """What a job requests: nodes, burst-buffer bytes and I/O rate per node, and which resources count (``USE_...``).
 
     ``USE_STORAGES`` if and only if ``bb_bytes > 0``; ``USE_LINKS`` if and only if ``io_rate > 0`` and there are links;
     ``USE_NODES`` unless nodes are to be ignored.
@@ -113,7 +115,7 @@ class Scratch(NamedTuple):
     """What the kernels write to, as above."""
 
     work: npt.NDArray[np.int64]
-    demand: npt.NDArray[np.int64]
+    usage: npt.NDArray[np.int64]
     chosen: npt.NDArray[np.int32]
 
 
@@ -137,17 +139,17 @@ def plain(*fields: types.Type) -> types.Type:
 
     Python passes groups of arguments as plain tuples: on its way into a kernel Numba looks at a named tuple for some 7
     us, at a plain one for less than 1 us, at as many single arguments for longer than that. Kernels that are called
-    from Python name the fields themselves (``Ask(*ask)``), which costs nothing.
+    from Python name the fields themselves (``Demand(*demand)``), which costs nothing.
     """
     return types.BaseTuple.from_types(fields)
 
 
-_ASK = (types.int64,) * 4
+_DEMAND = (types.int64,) * 4
 _MACHINE = (*(types.int64,) * 4, TABLE, INDICES, INDICES, ROWS)
 _TREE = (types.int64, types.int64, INDICES, INDICES, ROW)
 _SCRATCH = (ROWS, ROW, TABLE)
-ASK, MACHINE, SCRATCH = named(Ask, *_ASK), named(Machine, *_MACHINE), named(Scratch, *_SCRATCH)
-PLAIN_ASK, PLAIN_MACHINE, PLAIN_SCRATCH = plain(*_ASK), plain(*_MACHINE), plain(*_SCRATCH)
+DEMAND, MACHINE, SCRATCH = named(Demand, *_DEMAND), named(Machine, *_MACHINE), named(Scratch, *_SCRATCH)
+PLAIN_DEMAND, PLAIN_MACHINE, PLAIN_SCRATCH = plain(*_DEMAND), plain(*_MACHINE), plain(*_SCRATCH)
 _GRANT = (INDICES, INDICES, types.int64, types.int64, types.int64)
 TREE, PLAIN_TREE = named(Tree, *_TREE), plain(*_TREE)
 GRANT, PLAIN_GRANT = named(Grant, *_GRANT), plain(*_GRANT)
@@ -157,3 +159,11 @@ OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False,
 """Options of the kernels. They allocate nothing; without ``_nrt=False`` each call would count references to its array
 arguments with atomic instructions, which took two thirds of the time. They are not called through pointers; compiling
 the entry point for it takes time."""
+
+
+@njit(cache=True)
+def _anchor():
+    """Never compiled: it has the folder of the cache."""
+
+
+drop_older_than(_anchor.stats.cache_path, __file__)  # what has the former names in it cannot even be read

@@ -10,7 +10,7 @@ jobs not yet placed must add, cannot be accepted any more; the random number tha
 
 Layout (beyond that of :mod:`schedulers.timeline.fit_kernels`)
 ------
-``asks: int64[jobs, 4]``       nodes, burst-buffer bytes and I/O rate per node, and which resources count
+``demands: int64[jobs, 4]``       nodes, burst-buffer bytes and I/O rate per node, and which resources count
 ``spans: float64[jobs, 4]``    estimated duration, submission time (s), weight in the score, and the start that the job
                                would have if no job were placed before it
 ``least: float64[jobs]``       the least that each job can add to the score (its start with the queue empty before it)
@@ -68,7 +68,7 @@ class Rules(NamedTuple):
 class Jobs(NamedTuple):
     """The jobs to plan, as above."""
 
-    asks: npt.NDArray[np.int64]
+    demands: npt.NDArray[np.int64]
     spans: npt.NDArray[np.float64]
     least: npt.NDArray[np.float64]
 
@@ -197,9 +197,9 @@ def _from_bits(_context: Any, bits: Any) -> Any:
 def _note_placed(placed, position, jobs, job, start_s):
     """Write down what was placed at a position."""
     placed[0, position] = _bits(start_s)
-    placed[1, position] = jobs.asks[job, 0]
-    placed[2, position] = jobs.asks[job, 1]
-    placed[3, position] = jobs.asks[job, 2]
+    placed[1, position] = jobs.demands[job, 0]
+    placed[2, position] = jobs.demands[job, 1]
+    placed[3, position] = jobs.demands[job, 2]
     placed[4, position] = _bits(jobs.spans[job, 0])
 
 
@@ -211,8 +211,8 @@ def _not_before(placed, position, jobs, job):
     anything: where the larger job fits now, the smaller one would have fitted then. Whole numbers without a branch
     become vector instructions; with branches this took most of the time of long plans.
     """
-    asks, spans = jobs.asks, jobs.spans
-    nodes, bb_bytes, io_rate, duration = asks[job, 0], asks[job, 1], asks[job, 2], _bits(spans[job, 0])
+    demands, spans = jobs.demands, jobs.spans
+    nodes, bb_bytes, io_rate, duration = demands[job, 0], demands[job, 1], demands[job, 2], _bits(spans[job, 0])
     earliest = _bits(spans[job, 3])
     for before in range(np.uint64(position)):
         more = (
@@ -241,16 +241,16 @@ def _move_job(order, first, second, insert):
 
 
 @njit(int64(TIMES, int64, ROWS, int64, float64, ROW), **_OPTIONS)
-def _hold_nodes(times, count, rows, words, end_s, demand):
-    """Book the nodes of a demand for one rounding step more, where they are free; spoils the demand."""
+def _hold_nodes(times, count, rows, words, end_s, usage):
+    """Book the nodes of a usage for one rounding step more, where they are free; spoils the usage."""
     segment = segment_at(times, count, end_s)
     for column in range(HEAD, HEAD + words):
-        if demand[column] & ~rows[segment, column]:
+        if usage[column] & ~rows[segment, column]:
             return count
-    for column in range(len(demand)):
+    for column in range(len(usage)):
         if column != FREE_NODES and not HEAD <= column < HEAD + words:
-            demand[column] = 0
-    return book(times, count, rows, end_s, np.nextafter(end_s, np.inf), demand, 1)
+            usage[column] = 0
+    return book(times, count, rows, end_s, np.nextafter(end_s, np.inf), usage, 1)
 
 
 @njit(float64(INDICES, int64, float64, _RULES, PLAIN_JOBS, _SLOTS, _PLAN, PLAIN_MACHINE, PLAIN_SCRATCH), **_OPTIONS)
@@ -261,8 +261,15 @@ def plan_from(order, level, limit, rules, jobs, slots, plan, machine, scratch):
     """
     stride, held, latest, shape = rules
     jobs, slots, plan = Jobs(*jobs), Slots(*slots), Plan(*plan)
-    asks, spans, times, rows, starts, placed = jobs.asks, jobs.spans, plan.times, plan.rows, plan.starts, plan.placed
-    words, demand = machine[0], scratch[1]
+    demands, spans, times, rows, starts, placed = (
+        jobs.demands,
+        jobs.spans,
+        plan.times,
+        plan.rows,
+        plan.starts,
+        plan.placed,
+    )
+    words, usage = machine[0], scratch[1]
     slot = slots.which[0, level]
     count = slots.counts[slot]
     for segment in range(count):
@@ -285,15 +292,15 @@ def plan_from(order, level, limit, rules, jobs, slots, plan, machine, scratch):
         job = order[position]
         start_s = _not_before(placed, position, jobs, job)
         if start_s < np.inf:
-            ask = (asks[job, 0], asks[job, 1], asks[job, 2], asks[job, 3])
-            start_s = find_fit(times, count, rows, ask, spans[job, 0], start_s, np.inf, machine, scratch)
+            demand = (demands[job, 0], demands[job, 1], demands[job, 2], demands[job, 3])
+            start_s = find_fit(times, count, rows, demand, spans[job, 0], start_s, np.inf, machine, scratch)
         starts[job] = start_s
         _note_placed(placed, position, jobs, job, start_s)
         if start_s == np.inf:
             continue
-        count = book(times, count, rows, start_s, start_s + spans[job, 0], demand, 1)
+        count = book(times, count, rows, start_s, start_s + spans[job, 0], usage, 1)
         if held and start_s + spans[job, 0] < np.inf:
-            count = _hold_nodes(times, count, rows, words, start_s + spans[job, 0], demand)
+            count = _hold_nodes(times, count, rows, words, start_s + spans[job, 0], usage)
         if latest:
             score = max(score, start_s)
         else:

@@ -49,7 +49,7 @@ class Tables:
         A :class:`schedulers.timeline.layout.Tree`, as a plain tuple.
     scratch
         A :class:`schedulers.timeline.layout.Scratch`, as a plain tuple; another one after :meth:`make_room`.
-    demand, chosen
+    usage, chosen
         Parts of it.
     segments
         How many segments a timeline may have for it.
@@ -85,7 +85,7 @@ class Tables:
             node_link[:] = machine.node_link
         parents = np.array([link.parent for link in machine.links], np.int32)
         nearest = np.ascontiguousarray(machine.nearest_storages, np.int32).reshape(self.node_count, len(sizes))
-        self.demand = np.zeros(len(self.capacity), np.int64)
+        self.usage = np.zeros(len(self.capacity), np.int64)
         self.chosen = np.zeros((2, self.node_count), np.int32)
         self.for_kernels = tuple(
             layout.Machine(
@@ -112,7 +112,7 @@ class Tables:
         work = np.zeros((layout.BACK + self.segments, len(self.capacity)), np.int64)
         work[layout.FULL] = self.capacity
         work[layout.BELOW, self.links] = self._below
-        self.scratch = (work, self.demand, self.chosen)
+        self.scratch = (work, self.usage, self.chosen)
 
     def explain(
         self,
@@ -133,8 +133,8 @@ class Tables:
         return f"cannot {verb} at {max(times.item(segment), start_s)} s: {self._conflict(row, sign)}"
 
     def _conflict(self, row: npt.NDArray[np.int64], sign: int) -> str:
-        """Name the first resource of a row that the demand in the scratch memory does not go together with."""
-        words, taken = row[self.words], self.demand[self.words]
+        """Name the first resource of a row that the usage in the scratch memory does not go together with."""
+        words, taken = row[self.words], self.usage[self.words]
         wrong = taken & (~words if sign > 0 else words)
         if wrong.any():
             node = next(i for i in range(self.node_count) if int(wrong[i // 64]) >> (i % 64) & 1)
@@ -142,7 +142,7 @@ class Tables:
         names = [f"storage {storage.name}" for storage in self.machine.storages]
         names += [f"link {link.name}" for link in self.machine.links]
         first = self.storages.start
-        for name, free, size, most in zip(names, row[first:], self.demand[first:], self.capacity[first:], strict=True):
+        for name, free, size, most in zip(names, row[first:], self.usage[first:], self.capacity[first:], strict=True):
             if sign > 0 and size > free:
                 return f"{name} has {free} free of {most}, {size} wanted"
             if sign < 0 and free + size > most:

@@ -14,11 +14,11 @@ from tests.schedulers.machine_strategies import job
 
 
 @njit
-def _plan(times, count, rows, asks, durations_s, starts_s, machine, scratch):
+def _plan(times, count, rows, demands, durations_s, starts_s, machine, scratch):
     """Place jobs in order, each at its earliest start; the number of segments afterwards."""
-    for index in range(len(asks)):
-        ask = (asks[index, 0], asks[index, 1], 0, asks[index, 2])
-        start_s = find_fit(times, count, rows, ask, durations_s[index], times[0], np.inf, machine, scratch)
+    for index in range(len(demands)):
+        demand = (demands[index, 0], demands[index, 1], 0, demands[index, 2])
+        start_s = find_fit(times, count, rows, demand, durations_s[index], times[0], np.inf, machine, scratch)
         starts_s[index] = start_s
         if start_s < np.inf:
             count = book(times, count, rows, start_s, start_s + durations_s[index], scratch[1], 1)
@@ -34,9 +34,9 @@ def test_a_plan_in_a_kernel_is_the_plan_in_python() -> None:
     tables.make_room(200)
     times, rows = np.empty(200), np.empty((200, len(tables.capacity)), np.int64)
     times[0], rows[0] = 0.0, tables.capacity
-    asks = [(j.nodes, j.bb_bytes, USE_NODES | (USE_STORAGES if j.bb_bytes else 0)) for j in jobs]
+    demands = [(j.nodes, j.bb_bytes, USE_NODES | (USE_STORAGES if j.bb_bytes else 0)) for j in jobs]
     starts_s = np.zeros(60)
-    count = _plan(times, 1, rows, np.array(asks), durations_s, starts_s, tables.for_kernels, tables.scratch)
+    count = _plan(times, 1, rows, np.array(demands), durations_s, starts_s, tables.for_kernels, tables.scratch)
     expected_s = []
     for asked, duration_s in zip(jobs, durations_s.tolist(), strict=True):
         fit = timeline.earliest_fit(asked, duration_s)

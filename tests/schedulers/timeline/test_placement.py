@@ -81,7 +81,7 @@ def test_storage_orders(order: StorageOrder, storages: tuple[int, ...]) -> None:
 
 
 def test_fullest_at_end_looks_at_what_stays() -> None:
-    """Storage 2 stays fullest; when it has no room left, 0 and 1 tie and the fuller one while the job runs follows."""
+    """Storage 2 stays fullest; when it is full, 0 and 1 tie and the fuller one while the job runs follows."""
     machine = simple_machine(4, 3, 12)
     later = AtEnd([12, 12, 10], [5.0, 5.0, 0.0])
     chosen = choose_storages(machine, range(4), [8, 6, 9], 4, StorageOrder.FULLEST_AT_END, later)
@@ -127,10 +127,10 @@ def test_storage_orders_never_change_whether_a_job_fits(
     data: Any, machine: Machine, order: StorageOrder, size: int
 ) -> None:
     """Every order places exactly as many requests as fit whole."""
-    room = [data.draw(st.integers(0, storage.capacity_bytes)) for storage in machine.storages]
-    most = whole_requests(room, size)
+    free_bytes = [data.draw(st.integers(0, storage.capacity_bytes)) for storage in machine.storages]
+    most = whole_requests(free_bytes, size)
     nodes = [node % len(machine.nodes) for node in range(most + 1)]
-    chosen = choose_storages(machine, nodes[:most], room, size, order)
+    chosen = choose_storages(machine, nodes[:most], free_bytes, size, order)
     assert chosen is not None
-    assert all(chosen.count(storage) * size <= room[storage] for storage in set(chosen))
-    assert choose_storages(machine, nodes, room, size, order) is None
+    assert all(chosen.count(storage) * size <= free_bytes[storage] for storage in set(chosen))
+    assert choose_storages(machine, nodes, free_bytes, size, order) is None
