@@ -162,7 +162,7 @@ the entry point for it takes time."""
 
 
 @njit(cache=True)
-def _anchor():
+def _anchor() -> None:
     """Never compiled: it has the folder of the cache."""
 
 

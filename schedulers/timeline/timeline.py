@@ -329,7 +329,7 @@ class Timeline:
         nodes, storages = np.array(allocation.nodes, np.int32), np.array(allocation.storages, np.int32)
         count = kernels.book_checked(
             self._times, self._count, self._rows, start_s, end_s, sign,
-            (nodes, storages, bb_bytes, min(io_rate, tables.widest_rate + 1), uses), tables.for_booking, tables.demand,
+            (nodes, storages, bb_bytes, min(io_rate, tables.widest_rate + 1), uses), tables.for_booking, tables.usage,
         )  # fmt: skip
         if count < 0:
             raise ValueError(self._tables.explain(count, start_s, self._times, self._rows, allocation, sign))
