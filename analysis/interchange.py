@@ -10,6 +10,7 @@ from pathlib import Path
 from analysis.errors import AnalysisError
 from analysis.metrics import SHORTEST_EXECUTION_S
 from analysis.tables import JobTable
+from schedulers import durable
 
 BATSIM_COLUMNS = (
     "job_id",
@@ -107,9 +108,9 @@ def export(table: JobTable, path: Path) -> None:
     if write is None:
         raise AnalysisError(f"{path}: expected a file ending in {' or '.join('.' + name for name in FORMATS)}")
     try:
-        path.write_text(write(table), encoding="utf-8")
+        durable.write_text(path, write(table))
     except OSError as error:
-        raise AnalysisError(f"{path}: cannot be written: {error.strerror}") from None
+        raise AnalysisError(str(error)) from None
 
 
 def _times(table: JobTable, row: int) -> list[str]:

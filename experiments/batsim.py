@@ -18,12 +18,14 @@ from pathlib import Path
 
 import zmq
 
-from experiments import memory
+from experiments import memory, offspring
 from experiments.errors import RunFailed, SpecError
 from experiments.played import PREFIX, Played
+from experiments.prepared import checked
 from experiments.sessions import model_of
 from experiments.spec import Engine, RunSpec, Transport
 from experiments.stopwatch import TimedSession
+from schedulers import durable
 from schedulers.errors import RemoteProtocolError
 from schedulers.wire.batsim4 import codec as batsim4
 from schedulers.wire.server import serve
@@ -34,6 +36,9 @@ BATSIM_VARIABLE = "BATSIM"
 GRACE_S = 10.0
 LAST_LINES = 12
 LOG = "simulator.log"
+CONTAINER = "experiments.docker_engine"
+"""Module that stands in for Batsim in a container."""
+
 _GONE = b"the simulator's process has ended"
 
 
@@ -49,7 +54,7 @@ def play_over_zmq(run: RunSpec, root: Path, folder: Path, session: TimedSession,
     """
     began = sum(os.times()[2:4])
     with contextlib.ExitStack() as stack:
-        log = stack.enter_context((folder / LOG).open("wb"))
+        log = stack.enter_context(durable.open_binary(folder / LOG))
         started: list[_Simulator] = []
 
         def start(endpoint: str) -> None:
@@ -101,14 +106,19 @@ def simulator_command(engine: Engine, transport: Transport, image: str = "") -> 
 
 
 def arguments(run: RunSpec, root: Path, folder: Path, endpoint: str) -> list[str]:
-    """Batsim 4's options for a run."""
-    options = ["-p", str((root / run.platform.path).resolve()), "-w", str((root / run.workload.path).resolve())]
+    """Batsim 4's options for a run, whose inputs are checked now (:func:`experiments.prepared.checked`)."""
+    options = ["-p", str(checked(root, run.platform).resolve()), "-w", str(checked(root, run.workload).resolve())]
     options += ["-s", endpoint, "-e", str((folder / PREFIX).resolve())]
     options += ["--disable-schedule-tracing", "--disable-machine-state-tracing"]
     needs = model_of(run).needs
     options += ["--enable-dynamic-jobs"] if needs.dynamic_jobs else []
     options += ["--enable-profile-reuse"] if needs.profile_reuse else []
     return options
+
+
+def sees_to_itself(command: Sequence[str]) -> bool:
+    """Whether a simulator notices by itself that its starter is gone: it then still has its container to remove."""
+    return CONTAINER in command
 
 
 class _Simulator:
@@ -124,10 +134,15 @@ def _simulator(command: Sequence[str], endpoint: str, log: int) -> Iterator[_Sim
     """Start the simulator, wake the service when it dies, and end it on the way out."""
     try:
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=None if sees_to_itself(command) else offspring.tied(),
         )
-    except OSError as error:
-        raise RunFailed(f"cannot start {command[0]!r}: {error.strerror}") from None
+    except (OSError, subprocess.SubprocessError) as error:
+        raise RunFailed(f"cannot start {command[0]!r}: {getattr(error, 'strerror', error)}") from None
     simulator = _Simulator(process)
     watcher = threading.Thread(target=_watch, args=(simulator, endpoint), daemon=True)
     watcher.start()

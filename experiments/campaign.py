@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
 
 from analysis.report.build import build_report
-from experiments import figures, kept, rejected, summary
+from experiments import figures, kept, manifest, rejected, summary
 from experiments.batsim import simulator_command
+from experiments.errors import RunFailed
 from experiments.grid import expand
 from experiments.inputs import Inputs
 from experiments.lock import results_folder
 from experiments.pool import Executor
 from experiments.runner import Outcome, run_all
 from experiments.single import Task
-from experiments.spec import Campaign
+from experiments.spec import Campaign, RunSpec
 
 FAILURES = 1
 """Exit code when a run failed."""
@@ -58,18 +60,37 @@ def _run_campaign(campaign: Campaign, root: Path, executor: Executor[Task], cons
     tasks = [Task(run, root, campaign.tau_s, simulator, campaign.explain, campaign.uncontended) for run in runs]
     outcome = run_all(tasks, executor, console, lambda run: inputs.jobs(run.workload), rerun=rerun)
     rows = summary.collect(runs, root, campaign.tau_s)
-    table = summary.write_tables(rows, root)
     if rows:
         summary.print_tables(rows, console)
-        if campaign.plots:
-            for path in figures.draw(runs, root, campaign.tau_s):
-                console.print(f"figure: {path}", markup=False, highlight=False, soft_wrap=True)
-            report = build_report(root)
-            console.print(f"report: {report}", markup=False, highlight=False, soft_wrap=True)
-    console.print(f"table: {table}", markup=False, highlight=False, soft_wrap=True)
+    unwritten = ""
+    try:
+        _write_results(campaign, runs, rows, root, console)
+    except OSError as error:
+        unwritten = str(error)
     rejected.remind(rows, root, console)
     kept.remind(outcome.old, console)
-    return _report_failures(outcome, root, console)
+    code = _report_failures(outcome, root, console)
+    if unwritten:
+        raise RunFailed(f"the runs are kept, but not their tables: {unwritten}")
+    return code
+
+
+def _write_results(
+    campaign: Campaign, runs: Sequence[RunSpec], rows: Sequence[summary.Row], root: Path, console: Console
+) -> None:
+    """Write tables, figures and report, and last the manifest of all of them."""
+    manifest.unseal(root)
+    table = summary.write_tables(rows, root)
+    written = [table, table.with_name(summary.RESULTS)]
+    if rows and campaign.plots:
+        for path in figures.draw(runs, root, campaign.tau_s):
+            console.print(f"figure: {path}", markup=False, highlight=False, soft_wrap=True)
+            written += [path, path.with_suffix(".svg")]
+        report = build_report(root)
+        console.print(f"report: {report}", markup=False, highlight=False, soft_wrap=True)
+        written.append(report)
+    console.print(f"table: {table}", markup=False, highlight=False, soft_wrap=True)
+    manifest.seal(root, [str(path.relative_to(root)) for path in written], [str(row["run"]) for row in rows])
 
 
 def _report_failures(outcome: Outcome, root: Path, console: Console) -> int:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from experiments import signals
 from experiments.arguments import RESULTS, Parser, add_common, executor_of
-from experiments.errors import SpecError
+from experiments.errors import Interrupted, SpecError
 from experiments.spec import (
     DEFAULT_TAU_S,
     Campaign,
@@ -35,6 +36,7 @@ USAGE = """run_experiments.py                  the demo campaign: five policies 
        run_experiments.py explain RUN JOB  why a job waited
        run_experiments.py report DIR       a campaign's results as one HTML file
        run_experiments.py export RUN FILE  a schedule for other tools (SWF, Batsim's CSV)
+       run_experiments.py verify DIR       whether runs and campaigns are what was written
        run_experiments.py thesis           the evaluation of Kopanski's thesis, repeated (thesis --help)
        run_experiments.py herbein          I/O-aware scheduling on CTS-1, the second paper (herbein --help)
        run_experiments.py jeannot          I/O-aware lists and packs, exclusive I/O, the third paper (jeannot --help)
@@ -46,17 +48,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code. Every expected error is one line on the standard error stream."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        command = COMMANDS.get(given[0]) if given else None
-        return command(given[1:]) if command else _campaign_command(given)
+        with signals.stopping_on_signals():
+            command = COMMANDS.get(given[0]) if given else None
+            return command(given[1:]) if command else _campaign_command(given)
     except Exception as error:
         code = getattr(error, "exit_code", None)
         if code is None:
             raise
-        print(f"run_experiments: {'' if code == 130 else 'error: '}{error}", file=sys.stderr)
+        print(f"run_experiments: {'' if isinstance(error, Interrupted) else 'error: '}{error}", file=sys.stderr)
         return int(code)
-    except KeyboardInterrupt:
-        print("run_experiments: stopped", file=sys.stderr)
-        return 130
+    except KeyboardInterrupt as stop:
+        number = signals.number_of(stop)
+        print(f"run_experiments: {signals.how(number)}", file=sys.stderr)
+        return signals.exit_code(number)
 
 
 def _campaign_command(arguments: Sequence[str]) -> int:
@@ -98,13 +102,24 @@ def _report_command(arguments: Sequence[str]) -> int:
     from contextlib import nullcontext
 
     from analysis.report.build import build_report
+    from experiments import manifest
     from experiments.lock import results_folder
 
     options = report_parser().parse_args(arguments)
     writes_there = options.out is None and options.campaign.is_dir()
     with results_folder(options.campaign) if writes_there else nullcontext():
-        print(build_report(options.campaign, options.out))
+        page = build_report(options.campaign, options.out)
+        if writes_there:
+            manifest.add(options.campaign, page.name)
+        print(page)
     return 0
+
+
+def _verify_command(arguments: Sequence[str]) -> int:
+    """``run_experiments.py verify DIR``."""
+    from experiments.verify import verify
+
+    return verify(verify_parser().parse_args(arguments).folder, print)
 
 
 def _gang_command(arguments: Sequence[str]) -> int:
@@ -157,6 +172,7 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "explain": _explain_command,
     "report": _report_command,
     "export": _export_command,
+    "verify": _verify_command,
     "thesis": _thesis_command,
     "herbein": _herbein_command,
     "jeannot": _jeannot_command,
@@ -296,6 +312,19 @@ def export_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def verify_parser() -> argparse.ArgumentParser:
+    """Arguments of ``verify``."""
+    parser = Parser(
+        prog="run_experiments.py verify",
+        description="Check that results are what was written: every run's files and inputs and a campaign's tables, "
+        "against their sizes and checksums. Each damaged file is named with what is wrong.",
+        epilog="Exit codes: 0 all whole (failed runs are named, they hold no result); 1 something is damaged; 2 there "
+        "is nothing to verify.",
+    )
+    parser.add_argument("folder", type=Path, metavar="DIR", help="a run, a campaign, or a folder with several of them")
+    return parser
+
+
 def run_parser() -> argparse.ArgumentParser:
     """Arguments of ``run``."""
     from experiments.machines import AUTO
@@ -311,7 +340,7 @@ def run_parser() -> argparse.ArgumentParser:
         "A run that other code made is named and marked, and done again with --rerun; one whose files were changed is "
         "done again. One command at a time writes a folder.",
         epilog="Exit codes: 0 all runs finished, whether or not jobs were rejected; 1 a run failed; 2 wrong input; "
-        "130 stopped by Ctrl-C.",
+        "130 stopped by Ctrl-C (143 by SIGTERM, 129 by SIGHUP).",
     )
     add = parser.add_argument
     add(

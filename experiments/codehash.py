@@ -29,10 +29,13 @@ NOT_FOLLOWED = frozenset(
         "experiments.folders",
         "experiments.kept",
         "experiments.lock",
+        "experiments.manifest",
         "experiments.memory",
         "experiments.pool",
+        "experiments.prepared",
         "experiments.provenance",
         "experiments.spec",
+        "schedulers.durable",
         "schedulers.former",
         "schedulers.kernel_cache",
         "platforms.annotate",  # what it writes is an input, and counts with its checksum

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 from schedulers.errors import InputError, SpillwayError
 
 
@@ -14,6 +16,20 @@ class RunFailed(SpillwayError):
 
 
 class Interrupted(SpillwayError):
-    """The user stopped the campaign; what is finished stays."""
+    """A signal stopped the campaign; what is finished stays.
 
-    exit_code = 130
+    Parameters
+    ----------
+    message
+        What is finished and what is left.
+    number
+        The signal; the exit code is the shell's for it.
+    """
+
+    def __init__(self, message: str, number: int = signal.SIGINT) -> None:
+        super().__init__(message)
+        self.exit_code = 128 + number
+
+
+class ClusterLost(SpillwayError):
+    """The cluster that runs were given to is gone or has no worker; these runs are left undone, not failed."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -11,13 +10,14 @@ import msgspec
 
 from analysis.story import find_job, tell
 from analysis.tables import read_run
-from experiments import folders
+from experiments import folders, manifest
 from experiments.batsim import simulator_command
 from experiments.errors import SpecError
 from experiments.lock import results_folder
 from experiments.reasons import REASONS
 from experiments.single import Task, execute
 from experiments.spec import DEFAULT_TAU_S, RunSpec
+from schedulers import durable
 
 
 def explain(folder: Path, job_id: str, say: Callable[[str], None] = lambda _: None) -> list[str]:
@@ -41,6 +41,8 @@ def explain(folder: Path, job_id: str, say: Callable[[str], None] = lambda _: No
     """
     if not folders.is_finished(folder):
         raise SpecError(f"{folder}: not the folder of a finished run (a folder with a run.json, under a campaign's)")
+    if faults := manifest.damage(folder):
+        raise SpecError(f"{folder}: the run is damaged ({faults[0]}); repeat its campaign, which does the run again")
     find_job(read_run(folder), job_id)
     if not (folder / REASONS).exists():
         say("repeating the run to learn why its jobs waited ...")
@@ -65,4 +67,5 @@ def _repeat(folder: Path) -> None:
             raise SpecError(
                 f"{folder}: repeating the run gave another schedule (was it made by another version?); run it anew"
             )
-        shutil.copyfile(again / REASONS, folder / REASONS)
+        durable.write_bytes(folder / REASONS, (again / REASONS).read_bytes())
+        manifest.add(folder, REASONS)

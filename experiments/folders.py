@@ -1,4 +1,4 @@
-"""Where a campaign's files are, and how they are written so that a half-written one is never taken for a whole."""
+"""Where a campaign's files are, and how a run's folder appears whole or not at all (:mod:`schedulers.durable`)."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import contextlib
 import json
 import math
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from experiments.errors import SpecError
+from schedulers import durable
+from schedulers.durable import PARTIAL
 
 RUN_FILE = "run.json"
 INPUTS = "inputs"
-PARTIAL = ".partial"
+MANIFEST = "manifest.json"
 FINISHED, FAILED = "finished", "failed"
 
 
@@ -36,42 +37,38 @@ def make_folder(path: Path) -> Path:
 
 @contextlib.contextmanager
 def scratch(folder: Path) -> Iterator[Path]:
-    """Give a new folder to work in; what is in it in the end takes the place of ``folder``.
+    """Give a new folder to work in; sealed (:mod:`experiments.manifest`) it takes the place of ``folder`` in the end.
 
     A process that is stopped or killed in the middle leaves the old folder as it was, and two that do the same run do
-    not disturb each other. After :class:`KeyboardInterrupt` or :class:`SystemExit` nothing is kept.
+    not disturb each other. Without a seal nothing is kept.
+
+    Raises
+    ------
+    WriteFailed
+        A disk is full or broken; the old folder is as it was.
     """
-    folder.parent.joinpath(PARTIAL).mkdir(exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent / PARTIAL))
-    work.chmod(0o777 & ~_umask())
-    keep = False
+    work = _new_folder(folder)
     try:
-        yield work
-        keep = True
-    except Exception:
-        keep = True
-        raise
+        try:
+            yield work
+        finally:
+            if (work / MANIFEST).exists():
+                durable.replace_folder(work, folder)
     finally:
-        if keep:
-            _replace(work, folder)
-        shutil.rmtree(work, ignore_errors=True)
+        durable.discard(work)
         with contextlib.suppress(OSError):
             work.parent.rmdir()
 
 
-def _replace(work: Path, folder: Path) -> None:
-    """Put a folder in another's place; a rename cannot do that where the other is not empty."""
-    while True:
-        try:
-            work.rename(folder)
-            return
-        except OSError:
-            if not folder.exists():
-                raise
-            old = work.with_name(f"{work.name}.old")
-            with contextlib.suppress(OSError):
-                folder.rename(old)
-            shutil.rmtree(old, ignore_errors=True)
+def _new_folder(folder: Path) -> Path:
+    partial = folder.parent / PARTIAL
+    try:
+        partial.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=partial))
+        work.chmod(0o777 & ~_umask())
+    except OSError as error:
+        raise durable.failed(folder, error) from None
+    return work
 
 
 def _umask() -> int:
@@ -81,20 +78,18 @@ def _umask() -> int:
 
 
 def is_finished(folder: Path) -> bool:
-    """Whether the folder holds a whole run: its ``run.json`` is written last."""
+    """Whether a run has left its results there; whether they are whole says :mod:`experiments.manifest`."""
     return read_json(folder / RUN_FILE).get("status") == FINISHED
 
 
-def write_json(path: Path, data: Any) -> None:
-    """Write a JSON file under a temporary name, then rename it; what is not a finite number becomes ``null``."""
-    write_text(path, json.dumps(_plain(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+def write_json(path: Path, data: Any, *, sync: bool = True) -> None:
+    """Write a JSON file; what is not a finite number becomes ``null``. ``sync``: :func:`write_text`."""
+    write_text(path, json.dumps(_plain(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n", sync=sync)
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a text file under a temporary name, then rename it."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
+def write_text(path: Path, text: str, *, sync: bool = True) -> None:
+    """Write a text file, whole or not at all; without ``sync`` in a folder that is sealed later."""
+    durable.write_text(path, text, sync=sync)
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,13 @@ from experiments.errors import SpecError
 from experiments.folders import INPUTS
 from experiments.grid import DIGEST_CHARACTERS
 from experiments.machines import Machine
+from experiments.prepared import damage
 from experiments.sources import Source, expand, with_names
 from experiments.spec import ModelSpec, PlatformSpec, Prepared, WorkloadSpec
+from schedulers import durable
 from schedulers.jobmodels import model_class
 from workloads.batsim_json import format_batsim, parse_batsim
 from workloads.convert import ConvertOptions, convert
-from workloads.files import write_bytes
 from workloads.offered import offered_load
 from workloads.workload import Workload
 
@@ -131,9 +133,14 @@ class Inputs:
     def _write(self, name: str, suffix: str, data: bytes) -> Prepared:
         sha256 = hashlib.sha256(data).hexdigest()
         path = f"{INPUTS}/{slug(name)}-{sha256[:DIGEST_CHARACTERS]}{suffix}"
-        if not (self._root / path).exists():
-            write_bytes(self._root / path, data)
-        return Prepared(name=name, path=path, sha256=sha256)
+        prepared = Prepared(name=name, path=path, sha256=sha256)
+        there = os.path.lexists(self._root / path)
+        fault = damage(self._root, prepared) if there else ""
+        if fault:
+            self._tell(f"{path}: {fault}: made anew")
+        if fault or not there:
+            durable.write_bytes(self._root / path, data)
+        return prepared
 
 
 def read(source: Source, machine: Machine, model: ModelSpec, seed: int) -> tuple[Workload, bytes]:

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable
 from pathlib import Path
 
-from experiments.folders import write_text
+from schedulers import durable
 from schedulers.jobmodels.app_record import AppRecord
 
 PHASES = "io_phases.csv"
@@ -39,4 +39,4 @@ def write_phases(folder: Path, records: Iterable[AppRecord]) -> None:
             writer.writerow(
                 (record.job.id, *(f"{value:.6f}" if isinstance(value, float) else value for value in values))
             )
-    write_text(folder / PHASES, text.getvalue())
+    durable.write_text(folder / PHASES, text.getvalue(), sync=False)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from experiments.errors import RunFailed
-from experiments.folders import write_text
+from schedulers import durable
 from schedulers.jobmodels.base import JobModel
 from schedulers.jobmodels.record import JobRecord, columns
 from schedulers.jobmodels.sub_jobs import owner_of
@@ -62,7 +62,7 @@ def write_jobs(
     if not own and all(record.whole for record in records.values()):
         return
     raw = folder / BATSIM_JOBS
-    (folder / JOBS).rename(raw)
+    durable.rename(folder / JOBS, raw, sync=False)
     nodes = _allocations(folder / "allocations.csv")
     header, rows, found = _read(raw, read_spans=spans is None)
     spans = found if spans is None else {owner_of(name): span for name, span in spans.items()}
@@ -146,7 +146,7 @@ def _uncontended(record: JobRecord, seconds: float | None) -> Row:
 def _write(path: Path, header: Sequence[str], rows: Sequence[Row]) -> None:
     lines = [",".join(header)]
     lines += [",".join([_quoted(row.get(name, "")) for name in header]) for row in rows]
-    write_text(path, "\n".join(lines) + "\n")
+    durable.write_text(path, "\n".join(lines) + "\n", sync=False)
 
 
 def _quoted(text: str) -> str:

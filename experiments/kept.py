@@ -1,7 +1,7 @@
 """What is kept of earlier commands, and whether it may be taken for a result of this one: one law for all commands.
 
 A result is kept with a digest of what was requested (inputs and settings), a hash of the code that made it
-(:mod:`experiments.codehash`), that code's commit, and the sha256 of its contents. Next time it is
+(:mod:`experiments.codehash`), that code's commit, and the checksums of its contents. Next time it is
 
 * *current* where all are as they would be now;
 * *of other code* where only the code differs: it is named, kept and marked, and done again with ``--rerun``;
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import enum
 import hashlib
+import os
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,15 +22,12 @@ from typing import Any, TypeVar
 import msgspec
 from rich.console import Console
 
-from experiments import provenance
+from experiments import manifest, provenance
 from experiments.folders import FINISHED, RUN_FILE, read_json, write_text
 from experiments.spec import RunSpec
 
 Item = TypeVar("Item", bound=Hashable)
 T = TypeVar("T")
-
-RESULT_FILES = frozenset({"jobs.csv", "metrics.json"})
-"""Files that every finished run has."""
 
 NAMED = 3
 """Most results that a line of the console names."""
@@ -56,11 +54,14 @@ class Found:
         Name for people.
     commit
         Commit of the code that made it ("": not known).
+    why
+        What is wrong with its files ("": nothing, or it is one file).
     """
 
     standing: Standing
     name: str
     commit: str = ""
+    why: str = ""
 
 
 class Envelope(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,7 +96,6 @@ class _Record(msgspec.Struct, frozen=True):
     id: str
     configuration: _Code
     commit: str
-    files: dict[str, str]
 
 
 def digest(asked: Any) -> str:
@@ -147,8 +147,20 @@ def look(path: Path, asked: Any, code: str) -> Found:
     return Found(standing, path.stem, envelope.commit)
 
 
+def damage(path: Path) -> list[str]:
+    """What is wrong with a kept result, whatever it is a result of; empty where it is whole."""
+    envelope = _open(path)
+    if envelope is None:
+        return ["it is no result that was written here, or it was cut"]
+    return [] if hashlib.sha256(bytes(envelope.result)).hexdigest() == envelope.sha256 else ["it was changed"]
+
+
 def look_at_run(folder: Path, run: RunSpec) -> Found:
-    """Classify a run's folder for a command that requests this run; its ``run.json`` is the envelope."""
+    """Classify a run's folder for a command that requests this run; its ``run.json`` and manifest are the envelope."""
+    if not os.path.lexists(folder):
+        return Found(Standing.MISSING, run.id)
+    if faults := manifest.damage(folder):
+        return Found(Standing.NO_RESULT, run.id, why=faults[0])
     record = read_json(folder / RUN_FILE)
     if record.get("status") != FINISHED:
         return Found(Standing.MISSING, run.id)
@@ -156,15 +168,8 @@ def look_at_run(folder: Path, run: RunSpec) -> Found:
         made = msgspec.convert(record, _Record)
     except msgspec.ValidationError:
         return Found(Standing.NO_RESULT, run.id)
-    whole = made.files.keys() >= RESULT_FILES and made.files == checksums(folder, made.files)
-    standing = judge(asked=made.id == run.id, code=made.configuration.code == run.code, contents=whole)
+    standing = judge(asked=made.id == run.id, code=made.configuration.code == run.code, contents=True)
     return Found(standing, run.id, made.commit)
-
-
-def checksums(folder: Path, names: Iterable[str]) -> dict[str, str]:
-    """Take the sha256 of those files of a folder that are there."""
-    paths = ((name, folder / name) for name in names)
-    return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths if path.is_file()}
 
 
 def read(path: Path, kind: type[T]) -> T:
@@ -193,7 +198,7 @@ def choose(found: Mapping[Item, Found], console: Console, *, rerun: bool, what: 
     again = {Standing.MISSING, Standing.NO_RESULT} | ({Standing.OTHER_CODE} if rerun else set())
     if there := sum(counts[standing] for standing in Standing if standing not in again):
         _say(console, f"{there} of {len(found)} {what} are already there")
-    if wrong := [one.name for one in found.values() if one.standing is Standing.NO_RESULT]:
+    if wrong := [_named(one) for one in found.values() if one.standing is Standing.NO_RESULT]:
         _say(
             console,
             f"{len(wrong)} of {len(found)} kept {what} are not what this command wrote, or answer another question: "
@@ -222,6 +227,10 @@ def _of_other_code(found: Iterable[Found], what: str) -> str:
     old = [one for one in found if one.standing is Standing.OTHER_CODE]
     commits = dict.fromkeys(_short(one.commit) for one in old)
     return f"{len(old)} {what} were made by other code (commit {_several(commits)})"
+
+
+def _named(one: Found) -> str:
+    return f"{one.name}: {one.why}" if one.why else one.name
 
 
 def _short(commit: str) -> str:

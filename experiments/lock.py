@@ -13,6 +13,7 @@ from pathlib import Path
 
 from experiments.errors import SpecError
 from experiments.folders import make_folder, read_json
+from schedulers import durable
 
 LOCK_FILE = ".lock"
 
@@ -21,7 +22,7 @@ _held: set[int] = set()
 
 @contextlib.contextmanager
 def results_folder(path: Path) -> Iterator[Path]:
-    """Make a folder of results and hold it until the end of the block.
+    """Make a folder of results and hold it until the end of the block; what interrupted commands left is removed.
 
     The kernel holds the lock (``flock``) and frees it when this process ends, however it ends; the text in the file is
     for people.
@@ -34,6 +35,7 @@ def results_folder(path: Path) -> Iterator[Path]:
     make_folder(path)
     stream = _locked(path)
     try:
+        durable.sweep(path)
         yield path
     finally:
         (path / LOCK_FILE).unlink(missing_ok=True)  # still held: see _locked

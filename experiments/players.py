@@ -9,11 +9,13 @@ from pathlib import Path
 
 from experiments.errors import SpecError
 from experiments.played import PREFIX, Played
+from experiments.prepared import checked
 from experiments.sessions import model_of
 from experiments.spec import Engine, RunSpec
 from experiments.stopwatch import TimedSession
 from platforms.model import Platform
 from platforms.xml_reader import load_platform
+from schedulers import durable
 from simulator.broker import Simulation
 from simulator.engines.base import Engine as EngineProtocol
 from simulator.engines.fluid import FluidEngine
@@ -39,19 +41,19 @@ def play(run: RunSpec, root: Path, folder: Path, session: TimedSession, simulato
     else:
         played = _play_here(run, root, folder, session)
     for path in folder.glob(f"{PREFIX}_*"):
-        path.rename(folder / path.name.removeprefix(f"{PREFIX}_"))
+        durable.rename(path, folder / path.name.removeprefix(f"{PREFIX}_"), sync=False)
     return played
 
 
 def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) -> Played:
     begin = time.process_time()
-    path = root / run.platform.path
+    path = checked(root, run.platform)
     platform = load_platform(path)
     needs = model_of(run).needs
     with _ENGINES[run.engine](platform, path) as engine:
         simulation = Simulation(
             platform,
-            [load_workload(root / run.workload.path)],
+            [load_workload(checked(root, run.workload))],
             engine,
             InProcessLink(session.handle),
             SimulationOptions(

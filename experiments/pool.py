@@ -7,6 +7,7 @@ gives it memory of its own. A run that dies (killed, out of memory) is a failed 
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import sys
 import traceback
@@ -16,6 +17,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, Protocol, TypeVar
+
+from experiments import offspring
 
 Task = TypeVar("Task")
 
@@ -147,7 +150,9 @@ class Pool(Generic[Task]):
 
 def _main(work: Callable[[Any, Report], None], task: Any, connection: Connection) -> None:
     """Run one task in its own process and report how it went."""
+    offspring.die_with_parent(os.getppid())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as Ctrl-C: the driver, which gets it too, ends its workers
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         work(task, connection.send)

@@ -10,6 +10,7 @@ from typing import TextIO
 
 import msgspec
 
+from schedulers import durable
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.core.session import Observer
@@ -152,9 +153,9 @@ def write_machine(machine: Machine, path: Path) -> None:
             for storage in machine.storages
         ],
     }
-    path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    durable.write_text(path, json.dumps(data, indent=1) + "\n", sync=False)
 
 
 def open_table(path: Path) -> TextIO:
-    """Open a table for writing."""
-    return path.open("w", encoding="utf-8", newline="")
+    """Open a table of a run for writing; its folder is sealed later."""
+    return durable.open_text(path)

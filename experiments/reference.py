@@ -19,6 +19,7 @@ from experiments.sessions import SETTINGS
 from experiments.summary import OTHER_CODE, TIMINGS
 from platforms import __main__ as platforms_cli
 from schedulers import __main__ as schedulers_cli
+from schedulers import durable
 from schedulers.applications import application
 from schedulers.core import operations
 from schedulers.core.job import JOB_FIELDS, OWN_FIELDS
@@ -286,7 +287,7 @@ def write(folder: Path = FOLDER) -> list[Path]:
     written = []
     for name, text in pages().items():
         path = folder / name
-        path.write_text(text, encoding="utf-8")
+        durable.write_text(path, text)
         written.append(path)
     return written
 

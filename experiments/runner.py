@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 
 from rich.console import Console
 
-from experiments import folders, kept, provenance
-from experiments.errors import Interrupted
+from experiments import kept, signals
+from experiments.errors import ClusterLost, Interrupted
 from experiments.kept import Found
 from experiments.pool import Executor, Failed, Finished, Started
 from experiments.progress import make_display
-from experiments.single import Task
+from experiments.single import Task, keep_cause
 from experiments.spec import RunSpec
 
 
@@ -63,7 +64,9 @@ def run_all(
     Raises
     ------
     Interrupted
-        The user pressed Ctrl-C; all runs have been ended.
+        A signal came (Ctrl-C, SIGTERM, SIGHUP); all runs have been ended.
+    ClusterLost
+        The executor's cluster is gone; what was under way is left undone.
     """
     outcome = Outcome()
     found = {task.run.id: kept.look_at_run(task.folder, task.run) for task in tasks}
@@ -84,17 +87,16 @@ def run_all(
                     outcome.finished.append(task.run.id)
                 elif isinstance(news, Failed):
                     outcome.failed[task.run.id] = news.cause
-                    _keep_cause(task, news)
-    except KeyboardInterrupt:
-        done = len(outcome.finished) + len(outcome.skipped)
-        left = len(tasks) - done
-        raise Interrupted(f"stopped; {done} runs are finished, {left} are left: repeat the command to go on") from None
+                    with contextlib.suppress(OSError):  # of a full disk not even that can be kept
+                        keep_cause(task, news.cause)
+    except KeyboardInterrupt as stop:
+        number = signals.number_of(stop)
+        raise Interrupted(f"{signals.how(number)}; {_state(outcome, tasks)}", number) from None
+    except ClusterLost as lost:
+        raise ClusterLost(f"{lost}; {_state(outcome, tasks)}") from None
     return outcome
 
 
-def _keep_cause(task: Task, news: Failed) -> None:
-    """A process that was killed could not write its own obituary."""
-    task.folder.mkdir(parents=True, exist_ok=True)
-    if folders.read_json(task.folder / folders.RUN_FILE).get("status") != folders.FAILED:
-        outcome = {"status": folders.FAILED, "cause": news.cause}
-        folders.write_json(task.folder / folders.RUN_FILE, outcome | provenance.describe(task.run))
+def _state(outcome: Outcome, tasks: Sequence[Task]) -> str:
+    done = len(outcome.finished) + len(outcome.skipped)
+    return f"{done} runs are finished, {len(tasks) - done} are left: repeat the command to go on"

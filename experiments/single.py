@@ -10,14 +10,15 @@
 ``batsim_jobs.csv``    IO-Aware model, gang policies: Batsim's rows of the sub-jobs that the jobs were made of
 ``metrics.json``       the summary's figures (they depend on the configuration only)
 ``timings.json``       what was measured on this machine (time, memory)
-``run.json``           configuration with the code's hash, versions, commit, inputs, how to repeat it, and the sha256 of
-                       the files above; written last
+``run.json``           configuration with the code's hash, versions, commit, inputs, how to repeat it
 ``log.txt``            what went wrong, for a failed run
+``manifest.json``      size and sha256 of all files above; written last (:mod:`experiments.manifest`)
 =====================  =================================================================================================
 """
 
 from __future__ import annotations
 
+import contextlib
 import time
 import traceback
 from collections.abc import Mapping
@@ -28,7 +29,7 @@ import numpy as np
 
 from analysis.metrics import summarise
 from analysis.tables import read_run
-from experiments import folders, kept, memory, players, provenance, uncontended
+from experiments import folders, manifest, memory, players, provenance, uncontended
 from experiments.io_phases import write_phases
 from experiments.job_table import write_jobs
 from experiments.pool import Progress, Report, describe
@@ -37,6 +38,7 @@ from experiments.recorder import Recorder, write_machine
 from experiments.sessions import make_session, model_of
 from experiments.spec import DEFAULT_TAU_S, Player, RunSpec
 from experiments.stopwatch import TimedSession
+from schedulers.errors import Stopped
 from schedulers.jobmodels import model_class
 from schedulers.jobmodels.app_record import finished
 from schedulers.jobmodels.io_aware import IoAware
@@ -81,29 +83,56 @@ class Task:
 
 
 def execute(task: Task, report: Report = lambda _: None) -> None:
-    """Run a simulation and write its folder; on failure leave ``run.json`` and ``log.txt`` with its cause; raise."""
+    """Run a simulation and write its folder; on failure leave ``run.json`` and ``log.txt`` with its cause; raise.
+
+    A run that a signal stops leaves what was there before.
+    """
     with folders.scratch(task.folder) as folder:
-        _execute_in(folder, task, report)
+        try:
+            _execute_in(folder, task, report)
+        except Stopped as stop:
+            raise SystemExit(stop.exit_code) from None
+        except Exception as error:
+            with contextlib.suppress(OSError):  # of a full disk not even that can be kept
+                _keep_cause(folder, task, describe(error), traceback.format_exc())
+            raise
+
+
+def keep_cause(task: Task, cause: str) -> None:
+    """Leave the cause of a failure in a run's folder, for a process that could not; a whole run stays.
+
+    Raises
+    ------
+    OSError
+        It cannot be written; what was there stays.
+    """
+    if folders.is_finished(task.folder) and not manifest.damage(task.folder):
+        return
+    if folders.read_json(task.folder / folders.RUN_FILE).get("status") != folders.FAILED:
+        with folders.scratch(task.folder) as folder:
+            _keep_cause(folder, task, cause)
+
+
+def _keep_cause(folder: Path, task: Task, cause: str, details: str = "") -> None:
+    if details:
+        folders.write_text(folder / "log.txt", details, sync=False)
+    outcome = {"status": folders.FAILED, "cause": cause}
+    folders.write_json(folder / folders.RUN_FILE, outcome | provenance.describe(task.run, _flags(task)), sync=False)
+    manifest.seal(folder)
 
 
 def _execute_in(folder: Path, task: Task, report: Report) -> None:
     memory.forget_peak()
     begin = time.perf_counter()
-    try:
-        timings = _simulate(task, folder, report)
-        figures = summarise(read_run(folder), task.tau_s).as_dict()
-        metrics = {"tau_s": task.tau_s, "code": provenance.metrics_code()} | figures
-    except Exception as error:
-        (folder / "log.txt").write_text(traceback.format_exc(), encoding="utf-8")
-        outcome = {"status": folders.FAILED, "cause": describe(error)}
-        folders.write_json(folder / folders.RUN_FILE, outcome | provenance.describe(task.run, _flags(task)))
-        raise
+    timings = _simulate(task, folder, report)
+    figures = summarise(read_run(folder), task.tau_s).as_dict()
+    metrics = {"tau_s": task.tau_s, "code": provenance.metrics_code()} | figures
     timings["wall_s"] = time.perf_counter() - begin
-    folders.write_json(folder / "metrics.json", metrics)
-    folders.write_json(folder / "timings.json", timings)
-    files = kept.checksums(folder, sorted(path.name for path in folder.iterdir()))
-    record = {"status": folders.FINISHED} | provenance.describe(task.run, _flags(task)) | {"files": files}
-    folders.write_json(folder / folders.RUN_FILE, record)
+    folders.write_json(folder / "metrics.json", metrics, sync=False)
+    folders.write_json(folder / "timings.json", timings, sync=False)
+    record = {"status": folders.FINISHED} | provenance.describe(task.run, _flags(task))
+    folders.write_json(folder / folders.RUN_FILE, record, sync=False)
+    manifest.seal(folder)
 
 
 def _flags(task: Task) -> list[str]:

@@ -27,6 +27,7 @@ OTHER_CODE = "other_code"
 
 COLUMNS = (*NAMES, *METRICS, *TIMINGS, OTHER_CODE, "run")
 MARK = " *"
+SUMMARY, RESULTS = "summary.csv", "results.csv"
 COUNTS = ("jobs", "rejected", "killed")
 
 Row = dict[str, Any]
@@ -56,9 +57,9 @@ def collect(runs: Iterable[RunSpec], root: Path, tau_s: float) -> list[Row]:
 
 def write_tables(rows: Sequence[Row], root: Path) -> Path:
     """Write ``summary.csv`` and ``results.csv``; return the path of the first."""
-    folders.write_text(root / "results.csv", _csv(rows, (*NAMES, *METRICS, OTHER_CODE, "run")))
-    folders.write_text(root / "summary.csv", _csv(rows, COLUMNS))
-    return root / "summary.csv"
+    folders.write_text(root / RESULTS, _csv(rows, (*NAMES, *METRICS, OTHER_CODE, "run")))
+    folders.write_text(root / SUMMARY, _csv(rows, COLUMNS))
+    return root / SUMMARY
 
 
 def print_tables(rows: Sequence[Row], console: Console) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from experiments.prepared import checked
 from experiments.sessions import model_of, session_spec
 from experiments.spec import RunSpec
 from platforms.xml_reader import load_platform
@@ -63,7 +64,7 @@ def uncontended_s(run: RunSpec, root: Path, records: Mapping[str, JobRecord]) ->
     """
     model = model_of(run)
     assert isinstance(model, IoAware)
-    workload = _one_by_one(load_workload(root / run.workload.path), records)
+    workload = _one_by_one(load_workload(checked(root, run.workload)), records)
     found: dict[str, float] = {}
     session = assemble(
         OneByOne({job_id: record.allocation for job_id, record in records.items()}),
@@ -72,7 +73,7 @@ def uncontended_s(run: RunSpec, root: Path, records: Mapping[str, JobRecord]) ->
         on_record=lambda record: found.update({record.job.id: record.end_s - record.start_s}),
         direct=True,
     )
-    platform = load_platform(root / run.platform.path)
+    platform = load_platform(checked(root, run.platform))
     with FluidEngine(platform) as engine:
         options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
         Simulation(platform, [workload], engine, InProcessLink(session.handle), options).run()

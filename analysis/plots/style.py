@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+
+from schedulers import durable
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#6B6B6B", "#332288", "#882255")
 """Okabe and Ito's colours (distinguishable with every common colour blindness), then two of Tol's."""
@@ -80,7 +83,13 @@ def save(ax: Axes, stem: Path) -> list[Path]:
     assert isinstance(figure, Figure)
     stem.parent.mkdir(parents=True, exist_ok=True)
     paths = [stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.svg")]
-    with mpl.rc_context(SETTINGS):
-        figure.savefig(paths[0], dpi=150, metadata={"Software": None})
-        figure.savefig(paths[1], metadata={"Date": None})
+    kinds: tuple[dict[str, Any], ...] = (
+        {"format": "png", "dpi": 150, "metadata": {"Software": None}},
+        {"format": "svg", "metadata": {"Date": None}},
+    )
+    for path, kind in zip(paths, kinds, strict=True):
+        drawn = io.BytesIO()
+        with mpl.rc_context(SETTINGS):
+            figure.savefig(drawn, **kind)
+        durable.write_bytes(path, drawn.getvalue())
     return paths

@@ -21,6 +21,7 @@ from analysis.names import slug
 from analysis.report import tables
 from analysis.report.packing import compress, pack_run
 from analysis.tables import JobTable, read_run
+from schedulers import durable
 
 CHART_JOBS = 300_000
 """Jobs in the interactive charts at most; further runs only have their rows in the tables."""
@@ -75,7 +76,7 @@ def build_report(folder: Path, out: Path | None = None) -> Path:
         data=compress(_chart_data(results, loaded)),
     )
     path = out or folder / "report.html"
-    path.write_text(page.text, encoding="utf-8")
+    durable.write_text(path, page.text)
     return path
 
 

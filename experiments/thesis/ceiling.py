@@ -16,6 +16,7 @@ import numpy as np
 from analysis.names import slug
 from experiments import folders
 from experiments.inputs import Inputs
+from experiments.prepared import checked
 from experiments.spec import PlatformSpec, PolicySpec, WorkloadSpec
 from experiments.thesis.models import Model
 from experiments.thesis.results import Results
@@ -61,10 +62,13 @@ def with_runtimes(battle: Battle, inputs: Inputs, results: Results, root: Path) 
     target.mkdir(parents=True, exist_ok=True)
     copies = []
     pairs = inputs.pairs(battle.workloads, [battle.platform], battle.model.spec, 0)
-    for name, path in dict.fromkeys((workload.name, workload.path) for workload, _ in pairs):
+    for workload in {workload.path: workload for workload, _ in pairs}.values():
+        name = workload.name
         if results.has(battle.model.value, name, TO_BEAT.label):
             copy = target / f"{slug(name)}.json"
-            folders.write_text(copy, _with_durations(root / path, _durations_s(results, battle.model, name)))
+            folders.write_text(
+                copy, _with_durations(checked(root, workload), _durations_s(results, battle.model, name))
+            )
             copies.append(WorkloadSpec(source=str(copy), name=name))
     return tuple(copies)
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TextIO
 
+from schedulers import durable
+from schedulers.durable import PARTIAL
 from simulator.errors import SimulatorInputError
-
-PARTIAL = ".partial"
-"""Ending of a file that is still being written, or whose simulation was broken off."""
 
 _CHUNK = 512
 
@@ -44,9 +43,9 @@ class OutputFile:
         self._temporary = path + PARTIAL
         self._lines: list[str] = []
         try:
-            self._stream: TextIO = open(self._temporary, "w", encoding="utf-8", newline="\n")  # noqa: SIM115
+            self._stream: TextIO = durable.open_text(Path(self._temporary), Path(path))
         except OSError as fault:
-            raise SimulatorInputError(f"cannot write {path!r}: {fault}") from None
+            raise SimulatorInputError(str(fault)) from None
 
     def write(self, text: str) -> None:
         """Append a text."""
@@ -57,13 +56,13 @@ class OutputFile:
             lines.clear()
 
     def finish(self) -> None:
-        """Write what is left and give the file its name."""
+        """Write what is left and give the file its name, for good (:mod:`schedulers.durable`)."""
         self.abandon()
-        Path(self._temporary).replace(self.path)
+        durable.settle(Path(self._temporary), Path(self.path))
 
     def abandon(self) -> None:
         """Write what is left; the file keeps its temporary name."""
         if not self._stream.closed:
-            self._stream.write("".join(self._lines))
-            self._lines.clear()
-            self._stream.close()
+            with self._stream as stream:
+                stream.write("".join(self._lines))
+                self._lines.clear()

@@ -54,7 +54,7 @@ def test_summary_has_every_column(done: Path) -> None:
 def test_run_folder_is_complete(done: Path) -> None:
     """Each run has its files, and says how to repeat it."""
     folder = run_folders(done)["easy"]
-    assert {*DETERMINISTIC, "timings.json", "run.json"} == {path.name for path in folder.iterdir()}
+    assert {*DETERMINISTIC, "timings.json", "run.json", "manifest.json"} == {path.name for path in folder.iterdir()}
     record = json.loads((folder / "run.json").read_text())
     assert record["status"] == "finished"
     assert record["configuration"]["settings"]["depth"] == 1

@@ -141,7 +141,7 @@ def test_kept_results_of_a_paper(
     assert main(command) == 0
     printed = capsys.readouterr().out
     assert f"are not what this command wrote, or answer another question: done again ({forged.stem})" in printed
-    assert "999" not in printed
+    assert not re.search(r"(?<![\d.])999", printed)  # measured times have all digits
     assert b"999.0" not in forged.read_bytes()
     assert json.loads(forged.read_bytes())["asked"] == json.loads(before)["asked"]
     if not others:
@@ -192,7 +192,7 @@ def test_a_forged_run_of_a_campaign(tmp_path: Path, capsys: pytest.CaptureFixtur
         capsys.readouterr()
         assert main(command) == 0
         printed = capsys.readouterr().out
-        assert f"are not what this command wrote, or answer another question: done again ({folder.name})" in printed
+        assert f"are not what this command wrote, or answer another question: done again ({folder.name}: {name}: " in printed
         assert (tmp_path / "results.csv").read_bytes() == table
 
 

@@ -162,6 +162,8 @@ LAW: Mapping[str, Rule] = {
     "schedulers.errors": _rule(standard=PURE | {"signal", "reprlib"}),
     "schedulers.limits": _rule(standard=frozenset({"__future__"})),
     "schedulers.options": _rule("schedulers.errors", others="msgspec", standard=PURE | {"difflib"}),
+    # The one law of writing: what simulator, experiments and analysis leave on the disk.
+    "schedulers.durable": _rule("schedulers.errors", standard=EVERYTHING),
     "schedulers.plugins": _rule("schedulers.options", "schedulers.errors", standard=EVERYTHING),
     "schedulers.kernel_cache": _rule(standard=EVERYTHING),
     "schedulers.kernels": _rule(standard=EVERYTHING),  # imports kernels by name, to compile them before they are needed
@@ -186,10 +188,13 @@ LAW: Mapping[str, Rule] = {
         "schedulers.wire.messages",
         "schedulers.wire.intervals", "schedulers.wire.batsim4.codec", "schedulers.errors", "schedulers.kernel_cache",
         "schedulers.limits",
+        "schedulers.durable",
         others="numpy numba msgspec zmq simgrid",
         standard=EVERYTHING,
     ),
-    "analysis.*": _rule("analysis.*", others="numpy numpy.random matplotlib seaborn", standard=EVERYTHING),
+    "analysis.*": _rule(
+        "analysis.*", "schedulers.durable", others="numpy numpy.random matplotlib seaborn", standard=EVERYTHING
+    ),
     "experiments.*": _rule(
         *(f"{package}.*" for package in PACKAGES),
         others="numpy numpy.random matplotlib seaborn msgspec rich zmq distributed dask dask_jobqueue docker requests",

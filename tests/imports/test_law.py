@@ -75,6 +75,7 @@ PROBES = [
     ("schedulers.wire.probe", "import time"),
     ("schedulers.options", "import zmq"),
     ("schedulers.limits", "import math"),
+    ("schedulers.durable", "from schedulers.options import show"),
     ("schedulers.assembly", "from experiments import sessions"),
     ("schedulers.narrator", "from schedulers.core.ledger import Ledger"),
     ("simulator.probe", "from schedulers.core.session import Session"),

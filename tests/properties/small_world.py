@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -76,12 +77,13 @@ def runs(
     """Describe runs of one workload on ``tiny``, inputs written to ``root``."""
     inputs = root / "inputs"
     inputs.mkdir(parents=True, exist_ok=True)
-    (inputs / "w.json").write_text(json.dumps(data), encoding="utf-8")
-    (inputs / "tiny.xml").write_text(generate(describe("tiny")), encoding="utf-8")
-    pair = (
-        Prepared(name="w", path="inputs/w.json", sha256="w"),
-        Prepared(name="t", path="inputs/tiny.xml", sha256="t"),
-    )
+    texts = {"w.json": json.dumps(data), "tiny.xml": generate(describe("tiny"))}
+    for name, text in texts.items():
+        (inputs / name).write_text(text, encoding="utf-8")
+    pair = [
+        Prepared(name=name[0], path=f"inputs/{name}", sha256=hashlib.sha256(text.encode()).hexdigest())
+        for name, text in texts.items()
+    ]
     settings = {"bandwidth": bandwidth} | (session or {})
     found: list[RunSpec] = []
     for player in players:
