@@ -192,7 +192,10 @@ def test_a_forged_run_of_a_campaign(tmp_path: Path, capsys: pytest.CaptureFixtur
         capsys.readouterr()
         assert main(command) == 0
         printed = capsys.readouterr().out
-        assert f"are not what this command wrote, or answer another question: done again ({folder.name}: {name}: " in printed
+        assert (
+            f"are not what this command wrote, or answer another question: done again ({folder.name}: {name}: "
+            in printed
+        )
         assert (tmp_path / "results.csv").read_bytes() == table
 
 
