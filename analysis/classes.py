@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.compare import Paired, align, compare_pairs
+from analysis.compare import Paired, compare_runs
 from analysis.tables import JobTable, Mask
 
 SHORT_S = 3600.0
@@ -35,20 +36,18 @@ def split(table: JobTable, borders: Borders | None = None) -> dict[str, Mask]:
     return dict(zip(CLASSES, (short & narrow, short & ~narrow, ~short & narrow, ~short & ~narrow), strict=True))
 
 
-def compare_by_class(
-    policy: JobTable, baseline: JobTable, borders: Borders | None = None, *, seed: int = 0
-) -> dict[str, Paired]:
+def compare_by_class(pairs: Sequence[tuple[JobTable, JobTable]], borders: Borders | None = None) -> dict[str, Paired]:
     """Compare waiting times of the same jobs under two policies, class by class; classes without jobs are left out.
 
-    Raises
-    ------
-    AnalysisError
-        No job ran under both.
+    Parameters
+    ----------
+    pairs
+        Runs of the policy and of the baseline, aligned (:func:`analysis.compare.in_order`).
     """
-    ours, theirs = align(policy, baseline)
-    masks = {"all": np.ones(len(ours), dtype=np.bool_)} | split(ours, borders)
+    ours, theirs = [run.wait_s for run, _ in pairs], [run.wait_s for _, run in pairs]
+    masks = [{"all": np.ones(len(run), dtype=np.bool_)} | split(run, borders) for run, _ in pairs]
     return {
-        name: compare_pairs(ours.wait_s[mask], theirs.wait_s[mask], seed=seed)
-        for name, mask in masks.items()
-        if mask.any()
+        name: compare_runs(ours, theirs, [of_run[name] for of_run in masks])
+        for name in masks[0]
+        if any(of_run[name].any() for of_run in masks)
     }

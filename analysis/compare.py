@@ -1,6 +1,7 @@
-"""Comparing policies: intervals by bootstrap, and paired differences on the same jobs.
+"""Comparing policies: paired differences on the same jobs, with intervals over what is independent.
 
-All resampling is seeded, so the same files give the same intervals.
+Intervals over runs, or over long periods of one, are those of Student's law (:mod:`analysis.units`); those over
+independent pairs (parts of a log) are made by a bootstrap, which is seeded: the same files give the same intervals.
 
 References
 ----------
@@ -10,26 +11,33 @@ Cliff, *Dominance statistics: ordinal analyses to answer ordinal questions*, Psy
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from analysis.errors import AnalysisError
 from analysis.tables import Floats, JobTable
+from analysis.units import Units, ratio_of, student, typical_ratio, units_of
 
 RESAMPLES = 1000
 CONFIDENCE = 0.95
-GROUPS = 10_000
-"""Number of rows above which groups of rows are resampled."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate with its confidence interval ``[low, high]``."""
+    """An estimate with its confidence interval ``[low, high]``; both ends NaN where the data give none."""
 
     value: float
     low: float
     high: float
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is an interval."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
 
 
 @dataclass(frozen=True)
@@ -39,7 +47,8 @@ class Paired:
     Attributes
     ----------
     ratio
-        Mean of the policy over mean of the baseline; below 1 is better for times.
+        Mean of the policy over mean of the baseline; below 1 is better for times. Where the intervals are over
+        runs, it is the geometric mean of the runs' ratios: that of a typical run.
     difference
         Mean of policy minus baseline.
     win, loss
@@ -48,6 +57,8 @@ class Paired:
         Cohen's d of the paired differences (mean over standard deviation); 0 when they do not vary.
     pairs
         Number of pairs.
+    over
+        What the intervals are over (``5 runs``); "" where there are none.
     """
 
     ratio: Interval
@@ -56,22 +67,91 @@ class Paired:
     loss: float
     effect: float
     pairs: int
+    over: str = ""
 
 
-def bootstrap_mean(
-    values: Floats, *, seed: int = 0, resamples: int = RESAMPLES, confidence: float = CONFIDENCE
-) -> Interval:
-    """Mean with a percentile bootstrap interval over the values."""
+def mean_interval(runs: Sequence[Floats]) -> Interval:
+    """Mean over all jobs of some runs, each in order of submission, with its interval (:mod:`analysis.units`)."""
+    values = np.concatenate(runs) if runs else np.empty(0)
     if not values.size:
-        return Interval(float("nan"), float("nan"), float("nan"))
-    means = _resampled_means(values[:, None], seed, resamples)[:, 0]
-    return _interval(float(values.mean()), means, confidence)
+        return Interval(math.nan, math.nan, math.nan)
+    units = units_of([run[:, None] for run in runs])
+    if units is None:
+        return Interval(float(values.mean()), math.nan, math.nan)
+    mean, error = ratio_of(units, None)
+    reach = student(len(units.counts) - 1)
+    if values.min() >= 0 and mean > 0:
+        return _log_interval(mean, error, reach)
+    return Interval(mean, mean - reach * error, mean + reach * error)
+
+
+def compare_runs(
+    policy: Sequence[Floats], baseline: Sequence[Floats], chosen: Sequence[npt.NDArray[np.bool_]] | None = None
+) -> Paired:
+    """Compare values of the same jobs under two policies, run by run.
+
+    Parameters
+    ----------
+    policy, baseline
+        For each run one value per job, in order of submission, the same jobs in both.
+    chosen
+        For each run which of its jobs are meant; default: all. All jobs tell which periods are independent.
+
+    Raises
+    ------
+    AnalysisError
+        The runs differ in length, or have no job.
+    """
+    if [len(run) for run in policy] != [len(run) for run in baseline] or not sum(map(len, policy)):
+        raise AnalysisError("paired runs must have the same jobs, and at least one")
+    runs = [np.column_stack(both) for both in zip(policy, baseline, strict=True)]
+    weights = [mask.astype(np.float64) for mask in chosen] if chosen is not None else None
+    values = np.concatenate(runs)
+    if chosen is not None:
+        values = values[np.concatenate(chosen)]
+    delta = values[:, 0] - values[:, 1]
+    means = values.mean(axis=0)
+    spread = float(delta.std(ddof=1)) if delta.size > 1 else 0.0
+    ratio = Interval(_ratio(float(means[0]), float(means[1])), math.nan, math.nan)
+    difference = Interval(float(delta.mean()), math.nan, math.nan)
+    units = units_of([np.column_stack((run, run[:, 0] - run[:, 1])) for run in runs], weights)
+    if units is not None:
+        reach = student(len(units.counts) - 1)
+        ratio = _log_interval(*ratio_of(units, 1), reach) if units.neighbours else _typical(units, ratio)
+        mean, error = ratio_of(units, None, 2)
+        difference = Interval(mean, mean - reach * error, mean + reach * error)
+    return Paired(
+        ratio=ratio,
+        difference=difference,
+        win=float((delta < 0).mean()),
+        loss=float((delta > 0).mean()),
+        effect=float(delta.mean()) / spread if spread > 0 else 0.0,
+        pairs=int(delta.size),
+        over=units.words if units is not None else "",
+    )
+
+
+def _typical(units: Units, pooled: Interval) -> Interval:
+    """Ratio in a typical run; that of all jobs, without an interval, where single runs have none."""
+    mean, error = typical_ratio(units)
+    if math.isnan(mean):
+        return pooled
+    reach = student(int(np.count_nonzero(units.counts)) - 1) * error
+    return Interval(math.exp(mean), math.exp(mean - reach), math.exp(mean + reach))
+
+
+def _log_interval(ratio: float, error: float, reach: float) -> Interval:
+    """Interval of a positive ratio, symmetric in its logarithm."""
+    if not ratio > 0:
+        return Interval(ratio, math.nan, math.nan)
+    factor = math.exp(min(reach * error / ratio, 700.0))
+    return Interval(ratio, ratio / factor, ratio * factor)
 
 
 def compare_pairs(
     policy: Floats, baseline: Floats, *, seed: int = 0, resamples: int = RESAMPLES, confidence: float = CONFIDENCE
 ) -> Paired:
-    """Compare values pair by pair, resampling pairs together.
+    """Compare values pair by pair, resampling pairs together; the pairs must be independent (parts of a log).
 
     Raises
     ------
@@ -90,6 +170,7 @@ def compare_pairs(
         loss=float((delta > 0).mean()),
         effect=float(delta.mean()) / spread if spread > 0 else 0.0,
         pairs=int(delta.size),
+        over=f"{delta.size} pairs",
     )
 
 
@@ -110,6 +191,13 @@ def align(first: JobTable, second: JobTable) -> tuple[JobTable, JobTable]:
     return first.take(rows), second.take(np.array([row_of[keys[row]] for row in rows], dtype=np.intp))
 
 
+def in_order(first: JobTable, second: JobTable) -> tuple[JobTable, JobTable]:
+    """The same as :func:`align`, jobs in order of submission."""
+    first, second = align(first, second)
+    order = np.argsort(first.submit_s, kind="stable")
+    return first.take(order), second.take(order)
+
+
 def comparable(first: JobTable, second: JobTable) -> bool:
     """Whether at least one job ran in both; a policy may have rejected every job, or just those that the other ran."""
     return not set(_keys(first.ran())).isdisjoint(_keys(second.ran()))
@@ -120,28 +208,13 @@ def _keys(table: JobTable) -> list[tuple[str, str]]:
 
 
 def _resampled_means(values: Floats, seed: int, resamples: int) -> Floats:
-    """Means of resamples with replacement; one resample in memory at a time.
-
-    Above :data:`GROUPS` rows, randomly made groups of rows are drawn instead of rows: the mean of that many values
-    varies alike, and the time does not grow with the number of jobs.
-    """
+    """Means of resamples with replacement; one resample in memory at a time."""
     rng = np.random.default_rng(seed)
-    if len(values) > GROUPS:
-        values = _group_means(values, rng)
     size = len(values)
     means = np.empty((resamples, values.shape[1]))
     for row in range(resamples):
         counts = np.bincount(rng.integers(0, size, size), minlength=size)
         means[row] = counts @ values / size
-    return means
-
-
-def _group_means(values: Floats, rng: np.random.Generator) -> Floats:
-    """Means of equally large random groups, shifted so that their average is that of all rows."""
-    per_group = len(values) // GROUPS
-    chosen = rng.permutation(len(values))[: per_group * GROUPS]
-    means: Floats = values[chosen].reshape(GROUPS, per_group, values.shape[1]).mean(axis=1)
-    means += values.mean(axis=0) - means.mean(axis=0)
     return means
 
 

@@ -17,7 +17,7 @@ class Finding:
     certain: bool
 
 
-def finding(policy: str, baseline: str, what: str, paired: Paired, over: str = "jobs") -> Finding:
+def finding(policy: str, baseline: str, what: str, paired: Paired) -> Finding:
     """How a policy compares with a baseline: ``plan waits 35 % less than easy (95 % interval 29 to 41 %)``.
 
     Parameters
@@ -28,12 +28,16 @@ def finding(policy: str, baseline: str, what: str, paired: Paired, over: str = "
         Verb for the metric (``waits``, ``is slowed down``).
     paired
         The comparison; its ratio is what is stated.
-    over
-        What the pairs are (``jobs``, ``parts``).
     """
     ratio = paired.ratio
     certain = ratio.high < 1 or ratio.low > 1
-    if not certain:
+    if not ratio.is_known:
+        text = (
+            f"{policy} {what} {ratio.value:.2f} times as much as {baseline} here; whether it does elsewhere is open: "
+            "there is no interval, for waiting times of one queue depend on each other (five seeds or a longer log "
+            "give one)"
+        )
+    elif not certain:
         text = (
             f"{policy} and {baseline} do not differ significantly: {policy} {what} {ratio.value:.2f} times as much "
             f"(95 % interval {ratio.low:.2f} to {ratio.high:.2f})"
@@ -41,7 +45,8 @@ def finding(policy: str, baseline: str, what: str, paired: Paired, over: str = "
     else:
         amount, interval = _words(ratio)
         text = f"{policy} {what} {amount} {baseline} (95 % interval {interval})"
-    return Finding(f"{text}, over {paired.pairs:,} {over}.", certain)
+    over = f", over {paired.over}" if paired.over else ""
+    return Finding(f"{text}{over}, {paired.pairs:,} jobs.", certain)
 
 
 def no_comparison(policy: str, baseline: str, without: Sequence[tuple[JobTable, JobTable]], runs: int) -> Finding:

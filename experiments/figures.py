@@ -41,12 +41,13 @@ def draw(runs: Sequence[RunSpec], root: Path, tau_s: float) -> list[Path]:
         if len(kinds) > 1:
             folder /= slug(f"{platform}-{model}")
         tables = {run.id: read_run(root / run.id).ran() for run in chosen}
-        waits = _pooled(chosen, tables)
+        runs_of = _waits(chosen, tables)
+        waits = {label: np.concatenate(found) for label, found in runs_of.items()}
         first = [run for run in chosen if (run.workload, run.seed) == (chosen[0].workload, chosen[0].seed)]
         name = first[0].workload.name
         shown = {run.policy.label: tables[run.id] for run in first}
         axes = {
-            "waiting-time": bars(waits, title="Mean waiting time"),
+            "waiting-time": bars(runs_of, title="Mean waiting time"),
             "waiting-time-distribution": boxen(waits, title="Waiting time of all jobs"),
             "queue": queue_timeline(shown, title=f"Jobs waiting ({name})"),
         }
@@ -80,8 +81,10 @@ def _of_run(run: RunSpec, table: JobTable, files: Path, folder: Path) -> list[Pa
     return [save(ax, folder / stem)[0] for stem, ax in axes.items()]
 
 
-def _pooled(runs: Sequence[RunSpec], tables: dict[str, JobTable]) -> dict[str, Floats]:
-    labels = dict.fromkeys(run.policy.label for run in runs)
-    return {
-        label: np.concatenate([tables[run.id].wait_s for run in runs if run.policy.label == label]) for label in labels
-    }
+def _waits(runs: Sequence[RunSpec], tables: dict[str, JobTable]) -> dict[str, list[Floats]]:
+    """Waiting times of each policy's runs, each in order of submission."""
+    found: dict[str, list[Floats]] = {}
+    for run in runs:
+        table = tables[run.id]
+        found.setdefault(run.policy.label, []).append(table.wait_s[np.argsort(table.submit_s, kind="stable")])
+    return found

@@ -1,13 +1,13 @@
-"""Means of a metric by policy, with bootstrap intervals."""
+"""Means of a metric by policy, with their intervals."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.compare import bootstrap_mean
+from analysis.compare import mean_interval
 from analysis.plots.style import INK, colours, new_axes, set_title, time_unit
 from analysis.tables import Floats
 
@@ -16,40 +16,39 @@ NUMBER = 0.14
 
 
 def bars(
-    values: Mapping[str, Floats],
+    values: Mapping[str, Sequence[Floats]],
     ax: Axes | None = None,
     *,
     title: str = "Mean waiting time",
     seconds: bool = True,
-    seed: int = 0,
     marks: Mapping[str, float] | None = None,
 ) -> Axes:
-    """Draw one horizontal bar per policy: the mean of its values, and the 95 % bootstrap interval of that mean.
+    """Draw one horizontal bar per policy: the mean of its values, and that mean's 95 % interval where there is one.
 
     Parameters
     ----------
     values
-        Policy name to one value per job (or per part), in the order of the bars.
+        Policy name to its runs, one value per job in order of submission, in the order of the bars.
     ax
         Where to draw; a new figure by default.
     title
         What the values are.
     seconds
         Whether the values are seconds (then the axis takes a fitting unit).
-    seed
-        Seed of the bootstrap.
     marks
         A further value of some policies, drawn as a diamond (a published one, say).
     """
     ax = new_axes(ax, 8.0, 1.2 + 0.42 * max(len(values), 1))
-    means = [bootstrap_mean(column, seed=seed) for column in values.values()]
-    top = max((interval.high for interval in means if np.isfinite(interval.high)), default=1.0)
+    means = [mean_interval(runs) for runs in values.values()]
+    top = max((end for one in means for end in (one.value, one.high) if np.isfinite(end)), default=1.0)
     scale, unit = time_unit(top) if seconds else (1.0, "")
     palette = colours(list(values))
     for row, (name, interval) in enumerate(zip(values, means, strict=True)):
-        mean, low, high = interval.value / scale, interval.low / scale, interval.high / scale
+        mean = interval.value / scale
+        low, high = (interval.low / scale, interval.high / scale) if interval.is_known else (mean, mean)
         ax.barh(row, mean, height=0.66, color=palette[name])
-        ax.errorbar(mean, row, xerr=[[mean - low], [high - mean]], color=INK, capsize=3, linewidth=1.1)
+        if interval.is_known:
+            ax.errorbar(mean, row, xerr=[[mean - low], [high - mean]], color=INK, capsize=3, linewidth=1.1)
         beside, points = high, 5
         if marks and name in marks:
             mark = marks[name] / scale
@@ -65,7 +64,8 @@ def bars(
     ax.set_xlim(left=0)
     ax.grid(axis="x")
     ax.tick_params(axis="y", length=0)
-    ax.set_xlabel(f"{unit} (whiskers: 95 % bootstrap interval of the mean)" if unit else "95 % bootstrap interval")
+    whiskers = "whiskers: 95 % interval of the mean" if any(one.is_known for one in means) else ""
+    ax.set_xlabel(f"{unit} ({whiskers})" if unit and whiskers else unit or whiskers)
     set_title(ax, title)
     return ax
 

@@ -37,7 +37,13 @@ def distribution(
         Means to compare with (published ones, say), drawn as diamonds.
     """
     axes = panels(1, 3, width=17.0, height=1.3 + 0.46 * max(len(values), 1))
-    bars(values, axes[0], title=f"{title}: mean", seconds=seconds, marks=marks)
+    bars(
+        {name: [column] for name, column in values.items()},
+        axes[0],
+        title=f"{title}: mean",
+        seconds=seconds,
+        marks=marks,
+    )
     boxen(values, axes[1], title="Quantiles", seconds=seconds)
     tail_strip(values, axes[2], title="Tail", seconds=seconds, count=tail)
     for ax in axes[1:]:

@@ -1,4 +1,4 @@
-"""Means of a metric by part of a split workload and by policy, with bootstrap intervals."""
+"""Means of a metric by part of a split workload and by policy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.compare import bootstrap_mean
 from analysis.plots.style import INK, colours, legend_above, new_axes, set_title
 from analysis.tables import Floats
 
@@ -26,7 +25,7 @@ def part_bars(
     unit: str = "s",
     marks: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Axes:
-    """Draw a group of bars per part: the mean of each policy's values and the 95 % bootstrap interval of that mean.
+    """Draw a group of bars per part: the mean of each policy's values.
 
     Parameters
     ----------
@@ -48,11 +47,8 @@ def part_bars(
     means: list[float] = []
     for place, (name, columns) in enumerate(values.items()):
         at = np.array([parts.index(part) for part in columns]) - WIDTH / 2 + (place + 0.5) * width
-        found = [bootstrap_mean(column) for column in columns.values()]
-        mean = np.array([interval.value for interval in found])
-        sides = np.array([[i.value - i.low for i in found], [i.high - i.value for i in found]])
+        mean = np.array([column.mean() for column in columns.values()])
         ax.bar(at, mean, width * 0.92, color=palette[name], label=name)
-        ax.errorbar(at, mean, yerr=sides, linestyle="none", color=INK, elinewidth=0.7)
         means += mean.tolist()
         given = (marks or {}).get(name, {})
         shown = [(x, given[part]) for x, part in zip(at, columns, strict=True) if part in given]

@@ -12,7 +12,7 @@ import numpy as np
 
 from analysis.campaign import CampaignResults, RunRow, baseline_of, read_campaign
 from analysis.classes import compare_by_class
-from analysis.compare import Paired, align, comparable, compare_pairs
+from analysis.compare import Paired, comparable, compare_runs, in_order
 from analysis.findings import Finding, by_class, finding, no_comparison
 from analysis.insights import insights
 from analysis.markup import Html, fill, fill_page, join
@@ -25,9 +25,6 @@ from schedulers import durable
 
 CHART_JOBS = 300_000
 """Jobs in the interactive charts at most; further runs only have their rows in the tables."""
-
-MANY_PARTS = 5
-"""From this many workloads and seeds on, findings are about parts instead of jobs."""
 
 INSIGHT_WORDS = Html(
     "<p>Loss of capacity: share of node-seconds idle although waiting jobs request them. Overtaken: later jobs that "
@@ -86,11 +83,12 @@ def _asset(name: str) -> str:
 
 def _subject(results: CampaignResults) -> Html:
     workloads = list(dict.fromkeys(row.workload for row in results.rows))
-    jobs = sum(int(row.figures["jobs"]) for row in results.rows)
+    inputs = {(row.workload, row.seed): int(row.figures["jobs"]) for row in results.rows}
     names = ", ".join(workloads[:4]) + (" ..." if len(workloads) > 4 else "")
     text = (
         f"{len(results.rows)} runs of {len(results.policies)} policies on {len(workloads)} "
-        f"workload{'s' if len(workloads) > 1 else ''} ({names}); {jobs:,} jobs ran."
+        f"workload{'s' if len(workloads) > 1 else ''} ({names}), {len({row.seed for row in results.rows})} seed(s): "
+        f"{sum(inputs.values()):,} jobs, each under every policy."
     )
     old = [row.policy for row in results.rows if row.of_other_code]
     if not old:
@@ -118,14 +116,14 @@ def _group(results: CampaignResults, key: Group, rows: list[RunRow], loaded: dic
         if policy == baseline:
             continue
         both = _same_inputs(rows, policy, baseline, loaded)
-        pairs = [align(ours, theirs) for ours, theirs in both if comparable(ours, theirs)]
+        pairs = [in_order(ours, theirs) for ours, theirs in both if comparable(ours, theirs)]
         if len(pairs) < len(both):
             findings.append(
                 no_comparison(policy, baseline, [pair for pair in both if not comparable(*pair)], len(both))
             )
         if pairs:
             findings += _findings(policy, baseline, pairs)
-            comparisons[policy] = compare_by_class(_joined([ours for ours, _ in pairs]), _joined([b for _, b in pairs]))
+            comparisons[policy] = compare_by_class(pairs)
             findings += by_class(policy, baseline, comparisons[policy])
     sections = [fill("<h2>{title}</h2>", title=f"Platform {platform}, engine {engine}, model {model}")]
     if findings:
@@ -140,8 +138,9 @@ def _group(results: CampaignResults, key: Group, rows: list[RunRow], loaded: dic
     if comparisons:
         words = fill(
             "<h3>Waiting time by class of jobs</h3>\n"
-            "<p>Mean waiting time in relation to {baseline} with 95 % intervals over the same jobs; below 1 "
-            "is better. Short: at most an hour requested; narrow: at most 8 nodes.</p>",
+            "<p>Mean waiting time of the same jobs in relation to {baseline}; below 1 is better. 95 % intervals are "
+            "over runs, or over long periods of a run that show no correlation; without such there is no interval. "
+            "Short: at most an hour requested; narrow: at most 8 nodes.</p>",
             baseline=baseline,
         )
         sections += [words, tables.class_table(comparisons)]
@@ -183,51 +182,9 @@ def _findings(policy: str, baseline: str, pairs: Sequence[tuple[JobTable, JobTab
     metrics = (("waits", lambda table: table.wait_s), ("is slowed down", bounded_slowdown))
     found = []
     for verb, metric in metrics:
-        columns = [(metric(ours), metric(theirs)) for ours, theirs in pairs]
-        if len(pairs) >= MANY_PARTS:
-            ours = np.array([column.mean() for column, _ in columns])
-            theirs = np.array([column.mean() for _, column in columns])
-            over = "parts"
-        else:
-            ours = np.concatenate([column for column, _ in columns])
-            theirs = np.concatenate([column for _, column in columns])
-            over = "jobs"
-        found.append(finding(policy, baseline, verb, compare_pairs(ours, theirs), over))
+        paired = compare_runs([metric(ours) for ours, _ in pairs], [metric(theirs) for _, theirs in pairs])
+        found.append(finding(policy, baseline, verb, paired))
     return found
-
-
-def _joined(parts: Sequence[JobTable]) -> JobTable:
-    """One table of several: names get the number of their part, so that they stay different."""
-    if len(parts) == 1:
-        return parts[0]
-
-    def texts(name: str) -> list[str]:
-        return [text for part in parts for text in getattr(part, name)]
-
-    def lives(name: str) -> list[str]:
-        return [text for part in parts for text in getattr(part, name) or [""] * len(part)]
-
-    def numbers(name: str) -> Any:
-        return np.concatenate([getattr(part, name) for part in parts])
-
-    return JobTable(
-        job_id=texts("job_id"),
-        workload=[f"{number}/{name}" for number, part in enumerate(parts) for name in part.workload],
-        submit_s=numbers("submit_s"),
-        start_s=numbers("start_s"),
-        execution_s=numbers("execution_s"),
-        finish_s=numbers("finish_s"),
-        walltime_s=numbers("walltime_s"),
-        nodes=numbers("nodes"),
-        state=texts("state"),
-        allocated=texts("allocated"),
-        bb_bytes=numbers("bb_bytes"),
-        storages=texts("storages"),
-        user=texts("user"),
-        machine=parts[0].machine,
-        node_lives=lives("node_lives"),
-        storage_lives=lives("storage_lives"),
-    )
 
 
 def _figures(results: CampaignResults, key: Group) -> list[Html]:

@@ -81,6 +81,8 @@ def finding_list(findings: Sequence[Finding]) -> Html:
 
 def _ratio(paired: Paired) -> Html:
     ratio = paired.ratio
+    if not ratio.is_known:
+        return fill('<span data-value="{exact}">{value}</span>', exact=f"{ratio.value:.6g}", value=f"{ratio.value:.2f}")
     return fill(
         '<span class="{kind}" data-value="{exact}">{value} <small>[{low}, {high}]</small></span>',
         kind="better" if ratio.high < 1 else "worse" if ratio.low > 1 else "",

@@ -120,7 +120,8 @@ class Artist:
             return None
         marks = self._marks(model, FULL, list(values), metric)
         words = metric.removesuffix("_s").replace("_", " ").capitalize()
-        ax = bars(values, title=f"{words} ({MODEL_NAMES[family.model]})", seconds=metric.endswith("_s"), marks=marks)
+        runs = {policy: [column[k : k + 1] for k in range(column.size)] for policy, column in values.items()}
+        ax = bars(runs, title=f"{words} ({MODEL_NAMES[family.model]})", seconds=metric.endswith("_s"), marks=marks)
         return self._save(ax, f"{family.section}-{model}-{metric}")
 
     def gantt(self, model: str, workload: str, policy: str) -> Path | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
 from analysis.classes import Borders, compare_by_class, split
-from analysis.compare import compare_pairs
-from analysis.findings import by_class, finding
+from analysis.compare import compare_runs, in_order
+from analysis.findings import Finding, by_class, finding
 from tests.analysis.samples import make_table
 
 
@@ -30,7 +32,7 @@ def test_comparison_by_class() -> None:
     nodes = np.where(np.arange(40) % 2, 1, 16)
     baseline = make_table([(0, w, n, 5) for w, n in zip(waits, nodes, strict=True)])
     policy = make_table([(0, w * (0.5 if n == 1 else 2), n, 5) for w, n in zip(waits, nodes, strict=True)])
-    pairs = compare_by_class(policy, baseline)
+    pairs = compare_by_class([in_order(policy, baseline)] * 5)
     assert pairs["short narrow"].ratio.value == pytest.approx(0.5)
     assert pairs["short wide"].ratio.value == pytest.approx(2.0)
     assert set(pairs) == {"all", "short narrow", "short wide"}
@@ -40,16 +42,27 @@ def test_comparison_by_class() -> None:
 
 def test_sentences() -> None:
     """Less, more, many times, and no significant difference."""
-    base = np.random.default_rng(0).exponential(100, 500) + 1
-    noise = np.random.default_rng(1).normal(0, 200, 500)
-    assert finding("new", "old", "waits", compare_pairs(base * 0.65, base)).text == (
-        "new waits 35 % less than old (95 % interval 35 % to 35 %), over 500 jobs."
-    )
+    rng = np.random.default_rng(0)
+    base = [rng.exponential(100, 500) + 1 for _ in range(5)]
+
+    def said(factors: Sequence[float]) -> Finding:
+        ours = [run * factor for run, factor in zip(base, factors, strict=True)]
+        return finding("new", "old", "waits", compare_runs(ours, base))
+
     assert (
-        "waits 20 % more than old (95 % interval 20 % to 20 %)"
-        in finding("new", "old", "waits", compare_pairs(base * 1.2, base)).text
+        said([0.65] * 5).text == "new waits 35 % less than old (95 % interval 35 % to 35 %), over 5 runs, 2,500 jobs."
     )
-    assert "waits 10.0 times as much as old" in finding("new", "old", "waits", compare_pairs(base * 10, base)).text
-    unsure = finding("new", "old", "waits", compare_pairs(base + noise, base))
+    assert "waits 20 % more than old (95 % interval 20 % to 20 %)" in said([1.2] * 5).text
+    assert "waits 10.0 times as much as old" in said([10] * 5).text
+    unsure = said([0.5, 2, 0.8, 1.3, 1])
     assert not unsure.certain
     assert "do not differ significantly" in unsure.text
+
+
+def test_one_short_run_says_why_there_is_no_interval() -> None:
+    """Nothing is certain, and nothing called so."""
+    run = np.random.default_rng(0).exponential(100, 500)
+    found = finding("new", "old", "waits", compare_runs([run / 2], [run]))
+    assert not found.certain
+    assert "waits 0.50 times as much as old here" in found.text
+    assert "there is no interval" in found.text

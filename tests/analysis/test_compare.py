@@ -1,4 +1,4 @@
-"""Bootstrap intervals and paired comparison."""
+"""Paired comparison; its intervals over independent pairs."""
 
 from __future__ import annotations
 
@@ -10,33 +10,6 @@ import pytest
 from analysis import compare
 from analysis.errors import AnalysisError
 from analysis.tables import JobTable
-
-
-def test_interval_of_a_constant_is_a_point() -> None:
-    """Values that do not vary have no spread."""
-    assert compare.bootstrap_mean(np.full(20, 7.0)) == compare.Interval(7.0, 7.0, 7.0)
-
-
-def test_interval_covers_the_mean_and_shrinks_with_more_values() -> None:
-    """About two standard errors to each side; the same seed gives the same interval."""
-    rng = np.random.default_rng(1)
-    few, many = rng.normal(10, 2, 100), rng.normal(10, 2, 10_000)
-    interval = compare.bootstrap_mean(few)
-    assert interval.low < interval.value < interval.high
-    assert interval.high - interval.low == pytest.approx(4 * 2 / 10, rel=0.3)
-    wide = compare.bootstrap_mean(many)
-    assert wide.high - wide.low < (interval.high - interval.low) / 5
-    assert compare.bootstrap_mean(few) == interval
-    assert compare.bootstrap_mean(few, seed=1) != interval
-
-
-def test_many_values_are_resampled_in_groups() -> None:
-    """The interval keeps its width (two standard errors to each side), and the time does not grow."""
-    values = np.random.default_rng(3).exponential(10, 200_000)
-    interval = compare.bootstrap_mean(values)
-    assert interval.value == values.mean()
-    assert interval.low < interval.value < interval.high
-    assert interval.high - interval.low == pytest.approx(4 * 10 / np.sqrt(200_000), rel=0.1)
 
 
 def test_pairs_by_hand() -> None:

@@ -26,7 +26,7 @@ from analysis.tables import JobTable
 from analysis.timelines import busy_nodes
 
 FIGURES: dict[str, Callable[[JobTable, Axes | None], Axes]] = {
-    "bars": lambda table, ax: bars({"fcfs": table.ran().wait_s, "easy": table.ran().turnaround_s}, ax),
+    "bars": lambda table, ax: bars({"fcfs": [table.ran().wait_s], "easy": [table.ran().turnaround_s]}, ax),
     "boxen": lambda table, ax: boxen({"fcfs": table.ran().wait_s}, ax),
     "node_gantt": lambda table, ax: node_gantt(table, ax),
     "storage_gantt": lambda table, ax: storage_gantt(table, ax),
@@ -126,7 +126,7 @@ def test_storage_gantt_never_leaves_its_lane_when_room_is_split(table: JobTable)
 
 def test_bars_show_the_mean(table: JobTable) -> None:
     """The bar ends at the mean, in the unit that the axis names."""
-    ax = bars({"fcfs": np.array([3600.0, 10800.0]), "easy": np.array([43200.0])})
+    ax = bars({"fcfs": [np.array([3600.0, 10800.0])], "easy": [np.array([43200.0])]})
     assert [round(patch.get_width(), 6) for patch in ax.patches] == [2.0, 12.0]  # type: ignore[attr-defined]
     assert ax.get_xlabel().startswith("hours")
 

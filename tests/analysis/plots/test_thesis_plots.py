@@ -102,7 +102,7 @@ def test_load_marks_when_the_queue_became_empty(table: JobTable) -> None:
 
 def test_bars_with_marks() -> None:
     """A published mean is a diamond in the unit of the axis."""
-    ax = bars({"a": np.array([7200.0, 14400.0])}, marks={"a": 7200.0})
+    ax = bars({"a": [np.array([7200.0, 14400.0])]}, marks={"a": 7200.0})
     assert [float(line.get_xdata()[0]) for line in ax.lines if line.get_marker() == "D"] == [2.0]
 
 

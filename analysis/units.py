@@ -1,0 +1,171 @@
+"""What may be counted as independent: whole runs, or long periods of one, never single jobs.
+
+Jobs of one queue wait for each other, so that a thousand waiting times are worth a few independent ones at high load,
+and an interval over jobs is several times too narrow. Where there are enough runs (seeds, workloads), each is one unit.
+Else runs are cut into periods of equally many jobs in order of submission, and only if the means of many such periods
+show no correlation between neighbours; else the data say nothing about their own spread, and there is no interval.
+
+References
+----------
+Law, Carson, *A sequential procedure for determining the length of a steady-state simulation*, Operations Research 27,
+1979 (batch means and the correlation of neighbours); Cochran, *Sampling techniques*, 1977, chapter 6 (ratios).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+FEWEST_RUNS = 5
+"""From so many runs on each of them is one unit."""
+
+FINEST = 512
+"""Most periods that are looked at first."""
+
+INDEPENDENT = 128
+"""So many periods must look independent before they are trusted."""
+
+PERIODS = 8
+"""Periods that these are then joined to: longer ones depend on each other even less."""
+
+FEWEST_JOBS = 10
+"""Fewest jobs of a period."""
+
+SHORTEST = 10_000
+"""Jobs of all runs below which periods are not tried: a short run that looks independent is a quiet one."""
+
+LIMIT = 1.28
+"""Correlation of neighbours that counts as none, in standard errors (one side of a test at 10 %)."""
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Units:
+    """Sums over the jobs of each unit.
+
+    Attributes
+    ----------
+    counts
+        Jobs (or weights) of each unit, shape (units,).
+    sums
+        Sums of each column over them, shape (units, columns).
+    words
+        What the units are, for a reader.
+    neighbours
+        Whether they follow each other in time, so that some correlation may be left between them.
+    """
+
+    counts: Floats
+    sums: Floats
+    words: str
+    neighbours: bool = False
+
+
+def units_of(runs: Sequence[Floats], weights: Sequence[Floats] | None = None) -> Units | None:
+    """Independent units of some runs; ``None`` where there are none.
+
+    Parameters
+    ----------
+    runs
+        For each run one row per job in order of submission, shape (jobs, columns).
+    weights
+        For each run a weight per job (0: it does not count); default: 1.
+    """
+    weights = weights if weights is not None else [np.ones(len(run)) for run in runs]
+    if len(runs) >= FEWEST_RUNS:
+        sums = np.array([weight @ run for run, weight in zip(runs, weights, strict=True)])
+        return Units(np.array([weight.sum() for weight in weights]), sums, f"{len(runs)} runs")
+    jobs = min((len(run) for run in runs), default=0)
+    if jobs * len(runs) < SHORTEST:
+        return None
+    periods = min(FINEST // max(len(runs), 1), jobs // FEWEST_JOBS)
+    while periods * len(runs) >= INDEPENDENT:
+        counts, sums = _cut(runs, weights, periods)
+        if _correlation(counts, sums) < LIMIT / math.sqrt(len(counts)):
+            joined = min(periods, -(-PERIODS // len(runs)))
+            counts, sums = _cut(runs, weights, joined)
+            where = "the run" if len(runs) == 1 else f"each of {len(runs)} runs"
+            return Units(counts, sums, f"{joined} periods of {where}", neighbours=True)
+        periods //= 2
+    return None
+
+
+def ratio_of(units: Units, over: int | None, column: int = 0) -> tuple[float, float]:
+    """A ratio of sums over units, and its standard error.
+
+    Parameters
+    ----------
+    over
+        The column of the denominator; ``None``: the counts, so that the ratio is a mean.
+    column
+        The column of the numerator.
+    """
+    number = len(units.counts)
+    below = units.counts if over is None else units.sums[:, over]
+    whole = below.sum()
+    if not whole:
+        return math.nan, math.nan
+    ratio = units.sums[:, column].sum() / whole
+    left = units.sums[:, column] - ratio * below
+    spread = math.sqrt(number / (number - 1) * float(left @ left)) / abs(whole)
+    if units.neighbours:  # correlation that may be left, and that the test did not see
+        beside = min(0.9, max(0.0, _lag_one(left) + 1 / number))
+        spread *= math.sqrt((1 + beside) / (1 - beside))
+    return float(ratio), float(spread)
+
+
+def typical_ratio(units: Units) -> tuple[float, float]:
+    """Mean logarithm of the ratio of the first column to the second in single units, and its standard error.
+
+    Runs of a busy machine differ so much that a ratio of their sums is that of the few busiest; NaN where fewer than
+    two units have both sums above 0.
+    """
+    known = (units.sums[:, 0] > 0) & (units.sums[:, 1] > 0)
+    if known.sum() < 2 or known.sum() < np.count_nonzero(units.counts):
+        return math.nan, math.nan
+    logs = np.log(units.sums[known, 0] / units.sums[known, 1])
+    return float(logs.mean()), float(logs.std(ddof=1)) / math.sqrt(len(logs))
+
+
+def student(degrees: int, confidence: float = CONFIDENCE) -> float:
+    """Two-sided quantile of Student's law (Abramowitz, Stegun 26.7.5): exact to 1e-3 from 4 degrees of freedom on."""
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + math.fsum(term / degrees**power for power, term in enumerate(terms, start=1))
+
+
+def _cut(runs: Sequence[Floats], weights: Sequence[Floats], periods: int) -> tuple[Floats, Floats]:
+    """Counts and sums of equally many jobs each, run after run."""
+    counts, sums = [], []
+    for run, weight in zip(runs, weights, strict=True):
+        period = np.arange(len(run)) * periods // len(run)
+        counts.append(np.bincount(period, weight, periods))
+        sums.append(np.column_stack([np.bincount(period, weight * column, periods) for column in run.T]))
+    return np.concatenate(counts), np.concatenate(sums)
+
+
+def _correlation(counts: Floats, sums: Floats) -> float:
+    """The largest correlation of neighbours among the deviations of each mean, and of the first two columns' ratio."""
+    left = [column - counts * (column.sum() / max(counts.sum(), 1e-300)) for column in sums.T]
+    if sums.shape[1] > 1 and sums[:, 1].sum():
+        left.append(sums[:, 0] - sums[:, 1] * (sums[:, 0].sum() / sums[:, 1].sum()))
+    return max(_lag_one(column) for column in left)
+
+
+def _lag_one(values: Floats) -> float:
+    centred = values - values.mean()
+    spread = float(centred @ centred)
+    return float(centred[1:] @ centred[:-1]) / spread if spread > 0 else 0.0

@@ -1,0 +1,70 @@
+"""What counts as independent, and that intervals over it contain the truth about as often as they say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analysis.compare import compare_runs, mean_interval
+from analysis.units import PERIODS, student, units_of
+from tests.coverage import long_runs, queue, short_runs
+
+
+@pytest.mark.parametrize(("degrees", "table"), [(4, 2.7764), (9, 2.2622), (15, 2.1314), (120, 1.9799)])
+def test_student(degrees: int, table: float) -> None:
+    """The values of the printed tables."""
+    assert student(degrees) == pytest.approx(table, abs=1e-3)
+
+
+def test_runs_are_units() -> None:
+    """Five runs, means 1 to 5: 3 times or over exp(2.776 x sqrt(2.5 / 5) / 3), symmetric in the logarithm."""
+    interval = mean_interval([np.full(10, float(mean)) for mean in (1, 2, 3, 4, 5)])
+    assert interval.value == 3
+    factor = np.exp(2.776 * np.sqrt(2.5 / 5) / 3)
+    assert (interval.low, interval.high) == pytest.approx((3 / factor, 3 * factor), rel=1e-3)
+
+
+def test_a_short_busy_run_gives_no_interval() -> None:
+    """1,000 jobs of a busy queue are one excursion, or none: there is nothing to resample."""
+    first, second = queue(np.random.default_rng(3), 0.9, 1000)
+    assert not mean_interval([first]).is_known
+    paired = compare_runs([second], [first])
+    assert (paired.ratio.is_known, paired.over) == (False, "")
+    assert paired.ratio.value == pytest.approx(second.mean() / first.mean())
+
+
+def test_a_long_run_is_cut_into_periods() -> None:
+    """Independent values: periods of equally many, and an interval of about the width of one over the values."""
+    values = np.random.default_rng(4).exponential(10.0, 20_000)
+    units = units_of([values[:, None]])
+    assert units is not None
+    assert (len(units.counts), units.words) == (PERIODS, "8 periods of the run")
+    interval = mean_interval([values])
+    assert interval.low < 10 < interval.high
+    assert interval.high - interval.low == pytest.approx(4 * 10 / np.sqrt(20_000), rel=0.5)
+
+
+def test_chosen_jobs_count_in_the_period_they_are_in() -> None:
+    """Half of the jobs wait twice as long, the others half: each class has its own ratio."""
+    base = np.random.default_rng(5).exponential(10.0, 20_000)
+    wide = np.arange(base.size) % 2 == 0
+    other = base * np.where(wide, 2.0, 0.5)
+    for mask, ratio in ((wide, 2.0), (~wide, 0.5)):
+        paired = compare_runs([other], [base], [mask])
+        assert (paired.ratio.low, paired.ratio.value, paired.ratio.high) == pytest.approx((ratio, ratio, ratio))
+        assert paired.pairs == 10_000
+
+
+def test_coverage_of_several_runs() -> None:
+    """Five runs of a busy queue: nominal 95 %; the whole table is printed by ``python -m tests.coverage``."""
+    found = short_runs(0.7, 300, 5, 200)
+    assert found.mean_given == found.ratio_given == 200
+    assert 0.88 <= found.mean_held / 200 <= 0.99
+    assert 0.90 <= found.ratio_held / 200 <= 0.99
+
+
+def test_coverage_of_one_long_run() -> None:
+    """20,000 jobs at a load of 0.7: most workloads get an interval, and it holds."""
+    found = long_runs(0.7, 20_000, 100)
+    assert found.ratio_given >= 50
+    assert found.ratio_held / found.ratio_given >= 0.88
