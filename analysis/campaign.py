@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from analysis.errors import AnalysisError
+from analysis.rows import Row, read_rows
+from inputs.files import parse_json, read_file
+from inputs.limits import InputError, shown
 
 NAMES = ("workload", "platform", "policy", "engine", "model", "seed")
 """Columns that identify the run of a row."""
@@ -80,8 +81,8 @@ class CampaignResults:
     def record(self, row: RunRow) -> dict[str, Any]:
         """Contents of a run's ``run.json``; ``{}`` where it has none."""
         try:
-            data = json.loads((self.path(row) / "run.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            data = parse_json(read_file(self.path(row) / "run.json"))
+        except InputError:
             return {}
         return data if isinstance(data, dict) else {}
 
@@ -95,17 +96,10 @@ def read_campaign(folder: Path) -> CampaignResults:
         It has no ``summary.csv``, or one without runs or of another form.
     """
     path = folder / "summary.csv"
-    try:
-        with path.open(encoding="utf-8", newline="") as stream:
-            rows = list(csv.DictReader(stream))
-    except OSError as error:
-        raise AnalysisError(f"{path}: cannot be read ({error.strerror}); expected a campaign's folder") from None
+    rows = list(read_rows(path, (*NAMES, "run", "jobs"), "expected a campaign's folder"))
     if not rows:
         raise AnalysisError(f"{path}: the campaign has no finished run")
-    missing = [name for name in (*NAMES, "run") if name not in rows[0]]
-    if missing:
-        raise AnalysisError(f"{path}, line 1: no column {missing[0]!r}")
-    return CampaignResults(folder, tuple(_row(path, number, row) for number, row in enumerate(rows, start=2)))
+    return CampaignResults(folder, tuple(map(_row, rows)))
 
 
 def baseline_of(policies: Sequence[str]) -> str:
@@ -113,11 +107,10 @@ def baseline_of(policies: Sequence[str]) -> str:
     return next((name for name in ("sjf-easy", "easy") if name in policies), policies[0])
 
 
-def _row(path: Path, line: int, row: dict[str, str]) -> RunRow:
-    try:
-        figures = {
-            name: float(text) if text else math.nan for name, text in row.items() if name not in NAMES and name != "run"
-        }
-    except (ValueError, TypeError):
-        raise AnalysisError(f"{path}, line {line}: expected numbers in the columns after {NAMES[-1]!r}") from None
+def _row(row: Row) -> RunRow:
+    if Path(row["run"]).name != row["run"] or row["run"] == "..":
+        raise AnalysisError(f"{row.path}, line {row.line}: 'run' must name a folder here, got {shown(row['run'])}")
+    figures = {name: row.number(name) for name in row.cells if name not in NAMES and name != "run"}
+    if not math.isfinite(figures["jobs"]):
+        raise AnalysisError(f"{row.path}, line {row.line}: column 'jobs' must hold a count")
     return RunRow(**{name: row[name] for name in NAMES}, figures=figures, run=row["run"])

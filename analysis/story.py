@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from analysis.errors import AnalysisError
+from analysis.rows import read_rows
 from analysis.tables import Floats, JobTable, read_run
 
 SHOWN_ESTIMATES = 6
@@ -60,24 +60,17 @@ _WORDS = {
 }
 
 
+REASON_COLUMNS = ("job_id", "workload_name", "time_s", "role", "binding", "estimate_s", "blocker")
+
+
 def read_reasons(folder: Path, job_id: str, workload: str) -> list[Reason]:
     """Read one job's rows of ``reasons.csv``; raise :class:`AnalysisError` where the run kept none."""
     path = folder / "reasons.csv"
-    try:
-        with path.open(encoding="utf-8", newline="") as stream:
-            return [
-                Reason(
-                    float(row["time_s"]),
-                    row["role"],
-                    row["binding"],
-                    float(row["estimate_s"] or "nan"),
-                    row["blocker"],
-                )
-                for row in csv.DictReader(stream)
-                if row["job_id"] == job_id and row["workload_name"] == workload
-            ]
-    except OSError:
-        raise AnalysisError(f"{folder}: the run kept no reasons ({path.name}); repeat it with --explain") from None
+    return [
+        Reason(row.number("time_s"), row["role"], row["binding"], row.number("estimate_s"), row["blocker"])
+        for row in read_rows(path, REASON_COLUMNS, f"repeat the run with --explain ({folder} kept no reasons)")
+        if row["job_id"] == job_id and row["workload_name"] == workload
+    ]
 
 
 def first_promises(folder: Path) -> tuple[Floats, Floats]:
@@ -94,11 +87,10 @@ def first_promises(folder: Path) -> tuple[Floats, Floats]:
     path = folder / "reasons.csv"
     if not path.exists():
         raise AnalysisError(f"{folder}: the run kept no reasons ({path.name}); repeat it with --explain")
-    with path.open(encoding="utf-8", newline="") as stream:
-        for row in csv.DictReader(stream):
-            job = place.get((row["workload_name"], row["job_id"]))
-            if job is not None and row["binding"] and row["estimate_s"]:
-                promised.setdefault(job, float(row["estimate_s"]))
+    for row in read_rows(path, REASON_COLUMNS, "repeat the run with --explain"):
+        job = place.get((row["workload_name"], row["job_id"]))
+        if job is not None and row["binding"] and row["estimate_s"]:
+            promised.setdefault(job, row.number("estimate_s"))
     rows = np.array([job for job in promised if table.executed[job]], dtype=np.intp)
     promises = np.array([promised[job] for job in rows.tolist()], dtype=np.float64)
     return promises - table.submit_s[rows], table.wait_s[rows]
@@ -215,10 +207,9 @@ def _rejection(folder: Path, job_id: str, workload: str) -> str:
     path = folder / "rejections.csv"
     if not path.exists():
         return ""
-    with path.open(encoding="utf-8", newline="") as stream:
-        for row in csv.DictReader(stream):
-            if row["job_id"] == job_id and row["workload_name"] == workload:
-                return row["reason"]
+    for row in read_rows(path, ("job_id", "workload_name", "reason"), "expected the results of a run"):
+        if row["job_id"] == job_id and row["workload_name"] == workload:
+            return row["reason"]
     return ""
 
 

@@ -8,8 +8,6 @@ their slices in ``batsim_jobs.csv``.
 
 from __future__ import annotations
 
-import csv
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.errors import AnalysisError
+from analysis.rows import read_lines
+from inputs.files import parse_json, read_file
+from inputs.limits import HOSTS, shown
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -285,7 +286,7 @@ def read_jobs(path: Path) -> JobTable:
 def read_machine(path: Path) -> MachineInfo:
     """Read ``machine.json`` (members ``nodes`` and ``storages``); raise :class:`AnalysisError` when it is malformed."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = parse_json(read_file(path))
         return MachineInfo(
             tuple(Host(int(item["id"]), str(item["name"])) for item in data["nodes"]),
             tuple(Host(int(item["id"]), str(item["name"]), int(item["capacity_bytes"])) for item in data["storages"]),
@@ -299,7 +300,10 @@ def parse_intervals(text: str) -> list[int]:
     ids: list[int] = []
     for part in text.split():
         first, _, last = part.partition("-")
-        ids.extend(range(int(first), int(last or first) + 1))
+        begin, end = int(first), int(last or first)
+        if len(ids) + end - begin >= HOSTS.value:
+            raise AnalysisError(f"the machines {shown(text)}: {HOSTS.text()}")
+        ids.extend(range(begin, end + 1))
     return ids
 
 
@@ -339,32 +343,28 @@ def _with_allocations(table: JobTable, path: Path) -> JobTable:
     )
 
 
+MISSING = "expected the results of a run"
+"""What errors add about a table that cannot be read."""
+
+
 def _header(path: Path) -> list[str]:
-    with path.open(encoding="utf-8", newline="") as stream:
-        return next(csv.reader(stream), [])
+    return next(read_lines(path, MISSING), (1, []))[1]
 
 
 def _read_columns(path: Path, names: Sequence[str], optional: Sequence[str] = ()) -> dict[str, list[str]]:
     """Read columns by name; of the optional ones those that are there, the others are empty."""
-    try:
-        stream = path.open(encoding="utf-8", newline="")
-    except OSError as error:
-        raise AnalysisError(f"{path}: cannot be read ({error.strerror}); expected the results of a run") from error
-    with stream:
-        reader = csv.reader(stream)
-        header = next(reader, [])
-        header = [next((new for new, old in OLD_NAMES.items() if old == name), name) for name in header]
-        missing = [name for name in names if name not in header]
-        if missing:
-            raise AnalysisError(f"{path}, line 1: no column {missing[0]!r}; found {', '.join(header) or 'nothing'}")
-        present = [*names, *(name for name in optional if name in header)]
-        places = [header.index(name) for name in present]
-        columns: list[list[str]] = [[] for _ in present]
-        for fields in reader:
-            if len(fields) != len(header):
-                raise AnalysisError(f"{path}, line {reader.line_num}: expected {len(header)} fields, got {len(fields)}")
-            for column, place in zip(columns, places, strict=True):
-                column.append(fields[place])
+    lines = read_lines(path, MISSING)
+    header = [next((new for new, old in OLD_NAMES.items() if old == name), name) for name in next(lines, (1, []))[1]]
+    missing = [name for name in names if name not in header]
+    if missing:
+        found = shown(", ".join(header) or "nothing", 400)
+        raise AnalysisError(f"{path}, line 1: no column {missing[0]!r}; found {found}")
+    present = [*names, *(name for name in optional if name in header)]
+    places = [header.index(name) for name in present]
+    columns: list[list[str]] = [[] for _ in present]
+    for _, fields in lines:
+        for column, place in zip(columns, places, strict=True):
+            column.append(fields[place])
     return {name: [] for name in optional} | dict(zip(present, columns, strict=True))
 
 

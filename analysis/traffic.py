@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from analysis.errors import AnalysisError
+from analysis.rows import Row, read_rows
 from analysis.tables import Floats
 from analysis.timelines import Steps, steps
 
@@ -78,7 +78,7 @@ def read_transfers(folder: Path) -> dict[str, Transfers]:
         if job not in phases:
             continue
         together = sum(float(phases[job][name]) for name in KINDS[kind])
-        entry = (float(row["starting_time"]), float(row["finish_time"]), together / counts[job, kind])
+        entry = (row.number("starting_time"), row.number("finish_time"), together / counts[job, kind])
         columns[kind].append(entry)
     return {
         kind: Transfers(*(np.array(column, dtype=np.float64) for column in zip(*entries, strict=True)))
@@ -102,21 +102,17 @@ def read_io_times(folder: Path) -> IoTimes:
     """Sum up where the jobs' time went; :class:`AnalysisError` where ``jobs.csv`` does not contain it."""
     rows = _phases(folder)
     names = ("stage_in_s", "compute_s", "checkpoint_s", "drain_s", "stage_out_s")
-    return IoTimes(*(sum(float(row[name]) for row in rows) for name in names))
+    return IoTimes(*(sum(row.number(name) for row in rows) for name in names))
 
 
-def _phases(folder: Path) -> list[dict[str, str]]:
+def _phases(folder: Path) -> list[Row]:
     """Rows of the jobs that ran in phases."""
     path = folder / "jobs.csv"
     rows = _rows(path)
-    if rows and "stage_in_s" not in rows[0]:
+    if rows and "stage_in_s" not in rows[0].cells:
         raise AnalysisError(f"{path}: no column 'stage_in_s'; only IO-Aware runs have it")
     return [row for row in rows if row["stage_in_s"]]
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
-    try:
-        with path.open(encoding="utf-8", newline="") as stream:
-            return list(csv.DictReader(stream))
-    except OSError as error:
-        raise AnalysisError(f"{path}: cannot be read ({error.strerror}); only IO-Aware runs have it") from None
+def _rows(path: Path) -> list[Row]:
+    return list(read_rows(path, (), "only IO-Aware runs have it"))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from experiments.errors import SpecError
+from inputs.limits import RUNS
 
 if TYPE_CHECKING:
     from experiments.pool import Executor
@@ -36,6 +37,13 @@ def add_common(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help=f"folder of the results (under {RESULTS}/)")
     add_rerun(parser)
+
+
+def add_max_runs(parser: argparse.ArgumentParser) -> None:
+    """Add how many runs a campaign may have."""
+    parser.add_argument(
+        RUNS.option, type=positive, default=RUNS.most, metavar="N", help="refuse campaigns of more runs (%(default)s)"
+    )
 
 
 def add_rerun(parser: argparse.ArgumentParser) -> None:

@@ -20,13 +20,20 @@ from experiments.pool import Executor
 from experiments.runner import Outcome, run_all
 from experiments.single import Task
 from experiments.spec import Campaign, RunSpec
+from inputs.limits import RUNS
 
 FAILURES = 1
 """Exit code when a run failed."""
 
 
 def run_campaign(
-    campaign: Campaign, root: Path, executor: Executor[Task], console: Console, *, rerun: bool = False
+    campaign: Campaign,
+    root: Path,
+    executor: Executor[Task],
+    console: Console,
+    *,
+    rerun: bool = False,
+    max_runs: int = RUNS.most,
 ) -> int:
     """Run a campaign and show its results; return the exit code.
 
@@ -40,10 +47,12 @@ def run_campaign(
         The user stopped it.
     """
     with results_folder(root):
-        return _run_campaign(campaign, root, executor, console, rerun=rerun)
+        return _run_campaign(campaign, root, executor, console, rerun, max_runs)
 
 
-def _run_campaign(campaign: Campaign, root: Path, executor: Executor[Task], console: Console, *, rerun: bool) -> int:
+def _run_campaign(
+    campaign: Campaign, root: Path, executor: Executor[Task], console: Console, rerun: bool, max_runs: int
+) -> int:
     simulator = simulator_command(campaign.engine, campaign.transport, campaign.image)
 
     def note(text: str) -> None:
@@ -54,7 +63,7 @@ def _run_campaign(campaign: Campaign, root: Path, executor: Executor[Task], cons
         (model.label, seed): inputs.pairs(campaign.workloads, campaign.platforms, model, seed)
         for model, seed in itertools.product(campaign.models, campaign.seeds)
     }
-    runs = expand(campaign, pairs)
+    runs = expand(campaign, pairs, max_runs)
     for run in runs:
         inputs.check_described(run.workload, run.model)
     tasks = [Task(run, root, campaign.tau_s, simulator, campaign.explain, campaign.uncontended) for run in runs]

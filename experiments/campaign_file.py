@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import itertools
-import tomllib
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from experiments import sessions
 from experiments.errors import SpecError
+from experiments.grid import refuse_too_many
 from experiments.spec import (
     DEFAULT_TAU_S,
     Campaign,
@@ -23,6 +24,8 @@ from experiments.spec import (
     Transport,
     WorkloadSpec,
 )
+from inputs.files import parse_toml, read_file, text_of
+from inputs.limits import DESCRIPTION_BYTES, NAME, RUNS, InputError, check_name, shown
 from schedulers.errors import OptionError
 from schedulers.jobmodels import make_model
 from schedulers.options import show
@@ -57,20 +60,30 @@ def _text(help: str, default: str = "") -> Key:
     return Key(lambda value: isinstance(value, str) and bool(value), "a text", help, default)
 
 
+def _name(help: str, default: str) -> Key:
+    def check(value: Any) -> bool:
+        try:
+            return isinstance(value, str) and bool(check_name("", value))
+        except InputError:
+            return False
+
+    return Key(check, f"a text of 1 to {NAME.value} printable characters on one line", help, default)
+
+
 def _flag(help: str, default: str = "false") -> Key:
     return Key(lambda value: isinstance(value, bool), "true or false", help, default)
 
 
 def _whole(help: str = "", default: str = "") -> Key:
     def check(value: Any) -> bool:
-        return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
 
-    return Key(check, "a whole number >= 0", help, default)
+    return Key(check, "a whole number >= 0 of at most 63 bits", help, default)
 
 
 def _positive(help: str, default: str) -> Key:
     def check(value: Any) -> bool:
-        return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+        return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e300
 
     return Key(check, "a number > 0", help, default)
 
@@ -106,7 +119,7 @@ def _models(help: str, default: str) -> Key:
 
 
 CAMPAIGN_KEYS: dict[str, Key] = {
-    "name": _text("name of the campaign", "the file's"),
+    "name": _name("name of the campaign", "the file's"),
     "workload": _tables("workloads, see below"),
     "platform": _tables("machines, see below", "the thesis machine"),
     "policy": _tables("policies, see below"),
@@ -126,25 +139,25 @@ CAMPAIGN_KEYS: dict[str, Key] = {
 }
 WORKLOAD_KEYS: dict[str, Key] = {
     "source": _text("file, pattern, archive member, generator or public log, as on the command line"),
-    "name": _text("name in the results", "the file's"),
+    "name": _name("name in the results", "the file's"),
     "seed": _whole("seed of generators and of the burst-buffer model", "the run's seed"),
     "convert": _table("options of the conversion of logs, see below"),
 }
 PLATFORM_KEYS: dict[str, Key] = {
     "source": _text("built-in name, description (.toml), SimGrid XML, or auto: one that fits the workload"),
-    "name": _text("name in the results", "the file's"),
+    "name": _name("name in the results", "the file's"),
 }
 POLICY_KEYS: dict[str, Key] = {
     "policy": _text("name of a policy"),
-    "label": _text("name in the results", "policy and given options"),
+    "label": _name("name in the results", "policy and given options"),
     "options": _table("options of the policy; a list of values is a range, and ranges are combined"),
     "session": _table("settings of the session, see below"),
     "literal": _flag("whether this policy follows the published experiment to the letter", "thesis_literal"),
 }
 
 
-def read_campaign(path: Path) -> Campaign:
-    """Read a campaign file.
+def read_campaign(path: Path, most: int = RUNS.most) -> Campaign:
+    """Read a campaign file with at most ``most`` runs on each workload and platform.
 
     Raises
     ------
@@ -152,20 +165,21 @@ def read_campaign(path: Path) -> Campaign:
         The file is missing, no TOML, or holds something that is not understood (named with its place).
     """
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SpecError(f"{path}: cannot be read as a campaign file: {error}") from None
-    return parse_campaign(text, str(path), path.parent, path.stem)
+        text = text_of(read_file(path, DESCRIPTION_BYTES))
+    except InputError as error:
+        raise SpecError(f"{path}: {error}; expected a campaign file") from None
+    return parse_campaign(text, str(path), path.parent, path.stem, most)
 
 
-def parse_campaign(text: str, where: str, folder: Path, stem: str = "campaign") -> Campaign:
+def parse_campaign(text: str, where: str, folder: Path, stem: str = "campaign", most: int = RUNS.most) -> Campaign:
     """Read a campaign from its text; file names in it are relative to ``folder``."""
     try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise SpecError(f"{where}: not TOML: {error}") from None
+        data = parse_toml(text)
+    except InputError as error:
+        raise SpecError(f"{where}: {error}") from None
     _check(data, CAMPAIGN_KEYS, where, needed=("workload", "policy"))
     literal = data.get("thesis_literal", False)
+    refuse_too_many(_count(data), most, where)
     return Campaign(
         name=data.get("name", stem),
         workloads=_each(data["workload"], _workload, f"{where}: workload", folder),
@@ -190,6 +204,21 @@ def parse_campaign(text: str, where: str, folder: Path, stem: str = "campaign") 
         explain=data.get("explain", False),
         uncontended=data.get("uncontended", True),
     )
+
+
+def _count(data: dict[str, Any]) -> int:
+    """Runs of a campaign if each source were one workload: counted before ranges are combined."""
+    policies = sum(_combinations(table.get("options")) for table in data["policy"])
+    models = sum(
+        _combinations(item.get("options") if isinstance(item, dict) else {}) for item in data.get("models", [{}])
+    )
+    others = math.prod(len(data.get(key, [0])) for key in ("workload", "platform", "seeds"))
+    return policies * models * others
+
+
+def _combinations(options: Any) -> int:
+    ranges = options.values() if isinstance(options, dict) else ()
+    return math.prod(len(value) for value in ranges if isinstance(value, list))
 
 
 def _each(tables: list[dict[str, Any]], read: Callable[..., T], where: str, folder: Path) -> tuple[T, ...]:
@@ -287,9 +316,9 @@ def _check(table: dict[str, Any], known: dict[str, Key], where: str, needed: Seq
         if key not in known:
             near = difflib.get_close_matches(key, known, 1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
-            raise SpecError(f"{where}: unknown key {key!r}{hint}; known keys: {', '.join(known)}")
+            raise SpecError(f"{where}: unknown key {shown(key)}{hint}; known keys: {', '.join(known)}")
         if not known[key].check(value):
-            raise SpecError(f"{where}: {key!r} must be {known[key].words}, got {value!r}")
+            raise SpecError(f"{where}: {key!r} must be {known[key].words}, got {shown(value)}")
     for key in needed:
         if key not in table:
             raise SpecError(f"{where}: the key {key!r} is missing; known keys: {', '.join(known)}")

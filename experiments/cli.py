@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from experiments import signals
-from experiments.arguments import RESULTS, Parser, add_common, executor_of
+from experiments.arguments import RESULTS, Parser, add_common, add_max_runs, executor_of
 from experiments.errors import Interrupted, SpecError
 from experiments.spec import (
     DEFAULT_TAU_S,
@@ -71,7 +71,7 @@ def _campaign_command(arguments: Sequence[str]) -> int:
     path: Path = options.campaign or DEMO
     if path.suffix != ".toml":
         raise SpecError(f"expected a campaign file (.toml) or one of {', '.join(COMMANDS)}, got {str(path)!r}")
-    return _run(read_campaign(path), options.out or RESULTS / path.stem, options)
+    return _run(read_campaign(path, options.max_runs), options.out or RESULTS / path.stem, options)
 
 
 def _run_command(arguments: Sequence[str]) -> int:
@@ -84,7 +84,7 @@ def _run(campaign: Campaign, out: Path, options: argparse.Namespace) -> int:
     from experiments.campaign import run_campaign
 
     console = Console() if sys.stdout.isatty() else Console(width=160, force_terminal=False)
-    return run_campaign(campaign, out, executor_of(options), console, rerun=options.rerun)
+    return run_campaign(campaign, out, executor_of(options), console, rerun=options.rerun, max_runs=options.max_runs)
 
 
 def _explain_command(arguments: Sequence[str]) -> int:
@@ -279,6 +279,7 @@ def campaign_parser() -> argparse.ArgumentParser:
     parser = Parser(prog="run_experiments.py", usage=USAGE, description="Repeat scheduling experiments and compare.")
     parser.add_argument("campaign", nargs="?", type=Path, metavar="CAMPAIGN.toml", help="default: the demo campaign")
     add_common(parser)
+    add_max_runs(parser)
     return parser
 
 
@@ -423,6 +424,7 @@ def run_parser() -> argparse.ArgumentParser:
     )
     add("--no-plots", dest="plots", action="store_false", help="draw no figures")
     add_common(parser)
+    add_max_runs(parser)
     return parser
 
 

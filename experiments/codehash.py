@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 """Folder of our packages."""
 
-PACKAGES = ("schedulers", "platforms", "workloads", "simulator", "experiments", "analysis")
+PACKAGES = ("inputs", "schedulers", "platforms", "workloads", "simulator", "experiments", "analysis")
 
 NOT_FOLLOWED = frozenset(
     {

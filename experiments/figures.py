@@ -44,8 +44,8 @@ def draw(runs: Sequence[RunSpec], root: Path, tau_s: float) -> list[Path]:
         runs_of = _waits(chosen, tables)
         waits = {label: np.concatenate(found) for label, found in runs_of.items()}
         first = [run for run in chosen if (run.workload, run.seed) == (chosen[0].workload, chosen[0].seed)]
-        name = first[0].workload.name
-        shown = {run.policy.label: tables[run.id] for run in first}
+        name = _plain(first[0].workload.name)
+        shown = {_plain(run.policy.label): tables[run.id] for run in first}
         axes = {
             "waiting-time": bars(runs_of, title="Mean waiting time"),
             "waiting-time-distribution": boxen(waits, title="Waiting time of all jobs"),
@@ -70,7 +70,7 @@ def _of_run(run: RunSpec, table: JobTable, files: Path, folder: Path) -> list[Pa
 
     label = slug(run.policy.label)
     axes: dict[str, Axes] = {}
-    title = f"{run.policy.label} on {run.workload.name}"
+    title = _plain(f"{run.policy.label} on {run.workload.name}")
     if 0 < len(table) <= GANTT_JOBS:
         axes[f"gantt-{label}"] = gantt(table, title=title)
     if run.model.name == "io":
@@ -81,10 +81,16 @@ def _of_run(run: RunSpec, table: JobTable, files: Path, folder: Path) -> list[Pa
     return [save(ax, folder / stem)[0] for stem, ax in axes.items()]
 
 
+def _plain(name: str) -> str:
+    """A name that Matplotlib draws as it is: ``$`` would begin a formula."""
+    return name.replace("$", r"\$")
+
+
 def _waits(runs: Sequence[RunSpec], tables: dict[str, JobTable]) -> dict[str, list[Floats]]:
     """Waiting times of each policy's runs, each in order of submission."""
     found: dict[str, list[Floats]] = {}
     for run in runs:
         table = tables[run.id]
-        found.setdefault(run.policy.label, []).append(table.wait_s[np.argsort(table.submit_s, kind="stable")])
+        waits = table.wait_s[np.argsort(table.submit_s, kind="stable")]
+        found.setdefault(_plain(run.policy.label), []).append(waits)
     return found

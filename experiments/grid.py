@@ -14,6 +14,7 @@ from analysis.names import slug
 from experiments import policies, provenance, sessions
 from experiments.errors import SpecError
 from experiments.spec import Campaign, PolicySpec, Prepared, RunSpec
+from inputs.limits import RUNS, check_name
 
 DIGEST_CHARACTERS = 8
 
@@ -21,6 +22,7 @@ DIGEST_CHARACTERS = 8
 def expand(
     campaign: Campaign,
     workloads: Mapping[tuple[str, int], Sequence[tuple[Prepared, Prepared]]],
+    most: int = RUNS.most,
 ) -> tuple[RunSpec, ...]:
     """List the runs of a campaign: workloads outermost, then models, seeds, policies.
 
@@ -30,13 +32,19 @@ def expand(
         What is requested.
     workloads
         For each model (its label) and seed the (workload, platform) pairs to run, already prepared.
+    most
+        Most runs.
 
     Raises
     ------
     SpecError
-        Two runs would be the same.
+        Two runs would be the same, or there would be too many.
+    InputError
+        A name is not fit for tables, charts and file names.
     """
     labelled = with_labels(campaign.policies)
+    refuse_too_many(len(labelled) * sum(map(len, workloads.values())), most, f"campaign {campaign.name!r}")
+    _check_names(labelled, workloads)
     resolved = [(spec, policies.settings(spec) | sessions.complete(spec)) for spec in labelled]
     runs: list[RunSpec] = []
     for model, seed in itertools.product(campaign.models, campaign.seeds):
@@ -62,6 +70,22 @@ def expand(
     if twice:
         raise SpecError(f"the campaign has the same run twice: {twice[0]}; give each workload, policy and seed once")
     return tuple(runs)
+
+
+def refuse_too_many(runs: int, most: int, where: str) -> None:
+    """Raise :class:`SpecError` where a campaign has more than ``most`` runs."""
+    if runs > most:
+        raise SpecError(f"{where} {RUNS.error.format(got=runs, most=f'{most:,}', option=RUNS.option)}")
+
+
+def _check_names(
+    labelled: Sequence[PolicySpec], workloads: Mapping[tuple[str, int], Sequence[tuple[Prepared, Prepared]]]
+) -> None:
+    for spec in labelled:
+        check_name("the label of a policy", spec.label)
+    for workload, platform in itertools.chain.from_iterable(workloads.values()):
+        check_name("the name of a workload", workload.name)
+        check_name("the name of a platform", platform.name)
 
 
 def with_labels(specs: Sequence[PolicySpec]) -> list[PolicySpec]:

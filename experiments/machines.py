@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import lzma
 from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.errors import SpecError
 from experiments.spec import PlatformSpec
+from inputs.files import read_file, text_of
+from inputs.limits import InputError
 from platforms.annotate import annotate, states_paths
 from platforms.catalogue import builtin_files, describe, resolve_platform
 from platforms.description import read_description
@@ -97,9 +98,12 @@ def load(spec: PlatformSpec) -> Machine:
 
 
 def _text(source: str) -> str:
-    if source.endswith(".xz"):
-        return lzma.decompress(Path(source).read_bytes()).decode()
-    return resolve_platform(source)
+    if not source.endswith(".xz"):
+        return resolve_platform(source)
+    try:
+        return text_of(read_file(source))
+    except InputError as error:
+        raise PlatformError(f"the platform file {error}", source) from None
 
 
 def _with_paths(xml: str, source: str) -> tuple[str, tuple[str, ...]]:

@@ -17,6 +17,7 @@ from experiments import campaign_file, cli
 from experiments.codehash import ROOT
 from experiments.sessions import SETTINGS
 from experiments.summary import OTHER_CODE, TIMINGS
+from inputs.limits import LIMITS
 from platforms import __main__ as platforms_cli
 from schedulers import __main__ as schedulers_cli
 from schedulers import durable
@@ -46,8 +47,27 @@ def pages() -> dict[str, str]:
         "models.md": models(),
         "job-fields.md": job_fields(),
         "metrics.md": metrics(),
+        "limits.md": limits(),
     }
     return {name: NOTE + text for name, text in made.items()}
+
+
+def limits() -> str:
+    """What the limits are, how to change them, what their errors say."""
+    rows = [
+        (one.what, f"{one.most:,} {one.unit}", f"`{one.option}`" if one.option else "fixed", f"... {one.text('N')}")
+        for one in LIMITS
+    ]
+    return (
+        "# Limits of input\n\nWhat is read from outside is bounded, so that a damaged or hostile file ends a command "
+        "with one line and exit code 2, without filling the memory. Options in capitals are environment variables: a "
+        "whole number above 0.\n\n"
+        + _table(("what", "limit", "option", "the error says"), rows)
+        + "\nOnly regular files are read: a folder, a pipe, a device or a socket is refused by what it is. Compressed "
+        "files are unpacked as streams. XML may declare no entities, and no encoding but those that expat knows; "
+        "nothing outside the file is fetched. A name in results is text for tables, charts and file names; what is not "
+        "safe in a file name is replaced there, and long names end with their checksum.\n"
+    )
 
 
 def commands() -> str:

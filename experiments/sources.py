@@ -5,7 +5,6 @@ from __future__ import annotations
 import fnmatch
 import glob
 import re
-import tarfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +12,8 @@ from pathlib import Path
 
 from experiments.errors import SpecError
 from experiments.spec import WorkloadSpec
+from inputs.files import members
+from inputs.limits import InputError
 from workloads.files import content_suffix, decompress, plain_name, read_bytes
 from workloads.load import load_log
 from workloads.swf import SwfLog, parse_swf
@@ -112,17 +113,13 @@ def with_names(sources: Sequence[Source]) -> list[Source]:
 def _members(spec: WorkloadSpec) -> list[Source]:
     archive, _, pattern = spec.source.partition(MEMBER)
     try:
-        with tarfile.open(archive) as tar:
-            found = []
-            for member in tar:
-                name = member.name.removeprefix("./")
-                if member.isfile() and (fnmatch.fnmatch(name, pattern) or fnmatch.fnmatch(name, f"*/{pattern}")):
-                    stream = tar.extractfile(member)
-                    assert stream is not None, "a regular file has content"
-                    found.append(Source(f"{archive}{MEMBER}{name}", plain_name(Path(name)), spec, stream.read()))
-            return found
-    except (OSError, tarfile.TarError, EOFError) as error:
-        raise SpecError(f"workload {spec.source!r}: cannot read the archive {archive!r}: {error}") from None
+        return [
+            Source(f"{archive}{MEMBER}{name}", plain_name(Path(name)), spec, read())
+            for name, read in members(archive)
+            if fnmatch.fnmatch(name, pattern) or fnmatch.fnmatch(name, f"*/{pattern}")
+        ]
+    except InputError as error:
+        raise SpecError(f"workload {spec.source!r}: the archive {archive!r} {error}") from None
 
 
 def _name(text: str) -> str:

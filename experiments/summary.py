@@ -12,6 +12,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from analysis.metrics import Summary, mean, summarise
 from analysis.tables import read_run
@@ -89,10 +90,10 @@ def _several(workloads: Sequence[str]) -> str:
 
 
 def _print_figures(console: Console, rows: Sequence[Row], labels: Sequence[str], title: str) -> None:
-    table = Table(title=title, title_justify="left", header_style="bold")
+    table = Table(title=Text(title), title_justify="left", header_style="bold")
     table.add_column("", no_wrap=True)
     for label in labels:
-        table.add_column(_marked(label, rows), justify="right")
+        table.add_column(Text(_marked(label, rows)), justify="right")
     for name in (*METRICS, *TIMINGS):
         cells = []
         for label in labels:
@@ -106,13 +107,13 @@ def _print_by_workload(console: Console, rows: Sequence[Row], labels: Sequence[s
     table = Table(title="mean_waiting_time_s by workload", title_justify="left", header_style="bold")
     table.add_column("workload", no_wrap=True)
     for label in labels:
-        table.add_column(_marked(label, rows), justify="right")
+        table.add_column(Text(_marked(label, rows)), justify="right")
     name = "mean_waiting_time_s"
     for workload in workloads:
         cells = [
             _mean([row[name] for row in rows if (row["workload"], row["policy"]) == (workload, p)]) for p in labels
         ]
-        table.add_row(workload, *(shown(name, cell) for cell in cells), end_section=workload == workloads[-1])
+        table.add_row(Text(workload), *(shown(name, cell) for cell in cells), end_section=workload == workloads[-1])
     means = [_mean([row[name] for row in rows if row["policy"] == label]) for label in labels]
     table.add_row("mean", *(shown(name, value) for value in means))
     console.print(table)

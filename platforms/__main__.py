@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from inputs.files import parse_toml
+from inputs.limits import InputError
 from platforms.annotate import annotate
 from platforms.catalogue import builtin_files, checksum, describe, platform_from, resolve_platform
 from platforms.check import summary
@@ -112,8 +113,8 @@ def _overrides(texts: Sequence[str]) -> Mapping[str, Any]:
         if not key or not equals:
             raise PlatformError(f"--set: expected KEY=VALUE, got {text!r}")
         try:
-            values[key] = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
+            values[key] = parse_toml(f"value = {value}")["value"]
+        except InputError:
             values[key] = value
     return values
 

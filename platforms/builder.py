@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from inputs.limits import HOSTS
 from platforms.errors import PlatformError
 from platforms.model import Host, LinkInfo, Platform, Sharing
 from platforms.routing import ZoneRouter
@@ -26,6 +27,7 @@ class PlatformBuilder:
     """
 
     def __init__(self) -> None:
+        self._most_hosts = HOSTS.value
         self.hosts: list[Host] = []
         self.links: list[LinkInfo] = []
         self.host_points: list[Point] = []
@@ -51,6 +53,8 @@ class PlatformBuilder:
 
     def add_host(self, zone: Zone, host: Host) -> Point:
         """Create a host in a zone; its ``zone_properties`` are taken from the zones around it when all is known."""
+        if len(self.hosts) >= self._most_hosts:
+            raise PlatformError(f"the platform {HOSTS.text()}")
         point = zone.add_point(host.name, PointKind.HOST, len(self.hosts))
         self._register(point)
         self.hosts.append(host)

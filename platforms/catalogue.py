@@ -9,6 +9,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from inputs.files import read_file, text_of
+from inputs.limits import DESCRIPTION_BYTES, InputError
 from platforms.description import Description, read_description
 from platforms.errors import PlatformError
 from platforms.generate import build, generate
@@ -41,9 +43,9 @@ def describe(name: str | Path, overrides: Mapping[str, Any] | None = None) -> De
         known = ", ".join(builtin_files())
         raise PlatformError(f"no platform {str(name)!r}; give a file ending in .toml or .xml, or one of {known}")
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise PlatformError(f"cannot read the platform description: {error}", str(path)) from None
+        text = text_of(read_file(path, DESCRIPTION_BYTES))
+    except InputError as error:
+        raise PlatformError(f"the platform description {error}", str(path)) from None
     return read_description(text, str(path), builtin_files(), overrides)
 
 
@@ -55,9 +57,9 @@ def resolve_platform(name: str | Path, overrides: Mapping[str, Any] | None = Non
     if overrides:
         raise PlatformError("overrides go with descriptions, not with XML files", str(path))
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise PlatformError(f"cannot read the platform file: {error}", str(path)) from None
+        return text_of(read_file(path))
+    except InputError as error:
+        raise PlatformError(f"the platform file {error}", str(path)) from None
 
 
 def platform_from(name: str | Path, overrides: Mapping[str, Any] | None = None) -> Platform:

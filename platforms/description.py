@@ -8,12 +8,13 @@ SimGrid's units (``"1250MBps"``, ``"50us"``, ``"1Gf"``, ``"40GB"``) or numbers i
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from inputs.files import parse_toml
+from inputs.limits import HOSTS, InputError
 from platforms import units
 from platforms.errors import PlatformError
 from platforms.settings import (
@@ -32,9 +33,6 @@ from platforms.settings import (
 _BANDWIDTH = Quantity(units.BANDWIDTH)
 _LATENCY = Quantity(units.TIME, zero=True)
 _COUNT = Whole(1, 1_000_000)
-
-HOST_LIMIT = 1_000_000
-"""Largest number of hosts of a description."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +149,8 @@ class TreeCluster:
             raise ValueError(f"cluster {self.name!r}: its 'uplink' needs a 'bandwidth', and no 'count'")
         if self.levels[-1].bandwidth is None:
             raise ValueError(f"cluster {self.name!r}: its last level, the nodes, needs a 'bandwidth'")
-        if self.host_count > HOST_LIMIT:
-            raise ValueError(f"cluster {self.name!r} has {self.host_count} nodes, more than {HOST_LIMIT}")
+        if self.host_count > HOSTS.value:
+            raise ValueError(f"cluster {self.name!r} {HOSTS.text()}: {self.host_count}")
         names = [self.uplink.name, *(level.name for level in self.levels)]
         if len(set(names)) < len(names):
             raise ValueError(f"cluster {self.name!r}: its levels must have different names, got {', '.join(names)}")
@@ -301,13 +299,13 @@ def read_description(
 
 def _with_base(toml: str | Mapping[str, Any], bases: Mapping[str, Path], seen: tuple[str, ...]) -> dict[str, Any]:
     try:
-        table = dict(tomllib.loads(toml) if isinstance(toml, str) else toml)
-    except tomllib.TOMLDecodeError as error:
-        raise PlatformError(f"not TOML: {error}") from None
+        table = dict(parse_toml(toml) if isinstance(toml, str) else toml)
+    except InputError as error:
+        raise PlatformError(str(error)) from None
     base = table.pop("base", None)
     if base is None:
         return table
-    if base not in bases or base in seen:
+    if not isinstance(base, str) or base not in bases or base in seen:
         problem = "leads in a circle" if base in seen else "is not known"
         raise PlatformError(f"base: {base!r} {problem}; known: {', '.join(sorted(bases))}")
     return _merge(_with_base(bases[base].read_text(encoding="utf-8"), bases, (*seen, base)), table)

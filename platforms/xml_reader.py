@@ -10,7 +10,6 @@ SimGrid's XML reference, https://simgrid.org/doc/latest/XML_Reference.html
 
 from __future__ import annotations
 
-import lzma
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,6 +17,8 @@ from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
 
+from inputs.files import read_file
+from inputs.limits import ELEMENTS, HOSTS, InputError
 from platforms import units
 from platforms.builder import PlatformBuilder
 from platforms.cluster_spec import ClusterSpec
@@ -28,12 +29,6 @@ from platforms.xml_rules import ALIASES, CHILDREN, Attributes, check_attributes
 from platforms.zones import ROUTINGS
 from platforms.zones.base import Hop, Point, PointKind, RouteLink, Zone
 from platforms.zones.star import StarZone
-
-HOST_LIMIT = 1_000_000
-"""Most hosts of one cluster."""
-
-NESTING_LIMIT = 100
-"""Deepest nesting of elements."""
 
 
 def load_platform(path: str | Path) -> Platform:
@@ -46,11 +41,9 @@ def load_platform(path: str | Path) -> Platform:
     """
     path = Path(path)
     try:
-        data = path.read_bytes()
-        if path.suffix == ".xz":
-            data = lzma.decompress(data)
-    except (OSError, lzma.LZMAError) as error:
-        raise PlatformError(f"cannot read the platform file: {error}", str(path)) from None
+        data = read_file(path)
+    except InputError as error:
+        raise PlatformError(f"the platform file {error}", str(path)) from None
     return parse_platform(data, str(path))
 
 
@@ -109,6 +102,9 @@ class _Reader:
             raise PlatformError(message, self.source, error.lineno) from None
         except PlatformError as error:
             raise PlatformError(str(error), self.source, parser.CurrentLineNumber) from None
+        except (LookupError, ValueError) as error:  # expat asks Python for what it does not know itself
+            message = f"the encoding that the file declares is not read ({error}); write UTF-8"
+            raise PlatformError(message, self.source, 1) from None
         try:
             return self.builder.finish(self.source)
         except PlatformError as error:
@@ -119,8 +115,8 @@ class _Reader:
         parent = self.stack[-1].tag if self.stack else ""
         if tag not in CHILDREN.get(parent, ()):
             self._refuse_element(tag, parent)
-        if len(self.stack) >= NESTING_LIMIT:
-            raise PlatformError(f"elements are nested more than {NESTING_LIMIT} deep")
+        if len(self.stack) >= ELEMENTS.value:
+            raise PlatformError(ELEMENTS.text())
         check_attributes(tag, attributes)
         self.stack.append(_Open(tag, attributes))
         start = self.starts.get(tag)
@@ -350,7 +346,7 @@ def _radical(text: str, what: str) -> tuple[int, ...]:
         if match is None:
             raise PlatformError(f"{what}: attribute 'radical': expected numbers and ranges like '0-3,7', got {text!r}")
         first, last = int(match[1]), int(match[2] or match[1])
-        if len(numbers) + last - first >= HOST_LIMIT:
-            raise PlatformError(f"{what}: attribute 'radical' names more than {HOST_LIMIT} hosts")
+        if len(numbers) + last - first >= HOSTS.value:
+            raise PlatformError(f"{what}: attribute 'radical' {HOSTS.text()}")
         numbers.extend(range(first, last + 1))
     return tuple(numbers)

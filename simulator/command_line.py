@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from inputs.files import read_file, text_of
+from inputs.limits import InputError
 from simulator.errors import SimulatorInputError
 from simulator.options import BATSIM_VERSION, SimulationOptions
 
@@ -248,6 +250,6 @@ def _scheduler_text(text: str | None, path: Path | None) -> str:
     if text is not None:
         raise SimulatorInputError("--sched-cfg and --sched-cfg-file cannot be given together")
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as fault:
-        raise SimulatorInputError(f"--sched-cfg-file {str(path)!r} cannot be read: {fault}") from None
+        return text_of(read_file(path))
+    except InputError as fault:
+        raise SimulatorInputError(f"--sched-cfg-file {str(path)!r} {fault}") from None

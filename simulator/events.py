@@ -5,11 +5,12 @@ A file has one JSON object per line, such as ``{"timestamp": 10, "type": "machin
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from inputs.files import parse_json, read_file, text_of
+from inputs.limits import InputError
 from schedulers.wire.intervals import parse_intervals
 from schedulers.wire.messages import JsonObject, Notify, NotifyKind
 from simulator.errors import SimulatorInputError
@@ -69,16 +70,16 @@ def load_events(path: Path, machine_count: int, forward_unknown: bool) -> list[E
         The file cannot be read, or a line is no event; the message names file, line and field.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as fault:
-        raise SimulatorInputError(f"event file {str(path)!r} cannot be read: {fault}") from None
+        lines = text_of(read_file(path)).splitlines()
+    except InputError as fault:
+        raise SimulatorInputError(f"event file {str(path)!r}: {fault}") from None
     found = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            found.append(_event(json.loads(line), machine_count, forward_unknown))
-        except (ValueError, RecursionError) as fault:
+            found.append(_event(parse_json(line), machine_count, forward_unknown))
+        except ValueError as fault:
             raise SimulatorInputError(f"event file {str(path)!r}, line {number}: {fault}") from None
     return found
 

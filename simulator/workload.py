@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-import lzma
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from inputs.files import parse_json, read_file
+from inputs.limits import InputError
 from schedulers.wire.messages import JsonObject
 from simulator.errors import SimulatorInputError
 from simulator.fields import Fields
@@ -16,8 +14,6 @@ from simulator.profiles import read_profile
 from simulator.profiles.base import Origin
 from simulator.profiles.composed import Sequence
 from simulator.registry import Workload
-
-_UNPACKERS: dict[str, Callable[[bytes], bytes]] = {".xz": lzma.decompress, ".gz": gzip.decompress}
 
 
 def load_workload(path: str | Path, name: str = "w0") -> Workload:
@@ -37,13 +33,9 @@ def load_workload(path: str | Path, name: str = "w0") -> Workload:
     """
     file = Path(path)
     try:
-        text = _UNPACKERS.get(file.suffix, bytes)(file.read_bytes())
-    except (OSError, EOFError, lzma.LZMAError) as fault:
-        raise SimulatorInputError(f"workload {str(path)!r} cannot be read: {fault}") from None
-    try:
-        data = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
-    except (ValueError, RecursionError) as fault:
-        raise SimulatorInputError(f"workload {str(path)!r}: not valid JSON: {fault}") from None
+        data = parse_json(read_file(file), object_pairs_hook=_object, parse_constant=_constant)
+    except InputError as fault:
+        raise SimulatorInputError(f"workload {str(path)!r}: {fault}") from None
     return workload_from_object(data, name, str(file.absolute()))
 
 

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from inputs.files import number_fault, refuse_nesting
+from inputs.limits import NESTING, InputError
 from workloads.errors import WorkloadError
 from workloads.files import plain_name, read_bytes, write_bytes
 from workloads.profiles import check_profile, check_references, is_number, is_whole
@@ -117,17 +119,21 @@ def _decode(data: bytes | str, where: str) -> Any:
     try:
         text = data if isinstance(data, str) else data.decode("utf-8")
         top = json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant, parse_float=_finite)
+        if isinstance(top, dict | list):
+            refuse_nesting(top)
         _refuse_repeated(top, f"{where}: $")
     except json.JSONDecodeError as error:
         raise WorkloadError(f"not a JSON text: {error.msg} (column {error.colno})", f"{where}:{error.lineno}") from None
     except UnicodeDecodeError as error:
         raise WorkloadError(f"not a UTF-8 text (byte {error.start})", where) from None
     except RecursionError:
-        raise WorkloadError("the JSON text nests too deeply", where) from None
+        raise WorkloadError(f"the JSON text {NESTING.text()}", where) from None
+    except InputError as error:
+        raise WorkloadError(f"the JSON text {error}", where) from None
     except WorkloadError:
         raise
     except ValueError as error:
-        raise WorkloadError(f"not a JSON text: {error}", where) from None
+        raise WorkloadError(f"not a JSON text: {number_fault(error)}", where) from None
     return top
 
 

@@ -6,13 +6,13 @@ import gzip
 import lzma
 import os
 import threading
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 
+from inputs.files import PACKED, read_file, unpack
+from inputs.limits import InputError
 from workloads.errors import WorkloadError
 
-_DECOMPRESS: dict[str, Callable[[bytes], bytes]] = {".xz": lzma.decompress, ".gz": gzip.decompress}
 _COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     ".xz": lambda data: lzma.compress(data, preset=6),
     ".gz": lambda data: gzip.compress(data, mtime=0),  # no time stamp: the same content gives the same bytes
@@ -21,12 +21,12 @@ _COMPRESS: dict[str, Callable[[bytes], bytes]] = {
 
 def content_suffix(path: Path) -> str:
     """Suffix of the content itself (``.swf`` of ``log.swf.xz``), in lower case."""
-    return Path(path.stem).suffix.lower() if path.suffix.lower() in _DECOMPRESS else path.suffix.lower()
+    return Path(path.stem).suffix.lower() if path.suffix.lower() in PACKED else path.suffix.lower()
 
 
 def plain_name(path: Path) -> str:
     """File name without folder, compression suffix and content suffix (``log`` of ``folder/log.swf.xz``)."""
-    name = Path(path.stem) if path.suffix.lower() in _DECOMPRESS else Path(path.name)
+    name = Path(path.stem) if path.suffix.lower() in PACKED else Path(path.name)
     return name.stem if name.suffix.lower() in {".swf", ".json", ".txt"} else name.name
 
 
@@ -36,24 +36,20 @@ def read_bytes(path: Path) -> bytes:
     Raises
     ------
     WorkloadError
-        If the file is missing, unreadable, or not what its suffix promises.
+        If the file is missing, unreadable, larger than the limits, or not what its suffix promises.
     """
     try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise WorkloadError(f"cannot read the file: {error.strerror or error}", str(path)) from None
-    return decompress(data, path)
+        return read_file(path)
+    except InputError as error:
+        raise WorkloadError(str(error), str(path)) from None
 
 
 def decompress(data: bytes, path: Path) -> bytes:
     """Undo the compression that the suffix of ``path`` names; raise :class:`WorkloadError` if the data is not that."""
-    suffix = path.suffix.lower()
-    if suffix not in _DECOMPRESS:
-        return data
     try:
-        return _DECOMPRESS[suffix](data)
-    except (lzma.LZMAError, OSError, EOFError, zlib.error) as error:
-        raise WorkloadError(f"expected a complete {suffix} file, decompression failed: {error}", str(path)) from None
+        return unpack(data, path.suffix)
+    except InputError as error:
+        raise WorkloadError(str(error), str(path)) from None
 
 
 def write_bytes(path: Path, data: bytes) -> None:

@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from inputs.files import parse_json
+from inputs.limits import InputError
 from workloads.burst_buffer import BurstBufferModel
 from workloads.draws import Draws
 from workloads.errors import WorkloadError
@@ -254,9 +256,9 @@ def write_model(model: BurstBufferModel, path: Path) -> None:
 def read_model(path: Path) -> BurstBufferModel:
     """Read a request model; raise :class:`WorkloadError` for unknown fields or values out of range."""
     try:
-        content = json.loads(read_bytes(path))
-    except ValueError as error:
-        raise WorkloadError(f"not a JSON text: {error}", str(path)) from None
+        content = parse_json(read_bytes(path))
+    except InputError as error:
+        raise WorkloadError(str(error), str(path)) from None
     known = list(BurstBufferModel.__dataclass_fields__)
     if not isinstance(content, dict):
         raise WorkloadError(f"expected an object with some of {', '.join(known)}", str(path))

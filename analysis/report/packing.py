@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import csv
 import gzip
 import json
 import math
@@ -14,7 +13,8 @@ from typing import Any
 
 from analysis.holdings import node_spans
 from analysis.lanes import pieces
-from analysis.story import Reason, divide
+from analysis.rows import read_rows
+from analysis.story import REASON_COLUMNS, Reason, divide
 from analysis.tables import Floats, JobTable
 
 STATES = ("COMPLETED_SUCCESSFULLY", "COMPLETED_WALLTIME_REACHED", "COMPLETED_KILLED", "COMPLETED_FAILED")
@@ -103,11 +103,10 @@ def _why(table: JobTable, folder: Path) -> list[str]:
     if not path.exists():
         return []
     reasons: dict[tuple[str, str], list[Reason]] = {}
-    with path.open(encoding="utf-8", newline="") as stream:
-        for row in csv.DictReader(stream):
-            reasons.setdefault((row["workload_name"], row["job_id"]), []).append(
-                Reason(float(row["time_s"]), row["role"], row["binding"], math.nan, row["blocker"])
-            )
+    for row in read_rows(path, REASON_COLUMNS, "expected the results of a run"):
+        reasons.setdefault((row["workload_name"], row["job_id"]), []).append(
+            Reason(row.number("time_s"), row["role"], row["binding"], math.nan, row["blocker"])
+        )
     return [
         _in_words(reasons.get((workload, job), []), submit_s, start_s)
         for workload, job, submit_s, start_s in zip(

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+from inputs.files import read_file, text_of
+from inputs.limits import InputError
 from simulator.engines.base import TaskSpec
 from simulator.profiles.base import (
     CompoundWork,
@@ -64,9 +66,9 @@ def parse(fields: Fields, origin: Origin) -> Parsed:
 
 def _lines(fields: Fields, path: Path) -> list[str]:
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as fault:
-        raise ValueError(f"{fields.where}: cannot read the trace {str(path)!r}: {fault}") from None
+        text = text_of(read_file(path))
+    except InputError as fault:
+        raise ValueError(f"{fields.where}: the trace {str(path)!r} {fault}") from None
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 REPOSITORY = Path(__file__).parents[2]
-PACKAGES = ("schedulers", "platforms", "workloads", "simulator", "experiments", "analysis")
+PACKAGES = ("inputs", "schedulers", "platforms", "workloads", "simulator", "experiments", "analysis")
 
 
 class Import(NamedTuple):

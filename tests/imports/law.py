@@ -178,13 +178,15 @@ LAW: Mapping[str, Rule] = {
     "schedulers.__main__": _rule("schedulers.*", others="rich", standard=EVERYTHING),
     "schedulers.pybatsim": _rule("schedulers.*", others="msgspec batsim procset", standard=EVERYTHING),
     # ---------------------------------------------------------------- the other packages
-    "platforms.*": _rule("platforms.*", others="numpy matplotlib networkx", standard=EVERYTHING),
+    # Files from outside are read in one place, within limits; it knows nothing of what is in them.
+    "inputs.*": _rule("inputs.*", standard=EVERYTHING),
+    "platforms.*": _rule("platforms.*", "inputs.*", others="numpy matplotlib networkx", standard=EVERYTHING),
     "workloads.*": _rule(
-        "workloads.*", others="numpy numpy.random matplotlib msgspec scipy", standard=EVERYTHING
+        "workloads.*", "inputs.*", others="numpy numpy.random matplotlib msgspec scipy", standard=EVERYTHING
     ),
     # The protocol: neutral messages, and Batsim 4's codec for the simulator's side of it.
     "simulator.*": _rule(
-        "simulator.*", "platforms.model", "platforms.errors", "platforms.io_paths", "platforms.xml_reader",
+        "simulator.*", "inputs.*", "platforms.model", "platforms.errors", "platforms.io_paths", "platforms.xml_reader",
         "schedulers.wire.messages",
         "schedulers.wire.intervals", "schedulers.wire.batsim4.codec", "schedulers.errors", "schedulers.kernel_cache",
         "schedulers.limits",
@@ -193,7 +195,8 @@ LAW: Mapping[str, Rule] = {
         standard=EVERYTHING,
     ),
     "analysis.*": _rule(
-        "analysis.*", "schedulers.durable", others="numpy numpy.random matplotlib seaborn", standard=EVERYTHING
+        "analysis.*", "schedulers.durable", "inputs.*", others="numpy numpy.random matplotlib seaborn",
+        standard=EVERYTHING,
     ),
     "experiments.*": _rule(
         *(f"{package}.*" for package in PACKAGES),

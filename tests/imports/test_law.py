@@ -88,6 +88,7 @@ PROBES = [
     ("platforms.zones.probe", "from workloads import Workload"),
     ("workloads.probe", "from platforms.model import Platform"),
     ("workloads.synthetic.probe", "from schedulers.core.job import Job"),
+    ("inputs.probe", "from workloads.errors import WorkloadError"),
     ("analysis.probe", "from experiments.spec import RunSpec"),
     ("analysis.plots.probe", "from schedulers.wire.intervals import parse_intervals"),
     ("experiments.probe", "from tests.reference.fluid import PlainFluid"),

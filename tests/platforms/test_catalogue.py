@@ -52,8 +52,8 @@ def test_xml_file(tmp_path: Path) -> None:
     ("name", "message"),
     [
         ("thesys", "no platform 'thesys'; give a file ending in .toml or .xml, or one of cts1, cts1-10,"),
-        ("nowhere.toml", "nowhere.toml: cannot read the platform description"),
-        ("nowhere.xml", "nowhere.xml: cannot read the platform file"),
+        ("nowhere.toml", "nowhere.toml: the platform description cannot be read"),
+        ("nowhere.xml", "nowhere.xml: the platform file cannot be read"),
     ],
 )
 def test_unknown(name: str, message: str) -> None:

@@ -209,7 +209,7 @@ def test_compressed_file(tmp_path: Path) -> None:
     )
     assert len(load_platform(file).hosts) == 2
     file.write_bytes(b"no xz")
-    with pytest.raises(PlatformError, match="cannot read the platform file"):
+    with pytest.raises(PlatformError, match=r"the platform file expected a complete \.xz file"):
         load_platform(file)
 
 
@@ -223,7 +223,7 @@ def test_deep_nesting() -> None:
 def test_too_many_hosts() -> None:
     """A radical that would fill the memory is refused."""
     cluster = '<cluster id="c" prefix="n" suffix="" radical="0-999999999" speed="1Gf" bw="1MBps" lat="0"/>'
-    with pytest.raises(PlatformError, match="names more than 1000000 hosts"):
+    with pytest.raises(PlatformError, match="names more than 1,000,000 hosts"):
         parse_platform(f'<platform version="4.1">{cluster}</platform>')
 
 

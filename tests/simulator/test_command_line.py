@@ -179,7 +179,7 @@ def test_broken_files(world: tuple[Path, Path], capsys: pytest.CaptureFixture[st
     world[0].write_text(text)
     world[1].write_text("{")
     assert main(arguments(world)) == 2
-    assert "workload.json': not valid JSON" in capsys.readouterr().err
+    assert "workload.json': not a JSON text" in capsys.readouterr().err
 
 
 def test_information(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

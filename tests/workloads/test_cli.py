@@ -117,7 +117,7 @@ ERRORS = {
     "convert": "the following arguments are required: source, -o/--output; "
     "'python -m workloads convert --help' explains",
     "": "the following arguments are required: COMMAND; 'python -m workloads --help' explains",
-    "info nix.swf": "nix.swf: cannot read the file: No such file or directory",
+    "info nix.swf": "nix.swf: cannot be read: No such file or directory",
     "synth moon -o a.swf": "unknown generator 'moon'; known: kth-like",
     "synth kth-like -o no/such/a.swf": "no/such/a.swf: cannot write the file: No such file or directory; "
     "name an existing folder that you may write",

@@ -42,9 +42,9 @@ def test_unknown_sources(tmp_path: Path) -> None:
     """A name that is nothing lists what there is; a workload is no log."""
     with pytest.raises(WorkloadError, match=r"'nix' is no file, no generator \(kth-like\) and no public log"):
         load_workload("nix")
-    with pytest.raises(WorkloadError, match=r"nix\.swf: cannot read the file"):
+    with pytest.raises(WorkloadError, match=r"nix\.swf: cannot be read"):
         load_workload("nix.swf")
-    with pytest.raises(WorkloadError, match="cannot read the file"):
+    with pytest.raises(WorkloadError, match="cannot be read"):
         load_workload("nix.json.xz")
     write_batsim(load_workload("kth-like:jobs=2"), tmp_path / "w.json")
     with pytest.raises(WorkloadError, match="got a Batsim workload"):

@@ -19,7 +19,7 @@ from workloads.swf import FIELDS, SwfHeader, format_swf, parse_swf
 MALFORMED = {
     "below-unknown.swf": ":3: field 9 (requested_s) must be >= 0 or -1 for unknown, got '-60'",
     "cut-off.swf.xz": ": expected a complete .xz file, decompression failed: "
-    "Compressed data ended before the end-of-stream marker was reached",
+    "Compressed file ended before the end-of-stream marker was reached",
     "endless.swf": ":3: field 10 (requested_memory_kib) must be a number, got '1e999'",
     "fraction-for-whole.swf": ":3: field 8 (requested_processors) must be a whole number, got '2.5'",
     "header-without-number.swf": ":2: header MaxNodes must begin with a whole number, got 'many'",
@@ -131,7 +131,7 @@ def test_latin_1_comments_are_read() -> None:
 
 def test_missing_file_is_named(tmp_path: Path) -> None:
     """A missing file is one clear message."""
-    with pytest.raises(WorkloadError, match=r"no\.swf: cannot read the file: No such file or directory"):
+    with pytest.raises(WorkloadError, match=r"no\.swf: cannot be read: No such file or directory"):
         read_swf(tmp_path / "no.swf")
 
 

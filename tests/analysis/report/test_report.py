@@ -118,17 +118,25 @@ def test_too_many_jobs_for_the_charts(tmp_path: Path, monkeypatch: pytest.Monkey
     assert chart_data(build_report(tmp_path).read_text()) == {"runs": [], "left": 2}
 
 
+COLUMNS = "workload,platform,policy,engine,model,seed,jobs,run"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("workload,run\n", "no finished run"),
+        (f"{COLUMNS}\n", "no finished run"),
         ("workload,run\na,b\n", "no column 'platform'"),
-        ("workload,platform,policy,engine,model,seed,jobs,run\na,b,c,d,e,0,many,r\n", "line 2: expected numbers"),
+        (f"{COLUMNS}\na,b,c,d,e,0,many,r\n", "line 2: column 'jobs' must hold numbers, got 'many'"),
+        (f"{COLUMNS}\na,b,c,d,e,0,1,../r\n", "line 2: 'run' must name a folder"),
+        (f"{COLUMNS}\na,b,c,d,e,0,,r\n", "line 2: column 'jobs' must hold a"),
+        (f"{COLUMNS}\na,b\n", "line 2: expected 8 fields, got 2"),
+        (f'{COLUMNS}\n"{"x" * 200_000}"', "line 2: no line of a table: field larger than field limit"),
+        (f"{COLUMNS}\n\udcff\n", "no line of a table: 'utf-8' codec"),
     ],
 )
 def test_damaged_campaigns(tmp_path: Path, text: str, message: str) -> None:
     """The message names the file and the place."""
-    (tmp_path / "summary.csv").write_text(text)
+    (tmp_path / "summary.csv").write_text(text, encoding="utf-8", errors="surrogateescape")
     with pytest.raises(AnalysisError, match=message):
         read_campaign(tmp_path)
 

@@ -36,7 +36,7 @@ def test_ratios_are_of_the_same_seed() -> None:
         (["--mean-gap", "nan"], "--mean-gap must be a number above 0, got nan"),
         (["--foreign", "1"], "--foreign must be at least 0 and below 1, got 1"),
         (["--policy", "esay"], "unknown policy 'esay'; known: fcfs"),
-        (["--log", "nowhere.swf"], "nowhere.swf: cannot read the file"),
+        (["--log", "nowhere.swf"], "nowhere.swf: cannot be read"),
         (["--out", "{file}"], "name another folder with --out"),
     ],
 )

@@ -1,0 +1,148 @@
+"""Limits of what is read: the constants that enforce them, how to change each, and what its error says.
+
+The table in the documentation (``docs/reference/limits.md``) is written from here.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+
+class InputError(ValueError):
+    """A file from outside cannot be read as it is; the message has what was expected, what came, and what to do."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The most that is taken of something.
+
+    Attributes
+    ----------
+    what
+        What is limited.
+    most
+        The largest value that is taken, unless the option says otherwise.
+    unit
+        Of the value; for display.
+    option
+        Environment variable (or ``--option`` of a command) that changes it; "" where nothing does.
+    error
+        Text of the error, with ``{most}`` and ``{option}`` in braces, and ``{got}`` where there is something to show.
+    """
+
+    what: str
+    most: int
+    unit: str
+    option: str
+    error: str
+
+    @property
+    def value(self) -> int:
+        """The limit that holds in this process: the environment variable's, else the default.
+
+        Raises
+        ------
+        InputError
+            The variable is set and no whole number above 0.
+        """
+        text = os.environ.get(self.option, "") if self.option and not self.option.startswith("-") else ""
+        if not text:
+            return self.most
+        if not text.isdecimal() or len(text) > 18 or int(text) < 1:
+            raise InputError(f"{self.option} must be a whole number above 0 ({self.unit}), got {shown(text)}")
+        return int(text)
+
+    def text(self, got: object = "") -> str:
+        """The error's text."""
+        return self.error.format(most=f"{self.value:,}", option=self.option, got=got)
+
+
+FILE_BYTES = Limit(
+    "one input file, unpacked",
+    2**30,
+    "bytes",
+    "SPILLWAY_MAX_FILE_BYTES",
+    "holds more than {most} bytes; split it, or raise {option}",
+)
+EXPANSION = Limit(
+    "how often larger a compressed file (.gz, .xz, .bz2, .tar.*) becomes, beyond its first 64 MB",
+    200,
+    "times",
+    "SPILLWAY_MAX_EXPANSION",
+    "unpacks to more than {most} times its size, as decompression bombs do; unpack it yourself, or raise {option}",
+)
+DESCRIPTION_BYTES = Limit(
+    "a description in TOML (campaign, platform)",
+    2**20,
+    "bytes",
+    "SPILLWAY_MAX_TOML_BYTES",
+    "holds more than {most} bytes of TOML; a campaign or a machine takes a few kilobytes ({option} changes the limit)",
+)
+NESTING = Limit(
+    "tables and lists within each other, in TOML and JSON files",
+    100,
+    "levels",
+    "",
+    "nests more than {most} levels deep; write it flat",
+)
+DIGITS = Limit(
+    "digits of a whole number in TOML and JSON files",
+    4300,
+    "digits",
+    "",
+    "has a whole number of more than {most} digits",
+)
+NAME = Limit(
+    "name of a campaign, workload, platform or policy in the results",
+    200,
+    "characters",
+    "",
+    "must be a text of 1 to {most} printable characters on one line, got {got}",
+)
+RUNS = Limit(
+    "runs of one campaign (workloads x platforms x policies x models x seeds)",
+    10_000,
+    "runs",
+    "--max-runs",
+    "has {got} runs, more than {most}; make a list shorter, or allow them with {option} {got}",
+)
+HOSTS = Limit(
+    "hosts of one platform",
+    1_000_000,
+    "hosts",
+    "SPILLWAY_MAX_HOSTS",
+    "names more than {most} hosts ({option} changes the limit)",
+)
+ELEMENTS = Limit(
+    "elements of a platform's XML within each other",
+    100,
+    "levels",
+    "",
+    "elements are nested more than {most} deep",
+)
+
+LIMITS = (FILE_BYTES, EXPANSION, DESCRIPTION_BYTES, NESTING, DIGITS, NAME, RUNS, HOSTS, ELEMENTS)
+"""All of them, in the order of the table."""
+
+
+def shown(value: object, most: int = 60) -> str:
+    """A value of the input as an error shows it: its ``repr``, shortened."""
+    text = repr(value[: most + 1] if isinstance(value, str | bytes) else value)
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def check_name(what: str, name: str) -> str:
+    """Return a name that is fit for tables, charts and file names.
+
+    Raises
+    ------
+    InputError
+        It is empty, longer than :data:`NAME`, or has a character that cannot be printed on one line (a line break, a
+        control character); ``what`` says whose name it is.
+    """
+    if not name or len(name) > NAME.value or not name.isprintable():
+        raise InputError(f"{what} {NAME.text(shown(name))}")
+    return name
