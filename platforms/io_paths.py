@@ -4,7 +4,7 @@ Schedulers book bandwidth at levels that form a tree: the streams of two hosts s
 they meet. A level is a link of the platform that can bind. Left out are
 
 * fat pipes, whose users do not share;
-* links that one host alone uses (a node's own cable), unless they are asked for;
+* links that one host alone uses (a node's own cable), unless they are requested;
 * links all of whose users also cross a link that is no wider: that one binds first. The link that all cross next to
   the file system is kept in any case, because the traffic of others is taken from it.
 

@@ -93,7 +93,7 @@ class Kernel:
         return number
 
     def call_at(self, time: float, action: Action) -> None:
-        """As :meth:`at`, for a call that was asked for: it comes before walltimes that end at the same time."""
+        """As :meth:`at`, for a call that was requested: it comes before walltimes that end at the same time."""
         self._calls.add(self.at(time, action))
 
     def limit_at(self, time: float, action: Action, argument: Any) -> int:

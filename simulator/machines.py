@@ -95,7 +95,7 @@ class Machines:
         storage = sorted(found[Role.STORAGE], key=lambda index: platform.hosts[index].name)
         if limit > len(compute):
             raise SimulatorInputError(
-                f"the platform has {len(compute)} compute hosts, fewer than the {limit} that --mmax asks for"
+                f"the platform has {len(compute)} compute hosts, fewer than the {limit} that --mmax requests"
             )
         compute = compute[:limit] if limit else compute
         self.compute_count = len(compute)

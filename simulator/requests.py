@@ -125,7 +125,7 @@ class Requests:
             if count != job.res:
                 what = "'alloc' must have" if mapping is None else "'mapping' must have"
                 raise ValueError(
-                    f"its {what} as many places as the job asks for, {job.res}, got {count} on {allocation.text!r}"
+                    f"its {what} as many places as the job requests, {job.res}, got {count} on {allocation.text!r}"
                 )
         place = task = None
         work = profile.work

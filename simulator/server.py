@@ -190,7 +190,7 @@ class Server:
             "running jobs": self.running,
             "machines that change their power state": self.switching,
             "kills under way": self.killers,
-            "calls asked for (CALL_ME_LATER)": self.waiters,
+            "calls requested (CALL_ME_LATER)": self.waiters,
             "jobs that have not ended": self.submitted - self.completed,
         }
         found = ", ".join(f"{count} {what}" for what, count in left.items() if count)

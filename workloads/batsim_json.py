@@ -207,7 +207,7 @@ def _job(item: Any, profiles: dict[str, dict[str, Any]], where: str, index: int)
         raise WorkloadError(f"there is no profile named {item['profile']!r}", f"{where}[{index}].profile")
     if profile["type"] == "parallel" and len(profile["cpu"]) != item["res"]:
         raise WorkloadError(
-            f"the job asks for {item['res']} nodes, its profile {item['profile']!r} describes {len(profile['cpu'])}",
+            f"the job requests {item['res']} nodes, its profile {item['profile']!r} describes {len(profile['cpu'])}",
             f"{where}[{index}].res",
         )
     return WorkloadJob(

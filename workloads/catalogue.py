@@ -192,7 +192,7 @@ def checksum(text: bytes) -> str:
 
 
 def acknowledgement(name: str, collected_by: list[str]) -> str:
-    """What the archive asks of those who publish results obtained with a log (``collected_by``: its own header)."""
+    """What the archive requests of those who publish results obtained with a log (``collected_by``: its own header)."""
     who = f" {name} was collected and provided by {'; '.join(collected_by)}: please thank them." if collected_by else ""
     return (
         "If you publish results obtained with this log, name the Parallel Workloads Archive "

@@ -5,7 +5,7 @@ durations (``M``: as on Mira, ``U``: uniform) with I/O (``No``: one normal distr
 text leaves a choice or contradicts itself, the choice is an option here; its default is stated with the reason.
 
 * *Volumes.* The printed formula has ``v = X w Q / P`` in units of time. The mean size of the uniform protocol, though,
-  is derived from ``v = X w``: only so does its formula give the load asked for. ``M`` takes the one, ``U`` the other.
+  is derived from ``v = X w``: only so does its formula give the load requested. ``M`` takes the one, ``U`` the other.
 * *Load.* With ``X`` of mean alpha truncated to [0, 1], equation (2) does not come to alpha (for ``M-No`` it goes from
   0.31 to 0.57 where alpha goes from 0.2 to 0.8). So all volumes of a family are multiplied by one factor that makes the
   expected load alpha; ``literal`` leaves them.

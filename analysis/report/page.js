@@ -205,11 +205,11 @@ function labels(context, run, kind, bottom, width) {
 }
 
 // ---------------------------------------------------------------- moving about
-let asked = false;
+let pending = false;
 function redraw() {
-  if (asked) return;
-  asked = true;
-  requestAnimationFrame(() => { asked = false; charts.forEach((chart) => chart.draw()); });
+  if (pending) return;
+  pending = true;
+  requestAnimationFrame(() => { pending = false; charts.forEach((chart) => chart.draw()); });
 }
 function setView(begin, end) {
   const least = 10, length = Math.min(Math.max(end - begin, least), view.whole * 1.02);
@@ -255,7 +255,7 @@ function story(run, job) {
   const waited = run.start[job] - run.submit[job], [how, why] = (run.why[job] || "").split("|");
   const lines = [[element("b", {}, `job ${run.id[job]}`), run.user.length && run.user[job] ? `, user ${run.user[job]}` : ""]];
   const say = (text) => lines.push([text]);
-  say(`${run.size[job]} node${run.size[job] > 1 ? "s" : ""}${run.bytes[job] ? `, ${size(run.bytes[job])} burst buffer each` : ""}${run.limit[job] > 0 ? `, asked ${span(run.limit[job])}` : ""}`);
+  say(`${run.size[job]} node${run.size[job] > 1 ? "s" : ""}${run.bytes[job] ? `, ${size(run.bytes[job])} burst buffer each` : ""}${run.limit[job] > 0 ? `, requested ${span(run.limit[job])}` : ""}`);
   say(`submitted ${clock(run.submit[job])}`);
   say(`started ${clock(run.start[job])}${waited ? ` after ${span(waited)}` : " at once"}${how ? ` (${how})` : ""}`);
   if (why) say(`waited for: ${why}`);

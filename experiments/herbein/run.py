@@ -224,13 +224,13 @@ def file_of(point: Point, workload: Workload, folder: Path) -> Path:
 
 def look(point: Point, workload: Workload, folder: Path) -> Found:
     """What is kept of a point (:mod:`experiments.kept`)."""
-    return kept.look(file_of(point, workload, folder), _asked(point, workload), _code(point))
+    return kept.look(file_of(point, workload, folder), _requested(point, workload), _code(point))
 
 
 def run_to_file(point: Point, workload: Workload, folder: Path) -> None:
     """Run a point and keep its result."""
     result = run(point, workload)
-    kept.keep(file_of(point, workload, folder), _asked(point, workload), _code(point), result)
+    kept.keep(file_of(point, workload, folder), _requested(point, workload), _code(point), result)
 
 
 def read(path: Path) -> Result:
@@ -238,7 +238,7 @@ def read(path: Path) -> Result:
     return kept.read(path, Result)
 
 
-def _asked(point: Point, workload: Workload) -> dict[str, Any]:
+def _requested(point: Point, workload: Workload) -> dict[str, Any]:
     platform = provenance.platform_checksum(point.platform)
     return {"point": point, "workload": workload.checksum, "platform": platform}
 

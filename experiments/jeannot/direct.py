@@ -1,7 +1,7 @@
 """Sequences of operations played without sub-jobs: the same session, gate and policy, some fifty times faster.
 
 Over the protocol each operation is a dynamic job: two messages, three requests, a task of the engine. Here the session
-only hears of submissions and ends; what is in between happens in a calendar of this module: an operation of ``w``
+only gets submissions and ends; what is in between happens in a calendar of this module: an operation of ``w``
 seconds takes ``w``, a transfer takes what the gate and the file system's bandwidth leave it. The gate is the one of
 the protocol's execution (:mod:`schedulers.jobmodels.gates`); tests compare starts and ends of both ways.
 

@@ -182,12 +182,12 @@ def file_of(point: Point, folder: Path) -> Path:
 
 def look(point: Point, folder: Path, strategies: Mapping[str, Strategy] = STRATEGIES) -> Found:
     """What is kept of a point (:mod:`experiments.kept`)."""
-    return kept.look(file_of(point, folder), _asked(point, strategies), code())
+    return kept.look(file_of(point, folder), _requested(point, strategies), code())
 
 
 def run_to_file(point: Point, folder: Path, strategies: Mapping[str, Strategy] = STRATEGIES) -> None:
     """Run a point and keep its result."""
-    kept.keep(file_of(point, folder), _asked(point, strategies), code(), run(point, strategies))
+    kept.keep(file_of(point, folder), _requested(point, strategies), code(), run(point, strategies))
 
 
 def read(path: Path) -> Result:
@@ -201,7 +201,7 @@ def code() -> str:
     return code_of(__name__, *sorted(modules))
 
 
-def _asked(point: Point, strategies: Mapping[str, Strategy]) -> dict[str, Any]:
+def _requested(point: Point, strategies: Mapping[str, Strategy]) -> dict[str, Any]:
     platform = provenance.platform_checksum(point.protocol.platform)
     return {"point": point, "strategies": strategies, "platform": platform}
 

@@ -21,7 +21,7 @@ of our machine is one process):
   iterations have 0.908 of the work. 25.1 s of delay take writes of 6 s (4.7 s would give 13 s).
 
 Intervals between control points vary by half a percent (standard deviation), drawn from the seed; that is our choice,
-the paper speaks of low variability.
+the paper states low variability.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class Turn:
         I/O node, from 0.
     volume_bytes
         Bytes to transfer, >= 0.
-    asked_s
+    requested_s
         Time of the request.
     number
         Rank among all requests.
@@ -70,7 +70,7 @@ class Turn:
     application: str
     node: int
     volume_bytes: float
-    asked_s: float
+    requested_s: float
     number: int
 
 
@@ -149,14 +149,14 @@ ORDERS: Mapping[IoOrder, Rank] = {
 
 
 class Gate(Protocol):
-    """What execution models ask."""
+    """What the runtime requests turns from."""
 
     def enter(self, application: str, now_s: float) -> None:
         """A job started; without this its account begins with its first request."""
         ...
 
     def request(self, key: str, application: str, node: int, volume_bytes: float, now_s: float) -> tuple[str, ...]:
-        """Ask for a turn; returns the keys of the turns that begin now: this one, or none.
+        """Request a turn; returns the keys of the turns that begin now: this one, or none.
 
         Raises
         ------

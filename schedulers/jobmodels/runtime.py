@@ -376,7 +376,7 @@ class ProgramRuntime:
     def _queue(
         self, process: _Process, operation: Compute | Transfer, now_s: float, follow: _Follow, *, beside: bool
     ) -> None:
-        """Ask for a turn at each I/O node that an operation uses."""
+        """Request a turn at each I/O node that an operation uses."""
         application = _account(process, beside=beside)
         waiting = process.waiting_beside if beside else process.waiting
         for io_node, nodes in self._io_nodes.groups(self._nodes(process, operation)).items():

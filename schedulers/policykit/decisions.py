@@ -24,9 +24,9 @@ class Hold(msgspec.Struct, frozen=True, gc=False):
     Attributes
     ----------
     job
-        A waiting job that asks for burst buffers.
+        A waiting job that requests burst buffers.
     allocation
-        One storage per node that it asks for, and its bytes per node; no nodes.
+        One storage per node that it requests, and its bytes per node; no nodes.
     until_s
         Until when it is expected to be held (s); infinite where that is not known. What outlives that is expected to go
         on for as long again.

@@ -1,7 +1,7 @@
 """Fits of jobs that may hold their burst buffer already: their nodes are looked for, the buffer is where it is.
 
 Jobs that hold nothing are the timeline's own business; so a policy that never yields
-:class:`schedulers.policykit.decisions.Hold` may ask the timeline directly.
+:class:`schedulers.policykit.decisions.Hold` may query the timeline directly.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def try_start(view: View, job: Job, role: Role = Role.STARTED) -> Start | None:
 
 
 def _fit_smaller(view: View, job: Job, fewest: int) -> Allocation | None:
-    """The largest allocation with which a job fits now, of ``fewest`` nodes or more but not of all that it asks for."""
+    """The largest allocation with which a job fits now, of ``fewest`` nodes or more but not of all that it requests."""
     timeline, duration_s = view.timeline, view.estimate_s(job)
     low, high = fewest, min(job.nodes - 1, timeline.free_nodes_now())
     found: Allocation | None = None

@@ -89,7 +89,7 @@ class View:
     estimate_s
         Expected duration of a job in seconds: its walltime, unless the session was given a predictor.
     fewest_nodes
-        Fewest nodes that a job may start on; ``None``: every job starts on all that it asks for.
+        Fewest nodes that a job may start on; ``None``: every job starts on all that it requests.
     held
         Burst buffers that waiting jobs hold already (:class:`schedulers.policykit.decisions.Hold`), by job id.
     """

@@ -135,20 +135,20 @@ def read_transcript(path: Path) -> Iterator[Exchange]:
     InputError
         The file cannot be read, a line is no line of a transcript, or the lines are out of order (with the number).
     """
-    asked: tuple[int, _Line] | None = None
+    question: tuple[int, _Line] | None = None
     for number, line in _lines(path):
         if line.dir == RECEIVED:
-            if asked is not None:
-                yield Exchange(asked[1].n, asked[0], _bytes(asked[1]), None)
-            asked = (number, line)
+            if question is not None:
+                yield Exchange(question[1].n, question[0], _bytes(question[1]), None)
+            question = (number, line)
             continue
-        if asked is None or asked[1].n != line.n:
-            expected = "a message B>S" if asked is None else f"the answer S>B number {asked[1].n}"
+        if question is None or question[1].n != line.n:
+            expected = "a message B>S" if question is None else f"the answer S>B number {question[1].n}"
             raise InputError(f"{path}, line {number}: expected {expected}, got S>B number {line.n}")
-        yield Exchange(line.n, asked[0], _bytes(asked[1]), _bytes(line))
-        asked = None
-    if asked is not None:
-        yield Exchange(asked[1].n, asked[0], _bytes(asked[1]), None)
+        yield Exchange(line.n, question[0], _bytes(question[1]), _bytes(line))
+        question = None
+    if question is not None:
+        yield Exchange(question[1].n, question[0], _bytes(question[1]), None)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, _Line]]:

@@ -40,13 +40,13 @@ class IoTree:
     links: tuple[IoLink, ...]
     above: tuple[int, ...]
     whole_units: bool = False
-    _asked: list[int] = field(init=False)
+    _requested: list[int] = field(init=False)
     _over: set[int] = field(init=False, default_factory=set)
     _inner: list[list[int]] = field(init=False)
     _hosts: list[list[int]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._asked = [0] * len(self.links)
+        self._requested = [0] * len(self.links)
         self._inner = [[] for _ in self.links]
         self._hosts = [[] for _ in self.links]
         for index, link in enumerate(self.links):
@@ -88,13 +88,13 @@ class IoTree:
             )
         return cls(tuple(links), tuple(above), whole_units)
 
-    def ask(self, host: int, bytes_per_s: int) -> None:
+    def change_demand(self, host: int, bytes_per_s: int) -> None:
         """Add to (or, below 0, take from) the bandwidth that a host requests of the links above it."""
         link = self.above[host]
-        asked, links = self._asked, self.links
+        requested, links = self._requested, self.links
         while link >= 0:
-            asked[link] += bytes_per_s
-            if asked[link] > links[link].bytes_per_s:
+            requested[link] += bytes_per_s
+            if requested[link] > links[link].bytes_per_s:
                 self._over.add(link)
             else:
                 self._over.discard(link)
@@ -111,7 +111,7 @@ class IoTree:
         Parameters
         ----------
         requests
-            Request of each host; the same as given to :meth:`ask`.
+            Request of each host; the same as given to :meth:`change_demand`.
 
         Notes
         -----
@@ -119,25 +119,25 @@ class IoTree:
         the hosts below them request, also where that is more than they can carry: the authors' emulator does so.
         """
         unit = UNIT_BYTES_PER_S if self.whole_units else 1
-        granted: dict[int, float] = {host: ask for host, ask in requests.items() if self.above[host] < 0}
+        granted: dict[int, float] = {host: demand for host, demand in requests.items() if self.above[host] < 0}
         given: list[float] = [0.0] * len(self.links)
         for index, link in enumerate(self.links):
-            if not self._asked[index]:
+            if not self._requested[index]:
                 continue
             if link.parent < 0:
-                given[index] = self._asked[index]
+                given[index] = self._requested[index]
             peak = min(given[index], link.bytes_per_s)
-            inner = [child for child in self._inner[index] if self._asked[child]]
+            inner = [child for child in self._inner[index] if self._requested[child]]
             hosts = [host for host in self._hosts[index] if host in requests]
-            if self._asked[index] <= peak:
+            if self._requested[index] <= peak:
                 for child in inner:
-                    given[child] = self._asked[child]
+                    given[child] = self._requested[child]
                 for host in hosts:
                     granted[host] = requests[host]
                 continue
-            asked: list[float] = [self._asked[child] / unit for child in inner]
-            asked += [requests[host] / unit for host in hosts]
-            shares = water_fill(asked, peak / unit, self.whole_units)
+            requested: list[float] = [self._requested[child] / unit for child in inner]
+            requested += [requests[host] / unit for host in hosts]
+            shares = water_fill(requested, peak / unit, self.whole_units)
             for child, share in zip(inner, shares, strict=False):
                 given[child] = share * unit
             for host, share in zip(hosts, shares[len(inner) :], strict=True):

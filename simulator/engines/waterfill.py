@@ -45,10 +45,10 @@ class Stream:
 
 @dataclass(slots=True)
 class _Task:
-    """A running task. ``asks``: bytes/s by host; ``factor``: share of its speed since ``since_s``."""
+    """A running task. ``demand``: bytes/s by host; ``factor``: share of its speed since ``since_s``."""
 
     host: int
-    asks: dict[int, int]
+    demand: dict[int, int]
     flops: dict[int, float]
     nominal_s: float
     start_s: float
@@ -131,7 +131,7 @@ class WaterfillEngine:
             for host, amount in zip(hosts[begin:end].tolist(), work[begin:end].tolist(), strict=True):
                 flops[host] = max(flops.get(host, 0.0), amount)
             nominal_s = self._duration(flops)
-            made.append(_Task(spec.hosts[0], self._asks(spec, nominal_s), flops, nominal_s, self.clock, self.clock))
+            made.append(_Task(spec.hosts[0], self._demand(spec, nominal_s), flops, nominal_s, self.clock, self.clock))
         return [self._begin(task) for task in made]
 
     def sleep(self, seconds: float) -> int:
@@ -148,12 +148,12 @@ class WaterfillEngine:
         return handle
 
     def _book(self, task: _Task, sign: int) -> None:
-        for host, rate in task.asks.items():
-            self._tree.ask(host, sign * rate)
+        for host, rate in task.demand.items():
+            self._tree.change_demand(host, sign * rate)
             self._on_host[host] = self._on_host.get(host, 0) + sign * rate
             if not self._on_host[host]:
                 del self._on_host[host]
-        self._changed = self._changed or bool(task.asks)
+        self._changed = self._changed or bool(task.demand)
 
     def _duration(self, flops: dict[int, float]) -> float:
         times = [
@@ -161,7 +161,7 @@ class WaterfillEngine:
         ]
         return max(times, default=0.0)
 
-    def _asks(self, spec: TaskSpec, nominal_s: float) -> dict[int, int]:
+    def _demand(self, spec: TaskSpec, nominal_s: float) -> dict[int, int]:
         """Constant rate of each compute host: its bytes to and from storage hosts, spread over the computation."""
         moved: dict[int, float] = {}
         for part in spec.comm if isinstance(spec.comm, tuple) else (spec.comm,):
@@ -192,8 +192,8 @@ class WaterfillEngine:
         self._contention = False
         for task in self._running.values():
             factor = 1.0
-            if contended and task.asks:
-                factor = min(map(factors.__getitem__, task.asks))
+            if contended and task.demand:
+                factor = min(map(factors.__getitem__, task.demand))
             if factor != task.factor:
                 task.turn(now, factor)
             self._contention = self._contention or factor < 1.0

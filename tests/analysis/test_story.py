@@ -58,11 +58,11 @@ def test_first_promises(run_folder: Path) -> None:
 
 
 def test_story_of_a_rejected_job(run_folder: Path) -> None:
-    """The inequality that cannot hold is told."""
+    """The inequality that cannot hold is named."""
     (run_folder / "rejections.csv").write_text(
-        'job_id,workload_name,time_s,reason\nd,w0,30.0,"it asks for 9 nodes, the machine has 4"\n'
+        'job_id,workload_name,time_s,reason\nd,w0,30.0,"it requests 9 nodes, the machine has 4"\n'
     )
-    assert tell(run_folder, "w0!d")[-1] == "It was rejected: it asks for 9 nodes, the machine has 4."
+    assert tell(run_folder, "w0!d")[-1] == "It was rejected: it requests 9 nodes, the machine has 4."
 
 
 def test_story_of_a_job_that_did_not_wait(run_folder: Path) -> None:

@@ -17,10 +17,10 @@ def test_idle_while_queued(table: JobTable) -> None:
 
 
 def test_loss_counts_only_what_is_asked_for(table: JobTable) -> None:
-    """All that idles is asked for here: job b wants four nodes."""
+    """All that idles is requested here: job b requests four nodes."""
     assert loss_of_capacity(table) == pytest.approx(130 / 440)
     only_c = table.take([2])  # type: ignore[arg-type]
-    # Between 20 and 50 job c asks for one node while four idle; makespan 100.
+    # Between 20 and 50 job c requests one node while four idle; makespan 100.
     assert loss_of_capacity(only_c) == pytest.approx(30 / 400)
     assert idle_while_queued(only_c) == pytest.approx(120 / 400)
 

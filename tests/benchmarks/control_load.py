@@ -45,7 +45,7 @@ class Situation:
     all_written
         Whether all of them have just written, or only the first.
     idle, waiting
-        Idle nodes, and what a waiting job asks for.
+        Idle nodes, and what a waiting job requests.
     """
 
     make: Callable[[int], list[AppView]]
@@ -76,7 +76,7 @@ def views(count: int, seed: int = 0) -> list[AppView]:
 
 
 def pairs(seed: int, apart_s: float = 1e5) -> list[AppView]:
-    """A thousand, of which each collides with one other, and with nobody else where it could be shifted to."""
+    """A thousand, of which each collides with one other, and with no other where it could be shifted to."""
     found = views(1000, seed)
     for place, view in enumerate(found):
         phase = view.next_phase
@@ -107,7 +107,7 @@ SITUATIONS: Mapping[str, Situation] = {
     "all are new": Situation(lambda seed: views(1000, seed), new=True),
     "all are new, 20,000 idle nodes": Situation(lambda seed: views(1000, seed), new=True, idle=20_000),
     "all are new and resizing": Situation(resizing, new=True),
-    "all are new and lent nodes are asked back": Situation(resized, new=True, waiting=30_000),
+    "all are new and lent nodes are called back": Situation(resized, new=True, waiting=30_000),
     "all are new, collide in pairs and have written": Situation(pairs, new=True, all_written=True, idle=1000),
     "all are new, collide with all and have written": Situation(at_once, new=True, all_written=True, idle=1000),
 }
@@ -147,8 +147,8 @@ def cost_ms(controllers: Controllers, looked_at: Scene) -> float:
 
 def _rounds(situation: Situation, control: Control, rounds: int) -> tuple[list[float], str]:
     """Milliseconds of each round, ascending, and what was decided in the last one."""
-    told: list[Conflict] = []
-    controllers = make_controllers(control, told.append)
+    reported: list[Conflict] = []
+    controllers = make_controllers(control, reported.append)
     known, times = situation.make(0), []
     cost_ms(controllers, scene(known, situation.idle, situation.waiting))
     for round_ in range(rounds):
@@ -156,11 +156,11 @@ def _rounds(situation: Situation, control: Control, rounds: int) -> tuple[list[f
             known = situation.make(round_ + 1)
         written = len(known) if situation.all_written else 1
         looked_at = scene(known, situation.idle, situation.waiting, written)
-        told.clear()
+        reported.clear()
         gc.collect()  # what is left over from other rounds is not the decision's
         times.append(cost_ms(controllers, looked_at))
     resizes = len(list(controllers(looked_at)))
-    return sorted(times), f"{len(told) // 2} conflicts, {resizes} resizes"
+    return sorted(times), f"{len(reported) // 2} conflicts, {resizes} resizes"
 
 
 def main() -> None:

@@ -78,7 +78,7 @@ class Load:
     jobs: list[Job]
 
 
-def load(segments: int, asked: int, machine: Machine, seed: int = 1) -> Load:
+def load(segments: int, requested: int, machine: Machine, seed: int = 1) -> Load:
     """Plan jobs one after the other, each at its earliest start, until the timeline has so many segments."""
     timeline, reference = Timeline(machine), ReferenceTimeline(machine)
     jobs = iter(queue(seed, machine))
@@ -89,7 +89,7 @@ def load(segments: int, asked: int, machine: Machine, seed: int = 1) -> Load:
             timeline.reserve(fit.start_s, fit.start_s + job.walltime_s, fit.allocation)
             end_s = fit.start_s + job.walltime_s
             reference.bookings.append(Booking(fit.start_s, end_s, fit.allocation, Resource.ALL, 1))
-    return Load(machine, timeline, reference, [next(jobs) for _ in range(asked)])
+    return Load(machine, timeline, reference, [next(jobs) for _ in range(requested)])
 
 
 def microseconds(function: Callable[..., Any], calls: list[tuple[Any, ...]], rounds: int = 3) -> float:

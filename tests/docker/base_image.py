@@ -32,7 +32,7 @@ PATH = "/usr/local/bin:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"
 DEBOOTSTRAP_S = 600
 MEMORY_BYTES = 2**30
 COPIED_KEYS = ("index-url", "extra-index-url", "trusted-host", "proxy")
-"""What pip must be told in a container as on this machine; files of this machine it cannot see there."""
+"""Options that pip needs in a container as on this machine; files of this machine it cannot see there."""
 
 
 class NoBase(Exception):
@@ -97,7 +97,7 @@ def _bundle() -> str:
 
 
 def _pip_configuration() -> str:
-    """What pip is told here, for pip in a container."""
+    """Options of pip here, for pip in a container."""
     done = subprocess.run([sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True)
     lines = ["[global]", f"cert = {BUNDLE}"]
     for key, value in re.findall(r"^(?:global|install|:env:)\.([a-z-]+)='(.*)'$", done.stdout, re.MULTILINE):

@@ -95,7 +95,7 @@ def test_failure_is_told(drop_in: str, client: Any, tmp_path: Path, entry: str) 
 
 
 def start(drop_in: str, tmp_path: Path) -> list[str]:
-    """Command of a simulation without end: nobody answers it."""
+    """Command of a simulation without end: nothing answers it."""
     (tmp_path / "w.json").write_text('{"nb_res": 1, "jobs": [], "profiles": {}}')
     platform = tmp_path / "p.xml"
     subprocess.run([sys.executable, "-m", "platforms", "generate", "thesis", "-o", str(platform)], check=True)
@@ -107,7 +107,7 @@ def start(drop_in: str, tmp_path: Path) -> list[str]:
 def test_a_signal_removes_the_container(
     drop_in: str, tmp_path: Path, ours: Callable[[], list[Any]], number: int, code: int
 ) -> None:
-    """Told to stop, the container's keeper removes it."""
+    """On a signal to stop, the container's keeper removes it."""
     keeper = subprocess.Popen(start(drop_in, tmp_path), cwd=ROOT)
     try:
         wait_until(lambda: any(container.status == "running" for container in ours()))
@@ -120,7 +120,7 @@ def test_a_signal_removes_the_container(
 
 
 def test_killed_starter(drop_in: str, tmp_path: Path, ours: Callable[[], list[Any]]) -> None:
-    """Whoever started the keeper may be killed without a word: the container goes all the same."""
+    """The process that started the keeper may be killed: the container goes all the same."""
     script = "import subprocess, sys; subprocess.run(sys.argv[1:], start_new_session=True)"
     starter = subprocess.Popen([sys.executable, "-c", script, *start(drop_in, tmp_path)], cwd=ROOT)
     try:

@@ -58,7 +58,7 @@ def run_on_host(inputs: Path, outputs: Path, model: str) -> None:
 
 
 def test_image_is_small_and_unprivileged(client: Any, image: str) -> None:
-    """The image adds less than 400 MB to its base (LLVM and Z3 are most of it) and names a user who is nobody."""
+    """The image adds less than 400 MB to its base (LLVM and Z3 are most of it) and names a user without rights."""
     from tests.docker.base_image import base_name
 
     found, base = client.images.get(image), client.images.get(base_name())

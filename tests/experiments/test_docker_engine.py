@@ -1,4 +1,4 @@
-"""Batsim in a container: what can be told without an engine."""
+"""Batsim in a container: what can be tested without an engine."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def test_a_dying_simulator(
 
 
 def test_no_batsim(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Without Batsim the user is told so before anything runs."""
+    """Without Batsim an error says so before anything runs."""
     monkeypatch.setenv("BATSIM", "/nowhere/batsim")
     assert main([*SMALL, "--engine", "batsim", "--out", str(tmp_path)]) == 2
     assert "BATSIM='/nowhere/batsim' is no program; install Batsim 4" in capsys.readouterr().err
@@ -206,7 +206,7 @@ def test_io_aware_jobs(tmp_path: Path) -> None:
 
 
 def test_a_job_alone_is_not_slowed_down(tmp_path: Path) -> None:
-    """One job has nobody beside it: the run and the run alone are the same."""
+    """One job has no other beside it: the run and the run alone are the same."""
     arguments = ["run", "--workload", "kth-like:jobs=1", "--policy", "easy", "--model", "io", "--no-plots"]
     assert main([*arguments, "--out", str(tmp_path)]) == 0
     with (tmp_path / rows(tmp_path)[0]["run"] / "jobs.csv").open(newline="") as stream:

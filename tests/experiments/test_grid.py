@@ -87,7 +87,7 @@ def test_contents_of_inputs_matter_places_do_not() -> None:
 
 
 def test_the_same_policy_twice_is_refused() -> None:
-    """Two columns of one name could not be told apart."""
+    """Two columns of one name could not be distinguished."""
     with pytest.raises(SpecError, match="two policies are called 'fcfs'"):
         runs_of(policies=(PolicySpec(policy="fcfs"), PolicySpec(policy="fcfs")))
 

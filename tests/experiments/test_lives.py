@@ -15,7 +15,7 @@ from tests.properties.small_world import runs, workload
 
 @pytest.mark.parametrize("free_nodes", [False, True])
 def test_nodes_before_stage_out(tmp_path: Path, free_nodes: bool) -> None:
-    """Job 0 has all 8 nodes of ``tiny`` and 1 GB on each; job 1 wants all nodes and no buffer.
+    """Job 0 has all 8 nodes of ``tiny`` and 1 GB on each; job 1 requests all nodes and no buffer.
 
     The file system has 1 GB/s, so 8 GB are staged in 8 s, job 0 computes for 30 s and stages out in 8 s more: it ends
     at 46 s. Job 1 starts then, or at 38 s where the nodes are given back before the stage-out; the buffer is held until

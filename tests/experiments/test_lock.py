@@ -1,4 +1,4 @@
-"""One command at a time writes a folder; whoever is killed frees it."""
+"""One command at a time writes a folder; a killed one frees it."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_the_second_command_is_refused(
 
 
 def test_a_report_too(holder: subprocess.Popen[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It writes into the folder, unless it is told another place; a folder that is not there is not made."""
+    """It writes into the folder, unless another place is given; a folder that is not there is not made."""
     assert main(["report", str(tmp_path)]) == 2
     assert "is being written by process" in capsys.readouterr().err
     assert main(["report", str(tmp_path), "--out", str(tmp_path / "x.html")]) == 2

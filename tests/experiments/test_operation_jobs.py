@@ -58,7 +58,7 @@ def test_three_jobs_by_hand(
 
 
 def test_a_walltime_ends_a_job_that_waits(tmp_path: Path) -> None:
-    """Job 2 asks at 100 s and would begin at 200; its 180 s are over before, while nothing of it runs."""
+    """Job 2 requests its turn at 100 s and would begin at 200; its 180 s are over before, while nothing of it runs."""
     found = rows(tmp_path, write(tmp_path / "w.json", 180.0), "--policy", "easy", "--io-control", "exclusive")
     assert found["2"]["final_state"] == "COMPLETED_WALLTIME_REACHED"
     assert float(found["2"]["finish_time"]) == pytest.approx(180.0, abs=1e-3)

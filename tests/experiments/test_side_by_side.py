@@ -36,7 +36,7 @@ def test_work_is_done_elsewhere(tmp_path: Path) -> None:
 
 
 def test_an_error_comes_through_and_what_has_not_begun_is_given_up(tmp_path: Path) -> None:
-    """Hundreds of computations do not go on for nobody."""
+    """Hundreds of computations do not go on without a reader."""
     with pytest.raises(ValueError, match="nought"):
         list(side_by_side(partial(_write, folder=tmp_path), range(500), 1))
     assert len(list(tmp_path.iterdir())) < 499

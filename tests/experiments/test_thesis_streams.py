@@ -46,9 +46,9 @@ def test_streams_by_hand(tmp_path: Path, bandwidth: str, starts: list[float], en
 
     Aware: 0 starts; 1 would make 6 GB/s and is promised the end of 0, at 100 s; 2 fills the link to 5 GB/s exactly and
     ends at 40 s, before the promise. 3 finds the link full and starts at 40 s; it runs until 120 s, beside 1 as well
-    (3 + 2 = 5). All stream as they ask: ends at 100, 160, 40, 120 s.
+    (3 + 2 = 5). All stream as they request: ends at 100, 160, 40, 120 s.
 
-    Ignorant: 0, 1, 2 start at once and ask 8 GB/s. Every node asks for more than an equal share of 5,000 / 96 = 52.083
+    Ignorant: 0, 1, 2 start at once with 8 GB/s. Each node requests more than an equal share of 5,000 / 96 = 52.083
     MB/s and gets that, so 0 proceeds at 5/6, 1 at 5/9, 2 at 5/12 of its pace. 2 ends at 40 x 12/5 = 96 s, then 3 starts
     on its nodes at the same pace. 1 ends at 60 x 9/5 = 108 s; 0 has done 90 s of its 100, 3 has done 5 s of its 80, and
     their 3 + 2 GB/s fit: they end at 118 and 183 s.

@@ -1,4 +1,4 @@
-"""A bounded run of the fuzzer; ``python -m tests.fuzz`` runs as long as one likes."""
+"""A bounded run of the fuzzer; ``python -m tests.fuzz`` runs without an end."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ LAW: Mapping[str, Rule] = {
         "schedulers.options", "schedulers.errors", "schedulers.plugins",
         standard=PURE | {"difflib"},
     ),
-    # core.job: what a job asks for and is granted. core.machine: the machine that the view shows, for annotations and
+    # core.job: what a job requests and is granted. core.machine: the machine that the view shows, for annotations and
     # its fixed capacities. core.operations: pack scores a job by the operations that it describes. options, errors: a
     # policy's own options and how they agree. Of the timeline its face, none of its modules.
     "schedulers.policies.*": _rule(

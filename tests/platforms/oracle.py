@@ -1,4 +1,4 @@
-"""Asks SimGrid itself, in a child process, what it makes of a platform file."""
+"""What SimGrid itself makes of a platform file, read in a child process."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def test_hops() -> None:
     """Distances in cables: same router, same chassis, same group, other group."""
     graph = topology(describe("thesis"))
     assert [hops(graph, "node_0", f"node_{other}") for other in (0, 1, 3, 9, 12, 36)] == [0, 2, 3, 3, 4, 4]
-    for other in ("pfs", "nobody"):
+    for other in ("pfs", "unknown"):
         with pytest.raises(PlatformError, match=f"no way from 'node_0' to '{other}' in the topology"):
             hops(graph, "node_0", other)
 

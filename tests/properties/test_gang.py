@@ -1,4 +1,4 @@
-"""What the gang policies must keep, whatever the jobs: everything ends, time is received in full, nobody overtakes."""
+"""What the gang policies must keep, whatever the jobs: everything ends, time is received in full, none overtakes."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_same_jobs_same_requests(name: str, rows: list[tuple[int, int, int, int,
 @settings(max_examples=6)
 @given(rows=JOBS)
 def test_walltimes_are_received_time(rows: list[tuple[int, int, int, int, int]]) -> None:
-    """With eight seconds each: whoever needs as many or more is ended, not before it can have received them."""
+    """With eight seconds each: a job that needs as many or more is ended, not before it can have received them."""
     plain = sorted((submit, nodes, run, 0, 0) for submit, nodes, run, _, _ in rows)
     shown = play(Gang(quantum=3.0, level=2), described(plain, walltime=8.0))
     for number, (_, nodes, seconds, _, _) in enumerate(plain):

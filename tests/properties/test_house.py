@@ -23,7 +23,7 @@ JOBS: list[tuple[int, int, float, int, int, int | None, bool]] = [
     (5, 3, 20.0, 3, 60, 18, True),
     (30, 2, 9.0, 0, 0, 120, False),
 ]
-"""One asks for more nodes than there are; two reach their walltimes."""
+"""One requests more nodes than there are; two reach their walltimes."""
 
 PAIRS = [(model, policy) for model in MODELS for policy in POLICIES]
 GANG = {name for name in POLICIES if name.startswith("gang")}

@@ -70,7 +70,7 @@ bandwidth = "1GBps"
 
 @dataclass
 class Restless:
-    """A controller that asks for any legal change it can think of, from a list of numbers; none when they run out."""
+    """A controller that requests any legal change it can think of, from a list of numbers; none when they run out."""
 
     numbers: list[int]
 

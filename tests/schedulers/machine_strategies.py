@@ -70,5 +70,5 @@ lives = st.builds(
 @st.composite
 def jobs_with_lives(draw: st.DrawFn, machine: Machine) -> Job:
     """Jobs whose holdings begin and end at times of their own."""
-    asked = draw(jobs(machine))
-    return job(asked.nodes, asked.bb_bytes, asked.io_rate, draw(lives))
+    requested = draw(jobs(machine))
+    return job(requested.nodes, requested.bb_bytes, requested.io_rate, draw(lives))

@@ -25,7 +25,7 @@ CONVERSATION = (BEGINS, SUBMITTED, COMPLETED, ENDS)
 
 
 class Scripted:
-    """Starts every submitted job on nodes 0 and 1, unless told otherwise.
+    """Starts every submitted job on nodes 0 and 1, unless a script says otherwise.
 
     Parameters
     ----------

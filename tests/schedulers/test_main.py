@@ -136,7 +136,7 @@ def test_a_simulation_from_start_to_end(service: Any, tmp_path: Path) -> None:
 
 
 def test_a_simulation_of_batsim_5(service: Any, tmp_path: Path) -> None:
-    """The first frame tells that Batsim 5 speaks; the same policy answers in its words; the recording replays."""
+    """The first frame shows that it is Batsim 5; the same policy answers in its words; the recording replays."""
 
     def message(now: float, kind: str, members: Any) -> bytes:
         event = {"timestamp": now, "event_type": kind, "event": members}

@@ -1,4 +1,4 @@
-"""The story that ``-v`` tells, line by line."""
+"""The story that ``-v`` prints, line by line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _submitted(now: float, name: str, nodes: int, walltime: int) -> JobSubmitted
 
 
 def test_the_story_of_three_jobs() -> None:
-    """Submissions, starts, ends, a rejection, and the reason of a wait told once."""
+    """Submissions, starts, ends, a rejection, and the reason of a wait once."""
     lines: list[str] = []
     session = Session(POLICIES["easy"].build(), rigid(), observer=Narrator(lines.append), explain=True)
     session.handle(Message(0.0, (SimulationBegins(0.0, HOSTS, ()),)))

@@ -30,7 +30,7 @@ class Colour(enum.Enum):
 class Sample:
     """A policy with one option of each kind."""
 
-    source: ClassVar[str] = "Nobody 1999, section 1"
+    source: ClassVar[str] = "Author 1999, section 1"
 
     depth: int = option(1, unit="jobs", low=0, high=100, help="how many")
     weight: float = option(0.5, low=0.0, help="how much")

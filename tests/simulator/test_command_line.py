@@ -57,9 +57,9 @@ def test_a_whole_run(world: tuple[Path, Path], capsys: pytest.CaptureFixture[str
     """All of Batsim's files appear, the summary goes to standard error, the exit code is 0."""
     with listening(decoded(handle)) as endpoint:
         assert main(arguments(world, endpoint, "--engine", engine)) == 0
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert "2 jobs, 2 successful" in told.err
+    reported = capsys.readouterr()
+    assert reported.out == ""
+    assert "2 jobs, 2 successful" in reported.err
     names = sorted(path.name for path in world[0].parent.glob("out*"))
     assert names == ["out_jobs.csv", "out_machine_states.csv", "out_schedule.csv", "out_schedule.trace"]
 
@@ -112,7 +112,7 @@ def test_deadlock(world: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) 
 
 
 def test_no_scheduler(world: tuple[Path, Path]) -> None:
-    """--no-sched starts every job at once on the first hosts; nobody is asked, the job table stays empty."""
+    """--no-sched starts every job at once on the first hosts; no scheduler is called, the job table stays empty."""
     for option in ("--no-sched", "--batexec"):
         assert main(arguments(world, "tcp://127.0.0.1:9", option, "--enable-compute-sharing")) == 0
     folder = world[0].parent
@@ -122,7 +122,7 @@ def test_no_scheduler(world: tuple[Path, Path]) -> None:
 
 
 def test_no_scheduler_with_too_big_a_job(world: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    """A job that asks for more than there is cannot run without a scheduler."""
+    """A job that requests more than there is cannot run without a scheduler."""
     world[1].write_text(json.dumps(jobs({"res": 6})))
     assert main(arguments(world, "tcp://127.0.0.1:9", "--no-sched")) == 2
     assert "job 'w0!1' cannot run without a scheduler: its 'alloc' names machine 5" in capsys.readouterr().err
@@ -158,10 +158,10 @@ def test_bad_command_lines(
 ) -> None:
     """Exit code 2 and one line that says what to do."""
     assert main([*arguments(world), *change]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("simulator: error: ")
-    assert told.count("\n") == 1
-    assert expected in told
+    reported = capsys.readouterr().err
+    assert reported.startswith("simulator: error: ")
+    assert reported.count("\n") == 1
+    assert expected in reported
 
 
 def test_missing_platform(capsys: pytest.CaptureFixture[str]) -> None:

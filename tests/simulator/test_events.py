@@ -37,8 +37,8 @@ def test_machines_come_and_go(tmp_path: Path) -> None:
         change(3, "available", "0-1"),
     )
     _, scheduler = run(jobs({"subtime": 2}), scripted(), events=file, fail_on_deadlock=False)
-    told = [(e.timestamp, e.kind, e.resources) for e in scheduler.events(Notify)]
-    assert told == [
+    reported = [(e.timestamp, e.kind, e.resources) for e in scheduler.events(Notify)]
+    assert reported == [
         (1.0, "event_machine_unavailable", (0, 1, 3)),
         (2.0, "no_more_static_job_to_submit", ()),
         (3.0, "event_machine_available", (0, 1)),

@@ -147,12 +147,12 @@ def test_any_reply_ends_well(frames: list[bytes], dynamic: bool, energy: bool) -
     simulation = Simulation(
         PLATFORM, [workload_from_object(WORKLOAD)], GivenDurations(), Babbler(frames), options
     )  # fmt: skip
-    told = ""
+    reported = ""
     try:
-        told = f"ended at {simulation.run().end_s}"
+        reported = f"ended at {simulation.run().end_s}"
     except SpillwayError as fault:
-        told = str(fault) if fault.exit_code else ""
-    assert told
+        reported = str(fault) if fault.exit_code else ""
+    assert reported
     simulation.machines.check()
 
 
@@ -199,9 +199,9 @@ def test_the_program_survives_garbage(
     """Over the socket: exit code 1, one line."""
     with listening(lambda message: frame) as endpoint:
         assert main(arguments(world, endpoint, "--peer-timeout", "10")) == 1
-    told = capsys.readouterr().err
-    assert told.startswith("simulator: error: ")
-    assert told.count("\n") == 1
+    reported = capsys.readouterr().err
+    assert reported.startswith("simulator: error: ")
+    assert reported.count("\n") == 1
 
 
 def test_good_replies_after_all(world: tuple[Path, Path]) -> None:

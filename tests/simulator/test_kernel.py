@@ -112,7 +112,7 @@ def test_tasks_and_timers_of_one_instant() -> None:
 
 
 def test_stop() -> None:
-    """The loop is left when somebody says so."""
+    """The loop is left on request."""
     kernel, log, note = make()
 
     def stop(_: object) -> None:

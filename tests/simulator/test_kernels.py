@@ -29,7 +29,7 @@ def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
 
 def test_every_module_with_kernels_is_warmed() -> None:
-    """Whoever adds a file with kernels is told to name it."""
+    """A new file with kernels must be named."""
     folder = Path(kernels.__file__).parent / "engines"
     with_kernels = {path.stem for path in folder.glob("*.py") if "\n@kernel(" in path.read_text()}
     assert with_kernels == {name.rpartition(".")[2] for name in kernels.KERNEL_MODULES}

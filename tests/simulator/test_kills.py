@@ -97,7 +97,7 @@ def test_kill_that_comes_too_late() -> None:
 
 @pytest.mark.parametrize(("profile", "code"), [(PTASK, -2), ({"type": "delay", "delay": 10}, -1)])
 def test_a_kill_at_the_end_of_the_walltime(profile: dict[str, Any], code: int) -> None:
-    """The walltime ends at 8 s, when a call was asked for. The job started some messages of 1e-10 s after the full
+    """The walltime ends at 8 s, when a call was requested. The job started some messages of 1e-10 s after the full
     second: at the call it still runs, and its kill is answered without any latency."""
     _, scheduler = killing(jobs({"walltime": 8}, profiles={"p": profile}), 8.0, kill("w0!1"))
     (call_message,) = [m for m in scheduler.messages if any(isinstance(e, RequestedCall) for e in m.events)]
@@ -119,7 +119,7 @@ def test_a_walltime_that_ends_with_a_call_still_ends(profile: dict[str, Any]) ->
 
 
 def test_second_kill_is_dropped() -> None:
-    """Jobs whose kill was asked for already are left out; if none is left there is no acknowledgement."""
+    """Jobs whose kill was requested already are left out; if none is left there is no acknowledgement."""
     data = jobs({}, {}, profiles={"p": PTASK})
     _, scheduler = killing(data, 4.0, kill("w0!1"), kill("w0!1"), kill("w0!1", "w0!2"))
     assert [e.job_ids for e in scheduler.events(JobKilled)] == [("w0!1",), ("w0!2",)]

@@ -68,7 +68,7 @@ XML = """<?xml version='1.0'?>
 @pytest.mark.parametrize(
     ("roles", "master", "expected"),
     [
-        ({"b": "storage"}, "nobody", "exactly one host must have the role master, found none"),
+        ({"b": "storage"}, "nothing", "exactly one host must have the role master, found none"),
         ({"b": "storage", "a": "master"}, "master_host", "found a, master_host"),
         ({"b": "disk"}, "master_host", "host 'b': expected one of the roles compute_node, storage, master, got 'disk'"),
         ({}, "master_host", "host 'b' is a compute node and needs a speed above 0"),
@@ -136,7 +136,7 @@ ZONES = """<?xml version='1.0'?>
 
 
 def test_storage_hosts_need_no_route_to_the_master() -> None:
-    """Published platforms state none, and storage hosts send nothing: only who asks for its time learns of it."""
+    """Published platforms state none, and storage hosts send nothing: only a request for its time shows it."""
     machines = Machines(parse_platform(ZONES), {"b": "storage"})
     assert [machine.name for machine in machines.all] == ["a", "b"]
     assert machines.latency(0) == pytest.approx(2.0)

@@ -104,7 +104,7 @@ def test_schedule_table(tmp_path: Path) -> None:
 
 
 def test_real_times_on_request(tmp_path: Path) -> None:
-    """Batsim writes how long the run took; so do we, when asked to."""
+    """Batsim writes how long the run took; so do we, when requested."""
     result, _ = written(tmp_path, standard, wall_clock=True)
     assert float(result.figures["simulation_time"]) > 0
     assert float(result.figures["scheduling_time"]) > 0

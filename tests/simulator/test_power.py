@@ -39,8 +39,8 @@ def state(pstate: int, *ids: int, at: float = 0.0) -> SetResourceState:
 def test_falling_asleep_and_waking_up() -> None:
     """One flop in the virtual states; the acknowledgement comes a latency later, once, with all machines."""
     _, scheduler = powered(None, (state(1, 0, 2),), (state(0, 2, at=10.5), state(0, 0, at=10.5)))
-    told = [(e.timestamp, e.resources, e.state) for e in scheduler.events(ResourceStateChanged)]
-    assert told == [
+    reported = [(e.timestamp, e.resources, e.state) for e in scheduler.events(ResourceStateChanged)]
+    assert reported == [
         (pytest.approx(10 + 2 * LATENCY), (0, 2), 1),
         (pytest.approx(10 + 2 * LATENCY + 20 + LATENCY), (2,), 0),
         (pytest.approx(10 + 2 * LATENCY + 20 + 2 * LATENCY), (0,), 0),

@@ -222,7 +222,7 @@ def test_recv_without_message() -> None:
 
 
 def test_endless_recv_is_a_deadlock() -> None:
-    """A job that waits for a message which nobody can send any more ends the simulation (Batsim polls for ever)."""
+    """A job that waits for a message which nothing can send any more ends the simulation (Batsim polls for ever)."""
     result, _ = run(jobs({}, profiles={"p": {"type": "recv"}}))
     assert result.deadlocked
 

@@ -44,9 +44,9 @@ def fault(data: dict[str, Any], *requests: Request, **options: Any) -> str:
         (execute("w0!1!1", 0), "expected a job id WORKLOAD!NAME"),
         (execute("w0!1"), "'alloc' must name at least one machine"),
         (execute("w0!1", 6), "names machine 6, the ids are 0..5"),
-        (execute("w0!1", 0, 1), "as many places as the job asks for, 1, got 2 on '0-1'"),
-        (execute("w0!2", 0), "as many places as the job asks for, 2, got 1"),
-        (execute("w0!2", 0, 1, mapping={0: 0}), "'mapping' must have as many places as the job asks for, 2, got 1"),
+        (execute("w0!1", 0, 1), "as many places as the job requests, 1, got 2 on '0-1'"),
+        (execute("w0!2", 0), "as many places as the job requests, 2, got 1"),
+        (execute("w0!2", 0, 1, mapping={0: 0}), "'mapping' must have as many places as the job requests, 2, got 1"),
         (execute("w0!2", 0, 1, mapping={0: 0, 2: 1}), "without a gap"),
         (execute("w0!2", 0, 1, mapping={0: 0, 1: 2}), "place 2 of an allocation of 2"),
         (execute("w0!1", DISK), "compute 1e+09 flop on the storage host 4 ('disk')"),
@@ -118,7 +118,7 @@ def test_mapping_puts_executors_on_hosts() -> None:
 
 
 def test_allocation_is_sorted() -> None:
-    """Ids may come in any order and twice; they are told sorted, each once."""
+    """Ids may come in any order and twice; they are reported sorted, each once."""
     _, scheduler = run(jobs({"res": 3}), scripted((), (execute("w0!1", 3, 1, 2, 1),)))
     assert scheduler.events(JobCompleted)[0].alloc == (1, 2, 3)
 
@@ -136,13 +136,13 @@ def test_total_profiles_run_anywhere() -> None:
 
 
 def test_mixed_sequence_is_not_elastic() -> None:
-    """A sequence with any other profile must get what the job asks for."""
+    """A sequence with any other profile must get what the job requests."""
     profiles = {
         "p": {"type": "parallel_homogeneous_total", "cpu": 4e9, "com": 0},
         "d": {"type": "delay", "delay": 1},
         "s": {"type": "composed", "seq": ["p", "d"]},
     }
-    assert "asks for, 1, got 2" in fault(jobs({"profile": "s"}, profiles=profiles), execute("w0!1", 0, 1))
+    assert "requests, 1, got 2" in fault(jobs({"profile": "s"}, profiles=profiles), execute("w0!1", 0, 1))
 
 
 def test_declared_running() -> None:

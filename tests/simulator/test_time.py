@@ -138,7 +138,7 @@ def test_call_must_lie_in_the_future(moment: float) -> None:
 
 
 def test_reply_in_the_future() -> None:
-    """Requests are carried out at their timestamps; what happens meanwhile is told later with its own time."""
+    """Requests are carried out at their timestamps; what happens meanwhile is reported later with its own time."""
 
     def answer(message: Message) -> Reply:
         if any(isinstance(e, JobSubmitted) and e.job_id == "w0!1" for e in message.events):
@@ -187,7 +187,7 @@ def test_last_reply_must_ask_for_nothing() -> None:
         ends = any(isinstance(e, SimulationEnds) for e in message.events)
         return [call(1e6, at=message.now)] if ends else []
 
-    with pytest.raises(SchedulerFault, match=r"1 calls asked for"):
+    with pytest.raises(SchedulerFault, match=r"1 calls requested"):
         run(None, answer)
 
 

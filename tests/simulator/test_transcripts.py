@@ -59,7 +59,7 @@ class Line:
 
 
 class Recorded:
-    """Plays the recorded scheduler and compares what it is told with what the recorded one was told."""
+    """Plays the recorded scheduler and compares what it gets with what the recorded one got."""
 
     def __init__(self, lines: list[Line]) -> None:
         self._lines = lines

@@ -73,7 +73,7 @@ def test_ids_deeper_in_a_job_are_replaced_too() -> None:
 
 @pytest.mark.parametrize("missing", ["id", "subtime", "res", "profile"])
 def test_missing_fields(missing: str) -> None:
-    """Each mandatory field is asked for by name."""
+    """Each mandatory field is expected by name."""
     data = jobs({})
     del data["jobs"][0][missing]
     with pytest.raises(SimulatorInputError, match=f"job number 0.* has no field '{missing}'"):

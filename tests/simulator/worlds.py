@@ -144,7 +144,7 @@ class GivenDurations:
 
 
 class Scheduler:
-    """A scheduler made of one function, which remembers what it was told.
+    """A scheduler made of one function, which remembers what it got.
 
     Parameters
     ----------

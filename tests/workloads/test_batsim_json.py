@@ -26,7 +26,7 @@ MALFORMED = {
     "job-without-res": " $.jobs[1]: a job needs the field 'res'",
     "jobs-object": " $.jobs: must be a list of jobs, got {}",
     "latin-1": " not a UTF-8 text (byte 33)",
-    "matrix-nodes": " $.jobs[0].res: the job asks for 1 nodes, its profile 'a' describes 2",
+    "matrix-nodes": " $.jobs[0].res: the job requests 1 nodes, its profile 'a' describes 2",
     "matrix-size": " $.profiles.a.com: 'com' of a parallel profile for 2 nodes must have 4 entries, got 3",
     "name-repeated": " $.profiles: the name 'a' stands twice in this object",
     "nan": " not a JSON text: NaN is no JSON number",

@@ -53,12 +53,12 @@ def test_thesis_examples() -> None:
 
 
 def test_no_storage_no_request() -> None:
-    """Without storage nodes nothing is asked for."""
+    """Without storage nodes nothing is requested."""
     assert THESIS_MODEL.draw([3, 4], [600, 600], MachineFacts(nodes=8), seed=1).tolist() == [0, 0]
 
 
 def test_processors_share_a_node() -> None:
-    """The law is per processor: a node of four asks for four times as much."""
+    """The law is per processor: a node of four requests four times as much."""
     machine = MachineFacts(nodes=8, storage_nodes=4, storage_bytes=10**15)
     one = THESIS_MODEL.draw([1] * 50, [600] * 50, machine, seed=1)
     four = THESIS_MODEL.draw([1] * 50, [600] * 50, machine, seed=1, processors_per_node=4)

@@ -128,7 +128,7 @@ def test_catalogue_names_load(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 
 def test_acknowledgement_names_archive_paper_and_people() -> None:
-    """What the archive asks for is said, with the people whom the log itself names."""
+    """The archive's request is printed, with the people whom the log itself names."""
     text = acknowledgement("X", ["A. Person"])
     assert "Parallel Workloads Archive" in text
     assert "J. Parallel Distrib. Comput. 74(10), 2014" in text

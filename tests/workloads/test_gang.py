@@ -21,7 +21,7 @@ def test_the_papers_grid() -> None:
 
 @pytest.mark.parametrize("layout", ["scattered", "contiguous"])
 def test_what_is_drawn(layout: str) -> None:
-    """Means as asked for; blocks take half of the local time at intensity 0.5; files have a node per task."""
+    """Means as requested; blocks take half of the local time at intensity 0.5; files have a node per task."""
     jobs = draw_gang(GangOptions(jobs=3000, mean_time_s=2000.0, layout=layout))
     local_us = np.array([job.cpu_us + 30_000 * job.blocks for job in jobs])
     assert local_us.mean() / 1e6 == pytest.approx(2000.0, abs=0.1)

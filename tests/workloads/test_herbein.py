@@ -62,7 +62,7 @@ def test_arrivals_have_the_four_rates() -> None:
 
 
 def test_mean_gap_is_the_mean_over_whole_weeks() -> None:
-    """The four rates keep their proportions, the mean is what was asked."""
+    """The four rates keep their proportions, the mean is as requested."""
     model = ArrivalModel((4e-3, 1e-3, 2e-3, 5e-4), (6, 3, 1))
     times = model.draw(Draws(3, "test"), 30000, mean_gap_s=126.8)
     assert times[-1] / 30000 == pytest.approx(126.8, rel=0.03)

@@ -29,7 +29,7 @@ def resizable(workload: Workload) -> set[str]:
 
 
 def test_shares_are_nested_and_change_nothing_else(rigid: Workload) -> None:
-    """0 %: nobody; 100 %: whoever has room to grow; in between about the share, and always the same ones first."""
+    """0 %: none; 100 %: all that can grow; in between about the share, and always the same ones first."""
     shares = [make_malleable(rigid, THESIS_MACHINE, MalleableOptions(share=share)) for share in (0.0, 0.25, 0.75, 1.0)]
     sets = [resizable(workload) for workload in shares]
     assert sets[0] == set()
@@ -57,7 +57,7 @@ def test_an_application_takes_as_long_as_the_job(rigid: Workload) -> None:
 
 
 def test_sizes_stay_on_the_machine(rigid: Workload) -> None:
-    """Four times the size, but never more than 96 nodes; nobody below his size."""
+    """Four times the size, but never more than 96 nodes; none below its size."""
     workload = make_malleable(rigid, THESIS_MACHINE, MalleableOptions(share=1.0))
     for job in workload.jobs:
         application = workload.profiles[job.profile]["malleable"]

@@ -21,7 +21,7 @@ def log(tmp_path: Path) -> str:
 
 
 def test_both_forms_hold_the_same_jobs(log: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Our own profile type, and one that Batsim reads with the bytes in the job; otherwise equal, larger if told so."""
+    """Our own profile type, and one that Batsim reads with the bytes in the job; otherwise equal, larger on request."""
     own, portable = tmp_path / "own.json", tmp_path / "portable.json.xz"
     given = ["streams", log, "--jobs", "20", "--seed", "3", "--size-factor", "4", "--mix", "diverse"]
     assert main([*given, "-o", str(own)]) == 0

@@ -214,8 +214,8 @@ class _Query(_Wire, tag="QUERY"):
     data: _QueryData
 
     def neutral(self) -> Event:
-        asked = self.data.requests.estimate_waiting_time
-        return EstimateQuery(self.timestamp, asked.job_id, asked.job)
+        requested = self.data.requests.estimate_waiting_time
+        return EstimateQuery(self.timestamp, requested.job_id, requested.job)
 
 
 class _Notify(_Wire, tag="NOTIFY"):
@@ -356,8 +356,8 @@ def _write_state_changed(event: ResourceStateChanged) -> str:
 
 
 def _write_query(event: EstimateQuery) -> str:
-    asked = {"requests": {"estimate_waiting_time": {"job_id": event.job_id, "job": event.job}}}
-    return write_six_decimals(asked)
+    requested = {"requests": {"estimate_waiting_time": {"job_id": event.job_id, "job": event.job}}}
+    return write_six_decimals(requested)
 
 
 def _write_notify(event: Notify) -> str:

@@ -1,4 +1,4 @@
-"""Profiles in Batsim 5's words and back in Batsim 4's, which the session speaks.
+"""Profiles in Batsim 5's words and back in Batsim 4's, which the session uses.
 
 Nothing here was checked against a running Batsim 5.
 """

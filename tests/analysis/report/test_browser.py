@@ -1,4 +1,4 @@
-"""The report in a real browser: it loads without complaint, zooms, tells about jobs, sorts, fits on a phone."""
+"""The report in a real browser: it loads without complaint, zooms, shows a job's figures, sorts, fits on a phone."""
 
 from __future__ import annotations
 
@@ -105,8 +105,8 @@ def test_finding_a_job(page: Page, report: Path) -> None:
     status = page.evaluate("byId('status').innerText")
     assert "easy · log, seed 0: job 17" in status
     assert "sjf-easy · log, seed 0: job 17" in status
-    page.evaluate("find('nobody')")
-    assert page.evaluate("byId('status').innerText") == "There is no job nobody in these schedules."
+    page.evaluate("find('unknown')")
+    assert page.evaluate("byId('status').innerText") == "There is no job unknown in these schedules."
 
 
 def test_phone(page: Page, report: Path) -> None:

@@ -155,5 +155,5 @@ def test_baseline() -> None:
 
 
 def test_numbers_for_people() -> None:
-    """Digits that nobody reads are left out."""
+    """Digits without a use are left out."""
     assert [number(value) for value in (1234567.8, 12, 12.345, 0.123456)] == ["1,234,568", "12", "12.35", "0.123"]

@@ -175,7 +175,7 @@ def two_jobs(**second: float) -> Workload:
 
 
 def test_features_by_hand() -> None:
-    """Two equal jobs: I/O of 800 s over 1,000 s of machine; each wants 0.4 of the bandwidth, both 0.8."""
+    """Two equal jobs: I/O of 800 s over 1,000 s of machine; each needs 0.4 of the bandwidth, both 0.8."""
     found = measure_workload(two_jobs(), 240e9)
     assert (found.load, found.pressure) == pytest.approx((0.8, 0.8))
     assert (found.characteristic_variation, found.share_variation, found.size_variation) == (0.0, 0.0, 0.0)

@@ -1,4 +1,4 @@
-"""The malleability experiment: use cases as the paper tells them, verdicts, resuming, bad input."""
+"""The malleability experiment: use cases as the paper describes them, verdicts, resuming, bad input."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_smallest_scenario_gives_all_to_a1() -> None:
 
 
 def test_whole_machine_small() -> None:
-    """A few jobs: nobody is lost, idle nodes are lent, jobs turn round faster."""
+    """A few jobs: none is lost, idle nodes are lent, jobs turn round faster."""
     rigid = machine.run("kth-like", 25, 0.0, "none", "easy", 2)
     lent = machine.run("kth-like", 25, 1.0, "expansion", "easy", 2)
     assert rigid["jobs"] == lent["jobs"] == 25

@@ -9,7 +9,7 @@ from experiments.thesis.results import Results
 
 
 class StubResults(Results):
-    """Results that say what they are told: ``values`` by key, one per seed."""
+    """Results that hold what they are given: ``values`` by key, one per seed."""
 
     def __init__(self, values: Mapping[Key, list[float]]) -> None:
         self._values = values
@@ -25,5 +25,5 @@ class StubResults(Results):
         return any((key.model, key.workload, key.policy) == (model, workload, policy) for key in self._values)
 
     def values(self, model: str, workload: str, policy: str, metric: str) -> list[float]:
-        """What was told."""
+        """What was given."""
         return self._values.get(Key(model, workload, policy, metric), [])

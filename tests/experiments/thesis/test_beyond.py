@@ -21,7 +21,7 @@ from tests.experiments.thesis.stub import StubResults
 
 
 def test_contender_with_options_of_both_kinds() -> None:
-    """A policy's options and the session's settings are told apart."""
+    """A policy's options and the session's settings are distinguished."""
     spec = parse_contender("plan:alpha=1.5,storage-order=nearest")
     assert spec.options == {"alpha": 1.5}
     assert spec.session == {"storage_order": "nearest"}

@@ -68,7 +68,7 @@ def test_own_draws_are_not_judged() -> None:
 
 
 def test_some_parts_are_not_judged() -> None:
-    """A mean over two parts is compared with the same parts' published mean, and only told."""
+    """A mean over two parts is compared with the same parts' published mean, and only reported."""
     few = {key: value for key, value in PUBLISHED.items() if key.workload in ("part-4", "part-9")}
     checks = compare_all(StubResults.of(few), PUBLISHED, {}, original=True)
     assert all(abs(check.deviation) < 1e-12 and not check.judged for check in checks)

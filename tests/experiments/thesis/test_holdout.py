@@ -34,7 +34,7 @@ def test_wrong_options(word: str) -> None:
 
 
 def test_periods_and_load(tmp_path: Path) -> None:
-    """The log is cut into equal periods, after its arrivals were stretched to the load that was asked for."""
+    """The log is cut into equal periods, after its arrivals were stretched to the load that was requested."""
     specs, platform = prepare_holdout(parse_holdout([SOURCE, "parts=3", "load=0.5"]), Model.IO, tmp_path)
     assert platform.source == "thesis"
     assert [spec.name for spec in specs] == ["kth-like-0", "kth-like-1", "kth-like-2"]

@@ -62,7 +62,7 @@ def test_no_fewer_than_the_walltime_allows() -> None:
 
 
 def test_burst_buffers_count() -> None:
-    """Four nodes and a burst buffer of 10 GB at each of two switches; the job asks for four nodes with 5 GB each.
+    """Four nodes and a burst buffer of 10 GB at each of two switches; the job requests four nodes with 5 GB each.
 
     Two of its requests fit into each buffer. A rigid job holds 9 GB of one until 100: seven nodes are free, but only
     two of the requests fit, and so it starts on two nodes.

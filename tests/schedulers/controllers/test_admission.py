@@ -47,7 +47,7 @@ def test_nodes_that_come_free_are_kept_for_the_first_waiting_job(policy: str) ->
     Four nodes: ``a`` has two (intervals of 20 s, control points at 20, 40, ...), ``b`` has two (intervals of 40 s). A
     2-node job comes at 5 and needs a node of each: at 23 the first is free, at 43 the second, when it starts. A 1-node
     job of 500 s that comes at 6 would fit at 23; it has to wait, as the reservation of the first is known to begin at
-    43 (backfilling policies), or as nobody overtakes (FCFS).
+    43 (backfilling policies), or as none overtakes (FCFS).
     """
     jobs = {
         "a": {"nodes": 2, "malleable": application(maximum=4, model={"work": 20.0}), "walltime": 10_000},
@@ -78,12 +78,12 @@ def test_no_job_shrinks_past_its_walltime() -> None:
 @pytest.mark.parametrize("limit", ["bb", "io_rate"])
 def test_nobody_shrinks_for_a_job_that_would_not_fit_anyway(limit: str) -> None:
     """Nodes would do, burst buffers or bandwidth would not: two rigid jobs hold them, one per switch, until 100."""
-    asks = {"bb": 8 * 10**9} if limit == "bb" else {"io_rate": 8 * 10**8}
+    demand = {"bb": 8 * 10**9} if limit == "bb" else {"io_rate": 8 * 10**8}
     jobs = {
-        "rigid": {"nodes": 1, "delay": 100.0} | asks,
-        "rigid2": {"nodes": 1, "delay": 100.0} | asks,
+        "rigid": {"nodes": 1, "delay": 100.0} | demand,
+        "rigid2": {"nodes": 1, "delay": 100.0} | demand,
         "wide": {"nodes": 4, "malleable": application(iterations=40)},
-        "late": {"nodes": 2, "subtime": 5.0, "delay": 30.0} | asks,
+        "late": {"nodes": 2, "subtime": 5.0, "delay": 30.0} | demand,
     }
     machine = {"nodes": 6, "capacity": "10GB", "core": "2GBps", "switch": "1GBps"}
     seen = play(jobs, shrink="to-admit", **machine)

@@ -34,13 +34,13 @@ def test_a_job_grows_and_shrinks_when_it_asks_for_it() -> None:
 def test_it_gets_what_is_free_and_goes_on() -> None:
     """A rigid job holds one of four nodes: it gets one of two, at 83; 6 iterations on three nodes take 80 s more.
 
-    Where nothing is free when it asks, nothing changes: 200 s.
+    Where nothing is free at its request, nothing changes: 200 s.
     """
-    wants = {"nodes": 2, "malleable": evolving((4, 4))}
-    seen = play({"a": wants, "rigid": {"nodes": 1, "delay": 1000.0}})
+    grows = {"nodes": 2, "malleable": evolving((4, 4))}
+    seen = play({"a": grows, "rigid": {"nodes": 1, "delay": 1000.0}})
     assert seen.sizes["a"] == [(0.0, 2), (83.0, 3)]
     assert seen.ends["a"] == pytest.approx(163.0, abs=0.01)
-    seen = play({"a": wants, "rigid": {"nodes": 2, "delay": 1000.0}})
+    seen = play({"a": grows, "rigid": {"nodes": 2, "delay": 1000.0}})
     assert seen.sizes["a"] == [(0.0, 2)]
     assert seen.ends["a"] == pytest.approx(200.0, abs=0.01)
 
@@ -95,7 +95,7 @@ def test_wrong_requests_are_refused(requests: Any, words: str) -> None:
 
 
 def test_requests_are_read() -> None:
-    """As control points and sizes; asked for at that iteration only."""
+    """As control points and sizes; requested at that iteration only."""
     found = read_application(evolving((2, 4), (6, 1)), 2)
     assert found.requests == (SizeRequest(2, 4), SizeRequest(6, 1))
     assert [found.requested_nodes(iteration) for iteration in (0, 2, 4, 6)] == [None, 4, None, 1]

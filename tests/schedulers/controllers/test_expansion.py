@@ -29,11 +29,11 @@ def scene(*views: AppView, idle: int = 0, waiting: tuple[int, ...] = ()) -> Scen
 
 
 def returned(looked_at: Scene) -> list[Resize]:
-    """What is asked back."""
+    """What is called back."""
     return list(give_back(collection(looked_at)))
 
 
-def asked(resizes: list[Resize]) -> dict[str, int]:
+def requested(resizes: list[Resize]) -> dict[str, int]:
     """Change by application."""
     return {resize.id: sum(step.change for step in resize.steps) for resize in resizes}
 
@@ -41,20 +41,23 @@ def asked(resizes: list[Resize]) -> dict[str, int]:
 def test_idle_nodes_are_shared() -> None:
     """Five nodes fairly: 3 and 2, from the next control point on, back by the one after it."""
     found = list(Expand(Expansion.FAIR)(scene(view("a"), view("b"), idle=5)))
-    assert asked(found) == {"a": 3, "b": 2}
+    assert requested(found) == {"a": 3, "b": 2}
     assert found[0] == Resize("a", (Step(10, 3),), Reason.EXPAND, 150.0 + 2 * 3.0 + 150.0)
 
 
 def test_who_scales_better_gets_more() -> None:
     """By speed-up all go to the one without a serial part, as many as it can use."""
-    assert asked(list(Expand(Expansion.SPEEDUP)(scene(view("a", serial=5.0), view("b"), idle=5)))) == {"b": 5}
-    assert asked(list(Expand(Expansion.SPEEDUP)(scene(view("a", serial=5.0), view("b"), idle=10)))) == {"a": 2, "b": 8}
+    assert requested(list(Expand(Expansion.SPEEDUP)(scene(view("a", serial=5.0), view("b"), idle=5)))) == {"b": 5}
+    assert requested(list(Expand(Expansion.SPEEDUP)(scene(view("a", serial=5.0), view("b"), idle=10)))) == {
+        "a": 2,
+        "b": 8,
+    }
 
 
 def test_an_expansion_must_pay() -> None:
     """Near the end two reconfigurations cost more than they save: 10 iterations on 5 in place of 4 nodes save 30 s."""
     late = view("a", iteration=80)
-    assert asked(list(Expand(Expansion.FAIR)(scene(late, idle=1)))) == {"a": 1}
+    assert requested(list(Expand(Expansion.FAIR)(scene(late, idle=1)))) == {"a": 1}
     assert list(Expand(Expansion.FAIR, profit=5.1)(scene(late, idle=1))) == []
     assert list(Expand(Expansion.FAIR)(scene(view("a", iteration=90), idle=1))) == [], "no control point is left"
 
@@ -71,15 +74,15 @@ def test_nodes_are_returned_for_a_waiting_job() -> None:
 def test_the_first_job_that_could_start_counts() -> None:
     """Eleven nodes cannot be had, five can; what fits without them needs no return (the policy will see to it)."""
     views = (view("a", 8),)
-    assert asked(returned(scene(*views, idle=2, waiting=(11, 5)))) == {"a": -3}
+    assert requested(returned(scene(*views, idle=2, waiting=(11, 5)))) == {"a": -3}
     assert returned(scene(*views, idle=2, waiting=(11, 2))) == []
     assert returned(scene(*views, idle=2)) == []
 
 
 def test_what_is_on_its_way_back_is_not_asked_for_twice() -> None:
-    """Three of four nodes come back already: one more is asked for; a shift gives its nodes back by itself."""
+    """Three of four nodes come back already: one more is requested; a shift gives its nodes back by itself."""
     coming = replace(view("a", 8), steps=(Step(10, -3),))
-    assert asked(returned(scene(coming, view("b", 6), idle=0, waiting=(4,)))) == {"b": -1}
+    assert requested(returned(scene(coming, view("b", 6), idle=0, waiting=(4,)))) == {"b": -1}
     shifting = replace(view("a", 4), held=8, steps=(Step(10, 4), Step(20, -4)))
     assert returned(scene(shifting, idle=0, waiting=(4,))) == []
 
@@ -87,13 +90,13 @@ def test_what_is_on_its_way_back_is_not_asked_for_twice() -> None:
 def test_nothing_is_lent_while_nodes_are_called_back() -> None:
     """The controllers together: first what waiting jobs need."""
     controllers = make_controllers(Control(expansion=Expansion.FAIR))
-    assert asked(list(controllers(scene(view("a", 8), view("b"), idle=2, waiting=(5,))))) == {"a": -3}
-    assert asked(list(controllers(scene(view("b"), idle=2, waiting=(90,))))) == {"b": 2}
+    assert requested(list(controllers(scene(view("a", 8), view("b"), idle=2, waiting=(5,))))) == {"a": -3}
+    assert requested(list(controllers(scene(view("b"), idle=2, waiting=(90,))))) == {"b": 2}
 
 
 def test_what_has_come_back_is_not_lent_again() -> None:
-    """Three nodes have come back, two more are on their way: they wait together for the job that asked for five."""
+    """Three nodes have come back, two more are on their way: they wait together for the job that requested five."""
     controllers = make_controllers(Control(expansion=Expansion.FAIR))
     leaving = replace(view("a", 6), steps=(Step(10, -2),))
     assert list(controllers(scene(leaving, view("b"), idle=3, waiting=(5,)))) == []
-    assert asked(list(controllers(scene(view("a"), view("b"), idle=3, waiting=(5,))))) == {"a": 2, "b": 1}
+    assert requested(list(controllers(scene(view("a"), view("b"), idle=3, waiting=(5,))))) == {"a": 2, "b": 1}

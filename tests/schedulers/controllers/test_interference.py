@@ -26,7 +26,7 @@ def view(name: str, start_s: float, period_s: float = 200.0, nodes: int = 10, io
 
 
 def decide(controller: Interference, *views: AppView, idle: int = 50) -> list[Resize]:
-    """What it asks for after the first application's I/O phase."""
+    """What it requests after the first application's I/O phase."""
     ended = (IoEnded(views[0].id, 0.0, 0.0, 20.0),)
     return list(controller(Scene(20.0, views, ended, idle)))
 
@@ -42,21 +42,21 @@ def test_a_shift_by_hand() -> None:
 
 
 def test_figures_7_and_8() -> None:
-    """Phases of 30 s at 100 and 80 s: the one with the shorter of similar periods gives way, whoever has just written.
+    """Phases of 30 s at 100 and 80 s: the one with the shorter of similar periods gives way, whichever wrote last.
 
     By 50 s if it is the later one (its own length and the 20 s until the overlap), else by the 10 s of overlap.
     """
     for periods, chosen, shift_s in (((1000.0, 1020.0), "1", 50.0), ((1020.0, 1000.0), "2", 10.0)):
-        told: list[Conflict] = []
-        controller = Interference(uncertainty_s=0.0, equal=0.005, similar=0.05, tell=told.append)
+        reported: list[Conflict] = []
+        controller = Interference(uncertainty_s=0.0, equal=0.005, similar=0.05, tell=reported.append)
         first, second = view("1", 100.0, periods[0], io_s=30.0), view("2", 80.0, periods[1], io_s=30.0)
         for pair in ((first, second), (second, first)):
             assert [resize.id for resize in decide(controller, *pair)] == [chosen]
-        assert [conflict.shift_s for conflict in told] == pytest.approx([shift_s, shift_s])
+        assert [conflict.shift_s for conflict in reported] == pytest.approx([shift_s, shift_s])
 
 
 def test_nothing_to_do() -> None:
-    """No collision, no ended phase, nobody to collide with, nothing asked for."""
+    """No collision, no ended phase, none to collide with, nothing requested."""
     assert decide(Interference(), view("a", 200.0), view("b", 222.0)) == []
     assert decide(Interference(), view("a", 200.0)) == []
     assert list(Interference()(Scene(20.0, (view("a", 200.0), view("b", 210.0)), (), 50))) == []
@@ -65,32 +65,32 @@ def test_nothing_to_do() -> None:
 
 def test_refusals_are_told() -> None:
     """Too few idle nodes; an application that is being resized already; one with a single size."""
-    told: list[Conflict] = []
-    controller = Interference(tell=told.append)
+    reported: list[Conflict] = []
+    controller = Interference(tell=reported.append)
     first, second = view("a", 200.0), view("b", 210.0)
     assert decide(controller, first, second, idle=1) == []
     assert decide(controller, replace(first, steps=(Step(28, 1),)), second) == []
-    assert [conflict.outcome for conflict in told] == [
+    assert [conflict.outcome for conflict in reported] == [
         "too few nodes are idle", "it is being resized already, or has one size only"
     ]  # fmt: skip
-    assert (told[0].first, told[0].second, told[0].start_s) == ("a", "b", 200.0)
+    assert (reported[0].first, reported[0].second, reported[0].start_s) == ("a", "b", 200.0)
 
 
-def test_nobody_is_resized_twice_at_once() -> None:
-    """a and b have written at the same time, and c is in the way of both: it is asked once, and refuses the second."""
-    told: list[Conflict] = []
+def test_none_is_resized_twice_at_once() -> None:
+    """a and b have written at the same time, and c collides with both: it gets one request, refuses the second."""
+    reported: list[Conflict] = []
     views = (view("c", 200.0), view("a", 215.0), view("b", 216.0))
     ended = (IoEnded("a", 0.0, 0.0, 20.0), IoEnded("b", 0.0, 0.0, 20.0))
-    found = list(Interference(tell=told.append)(Scene(20.0, views, ended, 50)))
+    found = list(Interference(tell=reported.append)(Scene(20.0, views, ended, 50)))
     assert [resize.id for resize in found] == ["c"]
-    assert [conflict.outcome for conflict in told] == ["shift", "it is being resized already, or has one size only"]
+    assert [conflict.outcome for conflict in reported] == ["shift", "it is being resized already, or has one size only"]
 
 
 def test_watching_tells_and_does_nothing() -> None:
     """The predictor without the controller (use case A)."""
-    told: list[Conflict] = []
-    assert decide(Interference(Strategy.WATCH, tell=told.append), view("a", 200.0), view("b", 210.0)) == []
-    assert [(conflict.start_s, conflict.other_s) for conflict in told] == [(200.0, 210.0)]
+    reported: list[Conflict] = []
+    assert decide(Interference(Strategy.WATCH, tell=reported.append), view("a", 200.0), view("b", 210.0)) == []
+    assert [(conflict.start_s, conflict.other_s) for conflict in reported] == [(200.0, 210.0)]
 
 
 def test_a_third_application_is_not_run_into() -> None:

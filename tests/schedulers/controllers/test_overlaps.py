@@ -51,18 +51,18 @@ def test_every_pair_is_found(phases: list[Phase]) -> None:
 @given(phases=PHASES, start=st.integers(0, 200), length=st.integers(0, 20))
 def test_arrays_agree_with_the_definition(phases: list[Phase], start: int, length: int) -> None:
     """Next phases, and any later phase of the periodic ones."""
-    asked, fleet = Phase(float(start), float(length), 1.0), Fleet.of(phases)
-    one = [i for i, p in enumerate(phases) if min(p.end_s, asked.end_s) > max(p.start_s, asked.start_s)]
-    assert sorted(fleet.colliding(asked).tolist()) == one
+    requested, fleet = Phase(float(start), float(length), 1.0), Fleet.of(phases)
+    one = [i for i, p in enumerate(phases) if min(p.end_s, requested.end_s) > max(p.start_s, requested.start_s)]
+    assert sorted(fleet.colliding(requested).tolist()) == one
     many = [
         i
         for i, p in enumerate(phases)
         if any(
-            min(p.end_s, asked.end_s - m * p.period_s) > max(p.start_s, asked.start_s - m * p.period_s)
+            min(p.end_s, requested.end_s - m * p.period_s) > max(p.start_s, requested.start_s - m * p.period_s)
             for m in range(300)
         )
     ]
-    assert fleet.periodically_colliding(asked).tolist() == many
+    assert fleet.periodically_colliding(requested).tolist() == many
 
 
 def test_earliest_collision_comes_first() -> None:

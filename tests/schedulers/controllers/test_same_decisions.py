@@ -74,12 +74,12 @@ def _candidate(view: AppView) -> Candidate:
     return Candidate(application.model, view.nodes, application.io_every, io_s)
 
 
-def _in_turn(rooms: list[int], idle: int) -> list[int]:
-    """One node each in turn, as long as there is room."""
-    given_nodes = [0] * len(rooms)
-    while idle > 0 and given_nodes != rooms:
-        for place, room in enumerate(rooms):
-            if given_nodes[place] < room and idle > 0:
+def _in_turn(limits: list[int], idle: int) -> list[int]:
+    """One node each in turn, within their limits."""
+    given_nodes = [0] * len(limits)
+    while idle > 0 and given_nodes != limits:
+        for place, limit in enumerate(limits):
+            if given_nodes[place] < limit and idle > 0:
                 given_nodes[place] += 1
                 idle -= 1
     return given_nodes
@@ -88,7 +88,7 @@ def _in_turn(rooms: list[int], idle: int) -> list[int]:
 @settings(max_examples=30)
 @given(scene=scenes())
 def test_collection(scene: Scene) -> None:
-    """Who could give nodes back, in which order, and whether that is enough for somebody."""
+    """Which could give nodes back, in which order, and whether that is enough for one of the jobs."""
     lenders = [
         view
         for view in scene.applications

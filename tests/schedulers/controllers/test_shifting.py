@@ -23,7 +23,7 @@ from schedulers.controllers.shifting import (
 )
 
 EQUAL, SIMILAR = 0.005, 0.05
-NOBODY = Fleet.of([])
+NONE = Fleet.of([])
 PERFECT = from_parameters(Parameters(1000.0), 1, 64)
 
 
@@ -43,7 +43,7 @@ def test_figure_8() -> None:
 
 
 def test_equal_and_very_different_periods_shift_the_first_phase() -> None:
-    """Then whoever does its I/O first is reconfigured, which takes the smaller shift."""
+    """Then the one that does its I/O first is reconfigured, which takes the smaller shift."""
     for periods in ((300.0, 300.0), (300.0, 600.0), (600.0, 300.0)):
         first, second = Phase(100.0, 30.0, periods[0]), Phase(80.0, 30.0, periods[1])
         assert select_application(first, second, EQUAL, SIMILAR) == 1
@@ -72,7 +72,7 @@ def test_worked_examples_of_the_speedup() -> None:
 
 
 def plan(
-    rest: Fleet = NOBODY, original_s: float = 100.0, idle: int = 54, model: PerformanceModel = PERFECT
+    rest: Fleet = NONE, original_s: float = 100.0, idle: int = 54, model: PerformanceModel = PERFECT
 ) -> Shift | Refusal:
     """Two collide by 16 s; 1 s overhead and 2 s uncertainty make 20 s to be saved."""
     shifted, other = Phase(200.0, 30.0, 400.0), Phase(214.0, 30.0, 900.0)

@@ -54,7 +54,7 @@ def test_what_is_free(cluster: Cluster) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "allocation", "reason"),
+    ("requested", "allocation", "reason"),
     [
         (named("b", 2), Allocation((0, 1)), "node n1 is held by job 'w!a'"),
         (named("b", 2), Allocation((0,)), "it requests 2 nodes, the allocation has 1"),
@@ -92,20 +92,20 @@ def test_what_is_free(cluster: Cluster) -> None:
         (named("a", 1), Allocation((0,)), "the job already holds 1 nodes"),
     ],
 )
-def test_refusals_say_why(cluster: Cluster, asked: Job, allocation: Allocation, reason: str) -> None:
+def test_refusals_say_why(cluster: Cluster, requested: Job, allocation: Allocation, reason: str) -> None:
     """Every refusal names its cause, and allocating raises it and changes nothing."""
-    said = cluster.why_not(asked, allocation)
+    said = cluster.why_not(requested, allocation)
     assert said is not None
     assert said.startswith(reason)
     with pytest.raises(ValueError, match=r"^job 'w!"):
-        cluster.allocate(asked, allocation)
+        cluster.allocate(requested, allocation)
     assert cluster.free_nodes == 3
 
 
 def test_a_scheduler_may_ignore_bandwidth(cluster: Cluster) -> None:
     """An allocation that books no bandwidth is accepted, however large the job's rate."""
-    asked = named("b", 1, 0, 4 * GB)
-    assert cluster.why_not(asked, Allocation((0,))) is None
+    requested = named("b", 1, 0, 4 * GB)
+    assert cluster.why_not(requested, Allocation((0,))) is None
 
 
 def test_unavailable_nodes(cluster: Cluster) -> None:
@@ -124,7 +124,7 @@ def test_unavailable_nodes(cluster: Cluster) -> None:
 
 
 def test_freeing_twice_is_refused(cluster: Cluster) -> None:
-    """Somebody lost count."""
+    """Counts that do not agree."""
     cluster.free("w!a")
     with pytest.raises(ValueError, match="'w!a' holds nothing"):
         cluster.free("w!a")
@@ -140,7 +140,7 @@ def test_check_finds_what_does_not_add_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "reason"),
+    ("requested", "reason"),
     [
         (job(97), "97 nodes > 96"),
         (job(0), "0 nodes < 1"),
@@ -155,15 +155,15 @@ def test_check_finds_what_does_not_add_up() -> None:
         (job(96), None),
     ],
 )
-def test_jobs_that_can_never_run(asked: Job, reason: str | None) -> None:
+def test_jobs_that_can_never_run(requested: Job, reason: str | None) -> None:
     """The inequality that cannot hold even in the empty machine, with the level that is too small."""
     links = (Link("pfs", 64 * GB, -1), *(Link(f"edge{i}", 20 * GB, 0) for i in range(4)))
     machine = simple_machine(96, 12, 40 * GB, links, tuple(1 + i // 24 for i in range(96)))
-    assert infeasible_reason(machine, asked) == reason
+    assert infeasible_reason(machine, requested) == reason
 
 
 def test_what_is_not_covered_cannot_be_infeasible() -> None:
-    """A scheduler that ignores bandwidth rejects nobody for it; without burst buffers the reason says so."""
+    """A scheduler that ignores bandwidth rejects no job for it; without burst buffers the reason says so."""
     assert infeasible_reason(small_machine(), job(1, 0, 9 * GB), Resource.NODES) is None
     assert infeasible_reason(simple_machine(1), job(1, GB)) == "bb 1 GB: the machine has no burst buffers"
     assert infeasible_reason(simple_machine(1), job(1, 0, GB)) is None
@@ -175,8 +175,8 @@ def test_infeasible_means_that_it_does_not_fit_the_empty_machine(data: Any, mach
     """The limits and the timeline draw the same line."""
     limits, empty = Limits(machine), Timeline(machine)
     for _ in range(5):
-        asked = data.draw(jobs(machine))
-        assert (limits.infeasible_reason(asked) is None) == (empty.fit_now(asked, 1.0) is not None)
+        requested = data.draw(jobs(machine))
+        assert (limits.infeasible_reason(requested) is None) == (empty.fit_now(requested, 1.0) is not None)
 
 
 @settings(max_examples=80)
@@ -190,18 +190,18 @@ def test_cluster_and_timeline_agree(data: Any, machine: Machine) -> None:
             job_id = data.draw(st.sampled_from(sorted(held)))
             timeline.release(0.0, 10.0, held.pop(job_id))
             cluster.free(job_id)
-        asked = data.draw(jobs(machine))
-        asked = Job(f"w!{number}", number, 0.0, 10.0, asked.nodes, asked.bb_bytes, asked.io_rate)
-        allocation = timeline.fit_now(asked, 10.0)
+        requested = data.draw(jobs(machine))
+        requested = Job(f"w!{number}", number, 0.0, 10.0, requested.nodes, requested.bb_bytes, requested.io_rate)
+        allocation = timeline.fit_now(requested, 10.0)
         if allocation is None:  # try somewhere, the cluster must refuse wherever the timeline does
-            nodes = tuple(range(min(asked.nodes, len(machine.nodes))))
-            storages = (0,) * len(nodes) if asked.bb_bytes and machine.storages else ()
-            allocation = Allocation(nodes, storages, asked.bb_bytes if storages else 0, asked.io_rate)
-            assert cluster.why_not(asked, allocation) is not None
+            nodes = tuple(range(min(requested.nodes, len(machine.nodes))))
+            storages = (0,) * len(nodes) if requested.bb_bytes and machine.storages else ()
+            allocation = Allocation(nodes, storages, requested.bb_bytes if storages else 0, requested.io_rate)
+            assert cluster.why_not(requested, allocation) is not None
             continue
-        cluster.allocate(asked, allocation)
+        cluster.allocate(requested, allocation)
         timeline.reserve(0.0, 10.0, allocation)
-        held[asked.id] = allocation
+        held[requested.id] = allocation
         cluster.check()
         assert cluster.free_nodes == timeline.free_nodes_now()
         assert cluster.free_storage == timeline.free_storage_now()

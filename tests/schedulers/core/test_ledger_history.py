@@ -37,8 +37,10 @@ class LedgerHistory(RuleBasedStateMachine):
     def _new_job(self, data: Any) -> Job:
         self.number += 1
         walltime_s = data.draw(st.sampled_from([0.0, 2.0, 5.0, 9.0, math.inf]))
-        asked = data.draw(st.tuples(st.integers(1, 4), st.sampled_from([0, 3, 8]), st.sampled_from([0, 2, 7])))
-        return Job(f"w!{self.number}", self.number, self.now_s, walltime_s, *asked, lives=data.draw(st.none() | lives))
+        requested = data.draw(st.tuples(st.integers(1, 4), st.sampled_from([0, 3, 8]), st.sampled_from([0, 2, 7])))
+        return Job(
+            f"w!{self.number}", self.number, self.now_s, walltime_s, *requested, lives=data.draw(st.none() | lives)
+        )
 
     def _fit(self, job: Job, covering: Resource = Resource.ALL) -> Allocation | None:
         """What is free at this instant, whatever the ledger expects of later."""

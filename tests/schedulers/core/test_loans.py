@@ -69,7 +69,7 @@ def test_a_lent_node_that_becomes_unavailable_is_not_free_afterwards() -> None:
 
 @given(steps=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5), st.integers(1, 9)), max_size=30))
 def test_the_timeline_always_says_what_is_lent(steps: list[tuple[int, int, int]]) -> None:
-    """Whatever is lent, given back and late in whatever order: free now are the nodes that nobody was lent."""
+    """Whatever is lent, given back and late in whatever order: free now are the nodes that no job was lent."""
     timeline, _, loans = books()
     now_s, lent = 0.0, dict[int, str]()
     for kind, node, length in steps:

@@ -1,4 +1,4 @@
-"""The IO-Aware model through an exclusive gate: stages take turns, drains survive kills, nobody is lost."""
+"""The IO-Aware model through an exclusive gate: stages take turns, drains survive kills, no job is lost."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def test_two_jobs_take_turns() -> None:
     assert [(a, b, owner[-1]) for a, b, owner, _ in wire.transfers] == [
         (0, 2, "0"), (2, 4, "1"),  # in
         (5.5, 6.5, "0"), (7, 8, "1"),  # drains: after a phase of computing and the checkpoint
-        (8, 10, "0"), (10, 12, "1"),  # out: job 1 asks at 9 s
+        (8, 10, "0"), (10, 12, "1"),  # out: job 1 requests its turn at 9 s
     ]  # fmt: skip
     assert [record.io_wait_s for record in records] == [0.0, 3.0]
     assert [record.seconds["stage_in"] for record in records] == [2.0, 2.0]
 
 
 def test_a_shared_gate_changes_nothing() -> None:
-    """Through a gate that lets everybody in, the same requests go out as without one."""
+    """Through a gate that lets all in, the same requests go out as without one."""
     plain, gated = Wire(ProgramRuntime(MODEL), machine()), Wire(ProgramRuntime(MODEL, Shared(), 0), machine())
     for wire in (plain, gated):
         for number in range(3):

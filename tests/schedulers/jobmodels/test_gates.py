@@ -1,4 +1,4 @@
-"""Gates: exclusive means exclusive, nobody is lost, and orders pick whom they say."""
+"""Gates: exclusive means exclusive, no turn is lost, and orders pick what they say."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from schedulers.jobmodels.gates import Exclusive, IoControl, IoOrder, Shared, ma
 
 
 def test_shared_lets_everybody_in_at_once() -> None:
-    """Two applications transfer at the same time, and nobody has waited."""
+    """Two applications transfer at the same time, and none has waited."""
     gate = make_gate(IoControl.SHARED)
     assert gate.request("a1", "a", 0, 5.0, 0.0) == ("a1",)
     assert gate.request("b1", "b", 0, 5.0, 0.0) == ("b1",)
@@ -95,7 +95,7 @@ def test_never_two_at_once_and_nobody_is_lost(order: IoOrder, steps: list[tuple[
     """Whatever is asked, ended and killed: one turn per I/O node, and every turn not withdrawn begins once."""
     gate = Exclusive(order)
     holding: dict[int, str] = {}
-    asked: set[str] = set()
+    requested: set[str] = set()
     begun: list[str] = []
     withdrawn: set[str] = set()
 
@@ -109,7 +109,7 @@ def test_never_two_at_once_and_nobody_is_lost(order: IoOrder, steps: list[tuple[
     for now_s, (what, who, node) in enumerate(steps):
         if what == "ask":
             key = f"{who}-{now_s}-{node}"
-            asked.add(key)
+            requested.add(key)
             granted(gate.request(key, str(who), node, float(now_s % 7), float(now_s)))
         elif what == "end" and node in holding:
             granted(gate.release(holding.pop(node), float(now_s)))
@@ -122,7 +122,7 @@ def test_never_two_at_once_and_nobody_is_lost(order: IoOrder, steps: list[tuple[
         node = next(iter(holding))
         granted(gate.release(holding.pop(node), 1000.0))
     assert len(begun) == len(set(begun))
-    assert set(begun) | withdrawn == asked
+    assert set(begun) | withdrawn == requested
     assert not set(begun) & withdrawn
     for who in range(5):
         gate.leave(str(who), 1000.0)

@@ -215,7 +215,7 @@ def test_without_overhead_the_size_changes_at_once() -> None:
 
 
 def test_exclusive_io_waits_for_its_turn() -> None:
-    """The second one writes when the first one has written; its delay is known, and it was asked to wake us."""
+    """The second one writes when the first one has written; its delay is known, and a call was requested."""
     wire = Wire(job("1"), job("2"))
     for sub_id in ("w0%1!0", "w0%2!0"):
         wire.complete(sub_id, 60.0)

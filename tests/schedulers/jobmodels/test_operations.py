@@ -205,7 +205,7 @@ JOBS = st.lists(
 @settings(max_examples=120)
 @given(JOBS, st.dictionaries(st.integers(0, 5), st.integers(0, 30)), st.integers(0, 1), st.sampled_from(list(IoOrder)))
 def test_exclusive_whatever_is_killed(jobs: Any, kills: dict[int, int], depth: int, order: IoOrder) -> None:
-    """Never two applications on one I/O node; every job ends, and whoever was not killed or late did all it had to."""
+    """Never two applications on one I/O node; every job ends, and those not killed or late did all they had to."""
     records: dict[str, JobRecord] = {}
     shape = machine(nodes=24, racks=2)
     gate = Exclusive(order)

@@ -200,7 +200,7 @@ def test_burst_buffers_are_held_through_all_slices() -> None:
     A (6 nodes, 2 GB each) takes row 0, nodes 0 to 5: 8 GB of s0, 4 GB of s1. B (6 nodes, 1 GB each) takes row 1, nodes
     6 and 7, which are free in row 0, and 0 to 3: nodes 0 and 1 fill s0, the others go to s1. Both rows share the
     storage: 0 and 2 GB are left. C (2 nodes, 2 GB each) finds nodes 6 and 7 free in row 0, but s1 holds only one of its
-    requests: it waits, and D, which asks for no buffer, waits behind it. E asks for more than a storage node has.
+    requests: it waits, and D, which requests no buffer, waits behind it. E requests more than a storage node has.
 
     A has slices 0, 2 and 4 and ends at 45 s; B has slices 1 and 3. At 45 s A's 12 GB are free: C goes to nodes 4 and 5
     of row 1 (the row with the least free cells), and is replicated to row 0; D goes to nodes 0 and 1 of row 0. C's 3 s
@@ -335,19 +335,19 @@ def test_only_shared_nodes_allow_moves() -> None:
 
 
 def test_why_jobs_wait() -> None:
-    """The first misfit lacks nodes; whoever comes after it keeps the order."""
+    """The first misfit lacks nodes; those after it keep the order."""
 
-    class Told(Observer):
+    class Noting(Observer):
         """Keeps the last notes."""
 
         def notes(self, now_s: float, notes: PassNotes) -> None:
             """Keep them."""
             self.last = notes.notes
 
-    told = Told()
-    session = opened(Gang(level=1), observer=told, explain=True)
+    reported = Noting()
+    session = opened(Gang(level=1), observer=reported, explain=True)
     session.handle(Message(0.0, submissions(3, 2, 1)))
-    assert [(told.last[f"w!{n}"].role, told.last[f"w!{n}"].binding) for n in range(3)] == [
+    assert [(reported.last[f"w!{n}"].role, reported.last[f"w!{n}"].binding) for n in range(3)] == [
         (Role.STARTED, None), (Role.PASSED_OVER, Binding.NODES), (Role.PASSED_OVER, Binding.ORDER)
     ]  # fmt: skip
 

@@ -64,12 +64,12 @@ def started(policy: Callable[[View], Iterable[Decision]], seen: View) -> list[St
     return starts
 
 
-def check(asked: Job, allocation: Allocation) -> None:
-    """The allocation is what the job asked for."""
-    assert len(allocation.nodes) == asked.nodes
+def check(requested: Job, allocation: Allocation) -> None:
+    """The allocation is what the job requested."""
+    assert len(allocation.nodes) == requested.nodes
     assert list(allocation.nodes) == sorted(set(allocation.nodes))
-    assert len(allocation.storages) == (asked.nodes if asked.bb_bytes else 0)
-    assert allocation.bb_bytes == asked.bb_bytes
+    assert len(allocation.storages) == (requested.nodes if requested.bb_bytes else 0)
+    assert allocation.bb_bytes == requested.bb_bytes
 
 
 def numbers(starts: Iterable[Start]) -> list[int]:

@@ -96,7 +96,7 @@ def test_old_first_job_must_be_chosen() -> None:
     ],
 )
 def test_old_first_job_that_cannot_start(reserve: str, age: int, jobs: list[int]) -> None:
-    """6 nodes are free until 100; the first job wants 10 then; jobs 1 (long) and 2 (short) fill in."""
+    """6 nodes are free until 100; the first job needs 10 then; jobs 1 (long) and 2 (short) fill in."""
     queue = [job(0, 10, 50.0), job(1, 6, 200.0), job(2, 5, 100.0)]
     seen = view(MACHINE, queue, busy=[job(9, 4, 100.0)], notebook={AGES: {"w0!0": age}})
     assert numbers(started(Window(reserve=reserve), seen)) == jobs

@@ -48,15 +48,15 @@ def test_largest_first_finds_the_best(problem: SubsetProblem) -> None:
 
 def test_largest_first_looks_below_misfits_only() -> None:
     """A set that fits is not taken apart; sets over the limits are, without asking whether they can be packed."""
-    asked: list[tuple[int, ...]] = []
+    requested: list[tuple[int, ...]] = []
 
     def fits(chosen: tuple[int, ...]) -> Packing:
-        asked.append(chosen)
+        requested.append(chosen)
         return pack(*THREE.of(chosen), THREE.capacities)
 
     result = largest_first(THREE, fits, 1000)
     assert result.chosen == (0, 2)
-    assert asked == [(0, 1), (0, 2), (0,), (1,), (2,)]  # (0, 1, 2) and (1, 2) need too many units
+    assert requested == [(0, 1), (0, 2), (0,), (1,), (2,)]  # (0, 1, 2) and (1, 2) need too many units
     assert result.steps == 7
 
 

@@ -91,15 +91,15 @@ PUZZLE = SubsetProblem([3, 1, 2], [4, 5, 7], [0.0, 0.0, 0.0], 6, [15, 16])
 def test_second_opinion_settles_what_was_left_open() -> None:
     """With no steps for packing, another solver's answers make the result exact or name the gap."""
     alone = branch_and_bound(PUZZLE, Budget(1000, 0))
-    asked: list[tuple[int, ...]] = []
+    requested: list[tuple[int, ...]] = []
 
     def settle(chosen: tuple[int, ...]) -> Packing:
-        asked.append(chosen)
+        requested.append(chosen)
         return pack(*PUZZLE.of(chosen), PUZZLE.capacities)
 
     settled = branch_and_bound(PUZZLE, Budget(1000, 0), settle)
     assert (alone.chosen, alone.proven) == ((0, 2), False)
-    assert asked == [(2, 1, 0)]
+    assert requested == [(2, 1, 0)]
     assert (settled.chosen, settled.proven) == ((0, 1, 2), True)
     assert_feasible(PUZZLE, settled)
 

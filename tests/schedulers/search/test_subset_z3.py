@@ -48,7 +48,7 @@ def test_limit_leaves_the_proof_open() -> None:
 
 
 def test_same_question_same_answer() -> None:
-    """A packing does not depend on what was asked before."""
+    """A packing does not depend on what was packed before."""
     question = ([3, 2, 4], [7, 5, 2], [12, 14, 9, 11])
     first = Z3Packer(100_000).pack(*question)
     Z3Packer(100_000).pack([5], [3], [4, 4, 9])

@@ -38,8 +38,8 @@ def test_a_plan_in_a_kernel_is_the_plan_in_python() -> None:
     starts_s = np.zeros(60)
     count = _plan(times, 1, rows, np.array(demands), durations_s, starts_s, tables.for_kernels, tables.scratch)
     expected_s = []
-    for asked, duration_s in zip(jobs, durations_s.tolist(), strict=True):
-        fit = timeline.earliest_fit(asked, duration_s)
+    for requested, duration_s in zip(jobs, durations_s.tolist(), strict=True):
+        fit = timeline.earliest_fit(requested, duration_s)
         expected_s.append(fit.start_s if fit else math.inf)
         if fit:
             timeline.reserve(fit.start_s, fit.start_s + duration_s, fit.allocation)

@@ -43,8 +43,8 @@ def test_lives_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
 def test_storage_is_booked_before_and_after_the_nodes() -> None:
     """Nodes from 160 to 700, 10 bytes from 100 to 900: others get the node or the bytes in between."""
     timeline = Timeline(simple_machine(1, 1, 10))
-    asked = job(1, 10, lives=STAGED)
-    fit = timeline.earliest_fit(asked, 540.0, 160.0)
+    requested = job(1, 10, lives=STAGED)
+    fit = timeline.earliest_fit(requested, 540.0, 160.0)
     assert fit == Fit(160.0, Allocation((0,), (0,), 10, lives=STAGED))
     timeline.reserve(160.0, 700.0, fit.allocation)
     assert timeline.breakpoints() == [0.0, 100.0, 160.0, 700.0, 900.0]
@@ -64,7 +64,7 @@ def test_the_next_buffer_waits_for_the_one_before() -> None:
 
 
 def test_a_buffer_that_must_be_staged_first_never_fits_now() -> None:
-    """Unless nothing is asked of it."""
+    """Unless nothing is requested of it."""
     timeline = Timeline(simple_machine(1, 1, 10), 5.0)
     assert timeline.fit_now(job(1, 1, lives=STAGED), 1.0) is None
     assert timeline.earliest_fit(job(1, 1, lives=STAGED), 1.0) == Fit(65.0, Allocation((0,), (0,), 1, lives=STAGED))
@@ -85,7 +85,7 @@ def test_a_refused_part_takes_the_others_back() -> None:
 
 
 def test_storage_alone_needs_no_nodes() -> None:
-    """A buffer for a waiting job: as many requests as it likes, on no node."""
+    """A buffer for a waiting job: any number of requests, on no node."""
     timeline = Timeline(simple_machine(1, 2, 10))
     timeline.reserve(0.0, 50.0, Allocation((), (0, 0, 1), 4), Resource.BURST_BUFFERS)
     assert (timeline.free_nodes_now(), timeline.free_storage_now()) == (1, [2, 6])
@@ -94,8 +94,8 @@ def test_storage_alone_needs_no_nodes() -> None:
 def test_rounding_never_makes_a_lead_begin_too_early() -> None:
     """1e9 + 0.1 - 0.1 is less than 1e9 in doubles: the start is the first after which it is not."""
     timeline = Timeline(simple_machine(1, 1, 10), 1e9)
-    asked = job(1, 10, lives=Lives(storage_lead_s=0.1))
-    fit = timeline.earliest_fit(asked, 1.0)
+    requested = job(1, 10, lives=Lives(storage_lead_s=0.1))
+    fit = timeline.earliest_fit(requested, 1.0)
     assert fit is not None
     assert fit.start_s - 0.1 >= 1e9 > math.nextafter(fit.start_s, 0.0) - 0.1
     timeline.reserve(fit.start_s, fit.start_s + 1.0, fit.allocation)

@@ -89,7 +89,7 @@ def test_fullest_at_end_looks_at_what_stays() -> None:
 
 
 def test_fullest_at_end_prefers_what_the_others_leave_last() -> None:
-    """All are empty once the job has ended: first where others leave last, and where nobody is now last."""
+    """All are empty once the job has ended: first where others leave last, and where none is now last."""
     machine = simple_machine(3, 3, 4)
     later = AtEnd([4, 4, 4], [0.0, 7.0, 9.0])
     chosen = choose_storages(machine, range(3), [4, 4, 4], 4, StorageOrder.FULLEST_AT_END, later)

@@ -66,14 +66,14 @@ def test_what_is_not_covered_is_neither_looked_at_nor_booked() -> None:
     """The thesis's EASY without burst-buffer reservations fences nodes off and leaves the bytes to others."""
     timeline = Timeline(simple_machine(2, storages=1, storage_bytes=10))
     timeline.reserve(0.0, 100.0, Allocation((0,), (0,), 10))
-    asked = job(1, bb_bytes=10)
-    fit = timeline.earliest_fit(asked, 10.0, covering=Resource.NODES)
+    requested = job(1, bb_bytes=10)
+    fit = timeline.earliest_fit(requested, 10.0, covering=Resource.NODES)
     assert fit == Fit(0.0, Allocation((1,)))
     timeline.reserve(0.0, 10.0, Allocation((1,), (0,), 10), Resource.NODES)
     assert timeline.free_storage_now() == [0]
     assert timeline.free_nodes_now() == 0
     timeline.release(0.0, 10.0, Allocation((1,), (0,), 10), Resource.NODES)
-    assert timeline.earliest_fit(asked, 10.0) == Fit(100.0, Allocation((0,), (0,), 10))
+    assert timeline.earliest_fit(requested, 10.0) == Fit(100.0, Allocation((0,), (0,), 10))
 
 
 def test_a_job_without_walltime_is_booked_for_ever() -> None:
@@ -258,7 +258,7 @@ def test_refused_reservations(start: float, end: float, allocation: Allocation, 
     ],
 )
 def test_refused_releases(end: float, allocation: Allocation, message: str) -> None:
-    """Nobody can give back what nobody took."""
+    """What was not taken cannot be given back."""
     timeline = busy_timeline()
     before = state(timeline)
     with pytest.raises(ValueError, match=message):

@@ -40,18 +40,18 @@ class TimelineAgainstReference(RuleBasedStateMachine):
     @rule(data=st.data(), covering=coverings, after=moments, duration=durations)
     def fit_and_book(self, data: Any, covering: Resource, after: float, duration: float) -> None:
         """The same earliest fit; it can be booked."""
-        asked = data.draw(jobs(self.machine))
-        fit = self.mine.earliest_fit(asked, duration, after, covering)
-        assert fit == self.model.earliest_fit(asked, duration, after, covering)
+        requested = data.draw(jobs(self.machine))
+        fit = self.mine.earliest_fit(requested, duration, after, covering)
+        assert fit == self.model.earliest_fit(requested, duration, after, covering)
         if fit is not None:
             self._book(fit.start_s, fit.start_s + duration, fit.allocation, covering)
 
     @rule(data=st.data(), covering=coverings, duration=durations)
     def fit_now(self, data: Any, covering: Resource, duration: float) -> None:
         """The same fit now, booked half of the time."""
-        asked = data.draw(jobs(self.machine))
-        allocation = self.mine.fit_now(asked, duration, covering)
-        assert allocation == self.model.fit_now(asked, duration, covering)
+        requested = data.draw(jobs(self.machine))
+        allocation = self.mine.fit_now(requested, duration, covering)
+        assert allocation == self.model.fit_now(requested, duration, covering)
         if allocation is not None and data.draw(st.booleans()):
             self._book(self.mine.now_s, self.mine.now_s + duration, allocation, covering)
 
@@ -60,12 +60,12 @@ class TimelineAgainstReference(RuleBasedStateMachine):
         self, data: Any, covering: Resource, after: float, duration: float, latest: float
     ) -> None:
         """The same earliest fit of a job whose storage and bandwidth have lives of their own; it can be booked."""
-        asked = data.draw(jobs_with_lives(self.machine))
+        requested = data.draw(jobs_with_lives(self.machine))
         last = latest * 4 if data.draw(st.booleans()) else math.inf
-        fit = self.mine.earliest_fit(asked, duration, after, covering, last)
-        expected = self.model.earliest_fit(asked, duration, after, covering, last)
+        fit = self.mine.earliest_fit(requested, duration, after, covering, last)
+        expected = self.model.earliest_fit(requested, duration, after, covering, last)
         assert fit == expected
-        assert self.mine.fit_now(asked, duration, covering) == self.model.fit_now(asked, duration, covering)
+        assert self.mine.fit_now(requested, duration, covering) == self.model.fit_now(requested, duration, covering)
         if fit is not None:
             self._book(fit.start_s, fit.start_s + duration, fit.allocation, covering)
 
@@ -196,11 +196,11 @@ def test_a_dense_plan_is_the_same(seed: int) -> None:
     mine, model = Timeline(machine, 0.0, placement), ReferenceTimeline(machine, 0.0, placement)
     for _ in range(25):
         nodes = rng.choice([1, 1, 2, 3, 5])
-        asked = job(nodes, rng.choice([0, 2, 3, 5, 7]) if machine.storages else 0, rng.choice([0, 1, 2, 3, 5]))
+        requested = job(nodes, rng.choice([0, 2, 3, 5, 7]) if machine.storages else 0, rng.choice([0, 1, 2, 3, 5]))
         length, after, latest = rng.choice([1, 2, 5, 11, 23]), rng.randrange(10), rng.choice([math.inf, 20, 35])
         covering = rng.choice([Resource.ALL, Resource.ALL, Resource.NODES])
-        fit = mine.earliest_fit(asked, length, after, covering, latest)
-        assert fit == model.earliest_fit(asked, length, after, covering, latest)
+        fit = mine.earliest_fit(requested, length, after, covering, latest)
+        assert fit == model.earliest_fit(requested, length, after, covering, latest)
         if fit is not None:
             mine.reserve(fit.start_s, fit.start_s + length, fit.allocation, covering)
             model.reserve(fit.start_s, fit.start_s + length, fit.allocation, covering)

@@ -82,7 +82,7 @@ def test_schedule_stops_at_the_first_misfit() -> None:
 
 
 def test_closed_columns_take_nobody() -> None:
-    """An unavailable node is no choice for new jobs; whoever runs there stays."""
+    """An unavailable node is no choice for new jobs; what runs there stays."""
     matrix = matrix_from("A A . .\n. . . .")
     placed, count = schedule(matrix, [Request(1, 3)], Where.ANYWHERE, closed=mask_of((3,)))
     assert count == 1

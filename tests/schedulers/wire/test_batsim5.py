@@ -90,7 +90,7 @@ def test_an_init_frame_is_recognised(text: bytes) -> None:
 
 @given(messages())
 def test_no_message_of_batsim_4_looks_like_an_init_frame(neutral: m.Message) -> None:
-    """The first frame tells the versions apart, whatever is in it."""
+    """The first frame distinguishes the versions, whatever is in it."""
     from schedulers.wire.batsim4 import codec as batsim4
 
     data = batsim4.encode_message(neutral)
@@ -101,7 +101,7 @@ def test_no_message_of_batsim_4_looks_like_an_init_frame(neutral: m.Message) -> 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "asked"),
+    ("arguments", "requested"),
     [
         (["easy"], b"false"),
         (["gang"], b"true"),
@@ -109,14 +109,14 @@ def test_no_message_of_batsim_4_looks_like_an_init_frame(neutral: m.Message) -> 
         (["easy", "--model", "io"], b"true"),
     ],
 )
-def test_the_service_asks_for_what_the_model_needs(arguments: list[str], asked: bytes) -> None:
+def test_the_service_requests_what_the_model_needs(arguments: list[str], requested: bytes) -> None:
     """Batsim 5 has no option for dynamic jobs: the hello must ask for their registration."""
     from schedulers.__main__ import _codec, session_parser
 
     options = session_parser().parse_args(arguments)
     answer = _codec(options).greet(init_frame())
     assert answer is not None
-    assert b'"dynamic_registration":' + asked in answer
+    assert b'"dynamic_registration":' + requested in answer
 
 
 def test_missing_dynamic_jobs_are_explained_for_batsim_5() -> None:
@@ -151,7 +151,7 @@ def test_the_chooser_becomes_batsim_5() -> None:
 
 
 def test_a_first_frame_that_is_no_init_frame_is_refused() -> None:
-    """By the codec itself, when nobody chose."""
+    """By the codec itself, where none was chosen."""
     with pytest.raises(RemoteProtocolError, match="init frame"):
         Batsim5().greet(b"{}")
 
@@ -173,7 +173,7 @@ DONE = m.JobState.COMPLETED_SUCCESSFULLY
 
 
 def test_simulation_begins() -> None:
-    """Hosts with their properties; profiles in Batsim 4's words; the configuration is what the hello asked for."""
+    """Hosts with their properties; profiles in Batsim 4's words; the configuration is what the hello requested."""
     codec = Batsim5(dynamic_jobs=True)
     codec.greet(init_frame(b"init text"))
     event = decode(
@@ -426,9 +426,9 @@ def test_a_call_never_comes_too_early_and_whole_milliseconds_stay() -> None:
     """Times become whole milliseconds, upwards; rounding noise does not add one."""
     codec = Batsim5()
     times = [5.0, 0.1 + 0.2, 1234567.891, 2.0000001]
-    asked = [encode(m.CallMeLater(0.0, at), codec=codec)[0][1] for at in times]
-    assert [call["when"]["time"] for call in asked] == [5000, 300, 1234567891, 2001]
-    assert [call["call_me_later_id"] for call in asked] == ["call1", "call2", "call3", "call4"]
+    requested = [encode(m.CallMeLater(0.0, at), codec=codec)[0][1] for at in times]
+    assert [call["when"]["time"] for call in requested] == [5000, 300, 1234567891, 2001]
+    assert [call["call_me_later_id"] for call in requested] == ["call1", "call2", "call3", "call4"]
 
 
 def test_metadata_is_hidden() -> None:

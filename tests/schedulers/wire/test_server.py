@@ -102,7 +102,7 @@ def test_the_last_answer_arrives_even_when_it_is_fetched_late(services: Any) -> 
 
 
 def test_the_simulator_may_start_first(services: Any) -> None:
-    """ZeroMQ connects as soon as somebody listens."""
+    """ZeroMQ connects as soon as a peer listens."""
     with zmq.Context() as context, context.socket(zmq.REQ) as early:
         probe = services(Scripted())
         endpoint = probe.endpoint
@@ -186,7 +186,7 @@ def test_a_message_of_two_frames_is_refused(services: Any) -> None:
 
 
 def test_an_error_of_the_session_ends_the_service(services: Any) -> None:
-    """The error passes unchanged to whoever started the service."""
+    """The error passes unchanged to the caller of the service."""
 
     def refuse(event: JobSubmitted) -> tuple[Request, ...]:
         raise DecisionRefused(event.job_id, "no")

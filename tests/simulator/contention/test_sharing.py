@@ -27,11 +27,11 @@ def figure_2(network_mb: int) -> IoTree:
     return IoTree(links, (2, 2, 3, 3))
 
 
-def share(tree: IoTree, asks: dict[int, int]) -> dict[int, float]:
+def share(tree: IoTree, demand: dict[int, int]) -> dict[int, float]:
     """Ask and share."""
-    for host, rate in asks.items():
-        tree.ask(host, rate)
-    return tree.grants(asks)
+    for host, rate in demand.items():
+        tree.change_demand(host, rate)
+    return tree.grants(demand)
 
 
 def test_first_case_of_the_paper() -> None:
@@ -58,7 +58,7 @@ def test_nothing_is_shared_twice_or_wasted(requests: list[int], peak: int, whole
     """Shares add up to the peak or to the requests; none exceeds its request; whole units stay whole."""
     shares = water_fill(requests, peak, whole)
     assert sum(shares) == pytest.approx(min(sum(requests), peak))
-    assert all(got <= asked for got, asked in zip(shares, requests, strict=True))
+    assert all(got <= most for got, most in zip(shares, requests, strict=True))
     assert not whole or all(float(got).is_integer() for got in shares)
 
 
@@ -81,12 +81,12 @@ def test_a_second_job_steals_bandwidth_from_the_first() -> None:
 def test_the_over_allocation_of_section_3_4_contends() -> None:
     """Job 2 of section 3.4 started nevertheless (64 on one node, 128 on three): the network switch of 384 is over."""
     tree = figure_2(384)
-    asks = {0: 64 * MB, 1: 128 * MB, 2: 128 * MB, 3: 128 * MB}
-    grants = share(tree, asks)
+    demand = {0: 64 * MB, 1: 128 * MB, 2: 128 * MB, 3: 128 * MB}
+    grants = share(tree, demand)
     assert tree.contended
     assert grants == {0: 64 * MB, 1: 128 * MB, 2: 96 * MB, 3: 96 * MB}
-    for host, rate in asks.items():
-        tree.ask(host, -rate)
+    for host, rate in demand.items():
+        tree.change_demand(host, -rate)
     assert not tree.contended
 
 
@@ -96,11 +96,11 @@ def test_whole_megabytes_give_the_published_least_share() -> None:
     The paper states 66.7 % as the least share of any job (section 5.3).
     """
     platform = platform_from("cts1-30")
-    asks = {index: 18 * MB for index, host in enumerate(platform.hosts) if host.name.startswith("cts")}
-    assert len(asks) == 3888
-    exact = share(IoTree.from_platform(platform), asks)
+    demand = {index: 18 * MB for index, host in enumerate(platform.hosts) if host.name.startswith("cts")}
+    assert len(demand) == 3888
+    exact = share(IoTree.from_platform(platform), demand)
     assert min(exact.values()) / (18 * MB) == pytest.approx(0.7, abs=1e-3)
-    whole = share(IoTree.from_platform(platform, whole_units=True), asks)
+    whole = share(IoTree.from_platform(platform, whole_units=True), demand)
     assert min(whole.values()) / (18 * MB) == pytest.approx(2 / 3)
 
 
@@ -116,22 +116,22 @@ def trees(draw: st.DrawFn) -> IoTree:
 
 @given(tree=trees(), rates=st.lists(st.integers(1, 200), min_size=8, max_size=8))
 def test_no_link_carries_more_than_it_can(tree: IoTree, rates: list[int]) -> None:
-    """Grants fit every link; without contention everybody gets what he asks; contention is told."""
-    asks = {host: rates[host] for host in range(len(tree.above))}
-    grants = share(tree, asks)
+    """Grants fit every link; without contention every host gets its demand; contention is reported."""
+    demand = {host: rates[host] for host in range(len(tree.above))}
+    grants = share(tree, demand)
     load = [0.0] * len(tree.links)
     wanted = [0] * len(tree.links)
     for host, got in grants.items():
-        assert got <= asks[host] + 1e-9
+        assert got <= demand[host] + 1e-9
         link = tree.above[host]
         while link >= 0:
             load[link] += got
-            wanted[link] += asks[host]
+            wanted[link] += demand[host]
             link = tree.links[link].parent
     assert all(amount <= link.bytes_per_s * (1 + 1e-12) for amount, link in zip(load, tree.links, strict=True))
     over = any(amount > link.bytes_per_s for amount, link in zip(wanted, tree.links, strict=True))
     assert tree.contended == over
-    assert over == any(not math.isclose(grants[host], asks[host]) for host in asks)
+    assert over == any(not math.isclose(grants[host], demand[host]) for host in demand)
 
 
 def test_a_platform_without_levels_is_refused() -> None:

@@ -35,7 +35,7 @@ def test_tasks_without_work_end_at_once(small: Platform) -> None:
 
 
 def test_cancelled_tasks_do_not_end(small: Platform) -> None:
-    """Progress is told; the handle is unknown afterwards."""
+    """Progress is reported; the handle is unknown afterwards."""
     engine = FixedEngine(small)
     first, second = engine.start_many([TaskSpec((ONE,), 2e9), TaskSpec((ONE,), 4e9)])
     engine.advance(1.0)
