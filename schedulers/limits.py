@@ -18,6 +18,12 @@ DEEPEST_PROFILE = 50
 MOST_TASKS = 10_000_000
 """Most tasks, repetitions counted, that one composed profile may unfold to."""
 
+MOST_IDLE_CALLS = 100_000
+"""Calls one after another that a scheduler may request while no job runs and none is to come.
+
+The real Batsim would go on for ever; the embedded simulator takes it for a mistake.
+"""
+
 
 def time_fault(value_s: float) -> str | None:
     """What is wrong with a time or a duration in seconds; ``None`` where it lies within :data:`LATEST_S`."""

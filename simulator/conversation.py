@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from typing import NoReturn
 
+from schedulers.limits import time_fault
 from schedulers.wire.messages import (
     Event,
     Message,
@@ -79,8 +79,9 @@ class Conversation:
         self._start(reply)
 
     def _start(self, reply: Reply) -> None:
-        if not math.isfinite(reply.now):
-            raise SchedulerFault(f"'now' must be a finite number, got {reply.now!r}", "$.now")
+        fault = time_fault(reply.now)
+        if fault is not None:
+            raise SchedulerFault(f"'now' {fault}", "$.now")
         self._now = reply.now
         self._events = reply.events
         self._index = 0

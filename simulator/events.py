@@ -88,7 +88,9 @@ def _event(data: Any, machine_count: int, forward_unknown: bool) -> ExternalEven
     if not isinstance(data, dict):
         raise ValueError(f"expected a JSON object, got {repr(data)[:80]}")
     fields = Fields(data, "the event")
-    kind, time = fields.text("type"), fields.amount("timestamp")
+    kind, time = fields.text("type"), fields.time("timestamp")
+    if time < 0:
+        raise fields.wrong("timestamp", "a number of at least 0", time)
     if kind not in _ORDER:
         if not forward_unknown:
             known = " and ".join(_ORDER)

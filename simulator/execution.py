@@ -6,12 +6,14 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from schedulers.errors import shown
+from schedulers.limits import DEEPEST_PROFILE
 from schedulers.wire.messages import JobState, TaskProgress
 from simulator.allocation import Allocation
 from simulator.deadlines import Deadlines
 from simulator.energy import EnergyMeter
 from simulator.engines.base import Engine, TaskError, TaskSpec
-from simulator.errors import SchedulerFault
+from simulator.errors import SchedulerFault, SimulatorInputError
 from simulator.job import Chain, Job
 from simulator.kernel import Kernel
 from simulator.machines import Machines
@@ -265,6 +267,11 @@ class Executor:
         assert place is not None
         assert job.stack is not None
         if isinstance(work, CompoundWork):
+            if len(job.stack) >= DEEPEST_PROFILE:
+                raise SimulatorInputError(
+                    f"job {shown(job.id)}: its profiles run each other more than {DEEPEST_PROFILE} levels deep, up to "
+                    f"{shown(node.profile.name)}; does a 'recv' profile name itself?"
+                )
             job.stack.append((work.steps(node, place, job.workload), node))
             self._resume(job, None)
             return

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from schedulers.errors import shown
+from schedulers.limits import time_fault
 from schedulers.wire.messages import JsonObject
 
 INT32 = 2**31 - 1
@@ -69,6 +71,21 @@ class Fields:
             raise self.wrong(key, "a number above 0", value)
         return value
 
+    def time(self, key: str, default: float | None = None) -> float:
+        """A time or a duration in seconds, within :data:`schedulers.limits.LATEST_S`."""
+        value = self.number(key, default)
+        fault = time_fault(value)
+        if fault is not None:
+            raise ValueError(f"{self.where}: field {key!r} {fault}")
+        return value
+
+    def duration(self, key: str, default: float | None = None) -> float:
+        """A duration in seconds, above 0."""
+        value = self.time(key, default)
+        if not value > 0:
+            raise self.wrong(key, "a number above 0", value)
+        return value
+
     def integer(self, key: str, default: int | None = None) -> int:
         """A whole number of 32 bits; 1.0 is none."""
         value = self.data.get(key, default) if default is not None else self.required(key)
@@ -99,5 +116,4 @@ class Fields:
 
     def wrong(self, key: str, expected: str, value: Any) -> ValueError:
         """The error for a member that is not what was expected."""
-        shown = repr(value)
-        return ValueError(f"{self.where}: field {key!r} must be {expected}, got {shown[:80]}")
+        return ValueError(f"{self.where}: field {key!r} must be {expected}, got {shown(value)}")

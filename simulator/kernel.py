@@ -23,7 +23,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from schedulers.limits import LATEST_S
 from simulator.engines.base import Engine
+from simulator.errors import SimulatorInputError
 
 PRECISION = 1e-9
 """Timers closer together than this are one instant (SimGrid's ``precision/timing``), s."""
@@ -173,6 +175,11 @@ class Kernel:
         self.instant_end = False
         ended = engine.advance(until)
         self.clock = now = engine.clock
+        if now > LATEST_S:
+            raise SimulatorInputError(
+                f"the simulated time has reached {now:.6g} s, more than {LATEST_S:.0f} s (272 years): a job takes "
+                "longer than that (are its amounts in the wrong unit?), or the scheduler only waits"
+            )
         due = self._due(now)
         if ended:
             if due:

@@ -96,8 +96,8 @@ class Workload(ProfileLookup):
         fields = Fields(data, where)
         owner, name = resolve_id(fields.required("id"), self.name, where)
         full_id = f"{owner}!{name}"
-        subtime = fields.number("subtime")
-        walltime = fields.number("walltime", NO_WALLTIME)
+        subtime = fields.time("subtime")
+        walltime = fields.time("walltime", NO_WALLTIME)
         if printed:
             subtime, walltime = round(subtime, 6), round(walltime, 6)
         if walltime != NO_WALLTIME and not walltime > 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from schedulers.limits import LATEST_S
 from schedulers.wire.messages import (
     AnswerEstimate,
     CallMeLater,
@@ -33,7 +34,6 @@ from simulator.io_job import merged_task
 from simulator.job import Job
 from simulator.kernel import Kernel
 from simulator.machines import Machines, State
-from simulator.numbers import PRINTABLE_LIMIT
 from simulator.options import SimulationOptions
 from simulator.placing import check_flops, placement
 from simulator.power import PowerSwitches
@@ -309,9 +309,9 @@ class Requests:
     def _call_me_later(self, request: CallMeLater) -> None:
         now = self._kernel.clock
         moment = request.at
-        if not now < moment < PRINTABLE_LIMIT:
+        if not now < moment <= LATEST_S:
             raise ValueError(
-                f"'timestamp' must lie after the present time {now:.9g} and below {PRINTABLE_LIMIT:g}, got {moment!r}"
+                f"'timestamp' must lie after the present time {now:.9g} and be at most {LATEST_S:.0f}, got {moment!r}"
             )
         self._server.waiters += 1
         self._kernel.call_at(moment if moment - now >= SHORTEST_WAIT_S else now + SHORTEST_WAIT_S, self._call)

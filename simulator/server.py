@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from schedulers.limits import MOST_IDLE_CALLS
 from schedulers.wire.messages import (
     Event,
     FromJobMsg,
@@ -55,6 +56,8 @@ class Server:
         self._reported: list[Job] = []
         self._stale_profiles: list[Job] = []
         self._collect = not options.profile_reuse
+        self._idle_calls = 0
+        self._completed_before = 0
 
     @property
     def now(self) -> float:
@@ -160,10 +163,24 @@ class Server:
             self.pending.append(SimulationEnds(self.now))
             self.ends_sent = True
         events, self.pending = self.pending, []
+        self._count_idle_calls(events)
         self.ready = False
         if self._reported:
             self._forget()
         return events
+
+    def _count_idle_calls(self, events: list[Event]) -> None:
+        """Refuse a scheduler that is called for ever while nothing else can happen."""
+        idle = self.running == self.job_submitters == self.event_submitters == self.switching == self.killers == 0
+        if not idle or self.completed > self._completed_before or type(events[-1]) is not RequestedCall:
+            self._completed_before, self._idle_calls = self.completed, 0
+            return
+        self._idle_calls += 1
+        if self._idle_calls > MOST_IDLE_CALLS:
+            raise SchedulerFault(
+                f"{MOST_IDLE_CALLS} calls (CALL_ME_LATER) one after another, while no job runs and none is to come "
+                f"({self.submitted - self.completed} wait): the simulation would never end"
+            )
 
     def _forget(self) -> None:
         jobs = self.registry.jobs

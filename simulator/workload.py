@@ -12,7 +12,7 @@ from simulator.errors import SimulatorInputError
 from simulator.fields import Fields
 from simulator.profiles import read_profile
 from simulator.profiles.base import Origin
-from simulator.profiles.composed import Sequence
+from simulator.profiles.linking import link_parts, with_parts
 from simulator.registry import Workload
 
 
@@ -65,7 +65,7 @@ def _read(data: Any, name: str, file: str) -> Workload:
     origin = Origin(str(Path(file).parent) if file else ".")
     for profile_name, item in fields.mapping("profiles").items():
         workload.profiles[profile_name] = read_profile(profile_name, item, origin)
-    _link_parts(workload)
+    link_parts(workload.profiles)
     for number, item in enumerate(fields.array("jobs")):
         workload.jobs.append(_job(workload, item, number))
     _drop_unused(workload)
@@ -90,42 +90,9 @@ def _job(workload: Workload, item: Any, number: int) -> Any:
     return job
 
 
-def _link_parts(workload: Workload) -> None:
-    """Link composed profiles with their parts, which must exist; none may contain itself."""
-    done: set[str] = set()
-
-    def visit(name: str, above: tuple[str, ...]) -> None:
-        if name in above:
-            raise ValueError(f"profile {name!r} contains itself: {' > '.join((*above, name))}")
-        if name in done:
-            return
-        profile = workload.profiles.get(name)
-        if profile is None:
-            raise ValueError(f"profile {above[-1]!r}: the profile {name!r} in its 'seq' does not exist")
-        for child in profile.children:
-            visit(child, (*above, name))
-        if isinstance(profile.work, Sequence):
-            profile.work.parts = tuple(workload.profile(child) for child in profile.children)
-        done.add(name)
-
-    for name in list(workload.profiles):
-        visit(name, ())
-
-
 def _drop_unused(workload: Workload) -> None:
     """Drop the profiles that no job needs; their names stay taken."""
-    used: set[str] = set()
-
-    def mark(name: str) -> None:
-        if name not in used:
-            used.add(name)
-            profile = workload.profiles[name]
-            assert profile is not None
-            for child in profile.children:
-                mark(child)
-
-    for job in workload.jobs:
-        mark(job.profile.name)
+    used = with_parts(workload.profiles, {job.profile.name for job in workload.jobs})
     for name in workload.profiles:
         if name not in used:
             workload.profiles[name] = None

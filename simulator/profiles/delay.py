@@ -7,4 +7,4 @@ from simulator.profiles.base import DelayWork, Fields, Origin, Parsed
 
 def parse(fields: Fields, _origin: Origin) -> Parsed:
     """Read ``delay`` (s, above 0)."""
-    return Parsed(DelayWork(fields.positive("delay")))
+    return Parsed(DelayWork(fields.duration("delay")))

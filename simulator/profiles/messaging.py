@@ -75,7 +75,7 @@ class Receive(CompoundWork):
 
 def parse_send(fields: Fields, _origin: Origin) -> Parsed:
     """Read ``msg`` (an object) and ``sleeptime`` (s, above 0, default 1e-7)."""
-    return Parsed(Send(fields.mapping("msg"), fields.positive("sleeptime", SEND_PAUSE_S)))
+    return Parsed(Send(fields.mapping("msg"), fields.duration("sleeptime", SEND_PAUSE_S)))
 
 
 def parse_recv(fields: Fields, _origin: Origin) -> Parsed:
@@ -86,4 +86,4 @@ def parse_recv(fields: Fields, _origin: Origin) -> Parsed:
     except re.error as fault:
         raise fields.wrong("regex", f"a regular expression ({fault})", text) from None
     names = (fields.text("success", ""), fields.text("failure", ""), fields.text("timeout", ""))
-    return Parsed(Receive(pattern, *names, fields.positive("polltime", POLL_S)))
+    return Parsed(Receive(pattern, *names, fields.duration("polltime", POLL_S)))
