@@ -118,7 +118,9 @@ class DecisionRefused(SpillwayError):
     """
 
     def __init__(self, job_id: str, reason: str) -> None:
-        super().__init__(f"decision on job {job_id!r} refused: {reason}" if job_id else f"decision refused: {reason}")
+        super().__init__(
+            f"decision on job {shown(job_id)} refused: {reason}" if job_id else f"decision refused: {reason}"
+        )
         self.job_id = job_id
         self.reason = reason
 

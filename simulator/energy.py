@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from platforms.model import Host, Platform
+from schedulers.errors import shown
 from simulator.engines.base import Engine, TaskError, TaskSpec
 from simulator.errors import SimulatorInputError
 from simulator.job import Job
@@ -203,7 +204,8 @@ def read_watts(host: Host) -> tuple[Watts, ...]:
     states = [part.strip() for part in text.split(",")]
     if len(states) != len(host.speeds):
         raise SimulatorInputError(
-            f"host {host.name!r}: property {PROPERTIES[0]!r} gives watts for {len(states)} power states, the host has "
+            f"host {shown(host.name)}: property {PROPERTIES[0]!r} gives watts for {len(states)} power "
+            "states, the host has "
             f"{len(host.speeds)}"
         )
     return tuple(_watts(host.name, state) for state in states)
@@ -218,7 +220,8 @@ def _watts(name: str, state: str) -> Watts:
         numbers.insert(1, numbers[0])
     if len(numbers) != 3 or not all(0 <= number < float("inf") for number in numbers):
         raise SimulatorInputError(
-            f"host {name!r}: property {PROPERTIES[0]!r} must read Idle:AllCores or Idle:Epsilon:AllCores in W for each "
-            f"power state, got {state!r}"
+            f"host {shown(name)}: property {PROPERTIES[0]!r} must read Idle:AllCores or "
+            "Idle:Epsilon:AllCores in W for each "
+            f"power state, got {shown(state)}"
         )
     return Watts(*numbers)

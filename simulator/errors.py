@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from schedulers.errors import InputError, RemoteProtocolError, SpillwayError
+from schedulers.errors import InputError, RemoteProtocolError, SpillwayError, shown
 
 
 class SimulatorInputError(InputError):
@@ -33,7 +33,7 @@ class SchedulerFault(RemoteProtocolError):
     """
 
     def __init__(self, rule: str, path: str = "$", job: str = "") -> None:
-        super().__init__(f"job {job!r}: {rule}" if job else rule, path)
+        super().__init__(f"job {shown(job)}: {rule}" if job else rule, path)
         self.rule = rule
         self.job = job
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from inputs.files import parse_json, read_file, text_of
 from inputs.limits import InputError
+from schedulers.errors import shown
 from schedulers.wire.intervals import parse_intervals
 from schedulers.wire.messages import JsonObject, Notify, NotifyKind
 from simulator.errors import SimulatorInputError
@@ -86,7 +87,7 @@ def load_events(path: Path, machine_count: int, forward_unknown: bool) -> list[E
 
 def _event(data: Any, machine_count: int, forward_unknown: bool) -> ExternalEvent:
     if not isinstance(data, dict):
-        raise ValueError(f"expected a JSON object, got {repr(data)[:80]}")
+        raise ValueError(f"expected a JSON object, got {shown(data)}")
     fields = Fields(data, "the event")
     kind, time = fields.text("type"), fields.time("timestamp")
     if time < 0:
@@ -95,7 +96,8 @@ def _event(data: Any, machine_count: int, forward_unknown: bool) -> ExternalEven
         if not forward_unknown:
             known = " and ".join(_ORDER)
             raise ValueError(
-                f"unknown event type {kind!r}; known are {known}, others are passed on with --forward-unknown-events"
+                f"unknown event type {shown(kind)}; known are {known}, others are passed on with "
+                "--forward-unknown-events"
             )
         return ExternalEvent(time, kind, (), rewritten(data))
     resources = parse_intervals(fields.text("resources"))
@@ -139,7 +141,9 @@ class EventHandler:
 
     def _twice(self, number: int, event: ExternalEvent, state: str) -> str:
         name = self._machines.all[number].name
-        return f"external event at {event.time:g} s: machine {number} ({name!r}) is made {state} but it is so already"
+        return (
+            f"external event at {event.time:g} s: machine {number} ({shown(name)}) is made {state} but it is so already"
+        )
 
     def _notify(self, kind: NotifyKind, event: ExternalEvent) -> None:
         if event.resources:

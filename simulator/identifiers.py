@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from schedulers.errors import shown
+
 _SEPARATORS = re.compile("!+")
 _STOPS = re.compile(r"[(,|})]")
 
@@ -22,7 +24,7 @@ def split_id(text: str) -> tuple[str, str]:
         return workload, name
     parts = _SEPARATORS.split(text)
     if len(parts) != 2:
-        raise ValueError(f"expected a job id WORKLOAD!NAME with exactly one '!', got {text!r}")
+        raise ValueError(f"expected a job id WORKLOAD!NAME with exactly one '!', got {shown(text)}")
     return parts[0], parts[1]
 
 
@@ -67,10 +69,11 @@ def resolve_id(value: object, workload: str, where: str) -> tuple[str, str]:
         hint = ""
         if workload in text and "!" not in text:
             hint = (
-                f"; it contains the name of its workload ({workload!r}), so that Batsim takes it for a full id: "
+                f"; it contains the name of its workload ({shown(workload)}), so that Batsim takes it for a full id: "
                 f"rename the job"
             )
         raise ValueError(
-            f"{where}: field 'id' must name a job of workload {workload!r}, WORKLOAD!NAME with exactly one '!' when "
-            f"given in full, got {text!r}{hint}"
+            f"{where}: field 'id' must name a job of workload {shown(workload)}, WORKLOAD!NAME with exactly "
+            "one '!' when "
+            f"given in full, got {shown(text)}{hint}"
         ) from None

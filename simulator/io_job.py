@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from schedulers.errors import shown
 from schedulers.wire.messages import AdditionalIoJob
 from simulator.allocation import Allocations
 from simulator.engines.base import AllToAll, FloatArray, Matrix, NoComm, Pairs, TaskSpec
@@ -28,13 +29,16 @@ def merged_task(
     workload = job.workload
     if io.profile is not None:
         if io.profile_name in workload.profiles:
-            raise ValueError(f"additional_io_job: the profile {io.profile_name!r} exists already, do not give it again")
+            raise ValueError(
+                f"additional_io_job: the profile {shown(io.profile_name)} exists already, do not give it again"
+            )
         workload.profiles[io.profile_name] = read_profile(io.profile_name, io.profile)
     profile = workload.profile(io.profile_name)
     work = profile.work
     if not isinstance(work, ParallelWork) or isinstance(work, Staging | StorageAccess):
         raise ValueError(
-            f"additional_io_job: its profile {io.profile_name!r} must be a parallel task, it is {profile.kind!r}"
+            f"additional_io_job: its profile {shown(io.profile_name)} must be a parallel task, it is "
+            f"{shown(profile.kind)}"
         )
     io_allocation = allocations.of(io.alloc)
     io_place = placement(io_allocation, None, None, machines)

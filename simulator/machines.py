@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from platforms.model import Host, Platform
+from schedulers.errors import shown
 from schedulers.wire.messages import ResourceInfo
 from simulator.errors import SimulatorInputError
 
@@ -109,7 +110,8 @@ class Machines:
         for machine in self.all[: self.compute_count]:
             if not platform.hosts[machine.host].speed > 0:
                 raise SimulatorInputError(
-                    f"{platform.source or 'the platform'}: host {machine.name!r} is a compute node and needs a speed "
+                    f"{platform.source or 'the platform'}: host {shown(machine.name)} is a compute node and "
+                    "needs a speed "
                     f"above 0; give storage hosts their role (-r {machine.name}:storage)"
                 )
         self._platform = platform
@@ -221,7 +223,8 @@ def _hosts_by_role(platform: Platform, roles: Mapping[str, str], master: str) ->
         if role is None:
             twice = " (the platform states a role already; do not give it again with -r)" if "," in text else ""
             raise SimulatorInputError(
-                f"host {host.name!r}: expected one of the roles {', '.join(r.value for r in Role)}, got {text!r}{twice}"
+                f"host {shown(host.name)}: expected one of the roles {', '.join(r.value for r in Role)}, "
+                f"got {shown(text)}{twice}"
             )
         found[role].append(index)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from schedulers.errors import shown
 from simulator.allocation import Allocations
 from simulator.errors import SimulatorInputError
 from simulator.execution import Executor
@@ -29,5 +30,5 @@ def start_all(jobs: list[Job], executor: Executor, machines: Machines) -> None:
                 task = job.profile.work.task(place)
                 check_flops(task, place)
         except ValueError as fault:
-            raise SimulatorInputError(f"job {job.id!r} cannot run without a scheduler: {fault}") from None
+            raise SimulatorInputError(f"job {shown(job.id)} cannot run without a scheduler: {fault}") from None
         executor.start(job, allocation, task, place)

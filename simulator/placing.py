@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from schedulers.errors import shown
 from simulator.allocation import Allocation
 from simulator.engines.base import NoComm, TaskSpec
 from simulator.machines import Machines
@@ -19,7 +20,7 @@ def check_flops(task: TaskSpec, place: Placement) -> None:
         amount = flops if isinstance(flops, float | int) else (flops[position] if position < len(flops) else 0.0)
         if amount > 1e-10:
             name = place.machines.all[machine_id].name
-            raise ValueError(f"it would compute {amount:g} flop on the storage host {machine_id} ({name!r})")
+            raise ValueError(f"it would compute {amount:g} flop on the storage host {machine_id} ({shown(name)})")
 
 
 def is_nothing(task: TaskSpec) -> bool:

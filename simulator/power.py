@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from platforms.model import Host, Platform
+from schedulers.errors import shown
 from schedulers.wire.messages import ResourceStateChanged
 from simulator.energy import EnergyMeter
 from simulator.engines.base import Engine
@@ -67,18 +68,18 @@ def read_power_states(host: Host) -> PowerStates:
             sleep, off_state, on_state = (int(part) for part in triplet.split(":"))
         except ValueError:
             raise SimulatorInputError(
-                f"host {host.name!r}: property {PROPERTY!r} must list SLEEP:OFF:ON triplets of power states, "
-                f"got {text!r}"
+                f"host {shown(host.name)}: property {PROPERTY!r} must list SLEEP:OFF:ON triplets of power states, "
+                f"got {shown(text)}"
             ) from None
         for state, kind in ((sleep, Kind.SLEEP), (off_state, Kind.TRANSITION), (on_state, Kind.TRANSITION)):
             if not 0 <= state < len(kinds):
                 raise SimulatorInputError(
-                    f"host {host.name!r}: property {PROPERTY!r} names the power state {state}, the host has "
+                    f"host {shown(host.name)}: property {PROPERTY!r} names the power state {state}, the host has "
                     f"0..{len(kinds) - 1}"
                 )
             if kinds[state] not in (Kind.COMPUTATION, kind) or (kind is Kind.SLEEP and state in off):
                 raise SimulatorInputError(
-                    f"host {host.name!r}: property {PROPERTY!r} uses the power state {state} for two purposes"
+                    f"host {shown(host.name)}: property {PROPERTY!r} uses the power state {state} for two purposes"
                 )
             kinds[state] = kind
         off[sleep], on[sleep] = off_state, on_state
@@ -137,7 +138,7 @@ class PowerSwitches:
             for state, kind in enumerate(self._states[number].kinds):
                 if kind is Kind.COMPUTATION and not host.speeds[state] > 0:
                     raise SimulatorInputError(
-                        f"host {host.name!r}: its computation power state {state} needs a speed above 0"
+                        f"host {shown(host.name)}: its computation power state {state} needs a speed above 0"
                     )
 
     def _initial_rows(self) -> None:
@@ -178,15 +179,17 @@ class PowerSwitches:
             name = self._machines.all[number].name
             kinds = self._states[number].kinds
             if not 0 <= target < len(kinds) or kinds[target] is Kind.TRANSITION:
-                raise ValueError(f"machine {number} ({name!r}) has no power state {target} to be switched to")
+                raise ValueError(f"machine {number} ({shown(name)}) has no power state {target} to be switched to")
             state = self._machines.state[number]
             if state in (State.SWITCHING_ON, State.SWITCHING_OFF):
-                raise ValueError(f"machine {number} ({name!r}) is still {state.name.lower()}")
+                raise ValueError(f"machine {number} ({shown(name)}) is still {state.name.lower()}")
             asleep = kinds[self.pstate[number]] is Kind.SLEEP
             if asleep and kinds[target] is Kind.SLEEP:
-                raise ValueError(f"machine {number} ({name!r}) sleeps; it cannot be switched to another sleep state")
+                raise ValueError(
+                    f"machine {number} ({shown(name)}) sleeps; it cannot be switched to another sleep state"
+                )
             if kinds[target] is Kind.SLEEP and self._machines.jobs[number]:
-                raise ValueError(f"machine {number} ({name!r}) is computing and cannot be put to sleep")
+                raise ValueError(f"machine {number} ({shown(name)}) is computing and cannot be put to sleep")
 
     def _switch(self, number: int, target: int, now: float) -> None:
         states = self._states[number]
@@ -208,7 +211,8 @@ class PowerSwitches:
         speed = self._platform.hosts[self._machines.all[number].host].speeds[virtual]
         if not speed > 0:
             raise ValueError(
-                f"machine {number} ({self._machines.all[number].name!r}): its virtual power state {virtual} has no "
+                f"machine {number} ({shown(self._machines.all[number].name)}): its virtual power state "
+                f"{virtual} has no "
                 f"speed, so the change would never end"
             )
         self._kernel.at(self._kernel.clock + 1.0 / speed, self._arrived, (number, target))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from schedulers.errors import shown
 from schedulers.wire.messages import JsonObject
 from simulator.fields import INT32, Fields
 from simulator.identifiers import resolve_id, split_id, with_full_id
@@ -111,10 +112,12 @@ class Workload(ProfileLookup):
             raise ValueError(f"{where}: field 'profile': {self.missing(profile_name)}")
         if profile.size is not None and profile.size != res:
             raise ValueError(
-                f"{where}: field 'res' must be {profile.size}, the size of its profile {profile.name!r}, got {res}"
+                f"{where}: field 'res' must be {profile.size}, the size of its profile {shown(profile.name)}, got {res}"
             )
         if owner != self.name:
-            raise ValueError(f"{where}: field 'id' must name a job of workload {self.name!r}, got {full_id!r}")
+            raise ValueError(
+                f"{where}: field 'id' must name a job of workload {shown(self.name)}, got {shown(full_id)}"
+            )
         source = None
         if keep:
             try:
@@ -126,7 +129,7 @@ class Workload(ProfileLookup):
     def claim(self, job: Job) -> None:
         """Take a job's name; :class:`ValueError` if it was used before."""
         if not self.job_names.add(job.name):
-            raise ValueError(f"a job {job.id!r} exists already, or did; every job needs an id of its own")
+            raise ValueError(f"a job {shown(job.id)} exists already, or did; every job needs an id of its own")
 
 
 class Registry:
@@ -146,7 +149,7 @@ class Registry:
         self.workloads: dict[str, Workload] = {}
         for workload in workloads:
             if workload.name in self.workloads:
-                raise ValueError(f"two workloads are called {workload.name!r}")
+                raise ValueError(f"two workloads are called {shown(workload.name)}")
             self.workloads[workload.name] = workload
         self.jobs: dict[str, Job] = {job.id: job for workload in self.workloads.values() for job in workload.jobs}
 
@@ -168,7 +171,7 @@ class Registry:
             return job
         workload = self.workloads.get(workload_name)
         if workload is None:
-            raise ValueError(f"there is no workload {workload_name!r}")
+            raise ValueError(f"there is no workload {shown(workload_name)}")
         if name in workload.job_names:
             raise ValueError("it does not exist any more: it ended or was rejected, and that was reported")
         raise ValueError("it does not exist")

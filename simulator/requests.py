@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from schedulers.errors import shown
 from schedulers.limits import LATEST_S
 from schedulers.wire.messages import (
     AnswerEstimate,
@@ -96,7 +97,7 @@ class Requests:
         try:
             handler = self._handlers[type(request)]
         except KeyError:
-            raise SchedulerFault(f"unknown request {request!r}", f"$.events[{index}]") from None
+            raise SchedulerFault(f"unknown request {shown(request)}", f"$.events[{index}]") from None
         try:
             handler(request)
         except ValueError as fault:
@@ -125,7 +126,7 @@ class Requests:
             if count != job.res:
                 what = "'alloc' must have" if mapping is None else "'mapping' must have"
                 raise ValueError(
-                    f"its {what} as many places as the job requests, {job.res}, got {count} on {allocation.text!r}"
+                    f"its {what} as many places as the job requests, {job.res}, got {count} on {shown(allocation.text)}"
                 )
         place = task = None
         work = profile.work
@@ -137,7 +138,7 @@ class Requests:
             if request.additional_io_job is not None:
                 task = merged_task(job, task, place, request.additional_io_job, self._allocations, self._machines)
         elif request.additional_io_job is not None:
-            raise ValueError(f"its profile {profile.name!r} ({profile.kind}) cannot take an additional_io_job")
+            raise ValueError(f"its profile {shown(profile.name)} ({profile.kind}) cannot take an additional_io_job")
         elif not isinstance(work, DelayWork) or mapping is not None:
             place = placement(allocation, mapping, request.storage_mapping, self._machines)
         self._server.running += 1
@@ -166,12 +167,12 @@ class Requests:
             state = states[number]
             if state is not State.IDLE and state is not State.COMPUTING:
                 name = machines.all[number].name
-                raise ValueError(f"machine {number} ({name!r}) cannot compute now, it is {state.name.lower()}")
+                raise ValueError(f"machine {number} ({shown(name)}) cannot compute now, it is {state.name.lower()}")
         if self._meter is not None:
             for number in allocation.ids:
                 if not self._power.computes(number):
                     name = machines.all[number].name
-                    raise ValueError(f"machine {number} ({name!r}) is not in a computation power state")
+                    raise ValueError(f"machine {number} ({shown(name)}) is not in a computation power state")
 
     def _busy(self, number: int, remedy: str) -> NoReturn:
         running = [
@@ -180,7 +181,8 @@ class Requests:
             if job.state is JobState.RUNNING and job.allocation is not None and number in job.allocation.ids
         ]
         raise ValueError(
-            f"machine {number} ({self._machines.all[number].name!r}) is in use by {', '.join(running) or 'a job'}, and "
+            f"machine {number} ({shown(self._machines.all[number].name)}) is in use by "
+            f"{', '.join(running) or 'a job'}, and "
             f"sharing it needs {remedy}"
         )
 
@@ -198,13 +200,13 @@ class Requests:
             try:
                 job = self._registry.job(job_id)
             except ValueError as fault:
-                raise ValueError(f"{job_id!r}: {fault}") from None
+                raise ValueError(f"{shown(job_id)}: {fault}") from None
             if job.kill_requested:
                 continue
             if job.state is not JobState.RUNNING and not job.complete:
-                raise ValueError(f"{job_id!r}: only a running job can be killed, it is {job.state.value}")
+                raise ValueError(f"{shown(job_id)}: only a running job can be killed, it is {job.state.value}")
             if job.allocation is None:
-                raise ValueError(f"{job_id!r}: it is RUNNING by CHANGE_JOB_STATE only, there is nothing to kill")
+                raise ValueError(f"{shown(job_id)}: it is RUNNING by CHANGE_JOB_STATE only, there is nothing to kill")
             job.kill_requested = True
             jobs.append(job)
         if jobs:
@@ -215,7 +217,7 @@ class Requests:
 
     def _set_job_metadata(self, request: SetJobMetadata) -> None:
         if '"' in request.metadata:
-            raise ValueError(f"'metadata' must not contain a double quote, got {request.metadata!r}")
+            raise ValueError(f"'metadata' must not contain a double quote, got {shown(request.metadata)}")
         self._registry.job(request.job_id).metadata = request.metadata
 
     def _change_job_state(self, request: ChangeJobState) -> None:
@@ -259,7 +261,8 @@ class Requests:
         name = request.profile_name
         if name in workload.profiles:
             raise ValueError(
-                f"workload {workload.name!r} has, or had, a profile {name!r} already; every profile needs an own name"
+                f"workload {shown(workload.name)} has, or had, a profile {shown(name)} already; every "
+                "profile needs an own name"
             )
         profile = read_profile(name, request.profile)
         if not self._options.forward_profiles:
@@ -270,11 +273,11 @@ class Requests:
         workload_name, name = split_id(request.job_id)
         workload = self._registry.workloads.get(workload_name)
         if workload is None:
-            raise ValueError(f"there is no workload {workload_name!r}; register a profile of it first")
+            raise ValueError(f"there is no workload {shown(workload_name)}; register a profile of it first")
         acknowledge = self._options.acknowledge_dynamic_jobs
         job = workload.read_job(request.job, "'job'", printed=True, keep=acknowledge)
         if job.name != name:
-            raise ValueError(f"the 'id' in 'job' names another job, {job.id!r}")
+            raise ValueError(f"the 'id' in 'job' names another job, {shown(job.id)}")
         workload.claim(job)
         self._registry.jobs[job.id] = job
         self._server.submitted += 1

@@ -7,6 +7,7 @@ from typing import Any
 
 from inputs.files import parse_json, read_file
 from inputs.limits import InputError
+from schedulers.errors import shown
 from schedulers.wire.messages import JsonObject
 from simulator.errors import SimulatorInputError
 from simulator.fields import Fields
@@ -75,9 +76,9 @@ def _read(data: Any, name: str, file: str) -> Workload:
 def _job(workload: Workload, item: Any, number: int) -> Any:
     where = f"job number {number}"
     if not isinstance(item, dict):
-        raise ValueError(f"{where} must be an object, got {repr(item)[:80]}")
+        raise ValueError(f"{where} must be an object, got {shown(item)}")
     if "id" in item:
-        where += f" (id {item['id']!r})"
+        where += f" (id {shown(item['id'])})"
     job = workload.read_job(item, where, printed=False, keep=True)
     mapping = item.get("smpi_ranks_to_hosts_mapping")
     if mapping is not None and not (

@@ -36,6 +36,7 @@ from schedulers.applications.performance import (
     from_parameters,
 )
 from schedulers.core.job import JobField
+from schedulers.errors import shown
 
 FIELD = "malleable"
 """Field of the profile (or of the job) that describes a malleable application."""
@@ -170,7 +171,7 @@ def read_application(description: Mapping[str, Any], nodes: int) -> Application:
         Something is missing, unknown, of the wrong kind or out of range; the message names the field.
     """
     if not isinstance(description, Mapping):
-        raise ValueError(f"{FIELD!r} must be an object, got {description!r}")
+        raise ValueError(f"{FIELD!r} must be an object, got {shown(description)}")
     for key in description:
         if key not in _KNOWN:
             raise ValueError(f"{FIELD}.{key}: unknown field; known are {', '.join(sorted(_KNOWN))}")
@@ -200,21 +201,21 @@ def read_application(description: Mapping[str, Any], nodes: int) -> Application:
 
 def _model(model: Any, minimum: int, maximum: int) -> PerformanceModel:
     if not isinstance(model, Mapping):
-        raise ValueError(f"expected an object with nodes, cpu, comm and io, or with parameters; got {model!r}")
+        raise ValueError(f"expected an object with nodes, cpu, comm and io, or with parameters; got {shown(model)}")
     if "nodes" not in model:
         unknown = model.keys() - _PARAMETERS.keys()
         if unknown:
-            raise ValueError(f"unknown parameter {sorted(unknown)[0]!r}; known are {', '.join(_PARAMETERS)}")
+            raise ValueError(f"unknown parameter {shown(sorted(unknown)[0])}; known are {', '.join(_PARAMETERS)}")
         values = {_PARAMETERS[key]: _number(model, key, 0.0) for key in model}
         return from_parameters(Parameters(**({"work_s": 0.0} | values)), minimum, maximum)
     columns = [model.get(name, [0.0] * len(model["nodes"])) for name in _COLUMNS]
     for name, column in zip(_COLUMNS, columns, strict=True):
         numbers = isinstance(column, list | tuple) and all(_is_number(value) for value in column)
         if not numbers or len(column) != len(columns[0]):
-            raise ValueError(f"{name} must be as many numbers as there are in nodes, got {column!r}")
+            raise ValueError(f"{name} must be as many numbers as there are in nodes, got {shown(column)}")
     unknown = model.keys() - set(_COLUMNS)
     if unknown:
-        raise ValueError(f"unknown column {sorted(unknown)[0]!r}; known are {', '.join(_COLUMNS)}")
+        raise ValueError(f"unknown column {shown(sorted(unknown)[0])}; known are {', '.join(_COLUMNS)}")
     rows = [Measurement(int(nodes), float(cpu), float(comm), float(io)) for nodes, cpu, comm, io in zip(
         *columns, strict=True
     )]  # fmt: skip
@@ -223,12 +224,12 @@ def _model(model: Any, minimum: int, maximum: int) -> PerformanceModel:
 
 def _requests(entries: Any, iterations: int, control_every: int, minimum: int, maximum: int) -> tuple[SizeRequest, ...]:
     if not isinstance(entries, list | tuple):
-        raise ValueError(f"{FIELD}.requests must be a list of objects with iteration and nodes, got {entries!r}")
+        raise ValueError(f"{FIELD}.requests must be a list of objects with iteration and nodes, got {shown(entries)}")
     found: list[SizeRequest] = []
     for number, entry in enumerate(entries):
         where = f"{FIELD}.requests[{number}]"
         if not isinstance(entry, Mapping) or entry.keys() != {"iteration", "nodes"}:
-            raise ValueError(f"{where} must be an object with iteration and nodes, got {entry!r}")
+            raise ValueError(f"{where} must be an object with iteration and nodes, got {shown(entry)}")
         for key, low, high in (("iteration", 1, iterations - 1), ("nodes", minimum, maximum)):
             value = entry[key]
             if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
@@ -247,7 +248,7 @@ def _variation(values: Any) -> tuple[float, ...]:
         return (1.0,)
     good = isinstance(values, list | tuple) and values and all(_is_number(value) and value > 0 for value in values)
     if not good:
-        raise ValueError(f"{FIELD}.variation must be a list of numbers above 0, got {values!r}")
+        raise ValueError(f"{FIELD}.variation must be a list of numbers above 0, got {shown(values)}")
     return tuple(float(value) for value in values)
 
 

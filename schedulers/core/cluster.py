@@ -11,6 +11,7 @@ import numpy as np
 from schedulers.core.allocation import only, together, without
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
+from schedulers.errors import shown
 from schedulers.timeline.placement import Resource, links_above, whole_requests
 
 
@@ -221,7 +222,7 @@ class Cluster:
         """Give a job an allocation; ValueError with the reason of :meth:`why_not` where that forbids it."""
         reason = self.why_not(job, allocation)
         if reason is not None:
-            raise ValueError(f"job {job.id!r}: {reason}")
+            raise ValueError(f"job {shown(job.id)}: {reason}")
         covering = Resource.ALL if job.id not in self._held else Resource.NODES | Resource.BANDWIDTH
         self._held[job.id] = Held(allocation, allocation, allocation)
         self._take(job.id, allocation, covering)
@@ -230,7 +231,7 @@ class Cluster:
         """Give a job its storages before its nodes; ValueError with the reason of :meth:`why_no_buffer`."""
         reason = self.why_no_buffer(job, allocation)
         if reason is not None:
-            raise ValueError(f"job {job.id!r}: {reason}")
+            raise ValueError(f"job {shown(job.id)}: {reason}")
         self._held[job.id] = Held(NOTHING, allocation, NOTHING)
         self._take(job.id, allocation, Resource.BURST_BUFFERS)
 
@@ -238,7 +239,7 @@ class Cluster:
         """Take back and return all that a job holds; ValueError when it holds nothing."""
         held = self._held.pop(job_id, None)
         if held is None:
-            raise ValueError(f"job {job_id!r} holds nothing that could be freed")
+            raise ValueError(f"job {shown(job_id)} holds nothing that could be freed")
         self._give(held.nodes, Resource.NODES)
         self._give(held.storage, Resource.BURST_BUFFERS)
         self._give(held.links, Resource.BANDWIDTH)
@@ -251,12 +252,12 @@ class Cluster:
         """
         held = self._held.get(job_id)
         if held is None:
-            raise ValueError(f"job {job_id!r} holds nothing that could be given back")
+            raise ValueError(f"job {shown(job_id)} holds nothing that could be given back")
         wanted = dict(zip((Resource.NODES, Resource.BURST_BUFFERS, Resource.BANDWIDTH), held, strict=True))
         if nodes is not None:
             unknown = set(nodes).difference(*(wanted[kind].nodes for kind in covering))
             if unknown:
-                raise ValueError(f"job {job_id!r} cannot give back what it does not hold for node {min(unknown)}")
+                raise ValueError(f"job {shown(job_id)} cannot give back what it does not hold for node {min(unknown)}")
         left: dict[int, Allocation] = {}
         for kind in covering:
             allocation = wanted[kind]
@@ -276,7 +277,7 @@ class Cluster:
             or self._flow_reason(gained)
         )
         if reason is not None:
-            raise ValueError(f"job {job_id!r}: {reason}")
+            raise ValueError(f"job {shown(job_id)}: {reason}")
         if held.nodes is held.storage is held.links:
             allocation = together(held.nodes, gained)
             self._held[job_id] = Held(allocation, allocation, allocation)
@@ -330,7 +331,7 @@ class Cluster:
             if not last < node < len(holder):
                 return self._index_reason(nodes)
             if holder[node] is not None:
-                return f"node {self._machine.nodes[node].name} is held by job {holder[node]!r}"
+                return f"node {self._machine.nodes[node].name} is held by job {shown(holder[node])}"
             last = node
         if self._unavailable:
             gone = sorted(self._unavailable.intersection(nodes))

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from schedulers.core.cluster import Cluster
 from schedulers.core.job import Allocation, Job, sized_as
 from schedulers.core.machine import Machine
-from schedulers.errors import DecisionRefused
+from schedulers.errors import DecisionRefused, shown
 from schedulers.policykit.decisions import Hold
 from schedulers.wire.messages import (
     AnswerEstimate,
@@ -182,11 +182,14 @@ class WireGuard:
         self._need_registration("REGISTER_PROFILE", request.profile_name)
         names = self._profiles.setdefault(request.workload_name, set())
         if request.profile_name in names:
-            raise DecisionRefused("", f"profile {request.profile_name!r} of {request.workload_name!r} already exists")
+            raise DecisionRefused(
+                "", f"profile {shown(request.profile_name)} of {shown(request.workload_name)} already exists"
+            )
         if request.profile.get("type") in ("smpi", "usage_trace", "composed"):
             raise DecisionRefused(
                 "",
-                f"profile {request.profile_name!r}: type {request.profile['type']!r} cannot be registered dynamically",
+                f"profile {shown(request.profile_name)}: type {shown(request.profile['type'])} cannot be "
+                "registered dynamically",
             )
         names.add(request.profile_name)
 
@@ -200,7 +203,9 @@ class WireGuard:
             if field not in request.job:
                 raise DecisionRefused(job_id, f"REGISTER_JOB needs the field {field!r}")
         if request.job["profile"] not in self._profiles.get(workload, ()):
-            raise DecisionRefused(job_id, f"its profile {request.job['profile']!r} is not registered in {workload!r}")
+            raise DecisionRefused(
+                job_id, f"its profile {shown(request.job['profile'])} is not registered in {shown(workload)}"
+            )
         walltime = request.job.get("walltime", -1)
         if walltime <= 0 and walltime != -1:
             raise DecisionRefused(job_id, f"its walltime must be positive, got {walltime}")
@@ -224,7 +229,9 @@ class WireGuard:
         if request.job_id not in self._submitted and request.job_id not in self._running:
             raise DecisionRefused(request.job_id, "SET_JOB_METADATA needs a live job")
         if '"' in request.metadata:
-            raise DecisionRefused(request.job_id, f"metadata must not hold a double quote, got {request.metadata!r}")
+            raise DecisionRefused(
+                request.job_id, f"metadata must not hold a double quote, got {shown(request.metadata)}"
+            )
 
     def _change_state(self, request: ChangeJobState) -> None:
         if request.job_id not in self._submitted or request.state is not JobState.RUNNING:

@@ -25,6 +25,7 @@ from schedulers.core.cluster import Cluster
 from schedulers.core.job import Allocation, Job, sized_as
 from schedulers.core.loans import Loans
 from schedulers.core.machine import Machine
+from schedulers.errors import shown
 from schedulers.policykit.estimates import Estimator
 from schedulers.policykit.view import Holding, Running
 from schedulers.timeline import Resource, Timeline
@@ -160,7 +161,7 @@ class Ledger:
             When its holdings have lives of their own: such a job cannot be moved.
         """
         if len(self._bookings[job_id]) > 1:
-            raise ValueError(f"job {job_id!r} cannot be moved: its holdings have lives of their own")
+            raise ValueError(f"job {shown(job_id)} cannot be moved: its holdings have lives of their own")
         (booking,) = self._bookings[job_id]
         self.cluster.free(job_id)
         self._release(booking, booking.allocation, booking.covering, now_s)
@@ -220,7 +221,7 @@ class Ledger:
         """
         lent = self.loans.nodes_of(job_id)
         if lent and covering is not Resource.ALL and (nodes is None or not lent.isdisjoint(nodes)):
-            raise ValueError(f"job {job_id!r} was lent node {min(lent)}: it can only be given back whole")
+            raise ValueError(f"job {shown(job_id)} was lent node {min(lent)}: it can only be given back whole")
         self.cluster.give_back(job_id, covering, nodes)
         self.advance(now_s)
         bookings: list[_Booking] = []

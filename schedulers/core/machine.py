@@ -33,7 +33,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from schedulers.errors import OptionError, RemoteProtocolError
+from schedulers.errors import OptionError, RemoteProtocolError, shown
 from schedulers.wire.messages import ResourceInfo, SimulationBegins
 
 
@@ -242,7 +242,7 @@ def _storages(infos: tuple[ResourceInfo, ...], defaults: MachineDefaults) -> tup
             pfs_id = info.id if pfs_id is None else pfs_id
             continue
         text = info.properties.get("capacity_bytes", str(defaults.burst_buffer_bytes))
-        capacity = _whole(text, f"storage host {info.name!r}: property 'capacity_bytes'")
+        capacity = _whole(text, f"storage host {shown(info.name)}: property 'capacity_bytes'")
         if capacity > 0:
             found.append(Storage(info.id, info.name, _location(info, defaults), capacity))
     found.sort(key=lambda s: (_natural(s.location), _natural((s.name,)), s.resource_id))
@@ -278,7 +278,7 @@ class _Paths:
                 if path not in self._index:
                     if not create:
                         break
-                    self._add(path, _whole(value, f"host {info.name!r}: property 'io_path', level {name!r}"))
+                    self._add(path, _whole(value, f"host {shown(info.name)}: property 'io_path', level {shown(name)}"))
                 found[row] = self._index[path]
         return found
 
@@ -301,8 +301,8 @@ def _path_of(info: ResourceInfo) -> str:
     try:
         return "/".join(level for level, _, numbers in levels if not numbers or _contains(numbers, number))
     except ValueError:
-        what = f"host {info.name!r}: property 'io_levels' must be name=bytes_per_s:numbers separated by ';'"
-        raise RemoteProtocolError(f"{what}, got {stated['io_levels']!r}", "$.events[0].data") from None
+        what = f"host {shown(info.name)}: property 'io_levels' must be name=bytes_per_s:numbers separated by ';'"
+        raise RemoteProtocolError(f"{what}, got {shown(stated['io_levels'])}", "$.events[0].data") from None
 
 
 def _contains(ranges: str, number: int) -> bool:
@@ -350,9 +350,9 @@ def _whole(text: str, what: str) -> int:
     try:
         value = float(text)
     except ValueError:
-        raise RemoteProtocolError(f"{what} must be a number of bytes, got {text!r}", "$.events[0].data") from None
+        raise RemoteProtocolError(f"{what} must be a number of bytes, got {shown(text)}", "$.events[0].data") from None
     if not 0 <= value < 2**62:
-        raise RemoteProtocolError(f"{what} must lie between 0 and 2^62, got {text!r}", "$.events[0].data")
+        raise RemoteProtocolError(f"{what} must lie between 0 and 2^62, got {shown(text)}", "$.events[0].data")
     return int(value)
 
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from schedulers.core.job import JobField
-from schedulers.errors import RemoteProtocolError
+from schedulers.errors import RemoteProtocolError, shown
 
 PERIODS_FIELD = "periods"
 OPERATIONS_FIELD = "operations"
@@ -123,10 +123,10 @@ def operations_of(profile: Mapping[str, Any]) -> Operations | None:
 
 def _periodic(periods: Any) -> Operations:
     if not isinstance(periods, Mapping):
-        raise _fault(PERIODS_FIELD, f"expected an object with count, compute_s and io_bytes, got {periods!r}")
+        raise _fault(PERIODS_FIELD, f"expected an object with count, compute_s and io_bytes, got {shown(periods)}")
     count = periods.get("count")
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-        raise _fault(f"{PERIODS_FIELD}.count", f"expected a whole number of at least 1, got {count!r}")
+        raise _fault(f"{PERIODS_FIELD}.count", f"expected a whole number of at least 1, got {shown(count)}")
     _known(periods, ("count", "compute_s", "io_bytes"), PERIODS_FIELD)
     pair = (
         Operation(_size(periods, "compute_s", PERIODS_FIELD)),
@@ -137,12 +137,12 @@ def _periodic(periods: Any) -> Operations:
 
 def _explicit(listed: Any) -> Operations:
     if not isinstance(listed, list | tuple):
-        raise _fault(OPERATIONS_FIELD, f"expected a list of operations, got {listed!r}")
+        raise _fault(OPERATIONS_FIELD, f"expected a list of operations, got {shown(listed)}")
     found = []
     for index, item in enumerate(listed):
         where = f"{OPERATIONS_FIELD}[{index}]"
         if not isinstance(item, Mapping) or len(item) != 1:
-            raise _fault(where, f"expected an object with compute_s or io_bytes, got {item!r}")
+            raise _fault(where, f"expected an object with compute_s or io_bytes, got {shown(item)}")
         _known(item, ("compute_s", "io_bytes"), where)
         found.append(Operation(_size(item, "compute_s", where), _size(item, "io_bytes", where)))
     return Operations(_non_empty(tuple(found), OPERATIONS_FIELD))

@@ -397,7 +397,7 @@ class Session:
         for decision in self._policy(view):
             enact = self._ENACT.get(type(decision))
             if enact is None:
-                raise DecisionRefused("", f"a policy must yield decisions, got {decision!r}")
+                raise DecisionRefused("", f"a policy must yield decisions, got {shown(decision)}")
             enact(self, decision)
         if notes is not None:
             self._observer.notes(self._now_s, notes)

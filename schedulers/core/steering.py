@@ -10,7 +10,7 @@ from schedulers.controllers.prediction import Step
 from schedulers.controllers.running import AppView
 from schedulers.controllers.scene import Controller, IoEnded, Resize, Scene, Wish
 from schedulers.core.job import Allocation, Job
-from schedulers.errors import DecisionRefused
+from schedulers.errors import DecisionRefused, shown
 
 
 class Steerable(Protocol):
@@ -96,7 +96,7 @@ class Steering:
         changed = set[str]()
         for resize in self._controller(scene):
             if not isinstance(resize, Resize):
-                raise DecisionRefused("", f"a controller must yield Resize, got {resize!r}")
+                raise DecisionRefused("", f"a controller must yield Resize, got {shown(resize)}")
             check_resize(self._known.get(resize.id), resize)
             if resize.id in changed:
                 raise DecisionRefused(resize.id, "it is resized twice at once: controllers must change it once")

@@ -29,6 +29,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from schedulers.errors import shown
+
 
 class IoControl(enum.Enum):
     """Kinds of gates."""
@@ -348,5 +350,5 @@ class _Accounting:
     def close(self, application: str, now_s: float) -> Account:
         account = self.accounts.pop(application, None) or Account(now_s)
         if account.waiting or any(turn.application == application for turn in self.begun.values()):
-            raise ValueError(f"{application!r} still waits or transfers")
+            raise ValueError(f"{shown(application)} still waits or transfers")
         return account

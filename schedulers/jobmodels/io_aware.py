@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from schedulers.core.execution import Demand
 from schedulers.core.job import IO_RATE_FIELD, Job
 from schedulers.core.machine import Machine
-from schedulers.errors import OptionError
+from schedulers.errors import OptionError, shown
 from schedulers.jobmodels.base import Compute, FileSystem, GiveBack, Granted, JobModel, Needs, Place, Program, Transfer
 from schedulers.jobmodels.compute import SPLITTABLE, split_profile
 from schedulers.jobmodels.demand import stream_rate
@@ -95,7 +95,7 @@ class IoAware(JobModel):
         kind = job.profile.get("type")
         if kind in SPLITTABLE:
             return None
-        return f"a profile of type {kind!r} cannot be run in phases; expected one of: {', '.join(SPLITTABLE)}"
+        return f"a profile of type {shown(kind)} cannot be run in phases; expected one of: {', '.join(SPLITTABLE)}"
 
     def demand(self) -> Demand | None:
         """What is staged and drained, where that is booked."""

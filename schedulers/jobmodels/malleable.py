@@ -30,7 +30,7 @@ from schedulers.controllers.running import Activity
 from schedulers.controllers.scene import IoEnded
 from schedulers.core.job import Job
 from schedulers.core.machine import Machine
-from schedulers.errors import RemoteProtocolError
+from schedulers.errors import RemoteProtocolError, shown
 from schedulers.jobmodels.app_record import finished
 from schedulers.jobmodels.base import (
     Compute,
@@ -164,4 +164,4 @@ def _described(job: Job) -> Application | None:
     try:
         return read_application(description, job.nodes)
     except ValueError as error:
-        raise RemoteProtocolError(f"job {job.id!r}: {error}", f"$.profile.{FIELD}") from None
+        raise RemoteProtocolError(f"job {shown(job.id)}: {error}", f"$.profile.{FIELD}") from None

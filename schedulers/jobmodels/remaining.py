@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from schedulers.core.job import Job
+from schedulers.errors import shown
 from schedulers.timesharing.costs import Costs
 from schedulers.timesharing.files import block_count
 from schedulers.timesharing.slices import MICRO, to_us
@@ -128,8 +129,9 @@ def unscalable(job: Job) -> str | None:
         block_count(job)
         return None
     if kind not in _SCALED:
-        return f"a profile of type {kind!r} cannot be run in slices; expected one of: {', '.join(('delay', *_SCALED))}"
-    return f"a job with io_blocks needs a profile of type 'delay', got {kind!r}" if block_count(job) else None
+        known = ", ".join(("delay", *_SCALED))
+        return f"a profile of type {shown(kind)} cannot be run in slices; expected one of: {known}"
+    return f"a job with io_blocks needs a profile of type 'delay', got {shown(kind)}" if block_count(job) else None
 
 
 def remaining_of(job: Job, costs: Costs, *, local: bool) -> Remaining:

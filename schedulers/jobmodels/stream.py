@@ -14,7 +14,7 @@ from typing import ClassVar
 from schedulers.core.execution import Demand
 from schedulers.core.job import Job, JobField
 from schedulers.core.machine import Machine
-from schedulers.errors import RemoteProtocolError
+from schedulers.errors import RemoteProtocolError, shown
 from schedulers.jobmodels.base import FileSystem, Granted, JobModel, Needs, Program, Submitted
 from schedulers.jobmodels.demand import stream_rate
 
@@ -70,7 +70,7 @@ def stream_bytes(job: Job) -> float:
     value = job.extras.get(IO_BYTES_FIELD, 0)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
         raise RemoteProtocolError(
-            f"job {job.id!r}: {IO_BYTES_FIELD!r} must be a number of bytes >= 0, got {value!r}",
+            f"job {shown(job.id)}: {IO_BYTES_FIELD!r} must be a number of bytes >= 0, got {value!r}",
             f"$.job.{IO_BYTES_FIELD}",
         )
     return value

@@ -8,7 +8,7 @@ location, then by the number in the name), from 0.
 from __future__ import annotations
 
 from schedulers.core.job import Job, JobField
-from schedulers.errors import RemoteProtocolError
+from schedulers.errors import RemoteProtocolError, shown
 from schedulers.timesharing.columns import mask_of
 
 BLOCKS_FIELD = "io_blocks"
@@ -44,7 +44,8 @@ def file_columns(job: Job, width: int) -> int:
     )
     if not good or len(set(nodes)) != len(nodes) or len(nodes) not in (0, job.nodes):
         raise RemoteProtocolError(
-            f"job {job.id!r}: {NODES_FIELD!r} must list {job.nodes} different nodes from 0 to {width - 1}, as many as "
+            f"job {shown(job.id)}: {NODES_FIELD!r} must list {job.nodes} different nodes from 0 to "
+            f"{width - 1}, as many as "
             f"the job has tasks; got {str(nodes)[:60]}",
             f"$.job.{NODES_FIELD}",
         )
@@ -62,6 +63,7 @@ def block_count(job: Job) -> int:
     blocks = job.extras.get(BLOCKS_FIELD, 0)
     if isinstance(blocks, bool) or not isinstance(blocks, int) or blocks < 0:
         raise RemoteProtocolError(
-            f"job {job.id!r}: {BLOCKS_FIELD!r} must be a whole number >= 0, got {blocks!r}", f"$.job.{BLOCKS_FIELD}"
+            f"job {shown(job.id)}: {BLOCKS_FIELD!r} must be a whole number >= 0, got {shown(blocks)}",
+            f"$.job.{BLOCKS_FIELD}",
         )
     return blocks

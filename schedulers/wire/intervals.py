@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from schedulers.errors import shown
+
 MAX_IDS = 1 << 20
 """Largest set that is read: a longer range in a message is garbage, not a machine, and must not exhaust memory."""
 
@@ -40,13 +42,13 @@ def parse_intervals(text: str) -> tuple[int, ...]:
     for part in text.split():
         match = _PART.fullmatch(part)
         if match is None:
-            raise ValueError(f"expected resource ids such as '0-3 5', got {_short(text)} with the part {_short(part)}")
+            raise ValueError(f"expected resource ids such as '0-3 5', got {shown(text)} with the part {shown(part)}")
         first = int(match[1])
         last = first if match[2] is None else int(match[2])
         if not first <= last <= _MAX_ID:
-            raise ValueError(f"expected intervals first-last with first <= last < 2^31, got {_short(part)}")
+            raise ValueError(f"expected intervals first-last with first <= last < 2^31, got {shown(part)}")
         if last - first + len(ids) >= MAX_IDS:
-            raise ValueError(f"expected at most {MAX_IDS} resource ids, got {_short(text)}")
+            raise ValueError(f"expected at most {MAX_IDS} resource ids, got {shown(text)}")
         ids.extend(range(first, last + 1))
     if any(ids[i] >= ids[i + 1] for i in range(len(ids) - 1)):
         ids = sorted(set(ids))
@@ -72,7 +74,3 @@ def format_intervals(ids: Iterable[int]) -> str:
     if any(numbers[i] >= numbers[i + 1] for i in range(len(numbers) - 1)):
         numbers = tuple(sorted(set(numbers)))
     return _format_sorted(numbers) if numbers else ""
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:57] + "...")

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from schedulers.errors import LocalProtocolError, RemoteProtocolError
+from schedulers.errors import LocalProtocolError, RemoteProtocolError, shown
 
 T = TypeVar("T")
 
@@ -29,6 +29,7 @@ LONGEST_DOUBLE = 31
 
 _DIGITS_TO_ZERO = bytes.maketrans(b"123456789", b"000000000")
 _LONG_INTEGER = b"0" * 19
+_LONG_QUOTED = re.compile(r"'([^']{60,})'", re.DOTALL)
 _PLACE = re.compile(r"(.*) - at `(.*)`", re.DOTALL)
 
 
@@ -53,6 +54,7 @@ def located(error: msgspec.ValidationError, prefix: str = "$") -> RemoteProtocol
     """Turn msgspec's error, whose place is in its text, into ours; ``prefix`` replaces the leading ``$``."""
     match = _PLACE.fullmatch(str(error))
     text, place = (match[1], match[2]) if match else (str(error), "$")
+    text = _LONG_QUOTED.sub(lambda found: shown(found[1]), text)
     return RemoteProtocolError(text[:1].lower() + text[1:], prefix + place[1:])
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from platforms.io_paths import path_of
 from platforms.model import Platform
+from schedulers.errors import shown
 from simulator.contention.sharing import water_fill
 from simulator.errors import SimulatorInputError
 
@@ -162,6 +163,7 @@ def _bandwidth(host: str, level: str, text: str) -> int:
         value = -1.0
     if not 0 < value < 2**62:
         raise SimulatorInputError(
-            f"host {host!r}: property 'io_path': level {level!r} must state bytes per second above 0, got {text!r}"
+            f"host {shown(host)}: property 'io_path': level {shown(level)} must state bytes per second "
+            f"above 0, got {shown(text)}"
         )
     return int(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from schedulers.errors import shown
 from schedulers.wire.messages import JsonObject
 from simulator.fields import Fields
 from simulator.numbers import rewritten
@@ -43,9 +44,9 @@ def read_profile(name: str, data: JsonObject, origin: Origin = Origin()) -> Prof
     ValueError
         Something is missing, of the wrong kind or out of range; the message names the profile and the field.
     """
-    where = f"profile {name!r}"
+    where = f"profile {shown(name)}"
     if not isinstance(data, dict):
-        raise ValueError(f"{where} must be an object, got {repr(data)[:80]}")
+        raise ValueError(f"{where} must be an object, got {shown(data)}")
     try:
         printed = rewritten(data)
     except ValueError as fault:
@@ -56,7 +57,7 @@ def read_profile(name: str, data: JsonObject, origin: Origin = Origin()) -> Prof
     if reader is None:
         known = ", ".join(READERS)
         hint = " (SMPI replay is not part of this simulator)" if kind == "smpi" else ""
-        raise ValueError(f"{where}: unknown type {kind!r}{hint}; known types are {known}")
+        raise ValueError(f"{where}: unknown type {shown(kind)}{hint}; known types are {known}")
     ret = fields.integer("ret", 0)
     if ret < -2:
         raise fields.wrong("ret", "a return code of at least -2", ret)

@@ -13,6 +13,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from schedulers.errors import shown
 from schedulers.wire.messages import JsonObject
 from simulator.engines.base import TaskSpec
 from simulator.fields import Fields
@@ -172,7 +173,7 @@ class ProfileLookup:
     def missing(self, name: str) -> str:
         """Text of the error for a profile that does not exist, or no more."""
         gone = _DROPPED if name in self.profiles else ""
-        return f"workload {self.name!r} has no profile {name!r}{gone}"
+        return f"workload {shown(self.name)} has no profile {shown(name)}{gone}"
 
     def drop_profile(self, name: str) -> None:
         """Make a profile and those it runs unusable for new jobs; jobs that have it keep it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from schedulers.errors import shown
 from simulator.profiles.base import (
     CompoundWork,
     Fields,
@@ -39,7 +40,8 @@ class Sequence(CompoundWork):
         profiles = self.parts
         if profiles is None:
             raise ValueError(
-                f"its profile {node.profile.name!r} is a 'composed' one that was registered during the simulation, "
+                f"its profile {shown(node.profile.name)} is a 'composed' one that was registered during the "
+                "simulation, "
                 f"which makes Batsim 4 crash; put it into the workload file, or register and execute its parts"
             )
         for index in range(self.repeat * len(profiles)):

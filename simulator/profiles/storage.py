@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from schedulers.errors import shown
 from simulator.engines.base import NO_COMM, Comm, Pairs, TaskSpec
 from simulator.machines import Role
 from simulator.profiles.base import Fields, Origin, ParallelWork, Parsed, Placement
@@ -31,14 +32,15 @@ class StorageAccess(ParallelWork):
         if place.storage:
             if self.label not in place.storage:
                 raise ValueError(
-                    f"storage_mapping must name the storage label {self.label!r} of its profile, "
+                    f"storage_mapping must name the storage label {shown(self.label)} of its profile, "
                     f"got {', '.join(map(repr, place.storage))}"
                 )
             return storage_host(place, self.label)
         machines = place.machines
         if machines.storage_count != 1:
             raise ValueError(
-                f"it needs a storage_mapping for the label {self.label!r}: only with exactly one storage host may it "
+                f"it needs a storage_mapping for the label {shown(self.label)}: only with exactly one "
+                "storage host may it "
                 f"be left out, and there are {machines.storage_count}"
             )
         return machines.all[-1].host
@@ -71,13 +73,15 @@ def storage_host(place: Placement, label: str) -> int:
     """Platform host that the scheduler gave for a storage label."""
     number = place.storage.get(label)
     if number is None:
-        raise ValueError(f"storage_mapping must name the storage label {label!r} of its profile")
+        raise ValueError(f"storage_mapping must name the storage label {shown(label)} of its profile")
     machines = place.machines
     if not 0 <= number < len(machines):
-        raise ValueError(f"storage_mapping of {label!r}: no machine {number}, the ids are 0..{len(machines) - 1}")
+        raise ValueError(f"storage_mapping of {shown(label)}: no machine {number}, the ids are 0..{len(machines) - 1}")
     machine = machines.all[number]
     if machine.role is not Role.STORAGE:
-        raise ValueError(f"storage_mapping of {label!r}: machine {number} ({machine.name!r}) is no storage host")
+        raise ValueError(
+            f"storage_mapping of {shown(label)}: machine {number} ({shown(machine.name)}) is no storage host"
+        )
     return machine.host
 
 

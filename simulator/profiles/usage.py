@@ -11,6 +11,7 @@ from pathlib import Path
 
 from inputs.files import read_file, text_of
 from inputs.limits import InputError
+from schedulers.errors import shown
 from simulator.engines.base import TaskSpec
 from simulator.profiles.base import (
     CompoundWork,
@@ -86,7 +87,7 @@ def _rank(fields: Fields, path: Path, rank: int) -> tuple[tuple[float, float], .
         if not good:
             raise ValueError(
                 f"{path}, line {number}: expected '{rank} m_usage USAGE FLOPS' with a usage from 0 to 1, "
-                f"got {line[:80]!r}"
+                f"got {shown(line)}"
             )
         found.append((usage, flops))
     return tuple(found)

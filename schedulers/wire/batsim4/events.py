@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from schedulers.errors import LocalProtocolError, RemoteProtocolError
+from schedulers.errors import LocalProtocolError, RemoteProtocolError, shown
 from schedulers.wire.batsim4.fields import Located, resources, whole_number
 from schedulers.wire.intervals import format_intervals
 from schedulers.wire.jsontext import located, quote, six_decimals, write_six_decimals
@@ -138,7 +138,7 @@ class _Completed(_Wire, tag="JOB_COMPLETED"):
     def neutral(self) -> Event:
         data = self.data
         if data.job_state not in FINAL_STATES:
-            raise Located(f"expected a final job state, got {data.job_state.value!r}", ".job_state")
+            raise Located(f"expected a final job state, got {shown(data.job_state.value)}", ".job_state")
         alloc = data.alloc if data.alloc is not None else data.job_alloc
         if alloc is None:
             raise Located("expected the member 'alloc' (or 'job_alloc', its old name)")
@@ -224,11 +224,11 @@ class _Notify(_Wire, tag="NOTIFY"):
     def neutral(self) -> Event:
         kind = self.data.get("type")
         if not isinstance(kind, str):
-            raise Located(f"expected the kind of notification as a string, got {kind!r}", ".type")
+            raise Located(f"expected the kind of notification as a string, got {shown(kind)}", ".type")
         if kind in _MACHINE_KINDS:
             text = self.data.get("resources")
             if not isinstance(text, str):
-                raise Located(f"expected resource ids such as '0-3 5', got {text!r}", ".resources")
+                raise Located(f"expected resource ids such as '0-3 5', got {shown(text)}", ".resources")
             return Notify(self.timestamp, kind, resources(text, ".resources"))
         return Notify(self.timestamp, kind, (), {} if kind in _PLAIN_KINDS else self.data)
 

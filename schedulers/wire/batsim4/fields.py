@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from schedulers.errors import LocalProtocolError
+from schedulers.errors import LocalProtocolError, shown
 from schedulers.wire.intervals import parse_intervals
 from schedulers.wire.jsontext import as_printed
 from schedulers.wire.messages import AdditionalIoJob, JsonObject
@@ -34,7 +34,7 @@ def resources(text: str, path: str) -> tuple[int, ...]:
 def whole_number(text: str, path: str) -> int:
     """Read an integer in a string; raise :class:`Located` at ``path``."""
     if not (text.removeprefix("-").isdecimal() and text.isascii() and len(text) < 11):
-        raise Located(f"expected a whole number in a string, got {text[:40]!r}", path)
+        raise Located(f"expected a whole number in a string, got {shown(text)}", path)
     return int(text)
 
 
@@ -46,7 +46,7 @@ def job_id(text: str, path: str) -> str:
     while "!!" in merged:
         merged = merged.replace("!!", "!")
     if merged.count("!") != 1:
-        raise Located(f"expected a job id of the form workload!name, got {text[:80]!r}", path)
+        raise Located(f"expected a job id of the form workload!name, got {shown(text)}", path)
     return merged
 
 
@@ -70,7 +70,7 @@ def mapping(value: Any, hosts: int) -> dict[int, int]:
     """Check an executor mapping: executors 0 to n-1 without gap, each on a place within an allocation of ``hosts``."""
     place = ".mapping"
     if not isinstance(value, dict) or not value:
-        raise Located(f"expected an object executor -> place in the allocation, got {_short(value)}", place)
+        raise Located(f"expected an object executor -> place in the allocation, got {shown(value)}", place)
     found = {whole_number(key, place): _whole(item, f"{place}.{key}") for key, item in value.items()}
     for executor, index in found.items():
         if not 0 <= index < hosts:
@@ -78,7 +78,7 @@ def mapping(value: Any, hosts: int) -> dict[int, int]:
                 f"expected a place from 0 to {hosts - 1} in the allocation, got {index}", f"{place}.{executor}"
             )
     if sorted(found) != list(range(len(found))):
-        raise Located(f"expected executors 0 to {len(found) - 1} without gap, got {_short(sorted(found))}", place)
+        raise Located(f"expected executors 0 to {len(found) - 1} without gap, got {shown(sorted(found))}", place)
     return found
 
 
@@ -86,10 +86,10 @@ def storage_mapping(value: Any) -> dict[str, int]:
     """Check a storage mapping: label to resource id, an integer."""
     place = ".storage_mapping"
     if not isinstance(value, dict):
-        raise Located(f"expected an object label -> resource id of a storage host, got {_short(value)}", place)
+        raise Located(f"expected an object label -> resource id of a storage host, got {shown(value)}", place)
     for label, host in value.items():
         if type(host) is not int:
-            raise Located(f"expected a resource id as an integer, got {_short(host)}", f"{place}.{label}")
+            raise Located(f"expected a resource id as an integer, got {shown(host)}", f"{place}.{label}")
     return value
 
 
@@ -97,7 +97,7 @@ def additional_io_job(value: Any) -> AdditionalIoJob:
     """Read the I/O merged into a job: ``alloc``, ``profile_name`` and maybe a new ``profile``."""
     place = ".additional_io_job"
     if not isinstance(value, dict):
-        raise Located(f"expected an object, got {_short(value)}", place)
+        raise Located(f"expected an object, got {shown(value)}", place)
     try:
         alloc, name = text_member(value, "alloc"), text_member(value, "profile_name")
     except Located as problem:
@@ -105,7 +105,7 @@ def additional_io_job(value: Any) -> AdditionalIoJob:
     profile = value.get("profile")
     if "profile" in value:
         if not isinstance(profile, dict):
-            raise Located(f"expected an object, got {_short(profile)}", f"{place}.profile")
+            raise Located(f"expected an object, got {shown(profile)}", f"{place}.profile")
         printable(profile, f"{place}.profile")
     return AdditionalIoJob(some_resources(alloc, f"{place}.alloc"), name, profile)
 
@@ -130,19 +130,19 @@ def check_job(full_id: str, job: JsonObject) -> None:
             raise Located(f"expected {expected}, got {_found(job, member)}", f".job.{member}")
     walltime = job.get("walltime", -1)
     if not _is_number(walltime) or not (walltime > 0 or walltime == -1):
-        raise Located(f"expected a number of seconds above 0, or -1 for none, got {_short(walltime)}", ".job.walltime")
+        raise Located(f"expected a number of seconds above 0, or -1 for none, got {shown(walltime)}", ".job.walltime")
     workload = full_id.split("!", 1)[0]
     own = str(job["id"])
     # Batsim's rule: a text that contains the workload's name anywhere is taken as full already.
     if job_id(own if workload in own else f"{workload}!{own}", ".job.id") != full_id:
-        raise Located(f"expected the id of {full_id!r}, got {own!r}", ".job.id")
+        raise Located(f"expected the id of {shown(full_id)}, got {shown(own)}", ".job.id")
 
 
 def _whole(value: Any, path: str) -> int:
     if type(value) is int:
         return value
     if not isinstance(value, str):
-        raise Located(f"expected an integer or an integer in a string, got {_short(value)}", path)
+        raise Located(f"expected an integer or an integer in a string, got {shown(value)}", path)
     return whole_number(value, path)
 
 
@@ -151,12 +151,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _found(data: JsonObject, member: str) -> str:
-    return _short(data[member]) if member in data else f"no member {member!r}"
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
+    return shown(data[member]) if member in data else f"no member {shown(member)}"
 
 
 _JOB_MEMBERS: dict[str, tuple[str, Callable[[Any], bool]]] = {

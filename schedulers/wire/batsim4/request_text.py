@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from schedulers.errors import LocalProtocolError
+from schedulers.errors import LocalProtocolError, shown
 from schedulers.wire.batsim4.requests import SETTABLE_STATES
 from schedulers.wire.intervals import format_intervals
 from schedulers.wire.jsontext import exact, quote, write_exact
@@ -37,7 +37,7 @@ def _write_execute(request: ExecuteJob) -> str:
     options = [write(request) for write, value in _options(request) if value is not None]
     if len(options) > 1:
         raise LocalProtocolError(
-            f"job {request.job_id!r}: Batsim 4 takes only one of mapping, storage_mapping and additional_io_job"
+            f"job {shown(request.job_id)}: Batsim 4 takes only one of mapping, storage_mapping and additional_io_job"
         )
     return text + "".join(options) + "}"
 
@@ -70,7 +70,7 @@ def _write_additional(request: ExecuteJob) -> str:
 
 def _written_alloc(job: str, alloc: tuple[int, ...]) -> str:
     if not alloc:
-        raise LocalProtocolError(f"job {job!r}: an allocation must not be empty")
+        raise LocalProtocolError(f"job {shown(job)}: an allocation must not be empty")
     return format_intervals(alloc)
 
 
@@ -100,13 +100,13 @@ def _write_set_state(request: SetResourceState) -> str:
 
 def _write_metadata(request: SetJobMetadata) -> str:
     if '"' in request.metadata:
-        raise LocalProtocolError(f"job {request.job_id!r}: metadata must not contain double quotes")
+        raise LocalProtocolError(f"job {shown(request.job_id)}: metadata must not contain double quotes")
     return f'{{"job_id":{quote(request.job_id)},"metadata":{quote(request.metadata)}}}'
 
 
 def _write_change_state(request: ChangeJobState) -> str:
     if request.state not in SETTABLE_STATES:
-        raise LocalProtocolError(f"job {request.job_id!r}: the state {request.state.value} cannot be set")
+        raise LocalProtocolError(f"job {shown(request.job_id)}: the state {request.state.value} cannot be set")
     return f'{{"job_id":{quote(request.job_id)},"job_state":"{request.state.value}"}}'
 
 

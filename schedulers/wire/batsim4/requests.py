@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from schedulers.errors import RemoteProtocolError
+from schedulers.errors import RemoteProtocolError, shown
 from schedulers.wire.batsim4.fields import (
     Located,
     additional_io_job,
@@ -149,7 +149,7 @@ class _Notify(_Wire, tag="NOTIFY"):
     def neutral(self) -> Request:
         finished = _REGISTRATION.get(self.data.type)
         if finished is None:
-            raise Located(f"expected {' or '.join(_REGISTRATION)}, got {self.data.type[:60]!r}", ".type")
+            raise Located(f"expected {' or '.join(_REGISTRATION)}, got {shown(self.data.type)}", ".type")
         return NotifyRegistration(self.timestamp, finished)
 
 

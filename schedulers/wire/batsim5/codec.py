@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from schedulers.errors import LocalProtocolError, RemoteProtocolError
+from schedulers.errors import LocalProtocolError, RemoteProtocolError, shown
 from schedulers.wire.batsim4.fields import Located
 from schedulers.wire.batsim5 import events as events
 from schedulers.wire.batsim5.profiles import to_batsim5
@@ -132,7 +132,7 @@ class Batsim5:
         decoder = events.DECODERS.get(item.event_type)
         if decoder is None:
             known = ", ".join(events.DECODERS)
-            message = f"unexpected event type {item.event_type[:60]!r}; known types: {known}"
+            message = f"unexpected event type {shown(item.event_type)}; known types: {known}"
             raise RemoteProtocolError(message, f"$.events[{index}].event_type")
         place = f"$.events[{index}].event"
         try:
@@ -172,9 +172,9 @@ class Batsim5:
 
     def _execute(self, request: ExecuteJob) -> tuple[str, JsonObject]:
         if not request.alloc:
-            raise LocalProtocolError(f"job {request.job_id!r}: an allocation must not be empty")
+            raise LocalProtocolError(f"job {shown(request.job_id)}: an allocation must not be empty")
         if request.additional_io_job is not None:
-            raise LocalProtocolError(f"job {request.job_id!r}: Batsim 5 has no additional_io_job")
+            raise LocalProtocolError(f"job {shown(request.job_id)}: Batsim 5 has no additional_io_job")
         self._memory.allocations[request.job_id] = request.alloc
         allocation: JsonObject = {"host_allocation": format_intervals(request.alloc)} | _placement(request)
         members: JsonObject = {"job_id": request.job_id, "allocation": allocation}

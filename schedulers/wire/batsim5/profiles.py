@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from schedulers.errors import LocalProtocolError
+from schedulers.errors import LocalProtocolError, shown
 from schedulers.wire.messages import JsonObject
 
 _EACH = "DefinedAmountsUsedForEachValue"
@@ -25,13 +25,13 @@ def to_batsim5(profile: JsonObject, workload: str) -> tuple[str, JsonObject]:
     """
     kind = profile.get("type")
     if kind not in _TO_5:
-        raise LocalProtocolError(f"Batsim 5 has no profile of type {kind!r}; it has {', '.join(_TO_5)}")
+        raise LocalProtocolError(f"Batsim 5 has no profile of type {shown(kind)}; it has {', '.join(_TO_5)}")
     if profile.get("ret"):
-        raise LocalProtocolError(f"Batsim 5 has no field for the return code {profile['ret']!r} of a profile")
+        raise LocalProtocolError(f"Batsim 5 has no field for the return code {shown(profile['ret'])} of a profile")
     try:
         return _TO_5[kind](profile, workload)
     except KeyError as missing:
-        raise LocalProtocolError(f"a profile of type {kind!r} needs the member {missing}") from None
+        raise LocalProtocolError(f"a profile of type {shown(kind)} needs the member {missing}") from None
 
 
 def to_batsim4(kind: str, members: JsonObject) -> JsonObject:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedulers.errors import LocalProtocolError
+from schedulers.errors import LocalProtocolError, RemoteProtocolError
+from schedulers.wire.batsim4 import codec
 from schedulers.wire.jsontext import LONGEST_DOUBLE, as_printed, narrow, quote, write_exact, write_six_decimals
 from tests.schedulers.wire.strategies import json_values
 
@@ -94,3 +95,23 @@ def test_integers_beyond_64_bits_become_doubles() -> None:
         "a": [float(2**64), 2**64 - 1, -(2**63), float(-(2**63) - 1)]
     }
     assert type(narrow(2**64)) is float
+
+
+def test_errors_show_little_of_the_input() -> None:
+    """An enumeration, a tag and a key of 5,000 characters (the whole input came back before)."""
+    long = "x" * 5000
+    for text in (
+        f'{{"now":1,"events":[{{"timestamp":1,"type":"{long}","data":{{}}}}]}}',
+        '{"now":1,"events":[{"timestamp":1,"type":"JOB_COMPLETED","data":'
+        f'{{"job_id":"w0!1","job_state":"{long}","return_code":0,"alloc":"0"}}}}]}}',
+        f'{{"now":1,"events":[{{"timestamp":1,"type":"NOTIFY","data":{{"type":{{"{long}":["{long}"]}}}}}}]}}',
+        '{"now":1,"events":[{"timestamp":1,"type":"NOTIFY","data":{"type":"event_machine_available",'
+        f'"resources":{{"{long}":1}}}}}}]}}',
+        '{"now":1,"events":[{"timestamp":1,"type":"NOTIFY","data":{"type":"event_machine_available",'
+        f'"resources":"{"9" * 5000}"}}}}]}}',
+        f'{{"now":"{long}","events":[]}}',
+        f'{{"now":{"9" * 5000},"events":[]}}',
+    ):
+        with pytest.raises(RemoteProtocolError) as caught:
+            codec.decode_message(text.encode())
+        assert len(str(caught.value)) < 500, text[:60]
