@@ -43,7 +43,7 @@ class Diary(Observer):
     jobs
         ``(submitted, started, ended, nodes requested, ended well)`` of every job that ran, in order of ends.
     held_node_s
-        Nodes held times seconds, lent ones included.
+        Nodes held times seconds, extra ones included.
     """
 
     jobs: list[tuple[float, float, float, int, bool]] = field(default_factory=list)

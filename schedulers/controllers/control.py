@@ -23,7 +23,8 @@ class Control:
         Strategy.NONE, help="what to do when I/O phases are predicted to collide (Singh & Carretero 2019, 4.2)"
     )
     expansion: Expansion = option(
-        Expansion.NONE, help="how idle nodes are lent to running malleable applications (Singh & Carretero 2019, 4.3)"
+        Expansion.NONE,
+        help="by which rule running malleable applications expand onto idle nodes (Singh & Carretero 2019, 4.3)",
     )
     io_uncertainty: float = option(
         2.0, unit="s", low=0.0, high=1e6, help="added to predicted durations and to shifts, for errors of prediction"
@@ -60,7 +61,7 @@ class Control:
 class Controllers:
     """Collect nodes for a waiting job, grant what applications request, resolve collisions, share what is left idle.
 
-    While nodes are collected none are lent or given: what has come back already must not go out again.
+    While nodes are collected none are given: what has come back already must not go out again.
 
     Attributes
     ----------

@@ -78,16 +78,16 @@ class Collected:
     Attributes
     ----------
     wanted
-        Nodes that the first waiting job requests that could start if lent nodes came back; 0: there is none.
+        Nodes that the first waiting job requests that could start if extra nodes came back; 0: there is none.
     missing
         Of them, those that are neither idle nor on their way back.
-    lenders
+    expanded
         Applications that could give nodes back, the soonest first.
     """
 
     wanted: int
     missing: int
-    lenders: tuple[AppView, ...]
+    expanded: tuple[AppView, ...]
 
 
 def collection(scene: Scene) -> Collected:
@@ -97,20 +97,20 @@ def collection(scene: Scene) -> Collected:
     outlook = scene.outlook
     surplus = outlook.settled - outlook.base
     there = scene.idle + int(np.maximum(outlook.held - outlook.settled, 0.0).sum())
-    most = there + int(surplus[outlook.lending].sum())
+    most = there + int(surplus[outlook.expanded].sum())
     wanted = next((wish.nodes for wish in scene.waiting if scene.idle < wish.nodes <= most), 0)
-    places = np.flatnonzero(outlook.lending)
+    places = np.flatnonzero(outlook.expanded)
     soonest = places[np.argsort(outlook.control_s[places], kind="stable")].tolist()
     return Collected(wanted, max(0, wanted - there), tuple(scene.applications[place] for place in soonest))
 
 
 def give_back(collected: Collected) -> Iterator[Resize]:
-    """Take lent nodes back that a waiting job misses.
+    """Take extra nodes back that a waiting job misses.
 
     They are taken where they are free first; no application goes below the size that it was submitted with.
     """
     missing = collected.missing
-    for view in collected.lenders:
+    for view in collected.expanded:
         if missing <= 0:
             return
         taken = min(missing, view.settled_nodes - view.base)

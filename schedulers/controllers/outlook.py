@@ -21,7 +21,7 @@ Flags = npt.NDArray[np.bool_]
 FACTS = (
     "starts_s", "durations_s", "periods_s", "errors_s", "mean_s", "io_s", "nodes", "base", "held", "settled", "minimum",
     "maximum", "iterations", "io_every", "overhead_s", "next_control", "last_control", "control_s", "returnable_s",
-    "willing", "lending",
+    "willing", "expanded",
 )  # fmt: skip
 """Attributes of :class:`Outlook`, and entries of :attr:`schedulers.controllers.running.AppView.facts`."""
 
@@ -51,7 +51,7 @@ class Outlook:
         When the next control point comes, and when nodes given now could be back at the latest.
     willing
         Whether they can be resized and nothing is agreed.
-    lending
+    expanded
         Whether they have more nodes than they were submitted with and can give them back.
     """
 
@@ -75,7 +75,7 @@ class Outlook:
     control_s: Floats
     returnable_s: Floats
     willing: Flags
-    lending: Flags
+    expanded: Flags
 
     @classmethod
     def of(cls, views: Sequence[AppView]) -> Outlook:

@@ -137,7 +137,7 @@ class AppView:
         """
         application, steps, phase = self.application, self.steps, self.next_phase
         giving = any(step.change < 0 for step in steps)
-        lent = self.settled_nodes > self.base
+        expanded = self.settled_nodes > self.base
         return (
             *((phase.start_s, phase.duration_s, phase.period_s, phase.error_s) if phase else _NEVER),
             self.observed.iteration(self.nodes, application.model).mean,
@@ -156,7 +156,7 @@ class AppView:
             self.control_s,
             self.returnable_s,
             self.willing,
-            lent and not giving and self.next_control < application.iterations,
+            expanded and not giving and self.next_control < application.iterations,
         )
 
 

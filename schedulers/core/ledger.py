@@ -1,10 +1,10 @@
-"""What runs, on what, until when: the running jobs, and the cluster, the timeline and the loans that agree with them.
+"""What runs, on what, until when: running jobs, and cluster, timeline and extra nodes, which agree with them.
 
 What a job holds (nodes, bytes on storage nodes, bandwidth) is booked until its expected end; what outlives that is
 booked on, a little at a time. All share the job's interval unless the job has lives of its own
 (:class:`schedulers.core.job.Lives`), was given its burst buffer before its nodes, or gave one back before the other:
-then each kind is booked over its own interval. Nodes that a job was lent are booked by themselves
-(:mod:`schedulers.core.loans`).
+then each kind is booked over its own interval. Nodes that a job was expanded by are booked by themselves
+(:mod:`schedulers.core.extra_nodes`).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import numpy as np
 from schedulers.core.allocation import only, without
 from schedulers.core.availability import Availability
 from schedulers.core.cluster import Cluster
+from schedulers.core.extra_nodes import ExtraNodes
 from schedulers.core.job import Allocation, Job, sized_as
-from schedulers.core.loans import Loans
 from schedulers.core.machine import Machine
 from schedulers.errors import shown
 from schedulers.policykit.estimates import Estimator
@@ -71,8 +71,8 @@ class Ledger:
 
     Attributes
     ----------
-    cluster, timeline, loans
-        What is allocated now, what is booked, what was lent.
+    cluster, timeline, extra
+        What is allocated now, what is booked, nodes that jobs were expanded by.
     running
         Running jobs by id.
     held
@@ -86,7 +86,7 @@ class Ledger:
         self.held: dict[str, Holding] = {}
         self._estimator = estimator
         self._availability = Availability(timeline)
-        self.loans = Loans(timeline, self._availability)
+        self.extra = ExtraNodes(timeline, self._availability)
         self._bookings: dict[str, list[_Booking]] = {}
         self._ends: list[tuple[float, int, int, _Booking]] = []
         self._pushed = 0
@@ -145,7 +145,7 @@ class Ledger:
         self.advance(now_s, job_id)
         for booking in self._bookings.pop(job_id):
             self._release(booking, booking.allocation, booking.covering, now_s)
-        self.loans.end(job_id, now_s)
+        self.extra.end(job_id, now_s)
         self._estimator.observe(running.job, now_s - running.start_s)
         if running.apart:
             held = tuple(_until(holding, now_s) for holding in running.apart)
@@ -176,15 +176,15 @@ class Ledger:
         running = self.running[job.id]
         self.running[job.id] = Running(job, running.start_s, running.end_s, allocation)
 
-    def lend(self, job_id: str, gained: Allocation, now_s: float, until_s: float) -> Running:
+    def expand(self, job_id: str, gained: Allocation, now_s: float, until_s: float) -> Running:
         """Give a running job more, expected back by ``until_s``; returns what it is now."""
         self.advance(now_s)
-        self.loans.lend(job_id, gained, now_s, until_s)
+        self.extra.book(job_id, gained, now_s, until_s)
         self.cluster.grow(job_id, gained)
         return self._refresh(job_id)
 
     def give_up(self, job_id: str, nodes: Collection[int], now_s: float, until_s: float) -> None:
-        """A running job will leave these nodes of its own by ``until_s``: they are booked until then, as a loan is."""
+        """A running job will leave these nodes of its own by ``until_s``: booked until then, as extra ones are."""
         self.advance(now_s)
         bookings: list[_Booking] = []
         for booking in self._bookings[job_id]:
@@ -194,7 +194,7 @@ class Ledger:
                 continue
             self._release(booking, gone, booking.covering, now_s)
             self._availability.before_booking(gone.nodes, now_s, until_s)
-            self.loans.lend(job_id, gone, now_s, until_s)
+            self.extra.book(job_id, gone, now_s, until_s)
             bookings += _left_of(booking, Resource.ALL, nodes)
         self._bookings[job_id] = []
         self._book(bookings)
@@ -208,7 +208,7 @@ class Ledger:
         Parameters
         ----------
         nodes
-            Its nodes, lent ones or its own; ``None`` for all. A burst buffer and bandwidth are named by the nodes that
+            Its nodes, extra ones or its own; ``None`` for all. A burst buffer and bandwidth are named by the nodes that
             they were granted for, also after these were given back.
         covering
             What it gave back: the nodes with all that belongs to them, or some kinds alone.
@@ -216,12 +216,12 @@ class Ledger:
         Raises
         ------
         ValueError
-            For a node for which it holds nothing of the kinds, and for one that it was lent unless it is given back
+            For a node for which it holds nothing of the kinds, and for an extra one unless it is given back
             with all that came with it. Nothing is changed then.
         """
-        lent = self.loans.nodes_of(job_id)
-        if lent and covering is not Resource.ALL and (nodes is None or not lent.isdisjoint(nodes)):
-            raise ValueError(f"job {shown(job_id)} was lent node {min(lent)}: it can only be given back whole")
+        extra = self.extra.nodes_of(job_id)
+        if extra and covering is not Resource.ALL and (nodes is None or not extra.isdisjoint(nodes)):
+            raise ValueError(f"job {shown(job_id)} was expanded by node {min(extra)}: it can only be given back whole")
         self.cluster.give_back(job_id, covering, nodes)
         self.advance(now_s)
         bookings: list[_Booking] = []
@@ -236,7 +236,7 @@ class Ledger:
             if kinds is not Resource.ALL:
                 past.append(Holding(kinds, gone, booking.start_s, now_s))
             bookings += _left_of(booking, kinds, nodes)
-        self.loans.give_back(job_id, lent if nodes is None else nodes, now_s)
+        self.extra.give_back(job_id, extra if nodes is None else nodes, now_s)
         self._bookings[job_id] = []
         self._book(bookings)
         return self._refresh(job_id, past)
@@ -263,7 +263,7 @@ class Ledger:
         The job ``ending`` just now is left alone.
         """
         self.timeline.advance(now_s)
-        self.loans.advance(now_s, ending)
+        self.extra.advance(now_s, ending)
         ends = self._ends
         while ends and ends[0][0] <= now_s:
             end_s, _, _, booking = heapq.heappop(ends)
@@ -289,17 +289,17 @@ class Ledger:
             for booking in bookings
             if Resource.NODES in booking.covering
             for node in booking.allocation.nodes
-        } | self.loans.booked_until()
+        } | self.extra.booked_until()
         for node in nodes:
             self._availability.block(node, busy_until.get(node, now_s))
 
     def check(self) -> None:
-        """Prove that cluster, bookings, loans and timeline agree with each other, kind by kind."""
+        """Prove that cluster, bookings, extra nodes and timeline agree with each other, kind by kind."""
         self.cluster.check()
         self.timeline.check()
         assert self.running.keys().isdisjoint(self.held), "a job runs and holds a burst buffer for later"
         assert self.running.keys() | self.held.keys() == self._bookings.keys(), "a job holds something unbooked"
-        self.loans.check({job_id: running.allocation for job_id, running in self.running.items()})
+        self.extra.check({job_id: running.allocation for job_id, running in self.running.items()})
         for job_id, bookings in self._bookings.items():
             self._check_job(job_id, bookings)
         if not self.timeline.holds_nodes_longer:
@@ -307,11 +307,11 @@ class Ledger:
                 self._check_timeline(time_s)
 
     def _check_job(self, job_id: str, bookings: list[_Booking]) -> None:
-        """Prove that a job's bookings and loans agree with the cluster, and the published state with both."""
+        """Prove that a job's bookings and extra nodes agree with the cluster, and the published state with both."""
         held = self.cluster.parts_of(job_id)
         assert held is not None, f"{job_id!r} is booked and holds nothing"
         booked = [(booking.covering, booking.allocation) for booking in bookings]
-        booked += [(loan.covering, loan.allocation) for loan in self.loans.holdings(job_id)]
+        booked += [(part.covering, part.allocation) for part in self.extra.holdings(job_id)]
         nodes = sorted(node for kinds, part in booked if Resource.NODES in kinds for node in part.nodes)
         assert nodes == list(held.nodes.nodes), f"{job_id!r} holds {held.nodes}, booked are nodes {nodes}"
         requests = sorted(
@@ -346,7 +346,7 @@ class Ledger:
         storage = [storage.capacity_bytes for storage in machine.storages]
         links = [link.capacity_bytes_per_s for link in machine.links]
         held = [booking.as_holding() for bookings in self._bookings.values() for booking in bookings]
-        held += [loan for job_id in self.running for loan in self.loans.holdings(job_id)]
+        held += [part for job_id in self.running for part in self.extra.holdings(job_id)]
         for holding in held:
             if not (holding.start_s <= time_s and (time_s < holding.end_s or holding.end_s == math.inf)):
                 continue
@@ -423,7 +423,7 @@ class Ledger:
         running = self.running[job_id]
         allocation = self.cluster.held_by(job_id)
         assert allocation is not None, "a running job holds something"
-        apart = (*(booking.as_holding() for booking in bookings), *self.loans.holdings(job_id))
+        apart = (*(booking.as_holding() for booking in bookings), *self.extra.holdings(job_id))
         whole = len(apart) == 1 and apart[0].covering is Resource.ALL
         changed = Running(
             running.job,

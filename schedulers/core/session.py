@@ -489,7 +489,7 @@ class Session:
                 if gained is None:
                     steering.drop(resize)
                     continue
-                changed = self._ledger.lend(resize.id, gained, self._now_s, resize.until_s)
+                changed = self._ledger.expand(resize.id, gained, self._now_s, resize.until_s)
                 self._observer.resized(changed, self._now_s)
             elif resize.leaving:
                 self._ledger.give_up(resize.id, steering.left_by(resize), self._now_s, resize.until_s)

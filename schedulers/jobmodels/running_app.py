@@ -99,7 +99,7 @@ class RunningApp:
         merged = tuple(sorted((*self.view.steps, *steps), key=lambda step: step.iteration))
         wanted = self.application.requested_nodes(steps[0].iteration)
         base = self.view.base
-        if wanted is not None:  # what it requested itself is not lent
+        if wanted is not None:  # what it requested itself is no expansion
             base = min(wanted, self.view.nodes + sum(step.change for step in merged))
         self.look(steps=merged, base=base)
         self.predicted = self.view.next_phase

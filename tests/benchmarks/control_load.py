@@ -107,7 +107,7 @@ SITUATIONS: Mapping[str, Situation] = {
     "all are new": Situation(lambda seed: views(1000, seed), new=True),
     "all are new, 20,000 idle nodes": Situation(lambda seed: views(1000, seed), new=True, idle=20_000),
     "all are new and resizing": Situation(resizing, new=True),
-    "all are new and lent nodes are called back": Situation(resized, new=True, waiting=30_000),
+    "all are new and extra nodes are called back": Situation(resized, new=True, waiting=30_000),
     "all are new, collide in pairs and have written": Situation(pairs, new=True, all_written=True, idle=1000),
     "all are new, collide with all and have written": Situation(at_once, new=True, all_written=True, idle=1000),
 }

@@ -78,13 +78,13 @@ def test_smallest_scenario_gives_all_to_a1() -> None:
 
 
 def test_whole_machine_small() -> None:
-    """A few jobs: none is lost, idle nodes are lent, jobs turn round faster."""
+    """A few jobs: none is lost, jobs expand onto idle nodes and turn round faster."""
     rigid = machine.run("kth-like", 25, 0.0, "none", "easy", 2)
-    lent = machine.run("kth-like", 25, 1.0, "expansion", "easy", 2)
-    assert rigid["jobs"] == lent["jobs"] == 25
+    expanded = machine.run("kth-like", 25, 1.0, "expansion", "easy", 2)
+    assert rigid["jobs"] == expanded["jobs"] == 25
     assert rigid["lent_percent"] == pytest.approx(0.0, abs=1e-9)
-    assert lent["lent_percent"] > 5.0
-    assert lent["mean_turnaround_s"] < rigid["mean_turnaround_s"]
+    assert expanded["lent_percent"] > 5.0
+    assert expanded["mean_turnaround_s"] < rigid["mean_turnaround_s"]
 
 
 def test_verdicts_by_rule() -> None:

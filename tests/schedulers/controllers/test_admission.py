@@ -115,7 +115,7 @@ def test_the_fewest_applications_shrink_the_widest_first() -> None:
 
 
 def test_agreed_changes_are_waited_for() -> None:
-    """While two nodes are on their way to a job that waits for two, nothing more is given up, lent or expanded."""
+    """While two nodes are on their way to a job that waits for two, nothing more is given up or expanded."""
     leaving = replace(view("a", 4), steps=(Step(10, -2),))
     looked_at = waiting(2, leaving, view("b", 4), idle=0)
     assert awaited(looked_at)

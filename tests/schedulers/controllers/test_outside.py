@@ -40,7 +40,7 @@ def test_the_example_of_the_documentation_runs(tmp_path: Path) -> None:
 
 
 def test_it_decides_beside_the_built_in_ones(tmp_path: Path) -> None:
-    """What it leaves idle is shared: one node each; a job that waits gets lent nodes back."""
+    """What it leaves idle is shared: one node each; a job that waits gets extra nodes back."""
     file = tmp_path / "mine.py"
     file.write_text(example())
     jobs = {

@@ -89,7 +89,7 @@ def _in_turn(limits: list[int], idle: int) -> list[int]:
 @given(scene=scenes())
 def test_collection(scene: Scene) -> None:
     """Which could give nodes back, in which order, and whether that is enough for one of the jobs."""
-    lenders = [
+    expanded = [
         view
         for view in scene.applications
         if view.settled_nodes > view.base
@@ -97,8 +97,8 @@ def test_collection(scene: Scene) -> None:
         and not any(step.change < 0 for step in view.steps)
     ]
     there = scene.idle + sum(max(0, view.held - view.settled_nodes) for view in scene.applications)
-    most = there + sum(view.settled_nodes - view.base for view in lenders)
+    most = there + sum(view.settled_nodes - view.base for view in expanded)
     wanted = next((wish.nodes for wish in scene.waiting if scene.idle < wish.nodes <= most), 0)
-    lenders.sort(key=lambda view: view.control_s)
-    expected = Collected(wanted, max(0, wanted - there), tuple(lenders)) if scene.waiting else Collected(0, 0, ())
+    expanded.sort(key=lambda view: view.control_s)
+    expected = Collected(wanted, max(0, wanted - there), tuple(expanded)) if scene.waiting else Collected(0, 0, ())
     assert collection(scene) == expected

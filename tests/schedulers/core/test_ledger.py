@@ -1,4 +1,4 @@
-"""The ledger by hand: starts, ends that come late, nodes lent and left, jobs that move, nodes that go away."""
+"""The ledger by hand: starts, ends that come late, nodes gained and left, jobs that move, nodes that go away."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ def test_a_late_job_is_booked_on(ledger: Ledger) -> None:
     ledger.check()
 
 
-def test_lent_nodes_are_booked_until_they_are_expected_back(ledger: Ledger) -> None:
-    """Three of its five nodes leave, two lent ones and one of its own: they are free, the rest is booked to the end."""
-    running = ledger.lend("w!1", Allocation((3, 4, 5)), 1.0, 6.0)
+def test_extra_nodes_are_booked_until_they_are_expected_back(ledger: Ledger) -> None:
+    """Three of its five nodes leave, two extra ones and one of its own: they are free, the others booked to the end."""
+    running = ledger.expand("w!1", Allocation((3, 4, 5)), 1.0, 6.0)
     assert running.allocation.nodes == (0, 1, 3, 4, 5)
     assert ledger.timeline.breakpoints() == [1.0, 6.0, 10.0]
     ledger.check()
     assert ledger.give_back("w!1", 2.0, (1, 3, 4)).allocation.nodes == (0, 5)
     assert (ledger.cluster.free_nodes, ledger.timeline.free_nodes_now()) == (4, 4)
-    assert ledger.loans.nodes_of("w!1") == {5}
+    assert ledger.extra.nodes_of("w!1") == {5}
     ledger.check()
 
 

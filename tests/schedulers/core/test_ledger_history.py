@@ -1,4 +1,4 @@
-"""The ledger in random histories: early holds, partial give-backs, late jobs, loans, nodes that come and go."""
+"""The ledger in random histories: early holds, partial give-backs, late jobs, expansions, nodes that come and go."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class LedgerHistory(RuleBasedStateMachine):
         job_id = data.draw(st.sampled_from(sorted(self.granted)))
         holds = self.granted[job_id]
         candidates = sorted(set.union(*(holds[kind] for kind in covering)))
-        if self.ledger.loans.nodes_of(job_id) and covering is not Resource.ALL:
+        if self.ledger.extra.nodes_of(job_id) and covering is not Resource.ALL:
             return
         nodes = data.draw(st.none() | st.sets(st.sampled_from(candidates), min_size=1)) if candidates else None
         self.ledger.give_back(job_id, self.now_s, nodes, covering)
@@ -102,7 +102,7 @@ class LedgerHistory(RuleBasedStateMachine):
 
     @precondition(lambda self: self.granted)
     @rule(data=st.data(), until=st.sampled_from([1.0, 6.0]))
-    def lend(self, data: Any, until: float) -> None:
+    def expand(self, data: Any, until: float) -> None:
         """A running job that holds all that it was granted gets a node more."""
         job_id = data.draw(st.sampled_from(sorted(self.granted)))
         allocation = self.ledger.running[job_id].allocation
@@ -112,7 +112,7 @@ class LedgerHistory(RuleBasedStateMachine):
         bb_bytes = allocation.bb_bytes if allocation.storages else 0
         gained = self._fit(Job("more", 0, 0.0, 1.0, 1, bb_bytes, allocation.io_rate))
         if gained is not None:
-            self.ledger.lend(job_id, gained, self.now_s, self.now_s + until)
+            self.ledger.expand(job_id, gained, self.now_s, self.now_s + until)
             for kind in KINDS:
                 self.granted[job_id][kind] |= set(gained.nodes)
 
