@@ -1,7 +1,9 @@
 """Runs with the simulator in a process of its own: the real Batsim, or ours, over ZeroMQ.
 
 The scheduler's service stays in the run's process; the simulator is started beside it, watched, and ended whatever
-happens. Batsim sends nothing when it aborts or deadlocks: only its process shows it.
+happens. Batsim sends nothing when it aborts or deadlocks: its connection and its process show it at once. A simulator
+that runs and is silent is given up after a long time only (``silence_s``). What the session takes for an answer is
+never counted, so a policy may think for hours; our simulator notices by its connection when the run's process dies.
 """
 
 from __future__ import annotations
@@ -11,12 +13,9 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
-import time
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-
-import zmq
 
 from experiments import memory, offspring
 from experiments.errors import RunFailed, SpecError
@@ -26,7 +25,7 @@ from experiments.sessions import model_of
 from experiments.spec import Engine, RunSpec, Transport
 from experiments.stopwatch import TimedSession
 from schedulers import durable
-from schedulers.errors import RemoteProtocolError
+from schedulers.errors import PeerLost
 from schedulers.wire.batsim4 import codec as batsim4
 from schedulers.wire.server import serve
 
@@ -39,36 +38,53 @@ LOG = "simulator.log"
 CONTAINER = "experiments.docker_engine"
 """Module that stands in for Batsim in a container."""
 
-_GONE = b"the simulator's process has ended"
+OURS = ("-m", "simulator")
+"""Part of the command that starts our own simulator."""
+
+LONGEST_PATH = 100
+"""Characters of a socket's path that every system takes."""
 
 
-def play_over_zmq(run: RunSpec, root: Path, folder: Path, session: TimedSession, program: Sequence[str]) -> Played:
-    """Start the simulator and serve it until its end.
+def play_over_zmq(
+    run: RunSpec, root: Path, folder: Path, session: TimedSession, program: Sequence[str], silence_s: float
+) -> Played:
+    """Start the simulator and serve it until its end; give it up when it says nothing for ``silence_s``.
 
     Raises
     ------
     RunFailed
-        The simulator ended early; the message has its last words.
+        The simulator ended early or hangs; the message has its last words.
     SpillwayError
         What the session refuses.
     """
     began = sum(os.times()[2:4])
     with contextlib.ExitStack() as stack:
         log = stack.enter_context(durable.open_binary(folder / LOG))
-        started: list[_Simulator] = []
+        place = stack.enter_context(_endpoint(program))
+        started: list[subprocess.Popen[bytes]] = []
 
         def start(endpoint: str) -> None:
             address = endpoint.replace("127.0.0.1", "localhost")
             command = [*program, *arguments(run, root, folder, address)]
-            started.append(stack.enter_context(_simulator(command, endpoint, log.fileno())))
+            started.append(stack.enter_context(_simulator(command, log.fileno())))
+
+        def check_alive() -> None:
+            if started[0].poll() is not None:
+                raise RunFailed(_last_words(started[0], folder / LOG))
+
+        def note(text: str) -> None:
+            os.write(log.fileno(), f"schedulers: {text}\n".encode())
 
         try:
-            serve(session, "tcp://127.0.0.1:*", batsim4, on_bound=start)
-        except RemoteProtocolError:
-            if not started or not started[0].gone.is_set():
-                raise
-            raise RunFailed(_last_words(started[0].process, folder / LOG)) from None
-        code = _wait(started[0].process)
+            serve(
+                session, place, batsim4, watchdog_s=silence_s, on_bound=start, check_alive=check_alive, note=note
+            )  # fmt: skip
+        except PeerLost as lost:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                started[0].wait(GRACE_S)
+            check_alive()
+            raise RunFailed(f"{lost}: {_tail(folder / LOG)}") from None
+        code = _wait(started[0])
     if code != 0:
         raise RunFailed(f"the simulator ended with exit code {code}: {_tail(folder / LOG)}")
     if not (folder / f"{PREFIX}_jobs.csv").exists():
@@ -121,17 +137,23 @@ def sees_to_itself(command: Sequence[str]) -> bool:
     return CONTAINER in command
 
 
-class _Simulator:
-    """A started simulator and whether it has ended before the conversation did."""
+@contextlib.contextmanager
+def _endpoint(program: Sequence[str]) -> Iterator[str]:
+    """Where the service listens: closed to other users where the simulator is ours, on the loopback for a Batsim.
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self.process = process
-        self.gone = threading.Event()
+    A port of the loopback is open to all users of the machine; who comes second is turned away.
+    """
+    if not any(tuple(program[at : at + 2]) == OURS for at in range(len(program))):
+        yield "tcp://127.0.0.1:*"
+        return
+    with tempfile.TemporaryDirectory(prefix="spillway-") as folder:  # for this user only
+        path = Path(folder) / "door"
+        yield f"ipc://{path}" if len(str(path)) <= LONGEST_PATH else "tcp://127.0.0.1:*"
 
 
 @contextlib.contextmanager
-def _simulator(command: Sequence[str], endpoint: str, log: int) -> Iterator[_Simulator]:
-    """Start the simulator, wake the service when it dies, and end it on the way out."""
+def _simulator(command: Sequence[str], log: int) -> Iterator[subprocess.Popen[bytes]]:
+    """Start the simulator, and end it on the way out."""
     try:
         process = subprocess.Popen(
             command,
@@ -143,11 +165,8 @@ def _simulator(command: Sequence[str], endpoint: str, log: int) -> Iterator[_Sim
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise RunFailed(f"cannot start {command[0]!r}: {getattr(error, 'strerror', error)}") from None
-    simulator = _Simulator(process)
-    watcher = threading.Thread(target=_watch, args=(simulator, endpoint), daemon=True)
-    watcher.start()
     try:
-        yield simulator
+        yield process
     finally:
         if process.poll() is None:
             process.terminate()
@@ -156,23 +175,6 @@ def _simulator(command: Sequence[str], endpoint: str, log: int) -> Iterator[_Sim
         if process.poll() is None:
             process.kill()
             process.wait()
-
-
-def _watch(simulator: _Simulator, endpoint: str) -> None:
-    """When the simulator has ended, stop the service by a message that is no valid one.
-
-    After a normal end the service has stopped, and the message is dropped.
-    """
-    simulator.process.wait()
-    time.sleep(0.2)
-    simulator.gone.set()
-    context = zmq.Context()
-    socket = context.socket(zmq.REQ)
-    socket.linger = 1000
-    socket.connect(endpoint)
-    socket.send(_GONE)
-    socket.close()
-    context.term()
 
 
 def _wait(process: subprocess.Popen[bytes]) -> int:

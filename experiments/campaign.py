@@ -66,7 +66,10 @@ def _run_campaign(
     runs = expand(campaign, pairs, max_runs)
     for run in runs:
         inputs.check_described(run.workload, run.model)
-    tasks = [Task(run, root, campaign.tau_s, simulator, campaign.explain, campaign.uncontended) for run in runs]
+    tasks = [
+        Task(run, root, campaign.tau_s, simulator, campaign.explain, campaign.uncontended, campaign.silence_s)
+        for run in runs
+    ]
     outcome = run_all(tasks, executor, console, lambda run: inputs.jobs(run.workload), rerun=rerun)
     rows = summary.collect(runs, root, campaign.tau_s)
     if rows:

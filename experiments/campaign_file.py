@@ -14,6 +14,7 @@ from experiments import sessions
 from experiments.errors import SpecError
 from experiments.grid import refuse_too_many
 from experiments.spec import (
+    DEFAULT_SILENCE_S,
     DEFAULT_TAU_S,
     Campaign,
     Engine,
@@ -133,6 +134,9 @@ CAMPAIGN_KEYS: dict[str, Key] = {
     "player": _one_of(Player, "operations of jobs as calls, or as messages for each sub-job", "direct"),
     "thesis_literal": _flag("whether all policies follow the published experiment to the letter"),
     "tau_s": _positive("bound of the bounded slowdown in seconds", "600"),
+    "silence_s": _positive(
+        "longest silence of a simulator in a process of its own, in seconds of real time", f"{DEFAULT_SILENCE_S:g}"
+    ),
     "plots": _flag("whether figures and the report are made", "true"),
     "explain": _flag("whether runs keep why their jobs waited"),
     "uncontended": _flag("whether IO-Aware runs also simulate each job without contention, for its slowdown", "true"),
@@ -200,6 +204,7 @@ def parse_campaign(text: str, where: str, folder: Path, stem: str = "campaign", 
         player=Player(data.get("player", "direct")),
         image=data.get("image", ""),
         tau_s=float(data.get("tau_s", DEFAULT_TAU_S)),
+        silence_s=float(data.get("silence_s", DEFAULT_SILENCE_S)),
         plots=data.get("plots", True),
         explain=data.get("explain", False),
         uncontended=data.get("uncontended", True),

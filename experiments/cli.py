@@ -15,6 +15,7 @@ from experiments import signals
 from experiments.arguments import RESULTS, Parser, add_common, add_max_runs, executor_of
 from experiments.errors import Interrupted, SpecError
 from experiments.spec import (
+    DEFAULT_SILENCE_S,
     DEFAULT_TAU_S,
     Campaign,
     Engine,
@@ -196,6 +197,7 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
         transport=Transport(options.transport),
         image=options.image,
         tau_s=options.tau,
+        silence_s=options.silence,
         plots=options.plots,
         explain=options.explain,
         uncontended=options.uncontended,
@@ -391,6 +393,14 @@ def run_parser() -> argparse.ArgumentParser:
     add("--thesis-literal", action="store_true", help="the published experiment's rules, where ours are better")
     add("--engine", choices=[e.value for e in Engine], default="fluid", help="what plays the machine (%(default)s)")
     add("--image", default="", metavar="NAME", help="image whose Batsim --engine docker runs (Batsim's official one)")
+    add(
+        "--silence",
+        type=_seconds,
+        default=DEFAULT_SILENCE_S,
+        metavar="SECONDS",
+        help="give up a simulator in a process of its own when it says nothing for so long; the end of its process is "
+        "noticed at once (%(default)g)",
+    )
     add("--transport", choices=[t.value for t in Transport], default="direct", help="in one process, or over ZeroMQ")
     add(
         "--model",

@@ -11,7 +11,7 @@ from experiments.errors import SpecError
 from experiments.played import PREFIX, Played
 from experiments.prepared import checked
 from experiments.sessions import model_of
-from experiments.spec import Engine, RunSpec
+from experiments.spec import DEFAULT_SILENCE_S, Engine, RunSpec
 from experiments.stopwatch import TimedSession
 from platforms.model import Platform
 from platforms.xml_reader import load_platform
@@ -24,10 +24,18 @@ from simulator.options import SimulationOptions
 from simulator.workload import load_workload
 
 
-def play(run: RunSpec, root: Path, folder: Path, session: TimedSession, simulator: Sequence[str] = ()) -> Played:
+def play(
+    run: RunSpec,
+    root: Path,
+    folder: Path,
+    session: TimedSession,
+    simulator: Sequence[str] = (),
+    silence_s: float = DEFAULT_SILENCE_S,
+) -> Played:
     """Play a run; afterwards ``jobs.csv`` and Batsim's further files are in its folder.
 
     ``simulator`` is the command of a simulator in a process of its own, spoken to over ZeroMQ; empty: in this process.
+    Such a one is given up when it says nothing for ``silence_s`` seconds.
 
     Raises
     ------
@@ -37,7 +45,7 @@ def play(run: RunSpec, root: Path, folder: Path, session: TimedSession, simulato
     if simulator:
         from experiments.batsim import play_over_zmq
 
-        played = play_over_zmq(run, root, folder, session, simulator)
+        played = play_over_zmq(run, root, folder, session, simulator, silence_s)
     else:
         played = _play_here(run, root, folder, session)
     for path in folder.glob(f"{PREFIX}_*"):

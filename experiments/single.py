@@ -36,7 +36,7 @@ from experiments.pool import Progress, Report, describe
 from experiments.reasons import ReasonRecorder
 from experiments.recorder import Recorder, write_machine
 from experiments.sessions import make_session, model_of
-from experiments.spec import DEFAULT_TAU_S, Player, RunSpec
+from experiments.spec import DEFAULT_SILENCE_S, DEFAULT_TAU_S, Player, RunSpec
 from experiments.stopwatch import TimedSession
 from schedulers.errors import Stopped
 from schedulers.jobmodels import model_class
@@ -67,6 +67,8 @@ class Task:
     uncontended
         IO-Aware model: whether to simulate each job by itself as well (:mod:`experiments.uncontended`), which takes
         about as long again.
+    silence_s
+        Longest silence of a simulator in a process of its own, in seconds of real time.
     """
 
     run: RunSpec
@@ -75,6 +77,7 @@ class Task:
     simulator: tuple[str, ...] = ()
     explain: bool = False
     uncontended: bool = False
+    silence_s: float = DEFAULT_SILENCE_S
 
     @property
     def folder(self) -> Path:
@@ -159,7 +162,7 @@ def _simulate(task: Task, folder: Path, report: Report) -> dict[str, float]:
 
     timed = TimedSession(session, tell, on_machine=recorder.set_machine)
     try:
-        played = players.play(task.run, task.root, folder, timed, task.simulator)
+        played = players.play(task.run, task.root, folder, timed, task.simulator, task.silence_s)
     finally:
         recorder.close()
     _write_tables(task, folder, records, played.spans)

@@ -12,6 +12,12 @@ from schedulers.options import Value, show
 DEFAULT_TAU_S = 600.0
 """Bound of the bounded slowdown in seconds (the thesis's)."""
 
+DEFAULT_SILENCE_S = 3600.0
+"""Silence after which a simulator in a process of its own is taken to hang, in seconds of real time.
+
+Generous: it only has to end what would else wait for ever, for a process that dies is noticed by other means.
+"""
+
 
 class Engine(enum.Enum):
     """What plays the machine."""
@@ -154,6 +160,9 @@ class Campaign(Struct, frozen=True):
         Whether each run keeps why its jobs waited.
     uncontended
         Whether IO-Aware runs also simulate each job without contention, for its slowdown by contention.
+    silence_s
+        Longest silence of a simulator in a process of its own, in seconds of real time, > 0; the result does not depend
+        on it.
     """
 
     name: str
@@ -170,6 +179,7 @@ class Campaign(Struct, frozen=True):
     plots: bool = True
     explain: bool = False
     uncontended: bool = True
+    silence_s: float = DEFAULT_SILENCE_S
 
 
 class Prepared(Struct, frozen=True):

@@ -59,6 +59,8 @@ def _serve(options: argparse.Namespace) -> int:
             options.bind,
             _codec(options),
             watchdog_s=options.watchdog,
+            max_message_bytes=options.max_message_bytes,
+            note=_say,
             recorder=recorder,
             on_bound=lambda endpoint: _say(f"{options.policy} listens on {endpoint}"),
         )
@@ -134,23 +136,34 @@ def _codec(options: argparse.Namespace) -> AnyBatsim:
 
 
 def _serve_parser() -> argparse.ArgumentParser:
-    from schedulers.wire.server import DEFAULT_BIND
+    from schedulers.limits import MAX_MESSAGE_BYTES
+    from schedulers.wire.door import DEFAULT_BIND
 
     parser = _Parser(
         prog="python -m schedulers",
         description="Schedule one simulation of Batsim 4 or 5, or of our own simulator, over ZeroMQ. "
         "Also: python -m schedulers replay FILE POLICY, which plays a recording again.",
         epilog="Exit codes: 0 the simulation ended; 1 a decision was refused; 2 wrong input, also from the simulator; "
-        "3 the simulator went silent; 128 + n stopped by signal n.",
+        "3 the simulator went silent or has gone; 128 + n stopped by signal n.",
     )
     parser.add_argument("policy", nargs="?", metavar="POLICY", help="name of a policy (see --list), or FILE.py:CLASS")
     parser.add_argument("--list", action="store_true", help="show every policy with its options, and exit")
     parser.add_argument(
-        "--bind", default=DEFAULT_BIND, metavar="ENDPOINT", help="ZeroMQ endpoint; port * for a free one (%(default)s)"
+        "--bind",
+        default=DEFAULT_BIND,
+        metavar="ENDPOINT",
+        help="ZeroMQ endpoint; port * for a free one; ipc:///path is closed to other users (%(default)s)",
     )
     parser.add_argument("--record", type=Path, metavar="FILE", help="write a transcript of the conversation")
     parser.add_argument(
         "--watchdog", type=_positive, metavar="SECONDS", help="end with exit code 3 after so long a silence (never)"
+    )
+    parser.add_argument(
+        "--max-message-bytes",
+        type=_message_bytes,
+        default=MAX_MESSAGE_BYTES,
+        metavar="N",
+        help="largest message that is read (%(default)s: SIMULATION_BEGINS with the profiles of two million jobs fits)",
     )
     _add_session_arguments(parser)
     return parser
@@ -226,6 +239,13 @@ def _bytes(text: str) -> int:
     if not (0 <= value < 2**62 and value.is_integer()):
         raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}")
     return int(value)
+
+
+def _message_bytes(text: str) -> int:
+    value = _bytes(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"expected at least 1 byte, got {text!r}")
+    return value
 
 
 def _shape(text: str) -> tuple[int, ...]:

@@ -25,6 +25,13 @@ The real Batsim would go on for ever; the embedded simulator takes it for a mist
 """
 
 
+MAX_MESSAGE_BYTES = 256 << 20
+"""Largest message that either side reads unless an option says otherwise (bytes).
+
+SIMULATION_BEGINS carries the profiles of all jobs: those of two million jobs fit, at 130 bytes each.
+"""
+
+
 def time_fault(value_s: float) -> str | None:
     """What is wrong with a time or a duration in seconds; ``None`` where it lies within :data:`LATEST_S`."""
     if abs(value_s) <= LATEST_S:

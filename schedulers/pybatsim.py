@@ -45,6 +45,9 @@ from schedulers.wire.messages import (
     ToJobMsg,
 )
 
+LINGER_MS = 5000
+"""How long the last reply may take to leave (ms)."""
+
 
 class Pybatsim(BatsimScheduler):  # type: ignore[misc]  # pybatsim has no types
     """A session of ours behind pybatsim's callbacks.
@@ -69,7 +72,7 @@ class Pybatsim(BatsimScheduler):  # type: ignore[misc]  # pybatsim has no types
 
     def onNoMoreEvents(self) -> None:  # noqa: N802
         """End a message: let the session answer it."""
-        with _OneLineErrors():
+        with _OneLineErrors(self._refuse):
             reply = self._session.handle(Message(self.bs.time(), tuple(self._events)))
             batsim4.encode_reply(reply)  # what Batsim would abort on raises here
             for request in reply.events:
@@ -161,9 +164,17 @@ class Pybatsim(BatsimScheduler):  # type: ignore[misc]  # pybatsim has no types
         """Make a neutral event of what pybatsim has taken apart, through the codec of its form."""
         now = self.bs.time()
         event = {"timestamp": now if timestamp is None else timestamp, "type": kind, "data": data}
-        with _OneLineErrors():
+        with _OneLineErrors(self._refuse):
             message = batsim4.decode_message(msgspec.json.encode({"now": now, "events": [event]}))
         self._events.extend(message.events)
+
+    def _refuse(self, reason: str) -> None:
+        """Answer with the reason: Batsim waits for a reply, and pybatsim would end without one."""
+        network = self.bs.network
+        network.connection.linger = LINGER_MS
+        network.connection.send(batsim4.encode_refusal(reason))
+        network.close()
+        network.context.term()
 
     # ------------------------------------------------------------------ what pybatsim is called for
 
@@ -235,12 +246,23 @@ class Pybatsim(BatsimScheduler):  # type: ignore[misc]  # pybatsim has no types
 
 
 class _OneLineErrors:
-    """Ends the program with one line and the error's exit code; the launcher would print a traceback."""
+    """Ends the program with one line and the error's exit code; the launcher would print a traceback.
+
+    Parameters
+    ----------
+    refuse
+        Gets the reason, for a peer that waits for an answer.
+    """
+
+    def __init__(self, refuse: Callable[[str], None] = lambda _: None) -> None:
+        self._refuse = refuse
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Exception):
+            self._refuse(str(error) if isinstance(error, SpillwayError) else f"{type(error).__name__}: {error}")
         if isinstance(error, SpillwayError):
             print(f"schedulers: error: {error}", file=sys.stderr)
             raise SystemExit(error.exit_code) from None

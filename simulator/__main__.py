@@ -1,7 +1,8 @@
 """``python -m simulator -p PLATFORM -w WORKLOAD -s ENDPOINT -e PREFIX ...``: Batsim's part, with Batsim 4's options.
 
 Exit codes: 0 the simulation ended (also in a deadlock, as with Batsim), 1 the scheduler broke a rule, 2 an input or
-option is wrong, 3 the scheduler went silent, 4 deadlock with ``--fail-on-deadlock``, 130 interrupted.
+option is wrong or the scheduler ended the conversation, 3 it went silent or has gone, 4 deadlock with
+``--fail-on-deadlock``, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def simulate(command: CommandLine) -> SimulationResult:
     with ExitStack() as stack:
         engine = stack.enter_context(make_engine(command.engine, platform, command.platform))
         link = InProcessLink(_no_receiver) if command.options.no_scheduler else ZmqLink(
-            command.endpoint, command.peer_timeout_s
+            command.endpoint, command.peer_timeout_s, command.max_message_bytes
         )  # fmt: skip
         stack.callback(link.close)
         simulation = Simulation(platform, workloads, engine, link, command.options)

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from inputs.files import read_file, text_of
 from inputs.limits import InputError
+from schedulers.limits import MAX_MESSAGE_BYTES
 from simulator.errors import SimulatorInputError
 from simulator.options import BATSIM_VERSION, SimulationOptions
 
@@ -40,6 +41,8 @@ class CommandLine:
         Name of the engine.
     peer_timeout_s
         Longest time to wait for a reply (s); None: for ever, as Batsim does.
+    max_message_bytes
+        Largest reply that is read.
     quiet
         Whether to print errors only.
     options
@@ -51,6 +54,7 @@ class CommandLine:
     endpoint: str
     engine: str
     peer_timeout_s: float | None
+    max_message_bytes: int
     quiet: bool
     options: SimulationOptions
 
@@ -129,6 +133,10 @@ def _own(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--fail-on-deadlock", action="store_true", help="exit with code 4 where Batsim ends in silence")
     group.add_argument("--peer-timeout", type=float, metavar="SECONDS", help="longest wait for a reply (no limit)")
     group.add_argument(
+        "--max-message-bytes", type=int, metavar="N", default=MAX_MESSAGE_BYTES,
+        help="largest reply that is read (%(default)s)",
+    )  # fmt: skip
+    group.add_argument(
         "--no-wall-clock", action="store_true",
         help="write 0 for the real times in _schedule.csv, so that equal runs give equal files",
     )  # fmt: skip
@@ -187,12 +195,15 @@ def read_command_line(given: argparse.Namespace) -> CommandLine:
             raise SimulatorInputError(f"there is no file {str(path)!r}")
     if given.peer_timeout is not None and not 0 < given.peer_timeout < 1e9:
         raise SimulatorInputError(f"--peer-timeout must be a number of seconds above 0, got {given.peer_timeout}")
+    if not 0 < given.max_message_bytes < 1 << 62:
+        raise SimulatorInputError(f"--max-message-bytes must be at least 1 byte, got {given.max_message_bytes}")
     return CommandLine(
         given.platform,
         tuple(given.workload),
         given.socket_endpoint,
         given.engine,
         given.peer_timeout,
+        given.max_message_bytes,
         given.quiet or given.verbosity == "quiet",
         _simulation_options(given),
     )

@@ -7,6 +7,7 @@
     |   +-- SimulatorInputError    a file or option given to the simulator is wrong (exit code 2)
     +-- RemoteProtocolError
     |   +-- SchedulerFault         the scheduler requested something that makes Batsim abort (exit code 1)
+    +-- Refused                    the scheduler ended the conversation and said why (exit code 2)
     +-- Deadlock                   nothing can happen any more although jobs are left (exit code 4, only on request)
 """
 
@@ -36,6 +37,21 @@ class SchedulerFault(RemoteProtocolError):
         super().__init__(f"job {shown(job)}: {rule}" if job else rule, path)
         self.rule = rule
         self.job = job
+
+
+class Refused(SpillwayError):
+    """The scheduler ended the conversation and said why.
+
+    Parameters
+    ----------
+    reason
+        Its words.
+    """
+
+    exit_code = 2
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the scheduler ended the conversation: {reason}")
 
 
 class Deadlock(SpillwayError):

@@ -34,3 +34,7 @@ class AnyBatsim:
     def encode_reply(self, reply: Reply, /) -> bytes:
         """Write a reply in the chosen format."""
         return self._codec.encode_reply(reply)
+
+    def encode_refusal(self, reason: str, /) -> bytes:
+        """Write the reply that ends the conversation in the chosen format."""
+        return self._codec.encode_refusal(reason)

@@ -26,6 +26,10 @@ class SchedulerSide(Protocol):
         """Write a reply as a scheduler does; raise :class:`schedulers.errors.LocalProtocolError`."""
         ...
 
+    def encode_refusal(self, reason: str, /) -> bytes:
+        """Write the reply that ends a conversation: no message, but the reason (:mod:`schedulers.wire.refusal`)."""
+        ...
+
 
 class SimulatorSide(Protocol):
     """What a simulator needs of a wire format."""

@@ -1,13 +1,14 @@
-"""The service's only door: a ZeroMQ REP socket; bytes in, session, bytes out.
+"""The service: bytes in, session, bytes out, for one simulator; everyone else is turned away.
 
-Batsim connects with a REQ socket and sends first; everything is lock-step. Nothing here depends on what messages mean.
+Batsim connects with a REQ socket and sends first; everything is lock-step. Nothing here depends on what messages mean,
+except the first: the peer is who sends a greeting or SIMULATION_BEGINS. A conversation that cannot go on ends with a
+reply that carries the reason (:mod:`schedulers.wire.refusal`).
 """
 
 from __future__ import annotations
 
-import errno
+import contextlib
 import math
-import re
 import signal
 import threading
 import time
@@ -16,19 +17,18 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn, Protocol
 
-import zmq
-
-from schedulers.errors import InputError, PeerLost, RemoteProtocolError, Stopped
+from schedulers.errors import PeerLost, RemoteProtocolError, SpillwayError, Stopped
+from schedulers.limits import MAX_MESSAGE_BYTES
+from schedulers.wire.door import Call, Door
 from schedulers.wire.format import Conversation, SchedulerSide
-
-DEFAULT_BIND = "tcp://127.0.0.1:28000"
-"""Batsim's own default port, on the loopback address."""
-
-LINGER_MS = 5000
-"""How long the last reply may take to leave (ms) before the socket is closed."""
+from schedulers.wire.messages import Message, SimulationBegins
+from schedulers.wire.refusal import refusal
 
 SLICE_MS = 500
-"""How long the service may be deaf to signals (ms)."""
+"""How long the service may be deaf to signals (ms), and how often it looks whether the simulator still runs."""
+
+BUSY = "this service has another simulation; one service serves one"
+"""Reason that those get who come after the peer."""
 
 
 class Tape(Protocol):
@@ -43,14 +43,21 @@ class Tape(Protocol):
         ...
 
 
+def _nothing(*_: object) -> None:
+    pass
+
+
 def serve(
     session: Conversation,
     bind: str,
     codec: SchedulerSide,
     *,
     watchdog_s: float | None = None,
+    max_message_bytes: int = MAX_MESSAGE_BYTES,
     recorder: Tape | None = None,
-    on_bound: Callable[[str], None] | None = None,
+    on_bound: Callable[[str], None] = _nothing,
+    check_alive: Callable[[], None] = _nothing,
+    note: Callable[[str], None] = _nothing,
 ) -> int:
     """Serve one simulation and return when its end has been answered.
 
@@ -59,16 +66,23 @@ def serve(
     session
         Answers the messages; its ``finished`` ends the service once the answer is sent.
     bind
-        ZeroMQ endpoint to listen on (``tcp://127.0.0.1:28000``; with the port ``*`` the system chooses one).
+        ZeroMQ endpoint to listen on (``tcp://127.0.0.1:28000``; with the port ``*`` the system chooses one;
+        ``ipc:///path``).
     codec
         Wire format.
     watchdog_s
-        Longest silence of the simulator in seconds, from the start as well; ``None`` waits for ever. Batsim sends
-        nothing when it dies or deadlocks: silence is the only sign.
+        Longest silence of the simulator in seconds, from the start as well; ``None`` waits for ever. How long the
+        session takes to answer does not count.
+    max_message_bytes
+        Largest message of the simulator, in bytes.
     recorder
-        Gets every message as it passes.
+        Gets every message of the simulator and its answer as they pass.
     on_bound
         Called with the real endpoint once the service listens.
+    check_alive
+        Called about twice a second while the simulator is silent; raises when it can never speak again.
+    note
+        Gets one line about those that were turned away: the first, the tenth, the hundredth ...
 
     Returns
     -------
@@ -80,99 +94,167 @@ def serve(
     InputError
         The endpoint is wrong or taken.
     PeerLost
-        The watchdog bit.
+        The simulator's connection was closed before its simulation ended, or the watchdog bit.
     Stopped
         A signal (SIGINT, SIGTERM) arrived.
     SpillwayError
-        Whatever the codec and the session raise: the conversation cannot go on.
+        Whatever the codec and the session raise: the conversation cannot go on. The simulator got the reason.
     """
-    context = zmq.Context()
-    socket = context.socket(zmq.REP)
-    socket.linger = LINGER_MS
-    try:
-        with stopping_on_signals():
-            endpoint = _bind(socket, bind)
-            if on_bound is not None:
-                on_bound(endpoint)
-            return _loop(socket, session, codec, watchdog_s, recorder)
-    finally:
-        socket.close()
-        context.term()
+    with stopping_on_signals(), contextlib.closing(Door(bind, max_message_bytes)) as door:
+        on_bound(door.endpoint)
+        return _Service(door, session, codec, watchdog_s, recorder, check_alive, note).run()
 
 
-def _loop(
-    socket: zmq.Socket[bytes],
-    session: Conversation,
-    codec: SchedulerSide,
-    watchdog_s: float | None,
-    recorder: Tape | None,
-) -> int:
-    exchanges = 0
-    now_s = 0.0
-    socket.rcvtimeo = SLICE_MS if watchdog_s is None else max(1, min(SLICE_MS, math.ceil(watchdog_s * 1000)))
-    while not session.finished:
-        data = _receive(socket, watchdog_s)
-        if data is None:
-            raise PeerLost(_silence(watchdog_s, exchanges, now_s))
-        if recorder is not None:
-            recorder.received(data)
-        answer = codec.greet(data) if exchanges == 0 else None
-        if answer is None:
-            message = codec.decode_message(data)
-            answer = codec.encode_reply(session.handle(message))
-            now_s = message.now
-        if recorder is not None:
-            recorder.sent(answer)
-        socket.send(answer)
-        exchanges += 1
-    return exchanges
+class _Service:
+    """One simulation at a door."""
 
+    def __init__(
+        self,
+        door: Door,
+        session: Conversation,
+        codec: SchedulerSide,
+        watchdog_s: float | None,
+        recorder: Tape | None,
+        check_alive: Callable[[], None],
+        note: Callable[[str], None],
+    ) -> None:
+        self._door = door
+        self._session = session
+        self._codec = codec
+        self._watchdog_s = watchdog_s
+        self._recorder = recorder
+        self._check_alive = check_alive
+        self._note = note
+        self._peer: Call | None = None
+        self._turned_away = 0
+        self._exchanges = 0
+        self._now_s = 0.0
+        self._wait_ms = SLICE_MS if watchdog_s is None else max(1, min(SLICE_MS, math.ceil(watchdog_s * 1000)))
 
-def _receive(socket: zmq.Socket[bytes], watchdog_s: float | None) -> bytes | None:
-    """Wait for a message, ``None`` when the watchdog bites.
+    def run(self) -> int:
+        """Serve until the end; the number of exchanges."""
+        deadline = self._deadline()
+        while not self._session.finished:
+            call = self._door.receive(self._wait_ms)
+            if call is not None and self._is_of_the_peer(call):
+                self._answer(call)
+                deadline = self._deadline()
+            elif call is None:
+                self._judge_silence(deadline)
+        return self._exchanges
 
-    Waits in slices: a signal that comes just before the system call would else go unnoticed.
-    """
-    deadline = math.inf if watchdog_s is None else time.monotonic() + watchdog_s
-    while True:
+    # ------------------------------------------------------------------ who is served
+
+    def _is_of_the_peer(self, call: Call) -> bool:
+        """Whether a call is to be answered: strangers are turned away."""
+        if self._peer is None:
+            reason = self._not_an_opening(call)
+            if not reason:
+                self._peer = call
+        else:
+            reason = "" if call.peer == self._peer.peer else BUSY
+        if reason:
+            self._door.send(call.peer, refusal(reason))
+            self._count_stranger(reason)
+        return not reason
+
+    def _not_an_opening(self, call: Call) -> str:
+        """Why a call does not open a conversation ("" when it does)."""
+        if call.fault:
+            return call.fault
         try:
-            frames = socket.recv_multipart()
-            break
-        except zmq.Again:
-            if time.monotonic() >= deadline:
-                return None
-    if len(frames) != 1:
-        raise RemoteProtocolError(f"expected a message of one frame, got {len(frames)} frames")
-    return frames[0]
+            if self._codec.greet(call.body) is None:
+                _require_beginning(self._codec.decode_message(call.body))
+        except RemoteProtocolError as error:
+            return str(error)
+        return ""
+
+    def _count_stranger(self, reason: str) -> None:
+        self._turned_away += 1
+        if str(self._turned_away).strip("0") == "1":
+            count = f" ({self._turned_away} so far)" if self._turned_away > 1 else ""
+            self._note(f"turned a stranger away{count}: {reason}")
+
+    # ------------------------------------------------------------------ what is answered
+
+    def _answer(self, call: Call) -> None:
+        """One exchange; whatever goes wrong in it, the simulator gets the reason before it is raised."""
+        try:
+            answer = self._answer_to(call)
+        except BaseException as error:
+            with contextlib.suppress(Exception):
+                self._door.send(call.peer, self._codec.encode_refusal(_reason(error)))
+            raise
+        if not self._door.send(call.peer, answer) and not self._session.finished:
+            raise PeerLost(self._gone())
+        self._exchanges += 1
+
+    def _answer_to(self, call: Call) -> bytes:
+        if self._recorder is not None:
+            self._recorder.received(call.body)
+        if call.fault:
+            raise RemoteProtocolError(call.fault)
+        answer = self._codec.greet(call.body) if self._exchanges == 0 else None
+        if answer is None:
+            message = self._codec.decode_message(call.body)
+            answer = self._codec.encode_reply(self._session.handle(message))
+            self._now_s = message.now
+        if self._recorder is not None:
+            self._recorder.sent(answer)
+        return answer
+
+    # ------------------------------------------------------------------ silence
+
+    def _deadline(self) -> float:
+        return math.inf if self._watchdog_s is None else time.monotonic() + self._watchdog_s
+
+    def _judge_silence(self, deadline: float) -> None:
+        """Raise when the simulator will not speak any more. What it sent before it went is read first."""
+        if self._peer is not None and self._door.has_closed(self._peer):
+            call = self._door.receive(0)
+            while call is not None and call.peer != self._peer.peer:
+                call = self._door.receive(0)
+            if call is None:
+                raise PeerLost(self._gone())
+            self._answer(call)
+            return
+        if time.monotonic() >= deadline:
+            raise PeerLost(self._silence())
+        self._check_alive()
+
+    def _gone(self) -> str:
+        return (
+            f"the simulator closed its connection after {self._exchanges} exchanges, at t = {self._now_s:g} s: it "
+            "died, its simulation deadlocked because nothing that waits can ever start, or it sent a message far "
+            "beyond --max-message-bytes"
+        )
+
+    def _silence(self) -> str:
+        if self._exchanges == 0:
+            seen = f"; {self._turned_away} strangers were turned away" if self._turned_away else ""
+            if self._door.unread:
+                seen += (
+                    f"; {self._door.unread} connections were closed without a message that can be read "
+                    "(or with one far beyond --max-message-bytes)"
+                )
+            return (
+                f"no simulator has spoken within {self._watchdog_s:g} s: was it started, and with this endpoint?{seen}"
+            )
+        return (
+            f"the simulator has been silent for {self._watchdog_s:g} s after {self._exchanges} exchanges, "
+            f"at t = {self._now_s:g} s: it hangs, or what it simulates takes longer (option --watchdog)"
+        )
 
 
-def _silence(watchdog_s: float | None, exchanges: int, now_s: float) -> str:
-    if exchanges == 0:
-        return f"no simulator has spoken within {watchdog_s:g} s: was it started, and with this endpoint?"
-    return (
-        f"the simulator has been silent for {watchdog_s:g} s after {exchanges} exchanges, at t = {now_s:g} s: "
-        "it died, or its simulation deadlocked because nothing that waits can ever start"
-    )
+def _require_beginning(message: Message) -> None:
+    first = message.events[0] if message.events else None
+    if type(first) is not SimulationBegins:
+        came = "a message without events" if first is None else type(first).__name__
+        raise RemoteProtocolError(f"expected a conversation to begin with SIMULATION_BEGINS, got {came}")
 
 
-def _bind(socket: zmq.Socket[bytes], endpoint: str) -> str:
-    port = _TCP_PORT.fullmatch(endpoint)
-    if port is not None and int(port[1]) > 65535:  # ZeroMQ would wrap it around
-        raise InputError(f"cannot listen on {endpoint!r}: a port is a number up to 65535, or * for a free one")
-    try:
-        socket.bind(endpoint)
-    except zmq.ZMQError as error:
-        hint = _BIND_HINTS.get(error.errno or 0, f"{error.strerror}; expected an endpoint such as {DEFAULT_BIND}")
-        raise InputError(f"cannot listen on {endpoint!r}: {hint}") from None
-    return str(socket.getsockopt_string(zmq.LAST_ENDPOINT)).rstrip("\0")
-
-
-_TCP_PORT = re.compile(r"tcp://.*:([0-9]+)")
-_BIND_HINTS = {
-    zmq.EADDRINUSE: "the address is in use; does another scheduler still run? Choose another port, or * for a free one",
-    zmq.EADDRNOTAVAIL: "this machine has no such address",
-    errno.ENODEV: "this machine has no such address",
-}
+def _reason(error: BaseException) -> str:
+    return str(error) if isinstance(error, SpillwayError) else f"{type(error).__name__}: {error}"
 
 
 @contextmanager

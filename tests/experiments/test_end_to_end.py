@@ -146,6 +146,19 @@ def test_a_dying_simulator(
     assert main(arguments) == 1
 
 
+def test_a_simulator_that_hangs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Silence beyond the bound ends the run, and the process with it."""
+    monkeypatch.setenv("BATSIM", program(tmp_path / "batsim", f"echo $$ > {tmp_path}/pid; exec sleep 600"))
+    arguments = ["run", "--workload", "kth-like:jobs=5", "--policy", "fcfs", "--engine", "batsim", "--silence", "1"]
+    monkeypatch.setattr("experiments.batsim.GRACE_S", 0.2)
+    assert main([*arguments, "--out", str(tmp_path / "out")]) == 1
+    assert "no simulator has spoken within 1 s" in capsys.readouterr().out
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
 def test_no_batsim(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without Batsim an error says so before anything runs."""
     monkeypatch.setenv("BATSIM", "/nowhere/batsim")

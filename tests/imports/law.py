@@ -154,7 +154,8 @@ LAW: Mapping[str, Rule] = {
         "schedulers.wire.*", "schedulers.errors", "schedulers.limits", others="msgspec",
         standard=PURE | {"json", "struct"},
     ),
-    "schedulers.wire.server": _rule("schedulers.wire.*", "schedulers.errors", others="zmq", standard=EVERYTHING),
+    "schedulers.wire.server": _rule("schedulers.wire.*", "schedulers.limits", "schedulers.errors", standard=EVERYTHING),
+    "schedulers.wire.door": _rule("schedulers.limits", "schedulers.errors", others="zmq", standard=EVERYTHING),
     "schedulers.wire.transcript": _rule(
         "schedulers.wire.*", "schedulers.errors", others="msgspec", standard=EVERYTHING
     ),
@@ -184,11 +185,11 @@ LAW: Mapping[str, Rule] = {
     "workloads.*": _rule(
         "workloads.*", "inputs.*", others="numpy numpy.random matplotlib msgspec scipy", standard=EVERYTHING
     ),
-    # The protocol: neutral messages, and Batsim 4's codec for the simulator's side of it.
+    # The protocol: neutral messages, Batsim 4's codec for the simulator's side of it, the reply that is none.
     "simulator.*": _rule(
         "simulator.*", "inputs.*", "platforms.model", "platforms.errors", "platforms.io_paths", "platforms.xml_reader",
-        "schedulers.wire.messages",
-        "schedulers.wire.intervals", "schedulers.wire.batsim4.codec", "schedulers.errors", "schedulers.kernel_cache",
+        "schedulers.wire.messages", "schedulers.wire.intervals", "schedulers.wire.batsim4.codec",
+        "schedulers.wire.refusal", "schedulers.errors", "schedulers.kernel_cache",
         "schedulers.limits",
         "schedulers.durable",
         others="numpy numba msgspec zmq simgrid",

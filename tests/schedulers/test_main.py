@@ -24,6 +24,31 @@ from tests.schedulers.scripted import BEGINS, CONVERSATION, SUBMITTED
 ROOT = Path(__file__).resolve().parents[2]
 
 
+TWICE = """
+from dataclasses import dataclass
+from schedulers.core.job import Allocation
+from schedulers.policykit.decisions import Start
+
+@dataclass(frozen=True)
+class Twice:
+    def __call__(self, view):
+        for job in view.queue:
+            for _ in range(2):
+                yield Start(job, Allocation((0,)))
+"""
+PLATFORM = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><zone id="main" routing="Full">
+<host id="m" speed="1Gf"><prop id="role" value="master"/></host><host id="n0" speed="1Gf"/>
+<link id="l" bandwidth="1GBps" latency="0us"/><route src="m" dst="n0"><link_ctn id="l"/></route>
+</zone></platform>
+"""
+WORKLOAD = (
+    '{"nb_res": 1, "jobs": [{"id": "1", "subtime": 0, "res": 1, "walltime": 9, "profile": "p"}], '
+    '"profiles": {"p": {"type": "delay", "delay": 3}}}'
+)
+
+
 class Process:
     """The service as a process of its own, and a simulator's socket."""
 
@@ -43,18 +68,24 @@ class Process:
             if " listens on " in line:
                 break
         self.endpoint = self.log[-1].split()[-1]
+        self._context = zmq.Context()
+        self._socket = self._context.socket(zmq.REQ)
+        self._socket.linger = 0
+        self._socket.rcvtimeo = 20_000
+        self._socket.connect(self.endpoint)
 
     def talk(self, *messages: Any) -> list[bytes]:
-        """Exchange messages with the service."""
-        with zmq.Context() as context, context.socket(zmq.REQ) as socket:
-            socket.linger = 0
-            socket.rcvtimeo = 20_000
-            socket.connect(self.endpoint)
-            answers = []
-            for message in messages:
-                socket.send(message if isinstance(message, bytes) else batsim4.encode_message(message))
-                answers.append(socket.recv())
-            return answers
+        """Exchange messages with the service, all through one connection."""
+        answers = []
+        for message in messages:
+            self._socket.send(message if isinstance(message, bytes) else batsim4.encode_message(message))
+            answers.append(self._socket.recv())
+        return answers
+
+    def hang_up(self) -> None:
+        """Close the connection."""
+        self._socket.close()
+        self._context.term()
 
     def end(self) -> tuple[int, str]:
         """Wait for the end; return exit code and everything on the standard error stream."""
@@ -73,6 +104,7 @@ def service() -> Iterator[Any]:
 
     yield start
     for one in started:
+        one.hang_up()
         if one.process.poll() is None:
             one.process.kill()
             one.process.communicate()
@@ -182,15 +214,46 @@ def test_a_replay_shows_the_first_difference(tmp_path: Path, capsys: pytest.Capt
 def test_garbage_ends_the_service_with_one_line(service: Any) -> None:
     """Exit code 2, the place of the fault, no traceback."""
     running = service("fcfs")
-    running.talk(BEGINS)
-    with zmq.Context() as context, context.socket(zmq.REQ) as socket:
-        socket.linger = 1000
-        socket.connect(running.endpoint)
-        socket.send(b'{"now":1,"events":[{"timestamp":1,"type":"JOB_SUBMITTED","data":{"job_id":7}}]}')
-        code, log = running.end()
+    bad = b'{"now":1,"events":[{"timestamp":1,"type":"JOB_SUBMITTED","data":{"job_id":7}}]}'
+    _, answer = running.talk(BEGINS, bad)
+    code, log = running.end()
     assert code == 2
     assert log.splitlines()[-1] == "schedulers: error: expected `str`, got `int` (at $.events[0].data.job_id)"
     assert "Traceback" not in log
+    assert answer == b'{"error":"expected `str`, got `int` (at $.events[0].data.job_id)"}'
+
+
+def test_a_simulator_that_hangs_up_gives_exit_code_3(service: Any) -> None:
+    """At once, without a watchdog."""
+    running = service("fcfs")
+    running.talk(BEGINS)
+    running.hang_up()
+    code, log = running.end()
+    assert code == 3
+    assert "the simulator closed its connection after 1 exchanges, at t = 0 s" in log
+
+
+def test_both_ends_say_why_the_conversation_ended(tmp_path: Path) -> None:
+    """A policy's impossible decision: the service says it, and so does the simulator, which today waits for ever."""
+    (tmp_path / "twice.py").write_text(TWICE)
+    (tmp_path / "platform.xml").write_text(PLATFORM)
+    (tmp_path / "workload.json").write_text(WORKLOAD)
+    endpoint = f"ipc://{tmp_path}/door"
+    files = ["-p", f"{tmp_path}/platform.xml", "-w", f"{tmp_path}/workload.json", "-e", f"{tmp_path}/out"]
+    commands = (
+        ["schedulers", f"{tmp_path}/twice.py:Twice", "--bind", endpoint],
+        ["simulator", *files, "-s", endpoint],
+    )
+    ends = [
+        subprocess.Popen([sys.executable, "-m", *command], cwd=ROOT, stderr=subprocess.PIPE, text=True)
+        for command in commands
+    ]
+    said = [end.communicate(timeout=60)[1].splitlines()[-1] for end in ends]
+    assert [end.returncode for end in ends] == [1, 2]
+    reason = said[0].removeprefix("schedulers: error: ")
+    assert "job 'w0!1' refused" in reason
+    assert said[1] == f"simulator: error: the scheduler ended the conversation: {reason}"
+    assert not (tmp_path / "door").exists()
 
 
 def test_a_silent_simulator_gives_exit_code_3(service: Any) -> None:

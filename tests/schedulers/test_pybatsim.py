@@ -183,3 +183,20 @@ def test_pybatsims_own_schedulers_drive_our_simulator(inputs: Path, pybatsim: Pa
     assert "Job submitted: 12 , scheduled: 12 , rejected: 0" in said
     jobs = _jobs(inputs / "out_jobs.csv")
     assert [job["final_state"] for job in jobs] == ["COMPLETED_SUCCESSFULLY"] * len(SIZES)
+
+
+def test_batsim_gets_the_reason_of_an_error(inputs: Path, pybatsim: Path) -> None:
+    """Under the launcher too: jobs of a model without dynamic registration end both sides with the same words."""
+    launcher = [sys.executable, "-m", "batsim.cmds.launcher", str(ROOT / "schedulers" / "pybatsim.py"), "-t", "30000"]
+    endpoint = f"ipc://{inputs}/door"
+    launcher += ["-v", "error", "-o", json.dumps({"policy": "easy", "model": "io"}), "-s", endpoint]
+    files = ["-p", str(inputs / "platform.xml"), "-w", str(inputs / "workload.json"), "-e", str(inputs / "out")]
+    simulator = [sys.executable, "-m", "simulator", *files, "-s", endpoint, "--peer-timeout", "20"]
+    environment = {**os.environ, "PYTHONPATH": str(pybatsim)}
+    with subprocess.Popen(launcher, cwd=inputs, env=environment, stderr=subprocess.PIPE, text=True) as deciding:
+        playing = subprocess.run(simulator, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)
+        _, said = deciding.communicate(timeout=SECONDS)
+    reason = said.splitlines()[-1].removeprefix("schedulers: error: ")
+    assert reason
+    assert playing.stderr.splitlines()[-1] == f"simulator: error: the scheduler ended the conversation: {reason}"
+    assert playing.returncode == 2

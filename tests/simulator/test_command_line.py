@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+import zmq
 
 from schedulers.wire.messages import Message, Reply
 from simulator.__main__ import main
@@ -100,6 +103,38 @@ def test_silent_scheduler(world: tuple[Path, Path], capsys: pytest.CaptureFixtur
     """With a time limit a missing scheduler is an error with its own exit code."""
     assert main(arguments(world, "ipc:///nonexistent-but-fine", "--peer-timeout", "0.2")) == 3
     assert "no reply from the scheduler at ipc:///nonexistent-but-fine within 0.2 s" in capsys.readouterr().err
+
+
+def test_a_scheduler_that_vanishes(world: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """A closed connection is noticed at once, without a time limit."""
+    with zmq.Context() as context, context.socket(zmq.ROUTER) as socket:
+        port = socket.bind_to_random_port("tcp://127.0.0.1")
+
+        def vanish() -> None:
+            socket.recv_multipart()
+            socket.close(0)
+
+        thread = threading.Thread(target=vanish)
+        thread.start()
+        before = time.monotonic()
+        assert main(arguments(world, f"tcp://127.0.0.1:{port}")) == 3
+        thread.join()
+    assert "closed the connection" in capsys.readouterr().err
+    assert time.monotonic() - before < 5
+
+
+def test_a_scheduler_that_says_why_it_ends(world: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """The reason is the simulator's own error; it waited for ever before there was one."""
+    with listening(lambda frame: b'{"error":"no such luck"}') as endpoint:
+        assert main(arguments(world, endpoint)) == 2
+    assert capsys.readouterr().err == "simulator: error: the scheduler ended the conversation: no such luck\n"
+
+
+def test_a_reply_beyond_the_limit(world: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """ZeroMQ drops the connection; the error names the option."""
+    with listening(lambda frame: b" " * 5000) as endpoint:
+        assert main(arguments(world, endpoint, "--max-message-bytes", "1000")) == 3
+    assert "--max-message-bytes" in capsys.readouterr().err
 
 
 def test_deadlock(world: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,6 +18,7 @@ from schedulers.wire.batsim4 import requests as _requests
 from schedulers.wire.batsim4.request_text import write_request
 from schedulers.wire.jsontext import decode_located, encoded, exact, six_decimals
 from schedulers.wire.messages import Message, Reply
+from schedulers.wire.refusal import refusal
 
 _TOO_DEEP = "the JSON text is nested too deeply"
 
@@ -66,6 +67,11 @@ def encode_reply(reply: Reply) -> bytes:
         return encoded(f'{{"now":{exact(now)},"events":[{requests}]}}')
     except (TypeError, RecursionError) as error:
         raise LocalProtocolError(f"the reply cannot be written as JSON: {error}") from None
+
+
+def encode_refusal(reason: str) -> bytes:
+    """Write the reply that ends a conversation with its reason; Batsim aborts on it ("no 'now' key")."""
+    return refusal(reason)
 
 
 def _with_known_types(error: RemoteProtocolError, known: tuple[str, ...]) -> RemoteProtocolError:

@@ -40,6 +40,7 @@ from schedulers.wire.messages import (
     SetJobMetadata,
     SetResourceState,
 )
+from schedulers.wire.refusal import refusal
 
 JSON_FORMAT = 0x2
 """Flag of the hello's frame that chooses JSON."""
@@ -159,6 +160,10 @@ class Batsim5:
             if type(request) not in _WITHOUT_LOSS:
                 written.append(self._written(request))
         return _message(reply.now, written)
+
+    def encode_refusal(self, reason: str, /) -> bytes:
+        """Write the reply that ends the conversation with its reason: Batsim aborts on a member unknown to it."""
+        return refusal(reason) + b"\0"
 
     def _written(self, request: Request) -> str:
         write = _WRITERS.get(type(request))

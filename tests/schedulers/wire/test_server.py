@@ -5,17 +5,19 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 import zmq
 
-from schedulers.errors import DecisionRefused, InputError, PeerLost, RemoteProtocolError, SpillwayError
+from schedulers.errors import DecisionRefused, InputError, PeerLost, RemoteProtocolError
 from schedulers.wire.batsim4 import codec as batsim4
-from schedulers.wire.messages import JobSubmitted, Request
-from schedulers.wire.server import serve
+from schedulers.wire.messages import JobSubmitted, Message, Request
+from schedulers.wire.refusal import reason_of
+from schedulers.wire.server import BUSY, serve
 from schedulers.wire.transcript import Recorder, read_transcript
 from tests.schedulers.scripted import BEGINS, CONVERSATION, ENDS, SUBMITTED, Scripted
 
@@ -32,7 +34,7 @@ class Service:
         def run() -> None:
             try:
                 self.outcome = serve(session, bind, batsim4, on_bound=endpoints.put, **options)
-            except SpillwayError as error:
+            except Exception as error:
                 self.outcome = error
                 endpoints.put("")
 
@@ -50,6 +52,17 @@ class Service:
         """Send a message and wait for the answer."""
         self.socket.send(data)
         return self.socket.recv()
+
+    def play(self, messages: Iterable[Message]) -> Any:
+        """Exchange all messages; what the service ended with."""
+        for message in messages:
+            self.exchange(batsim4.encode_message(message))
+        return self.wait()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the service still runs."""
+        return self._thread.is_alive()
 
     def wait(self) -> Any:
         """Wait for the service's end; return its number of exchanges or its error."""
@@ -115,9 +128,9 @@ def test_the_simulator_may_start_first(services: Any) -> None:
         early.send(batsim4.encode_message(BEGINS))
         second = services(Scripted(), bind=endpoint)
         assert early.recv() == b'{"now":0.0,"events":[]}'
-        early.close()
         for message in (SUBMITTED, ENDS):
-            second.exchange(batsim4.encode_message(message))
+            early.send(batsim4.encode_message(message))
+            early.recv()
         assert second.wait() == 3
 
 
@@ -136,7 +149,7 @@ def test_a_taken_port_is_the_users_error(services: Any) -> None:
     assert isinstance(error, InputError)
     assert error.exit_code == 2
     assert str(error).startswith(f"cannot listen on {first.endpoint!r}: the address is in use")
-    first.exchange(batsim4.encode_message(ENDS))
+    first.play(CONVERSATION)
 
 
 @pytest.mark.parametrize(
@@ -167,34 +180,182 @@ def test_the_watchdog_bites_when_the_simulator_falls_silent(services: Any) -> No
     assert "silent for 0.2 s after 2 exchanges, at t = 1 s" in str(error)
 
 
+BAD = b'{"now":1,"events":[{"timestamp":1,"type":"NOTIFY","data":[]}]}'
+
+
 def test_garbage_ends_the_service_with_its_place(services: Any) -> None:
-    """Nothing is answered, the error says what came."""
+    """The error says what came; the simulator gets it as a reply, which today it would wait for in vain."""
     service = services(Scripted())
-    service.socket.send(b'{"now":1,"events":[{"timestamp":1,"type":"NOTIFY","data":[]}]}')
+    service.exchange(batsim4.encode_message(BEGINS))
+    answer = service.exchange(BAD)
     error = service.wait()
     assert isinstance(error, RemoteProtocolError)
     assert error.path == "$.events[0].data"
+    assert reason_of(answer) == str(error)
 
 
 def test_a_message_of_two_frames_is_refused(services: Any) -> None:
     """Batsim sends one frame."""
     service = services(Scripted())
+    service.exchange(batsim4.encode_message(BEGINS))
     service.socket.send_multipart([b"{}", b"{}"])
+    assert "got 2 frames" in str(reason_of(service.socket.recv()))
     error = service.wait()
     assert isinstance(error, RemoteProtocolError)
     assert "got 2 frames" in str(error)
 
 
 def test_an_error_of_the_session_ends_the_service(services: Any) -> None:
-    """The error passes unchanged to the caller of the service."""
+    """A policy's fault passes unchanged to the caller, and its reason to the simulator."""
 
     def refuse(event: JobSubmitted) -> tuple[Request, ...]:
         raise DecisionRefused(event.job_id, "no")
 
     service = services(Scripted(refuse))
     service.exchange(batsim4.encode_message(BEGINS))
+    answer = service.exchange(batsim4.encode_message(SUBMITTED))
+    error = service.wait()
+    assert isinstance(error, DecisionRefused)
+    assert reason_of(answer) == str(error)
+
+
+def test_a_bug_is_said_to_the_simulator_too(services: Any) -> None:
+    """An exception that nothing expects (a policy of a user's own) ends both sides."""
+
+    def stumble(event: JobSubmitted) -> tuple[Request, ...]:
+        raise ZeroDivisionError("oh")
+
+    service = services(Scripted(stumble))
+    service.exchange(batsim4.encode_message(BEGINS))
+    assert reason_of(service.exchange(batsim4.encode_message(SUBMITTED))) == "ZeroDivisionError: oh"
+    assert isinstance(service.wait(), ZeroDivisionError)
+
+
+@contextmanager
+def stranger(endpoint: str, kind: int = zmq.REQ) -> Iterator[zmq.Socket[bytes]]:
+    """Another user's socket."""
+    with zmq.Context() as context, context.socket(kind) as socket:
+        socket.linger = 0
+        socket.rcvtimeo = 10_000
+        socket.connect(endpoint)
+        yield socket
+
+
+@pytest.mark.parametrize("opening", [b"", b"stray", b"{}", BAD, batsim4.encode_message(SUBMITTED)])
+def test_garbage_before_the_first_message_does_not_end_the_service(services: Any, opening: bytes) -> None:
+    """What opens no conversation is turned away with the reason; the simulator that comes next is served."""
+    notes: list[str] = []
+    service = services(Scripted(), note=notes.append)
+    with stranger(service.endpoint) as other:
+        for _ in range(10):
+            other.send(opening)
+            assert reason_of(other.recv())
+    assert service.play(CONVERSATION) == len(CONVERSATION)
+    assert len(notes) == 2
+    assert notes[1].startswith("turned a stranger away (10 so far): ")
+
+
+def test_only_the_first_peer_is_served(services: Any) -> None:
+    """Others are turned away, whatever they send, and change nothing of the conversation."""
+    session = Scripted()
+    service = services(session)
+    alone = [service.exchange(batsim4.encode_message(BEGINS))]
+    with stranger(service.endpoint) as other, stranger(service.endpoint, zmq.DEALER) as dealer:
+        for message in CONVERSATION[1:]:
+            for frame in (b"stray", batsim4.encode_message(BEGINS), batsim4.encode_message(ENDS)):
+                other.send(frame)
+                assert reason_of(other.recv()) == BUSY
+            dealer.send_multipart([b"no delimiter", b"x"])
+            assert reason_of(dealer.recv_multipart()[-1]) == BUSY
+            alone.append(service.exchange(batsim4.encode_message(message)))
+    assert service.wait() == len(CONVERSATION)
+    assert session.seen == list(CONVERSATION)
+    assert alone[-1] == b'{"now":5.5,"events":[]}'
+
+
+def test_strangers_do_not_feed_the_watchdog(services: Any) -> None:
+    """Silence is the simulator's, however much others say."""
+    service = services(Scripted(), watchdog_s=0.3)
+    service.exchange(batsim4.encode_message(BEGINS))
+    with stranger(service.endpoint) as other:
+        until = time.monotonic() + 2
+        while service.alive and time.monotonic() < until:
+            other.send(b"stray")
+            other.poll(100)
+            if other.poll(0):
+                other.recv()
+            else:
+                break
+    error = service.wait()
+    assert isinstance(error, PeerLost)
+    assert "silent for 0.3 s after 1 exchanges" in str(error)
+
+
+def test_a_message_beyond_the_limit_names_limit_and_option(services: Any) -> None:
+    """The simulator learns of it."""
+    service = services(Scripted(), max_message_bytes=1000)
+    service.exchange(batsim4.encode_message(BEGINS))
+    answer = service.exchange(b" " * 1500)
+    expected = "expected a message of at most 1000 bytes (option --max-message-bytes), got 1500 bytes"
+    assert str(reason_of(answer)).startswith(expected)
+    assert str(service.wait()).startswith(expected)
+
+
+def test_a_message_far_beyond_the_limit_is_not_even_received(services: Any) -> None:
+    """ZeroMQ drops the connection, and the service says so instead of waiting for ever."""
+    service = services(Scripted(), max_message_bytes=1000)
+    service.exchange(batsim4.encode_message(BEGINS))
+    service.socket.send(b" " * 100_000)
+    error = service.wait()
+    assert isinstance(error, PeerLost)
+    assert "far beyond --max-message-bytes" in str(error)
+
+
+def test_a_stranger_with_a_huge_message_changes_nothing(services: Any) -> None:
+    """Neither before the first message nor later."""
+    service = services(Scripted(), max_message_bytes=1000)
+    with stranger(service.endpoint) as other:
+        other.send(b" " * 100_000)
+        time.sleep(0.05)
+    with stranger(service.endpoint) as other:
+        service.exchange(batsim4.encode_message(BEGINS))
+        other.send(b" " * 100_000)
+        for message in CONVERSATION[1:]:
+            service.exchange(batsim4.encode_message(message))
+        assert service.wait() == len(CONVERSATION)
+
+
+def test_a_simulator_that_vanishes_is_noticed_at_once(services: Any) -> None:
+    """Without a watchdog: its connection is gone."""
+    service = services(Scripted())
+    service.exchange(batsim4.encode_message(BEGINS))
+    before = time.monotonic()
+    service.socket.close()
+    error = service.wait()
+    assert isinstance(error, PeerLost)
+    assert "closed its connection after 1 exchanges" in str(error)
+    assert time.monotonic() - before < 2
+
+
+def test_the_last_words_of_a_simulator_that_vanishes_are_heard(services: Any, tmp_path: Path) -> None:
+    """A message that came before the connection closed is digested first."""
+    session = Scripted()
+    service = services(session)
+    service.exchange(batsim4.encode_message(BEGINS))
+    service.socket.linger = 1000
     service.socket.send(batsim4.encode_message(SUBMITTED))
-    assert isinstance(service.wait(), DecisionRefused)
+    service.socket.close()
+    assert isinstance(service.wait(), PeerLost)
+    assert session.seen == list(CONVERSATION[:2])
+
+
+def test_what_looks_after_the_simulator_may_end_the_service(services: Any) -> None:
+    """The driver sees that the simulator's process is gone."""
+
+    def check() -> None:
+        raise PeerLost("its process has ended")
+
+    assert str(services(Scripted(), check_alive=check).wait()) == "its process has ended"
 
 
 def test_everything_is_recorded_the_fatal_message_too(services: Any, tmp_path: Path) -> None:
