@@ -156,7 +156,7 @@ def members(path: Path | str) -> Iterator[tuple[str, Callable[[], bytes]]]:
                     if member.isfile():
                         yield member.name.removeprefix("./"), partial(_content, archive, member)
         except (*FAULTS, tarfile.TarError) as error:
-            raise InputError(f"cannot read the archive: {_why(error)}") from None
+            raise InputError(f"cannot be read as an archive: {_why(error)}") from None
 
 
 def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
@@ -164,7 +164,10 @@ def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
         raise InputError(f"member {member.name[:80]!r} {FILE_BYTES.text()}")
     stream = archive.extractfile(member)
     assert stream is not None, "a regular file has content"
-    return stream.read()
+    try:
+        return stream.read()
+    except (*FAULTS, tarfile.TarError) as error:
+        raise InputError(f"cannot be read at member {member.name[:80]!r}: {_why(error)}") from None
 
 
 def _why(error: BaseException) -> str:

@@ -69,7 +69,7 @@ FILE_BYTES = Limit(
 )
 EXPANSION = Limit(
     "how often larger a compressed file (.gz, .xz, .bz2, .tar.*) becomes, beyond its first 64 MB",
-    200,
+    100,
     "times",
     "SPILLWAY_MAX_EXPANSION",
     "unpacks to more than {most} times its size, as decompression bombs do; unpack it yourself, or raise {option}",

@@ -23,8 +23,8 @@ def is_number(value: Any) -> bool:
 
 
 def is_whole(value: Any) -> bool:
-    """Whether a JSON value is a whole number written as one (1.0 is none)."""
-    return isinstance(value, int) and not isinstance(value, bool)
+    """Whether a JSON value is a whole number of at most 63 bits written as one (1.0 is none)."""
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
 
 
 def _at_least_zero(value: Any) -> str:

@@ -1,0 +1,118 @@
+"""The commands that are given hostile files, in this process or in one of their own."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.folders import make_folder
+from tests.hostile.files import Case, content, platform, workload
+
+ADDRESS_SPACE = 4 << 30
+TIME_LIMIT_S = 180
+TWO_HOSTS = (
+    '<host id="a" speed="1Gf"/><host id="m" speed="1Gf"><prop id="role" value="master"/></host>'
+    '<link id="l" bandwidth="1GBps" latency="0"/><route src="a" dst="m"><link_ctn id="l"/></route>'
+)
+
+Arguments = Callable[[str, Path], list[str]]
+"""Makes the arguments from the hostile file and a folder with ``good.xml`` and ``good.json``."""
+
+_RUN = ["--policy", "fcfs", "--no-plots", "--workers", "1"]
+COMMANDS: Mapping[str, tuple[str, Arguments]] = {
+    "info": ("workloads", lambda file, _: ["info", file]),
+    "convert": ("workloads", lambda file, good: ["convert", file, "-o", str(good / "converted.json")]),
+    "run": ("run_experiments", lambda file, good: ["run", "--workload", file, *_RUN, "--out", str(good / "results")]),
+    "run-on": (
+        "run_experiments",
+        lambda file, good: [
+            *["run", "--workload", str(good / "good.json"), "--platform", file, *_RUN],
+            *["--out", str(good / "results")],
+        ],
+    ),
+    "campaign": ("run_experiments", lambda file, good: [file, "--workers", "1", "--out", str(good / "results")]),
+    "report": ("run_experiments", lambda file, _: ["report", file]),
+    "explain": ("run_experiments", lambda file, _: ["explain", file, "b"]),
+    "check": ("platforms", lambda file, _: ["check", file]),
+    "simulate": (
+        "simulator",
+        lambda file, good: ["-p", str(good / "good.xml"), "-w", file, "--no-sched", "-e", str(good / "out")],
+    ),
+    "simulate-on": (
+        "simulator",
+        lambda file, good: ["-p", file, "-w", str(good / "good.json"), "--no-sched", "-e", str(good / "out")],
+    ),
+    "events": (
+        "simulator",
+        lambda file, good: [
+            *["-p", str(good / "good.xml"), "-w", str(good / "good.json"), "--events", file, "--no-sched"],
+            *["-e", str(good / "out")],
+        ],
+    ),
+}
+"""Program (module) and arguments by name."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended: exit code, lines of standard error, MB of memory at most, seconds."""
+
+    code: int
+    lines: list[str]
+    peak_mb: float
+    seconds: float
+
+    def fault(self, case: Case) -> str:
+        """What is wrong with it; "" where it ended as it must."""
+        if self.code != (0 if case.lawful else 2):
+            return f"exit code {self.code}"
+        if case.lawful:
+            return "a traceback" if any("Traceback" in line for line in self.lines) else ""
+        if len(self.lines) != 1:
+            return f"{len(self.lines)} lines"
+        return "a long line" if len(self.lines[0]) > 1000 else ""
+
+
+def good_inputs(folder: Path) -> Path:
+    """Make the inputs that go with a hostile one."""
+    make_folder(folder)
+    content(platform(TWO_HOSTS))(folder / "good.xml")
+    content(workload())(folder / "good.json")
+    return folder
+
+
+def run(case: Case, command: str, folder: Path) -> Outcome:
+    """Run a command on a hostile file in a process of its own, within limits of memory and time."""
+    given = str(case.make(folder / case.name))
+    module, arguments = COMMANDS[command]
+    call = [sys.executable, "-m", module, *arguments(given, good_inputs(folder / "good"))]
+    begin = time.monotonic()
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(call, stdout=subprocess.DEVNULL, stderr=errors, preexec_fn=_limit)
+        code, peak_mb = _wait(process, begin + TIME_LIMIT_S)
+        errors.seek(0)
+        lines = errors.read().decode(errors="replace").splitlines()
+    return Outcome(code, lines, peak_mb, time.monotonic() - begin)
+
+
+def _limit() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+
+
+def _wait(process: subprocess.Popen[bytes], deadline: float) -> tuple[int, float]:
+    """Exit code (-9 after the time limit) and the most memory of the process, MB."""
+    while True:
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return process.returncode, usage.ru_maxrss / 1024
+        if time.monotonic() > deadline:
+            process.kill()
+        time.sleep(0.02)
