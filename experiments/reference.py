@@ -26,6 +26,7 @@ from schedulers.core import operations
 from schedulers.core.job import JOB_FIELDS, OWN_FIELDS
 from schedulers.jobmodels import MODELS, record, stream
 from schedulers.jobmodels.base import FileSystem, JobModel
+from schedulers.limits import DEEPEST_PROFILE, LATEST_S, MOST_TASKS, time_fault
 from schedulers.options import OptionInfo, describe, show
 from schedulers.policies import POLICIES
 from schedulers.policykit import estimates
@@ -55,6 +56,16 @@ def pages() -> dict[str, str]:
 def limits() -> str:
     """What the limits are, how to change them, what their errors say."""
     rows = [
+        ("time or duration in a file or message", f"{LATEST_S:.0f} s", "fixed", f"... {time_fault(1e300)}"),
+        (
+            "levels of composed profiles",
+            f"{DEEPEST_PROFILE}",
+            "fixed",
+            f"... is nested deeper than {DEEPEST_PROFILE} levels",
+        ),
+        ("tasks of one composed profile", f"{MOST_TASKS:,}", "fixed", f"... unfolds to more than {MOST_TASKS:,} tasks"),
+    ]
+    rows += [
         (one.what, f"{one.most:,} {one.unit}", f"`{one.option}`" if one.option else "fixed", f"... {one.text('N')}")
         for one in LIMITS
     ]

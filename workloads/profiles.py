@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from schedulers.limits import DEEPEST_PROFILE, MOST_TASKS
 from workloads.errors import WorkloadError
 
 Check = Callable[[Any], str]
@@ -138,7 +139,10 @@ def check_profile(profile: Any, where: str, folder: Path | None = None) -> None:
 
 
 def check_references(profiles: dict[str, dict[str, Any]], where: str) -> None:
-    """Check that profiles named by others exist and that sequences do not contain themselves."""
+    """Check that profiles named by others exist, and that sequences neither contain themselves nor unfold without end.
+
+    The limits are the simulator's: :data:`schedulers.limits.DEEPEST_PROFILE`, :data:`schedulers.limits.MOST_TASKS`.
+    """
     uses: dict[str, list[str]] = {}
     for name, profile in profiles.items():
         named = list(profile["seq"]) if profile["type"] == "composed" else []
@@ -148,12 +152,29 @@ def check_references(profiles: dict[str, dict[str, Any]], where: str) -> None:
                 raise WorkloadError(f"the profile {other!r} that this one names does not exist", f"{where}.{name}")
         if named:
             uses[name] = named
-    done: set[str] = set()
+    done: dict[str, None] = {}
     for name in uses:
         _walk(name, uses, done, where)
+    _refuse_large(profiles, done, where)
 
 
-def _walk(start: str, uses: dict[str, list[str]], done: set[str], where: str) -> None:
+def _refuse_large(profiles: dict[str, dict[str, Any]], parts_first: Iterable[str], where: str) -> None:
+    """Raise :class:`WorkloadError` for a sequence that is too deep or unfolds to too many tasks."""
+    depths: dict[str, int] = {}
+    tasks: dict[str, int] = {}
+    for name in parts_first:
+        profile = profiles[name]
+        parts = profile["seq"] if profile["type"] == "composed" else ()
+        depths[name] = 1 + max((depths[part] for part in parts), default=0)
+        tasks[name] = profile.get("repeat", 1) * sum(tasks[part] for part in parts) if parts else 1
+        if depths[name] > DEEPEST_PROFILE:
+            raise WorkloadError(f"is nested deeper than {DEEPEST_PROFILE} levels; flatten its 'seq'", f"{where}.{name}")
+        if tasks[name] > MOST_TASKS:
+            message = f"unfolds to more than {MOST_TASKS:,} tasks; lower its 'repeat'"
+            raise WorkloadError(message, f"{where}.{name}")
+
+
+def _walk(start: str, uses: dict[str, list[str]], done: dict[str, None], where: str) -> None:
     """Depth-first search for a circle, without recursion: files may nest deeply."""
     path: list[tuple[str, int]] = [(start, 0)]
     on_path = {start}
@@ -161,7 +182,7 @@ def _walk(start: str, uses: dict[str, list[str]], done: set[str], where: str) ->
         name, position = path.pop()
         followers = uses.get(name, [])
         if name in done or position == len(followers):
-            done.add(name)
+            done[name] = None
             on_path.discard(name)
             continue
         path.append((name, position + 1))
