@@ -2,7 +2,7 @@
 
 Definitions (the paper's section "Evaluation criterion", made exact):
 
-* *stretch*: time from start to end over the time alone, equation (1); waiting for the I/O node is part of it, waiting
+* *stretch*: time from start to end over the uncontended time, equation (1); with waiting for I/O; waiting
   for a start is not (all jobs are there from the beginning).
 * *utilisation*: processor-seconds of computing over all processor-seconds.
 * *idle ratio*: processor-seconds that no job held over all, until the last job ends (Figure 9).
@@ -51,7 +51,7 @@ class Outcome(msgspec.Struct, frozen=True):
     running
         Course of the number of running jobs.
     nodes, start_s, end_s, alone_s, waited_s, io_share
-        One entry per job, in order of ends; ``io_share``: part of the time alone that is I/O.
+        One entry per job, in order of ends; ``io_share``: part of the uncontended time that is I/O.
     """
 
     makespan_s: float
@@ -103,15 +103,15 @@ def measure(traces: Traces, processors: int, bandwidth: float) -> Outcome:
     processors
         Of the machine.
     bandwidth
-        Of the file system, bytes per second: what a job has alone.
+        Of the file system, bytes per second: what a job has uncontended.
     """
     jobs = traces.jobs
     start = np.array([start_s for _, start_s, _, _ in jobs])
     end = np.array([end_s for _, _, end_s, _ in jobs])
     nodes = np.array([job.nodes for job, *_ in jobs], np.float64)
-    alone = np.array([float(job.extras["requested_s"]) for job, *_ in jobs])
+    uncontended = np.array([float(job.extras["requested_s"]) for job, *_ in jobs])
     makespan = float(end.max())
-    stretch = (end - start) / alone
+    stretch = (end - start) / uncontended
     computing = np.array(traces.computing, np.float64).reshape(-1, 3)
     transferring = np.array(traces.transferring, np.float64).reshape(-1, 2)
     total = makespan * processors
@@ -129,7 +129,7 @@ def measure(traces: Traces, processors: int, bandwidth: float) -> Outcome:
         nodes=[job.nodes for job, *_ in jobs],
         start_s=_rounded(start),
         end_s=_rounded(end),
-        alone_s=_rounded(alone),
+        alone_s=_rounded(uncontended),
         waited_s=_rounded(np.array([account.waited_s for *_, account in jobs])),
         io_share=_rounded(np.array([_io_share(job, bandwidth) for job, *_ in jobs])),
     )

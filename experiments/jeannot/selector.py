@@ -1,7 +1,7 @@
 """List or packs? A recommendation from the workload alone, learned from draws and judged on others.
 
-What is measured of a workload needs no execution: its jobs' sizes, times alone and volumes, which the paper expects of
-monitoring (Darshan) and of users.
+What is measured of a workload needs no execution: sizes, uncontended times and volumes of its jobs, which the paper
+expects of monitoring (Darshan) and of users.
 
 * *I/O load*: equation (2).
 * *homogeneity*: coefficients of variation of characteristic times, of shares of I/O, of sizes.
@@ -66,18 +66,18 @@ def measure_workload(workload: Workload, bandwidth: float) -> Features:
     """
     nodes = np.array([job.res for job in workload.jobs], np.float64) / workload.nb_res
     compute, transfer, counts = np.array([_period(workload, job.profile, bandwidth) for job in workload.jobs]).T
-    alone = counts * (compute + transfer)
+    uncontended = counts * (compute + transfer)
     share = transfer / (compute + transfer)
-    area = float((nodes * alone).sum())
+    area = float((nodes * uncontended).sum())
     return Features(
-        load=float((alone * share).sum()) / area,
-        pressure=float((nodes * alone * share / nodes).sum()) / area,
+        load=float((uncontended * share).sum()) / area,
+        pressure=float((nodes * uncontended * share / nodes).sum()) / area,
         characteristic_variation=_variation(compute + transfer),
         share_variation=_variation(share),
         size_variation=_variation(nodes),
         mean_size=float(nodes.mean()),
-        planned_drift=_planned_drift(nodes, alone, share),
-        duration_share_correlation=rank_correlation(alone, share),
+        planned_drift=_planned_drift(nodes, uncontended, share),
+        duration_share_correlation=rank_correlation(uncontended, share),
     )
 
 
@@ -92,16 +92,16 @@ def _variation(values: Floats) -> float:
     return float(values.std() / values.mean()) if values.mean() > 0 else 0.0
 
 
-def _planned_drift(nodes: Floats, alone: Floats, share: Floats) -> float:
+def _planned_drift(nodes: Floats, uncontended: Floats, share: Floats) -> float:
     """Relative change of the planned use of bandwidth between the first and the second half of packs, longest first."""
-    left = list(np.argsort(-alone, kind="stable"))
+    left = list(np.argsort(-uncontended, kind="stable"))
     spans: list[float] = []
     volumes: list[float] = []
     while left:
         free, volume, span, later = 1.0 + 1e-9, 0.0, 0.0, []
         for job in left:
-            io_s = alone[job] * share[job]
-            longest = max(span, alone[job])
+            io_s = uncontended[job] * share[job]
+            longest = max(span, uncontended[job])
             if nodes[job] <= free and (volume == 0.0 or volume + io_s <= longest):
                 free, volume, span = free - nodes[job], volume + io_s, longest
             else:

@@ -11,7 +11,7 @@ of our machine is one process):
   takes 0.674 s. Both together give ``32.27 / n + 0.1698``.
 * Use case B: 24 more processes save the 3.4 s and two reconfigurations, which makes the latter 1.3 s each (three of the
   five intervals of a period lie between the first and the last control point).
-* Use case C: section 2 has how long a write of 11.9 GB takes: 4.7 s alone, 9.2 s when another begins at the same time.
+* Use case C: section 2 has how long a write of 11.9 GB takes: 4.7 s uncontended, 9.2 s when another begins with it.
   The 18 s of delay that are left are the difference between the 45 % and the 41 % of section 5.1, so that 100 % are
   450 s of I/O without control: 49 phases of 9.2 s, one after every 80 iterations. 9.2 s in place of twice 4.7 s are
   0.2 s between the two. Nothing is fitted to how much control saves (4.7 of 9.2 s are 49 % less).

@@ -27,7 +27,7 @@ LARGEST_TABLE = 1_000_000
 
 
 class Times(NamedTuple):
-    """Seconds that one size takes: computation and communication of an iteration, and one I/O phase alone."""
+    """Seconds that one size takes: computation and communication of an iteration, and one uncontended I/O phase."""
 
     cpu_s: float
     comm_s: float
@@ -54,7 +54,7 @@ class Parameters:
     comm_fixed_s, comm_node_s
         Communication of an iteration: ``comm_fixed_s + comm_node_s * n``, none on a single node.
     io_fixed_s, io_node_s
-        An I/O phase alone: ``io_fixed_s + io_node_s / n`` (what all nodes share, and what each writes by itself).
+        An uncontended I/O phase: ``io_fixed_s + io_node_s / n`` (what all nodes share, and what each writes by itself).
 
     All are >= 0, and an iteration takes some time.
     """

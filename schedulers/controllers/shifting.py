@@ -92,7 +92,7 @@ def relative_speedup(original_s: float, reduction_s: float) -> float | None:
 
 
 def evaluate_interference(shifted: Phase, earlier_s: float, others: Fleet) -> bool:
-    """Whether a phase that comes ``earlier_s`` earlier would collide with a phase of the rest of the applications."""
+    """Whether a phase that comes ``earlier_s`` earlier would collide with a phase of the other applications."""
     moved = Phase(shifted.start_s - earlier_s, shifted.duration_s, shifted.period_s)
     return len(others.periodically_colliding(moved)) > 0
 
@@ -100,7 +100,7 @@ def evaluate_interference(shifted: Phase, earlier_s: float, others: Fleet) -> bo
 def plan_shift(
     shifted: Phase,
     other: Phase,
-    rest: Fleet,
+    others: Fleet,
     *,
     original_s: float,
     overhead_s: float,
@@ -115,7 +115,7 @@ def plan_shift(
     ----------
     shifted, other
         Next phases of the chosen application and of that it collides with.
-    rest
+    others
         The remaining applications.
     original_s
         Time of the iterations between the two control points with the present size (``T_orig``); 0 where there are
@@ -132,7 +132,7 @@ def plan_shift(
     shift_s = obtain_shift(shifted, other)
     if original_s <= 0:
         return Refusal.NO_CONTROL_POINTS
-    if evaluate_interference(shifted, shift_s + uncertainty_s, rest):
+    if evaluate_interference(shifted, shift_s + uncertainty_s, others):
         return Refusal.THIRD
     reduction_s = reduction(shift_s, overhead_s, uncertainty_s)
     speedup = relative_speedup(original_s, reduction_s)

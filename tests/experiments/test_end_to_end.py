@@ -219,7 +219,7 @@ def test_io_aware_jobs(tmp_path: Path) -> None:
 
 
 def test_a_job_alone_is_not_slowed_down(tmp_path: Path) -> None:
-    """One job has no other beside it: the run and the run alone are the same."""
+    """One job has no other beside it: the run and the uncontended run are the same."""
     arguments = ["run", "--workload", "kth-like:jobs=1", "--policy", "easy", "--model", "io", "--no-plots"]
     assert main([*arguments, "--out", str(tmp_path)]) == 0
     with (tmp_path / rows(tmp_path)[0]["run"] / "jobs.csv").open(newline="") as stream:

@@ -99,7 +99,7 @@ def test_the_same_run_twice_is_refused() -> None:
 
 
 def test_literal_is_told_apart_only_where_needed() -> None:
-    """The published names stay; beside its better self the literal policy says so."""
+    """The published names stay; beside its better self the policy as published says so."""
     both = with_labels([PolicySpec(policy="easy"), PolicySpec(policy="easy", literal=True)])
     assert [spec.label for spec in both] == ["easy", "easy literal"]
     assert with_labels([PolicySpec(policy="easy", literal=True)])[0].label == "easy"

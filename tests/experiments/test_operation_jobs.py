@@ -86,7 +86,7 @@ latency = 0
 
 @pytest.mark.parametrize("policy", ["list", "pack"])
 def test_packs_respect_io_nodes(tmp_path: Path, policy: str) -> None:
-    """Two jobs of one node, 2 x (100 s + 150 GB), each rack with an I/O node of 1 GB/s: 500 s alone, 0.6 GB/s on the
+    """Two jobs of one node, 2 x (100 s + 150 GB), a 1 GB/s I/O node per rack: 500 s uncontended, 0.6 GB/s on the
     average. Two of them overload a rack (1.2 GB/s) and not the file system (2 GB/s), so each gets a rack of its own:
     both end at 500 s. On one rack they would wait 50 and 200 s for each other and end at 550 and 700 s."""
     (tmp_path / "racks.toml").write_text(RACKS, encoding="utf-8")

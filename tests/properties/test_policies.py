@@ -90,18 +90,18 @@ def test_nothing_is_over_committed(name: str, jobs: list[MiniJob], tree: bool) -
         active = [span for span in spans if span[0] <= instant < span[1]]
         nodes = [node for span in active for node in span[3].nodes]
         assert len(nodes) == len(set(nodes))
-        room = [storage.capacity_bytes for storage in machine.storages]
+        free_bytes = [storage.capacity_bytes for storage in machine.storages]
         left = [link.capacity_bytes_per_s for link in machine.links]
         for _, _, job, allocation in active:
             assert len(allocation.nodes) == job.nodes
             for storage in allocation.storages:
-                room[storage] -= job.bb_bytes
+                free_bytes[storage] -= job.bb_bytes
             for node in allocation.nodes:
                 link = int(machine.node_link[node])
                 while link >= 0:
                     left[link] -= job.io_rate
                     link = machine.links[link].parent
-        assert min(room) >= 0
+        assert min(free_bytes) >= 0
         assert not left or min(left) >= 0 or name in AVERAGES
 
 

@@ -20,7 +20,7 @@ class Free(NamedTuple):
     """What is free at one instant: per node 1 or 0, bytes per storage node, bytes per second per link."""
 
     nodes: list[int]
-    room: list[int]
+    free_bytes: list[int]
     bandwidth: list[int]
 
 
@@ -66,12 +66,12 @@ class ReferenceTimeline:
     def free_at(self, time_s: float) -> Free:
         """What is free at an instant."""
         nodes = [1] * len(self.machine.nodes)
-        room = [storage.capacity_bytes for storage in self.machine.storages]
+        free_bytes = [storage.capacity_bytes for storage in self.machine.storages]
         bandwidth = [link.capacity_bytes_per_s for link in self.machine.links]
         for booking in self.bookings:
             if booking.start_s <= time_s < booking.end_s:
-                _take(self.machine, Free(nodes, room, bandwidth), booking)
-        return Free(nodes, room, bandwidth)
+                _take(self.machine, Free(nodes, free_bytes, bandwidth), booking)
+        return Free(nodes, free_bytes, bandwidth)
 
     def free_nodes_now(self) -> int:
         """Number of nodes free at ``now_s``."""
@@ -79,7 +79,7 @@ class ReferenceTimeline:
 
     def free_storage_now(self) -> list[int]:
         """Bytes free at ``now_s`` per storage node."""
-        return self.free_at(self.now_s).room
+        return self.free_at(self.now_s).free_bytes
 
     def free_bandwidth_now(self) -> list[int]:
         """Bytes per second free at ``now_s`` per link."""
@@ -161,7 +161,9 @@ class ReferenceTimeline:
     def _possible(self, free: Free) -> bool:
         return (
             all(0 <= node <= 1 for node in free.nodes)
-            and all(0 <= left <= s.capacity_bytes for left, s in zip(free.room, self.machine.storages, strict=True))
+            and all(
+                0 <= left <= s.capacity_bytes for left, s in zip(free.free_bytes, self.machine.storages, strict=True)
+            )
             and all(
                 0 <= left <= k.capacity_bytes_per_s for left, k in zip(free.bandwidth, self.machine.links, strict=True)
             )
@@ -187,14 +189,14 @@ class ReferenceTimeline:
         bb_bytes = job.bb_bytes if Resource.BURST_BUFFERS in covering else 0
         io_rate = job.io_rate if Resource.BANDWIDTH in covering else 0
         bandwidth = _minima(instant.bandwidth for instant in links_window)
-        room = _minima(instant.room for instant in storage_window)
+        free_bytes = _minima(instant.free_bytes for instant in storage_window)
         nodes = choose_nodes(self.machine, free, bandwidth, job.nodes, io_rate, self.placement.node_order)
         if nodes is None:
             return None
         storages = choose_storages(
             self.machine,
             nodes,
-            room,
+            free_bytes,
             bb_bytes,
             self.placement.storage_order,
             self._at_end(_span(lives, Resource.BURST_BUFFERS, start_s, end_s)[1]),
@@ -203,14 +205,14 @@ class ReferenceTimeline:
 
     def _at_end(self, end_s: float) -> AtEnd:
         """What is left of the storage nodes at a time, and since when."""
-        room = self.free_at(self.now_s).room
-        since_s = [self.now_s] * len(room)
+        free_bytes = self.free_at(self.now_s).free_bytes
+        since_s = [self.now_s] * len(free_bytes)
         for time_s in [*self._instants(self.now_s, end_s), end_s]:
-            before, room = room, self.free_at(time_s).room
-            for storage, left in enumerate(room):
+            before, free_bytes = free_bytes, self.free_at(time_s).free_bytes
+            for storage, left in enumerate(free_bytes):
                 if left != before[storage]:
                     since_s[storage] = time_s
-        return AtEnd(room, since_s)
+        return AtEnd(free_bytes, since_s)
 
 
 def _span(lives: Lives, kind: Resource, start_s: float, end_s: float) -> tuple[float, float]:
@@ -244,4 +246,4 @@ def _take(machine: Machine, free: Free, booking: Booking) -> None:
                 free.bandwidth[link] -= sign * allocation.io_rate
     if Resource.BURST_BUFFERS in covering:
         for storage in allocation.storages:
-            free.room[storage] -= sign * allocation.bb_bytes
+            free.free_bytes[storage] -= sign * allocation.bb_bytes

@@ -1,4 +1,4 @@
-"""Our literal EASY against conversations recorded between the real Batsim 4.2.1 and the published scheduler."""
+"""Our EASY as published against conversations recorded between the real Batsim 4.2.1 and the published scheduler."""
 
 from __future__ import annotations
 

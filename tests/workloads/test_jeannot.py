@@ -112,7 +112,7 @@ def test_the_same_options_give_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_batsim_can_read_the_file(tmp_path: Path) -> None:
-    """A ``delay`` of the job's time alone, and own fields: the embedded simulator, strict as Batsim, loads it."""
+    """A ``delay`` of the job's uncontended time, and own fields: the embedded simulator, strict as Batsim, loads it."""
     drawn = draw_jeannot(replace(BASE, jobs=5)).workload
     write_batsim(drawn, tmp_path / "w.json")
     data = json.loads((tmp_path / "w.json").read_text())
@@ -134,7 +134,7 @@ def test_the_command_line_draws_a_file(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_a_periodic_job_by_hand() -> None:
-    """10 x (30 s + 40 bytes at 4 bytes/s) on 2 nodes: 400 s alone, 1 byte/s on average, 0.5 per node, rounded up."""
+    """10 x (30 s + 40 bytes at 4 bytes/s) on 2 nodes: 400 s uncontended, 1 byte/s in the mean, 0.5 per node, up to 1."""
     job, profile = periodic_job(7, 3.0, 2, 10, 30.0, 40.0, 4.0)
     assert (job.extras["requested_s"], job.extras["io_rate"], profile["delay"]) == (400.0, 1, 400.0)
 

@@ -32,8 +32,8 @@ def finished(
 
 
 def test_an_execution_by_hand() -> None:
-    """Four processors, 100 s. Job 0: two processors from 0 to 50 s (40 alone), computes until 25. Job 1: four from 50
-    to 100 s (50 alone), computes until 75 s. In between transfers."""
+    """4 processors, 100 s. Job 0: 2 processors from 0 to 50 s (40 uncontended), computes until 25. Job 1: four from 50
+    to 100 s (50 uncontended), computes until 75 s. In between transfers."""
     traces = Traces(
         computing=[(0.0, 25.0, 2), (50.0, 75.0, 4)],
         transferring=[(25.0, 45.0), (75.0, 100.0)],

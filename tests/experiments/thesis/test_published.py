@@ -1,4 +1,4 @@
-"""Our literal policies give the schedules that the published scheduler gave under the real Batsim."""
+"""Our policies as published give the schedules that the published scheduler gave under the real Batsim."""
 
 from __future__ import annotations
 
