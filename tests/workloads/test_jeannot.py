@@ -134,7 +134,7 @@ def test_the_command_line_draws_a_file(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_a_periodic_job_by_hand() -> None:
-    """10 x (30 s + 40 bytes at 4 bytes/s) on 2 nodes: 400 s uncontended, 1 byte/s in the mean, 0.5 per node, up to 1."""
+    """10 x (30 s + 40 bytes at 4 bytes/s) on 2 nodes: 400 s uncontended, 1 byte/s in the mean, 0.5 per node: 1."""
     job, profile = periodic_job(7, 3.0, 2, 10, 30.0, 40.0, 4.0)
     assert (job.extras["requested_s"], job.extras["io_rate"], profile["delay"]) == (400.0, 1, 400.0)
 
