@@ -293,7 +293,7 @@ class Session:
         self._dirty = True
 
     def _acknowledged(self, event: JobSubmitted) -> None:
-        """A registered sub-job: only a runtime knows which there are."""
+        """A registered sub-job: only a runtime has their names."""
         step = self._runtime.handle(event, self._now_s)
         if step is None:
             raise RemoteProtocolError(
