@@ -1,7 +1,7 @@
 """Reads tables of a TOML file into frozen dataclasses, strictly: unknown keys, wrong types and values are errors.
 
-Each field of such a dataclass is made by :func:`setting`, with the way in which its value is read. Nothing here depends on
-what the tables mean.
+Each field of such a dataclass is made by :func:`setting`, with the way in which its value is read. Nothing here depends
+on what the tables mean.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class Arrivals:
     def check_submission(self, job_id: str) -> bool:
         """Refuse an id that was used before, or cannot be one; ``True`` where it is a job of a user's workload.
 
-        Else it has the form of a sub-job that the scheduler registered, which its runtime has by name.
+        Else it has the form of a sub-job that the scheduler registered, and its runtime has its name.
         """
         place = "$.job_id"
         _check_name(job_id, "the id of a job", place)
