@@ -16,6 +16,9 @@ from inputs.limits import InputError, shown
 NAMES = ("workload", "platform", "policy", "engine", "model", "seed")
 """Columns that identify the run of a row."""
 
+ASSUMPTIONS = "assumptions.txt"
+"""File of a campaign with what was assumed of its inputs: machine, dropped jobs, walltimes, offered loads."""
+
 
 @dataclass(frozen=True)
 class RunRow:
@@ -77,6 +80,14 @@ class CampaignResults:
     def path(self, row: RunRow) -> Path:
         """Folder of a run."""
         return self.folder / row.run
+
+    @property
+    def assumptions(self) -> list[str]:
+        """What was dropped or assumed of the inputs, a sentence each; none where that was not kept."""
+        try:
+            return (self.folder / ASSUMPTIONS).read_text(encoding="utf-8").splitlines()
+        except (OSError, ValueError):
+            return []
 
     def record(self, row: RunRow) -> dict[str, Any]:
         """Contents of a run's ``run.json``; ``{}`` where it has none."""

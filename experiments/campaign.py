@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
+from analysis.campaign import ASSUMPTIONS
 from analysis.report.build import build_report
 from experiments import figures, kept, manifest, rejected, summary
 from experiments.batsim import simulator_command
@@ -21,6 +22,7 @@ from experiments.runner import Outcome, run_all
 from experiments.single import Task
 from experiments.spec import Campaign, RunSpec
 from inputs.limits import RUNS
+from schedulers import durable
 
 FAILURES = 1
 """Exit code when a run failed."""
@@ -76,7 +78,7 @@ def _run_campaign(
         summary.print_tables(rows, console)
     unwritten = ""
     try:
-        _write_results(campaign, runs, rows, root, console)
+        _write_results(campaign, runs, rows, inputs.notes, root, console)
     except OSError as error:
         unwritten = str(error)
     rejected.remind(rows, root, console)
@@ -88,12 +90,18 @@ def _run_campaign(
 
 
 def _write_results(
-    campaign: Campaign, runs: Sequence[RunSpec], rows: Sequence[summary.Row], root: Path, console: Console
+    campaign: Campaign,
+    runs: Sequence[RunSpec],
+    rows: Sequence[summary.Row],
+    assumed: Sequence[str],
+    root: Path,
+    console: Console,
 ) -> None:
-    """Write tables, figures and report, and last the manifest of all of them."""
+    """Write tables, what was assumed, figures and report, and last the manifest of all of them."""
     manifest.unseal(root)
     table = summary.write_tables(rows, root)
-    written = [table, table.with_name(summary.RESULTS)]
+    durable.write_text(root / ASSUMPTIONS, "".join(f"{line}\n" for line in assumed))
+    written = [table, table.with_name(summary.RESULTS), root / ASSUMPTIONS]
     if rows and campaign.plots:
         for path in figures.draw(runs, root, campaign.tau_s):
             console.print(f"figure: {path}", markup=False, highlight=False, soft_wrap=True)

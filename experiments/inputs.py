@@ -121,7 +121,8 @@ class Inputs:
             )
             load = offered_load(workload, machine.facts)
             for note in (*workload.notes, *_too_wide(workload, machine), *(load.lines() if load else ())):
-                self._note(f"{source.name}: {note}")
+                seed_said = f", seed {drawn}" if source.is_generated or drawn else ""
+                self._note(f"{source.name}{seed_said}: {note}")
         return self._workloads[key]
 
     def _note(self, text: str) -> None:

@@ -26,13 +26,16 @@ from schedulers import durable
 CHART_JOBS = 300_000
 """Jobs in the interactive charts at most; further runs only have their rows in the tables."""
 
+MANY_ASSUMPTIONS = 12
+"""More of them are folded."""
+
 INSIGHT_WORDS = Html(
     "<p>Loss of capacity: share of node-seconds idle although waiting jobs request them. Overtaken: later jobs that "
     "started before a job. Starved: jobs that waited for more than a week.</p>"
 )
 
 FIGURES = (
-    ("waiting-time", "Mean waiting time by policy, with the 95 % bootstrap interval of the mean"),
+    ("waiting-time", "Mean waiting time by policy, with its 95 % interval where there is one"),
     ("waiting-time-distribution", "Waiting time of all jobs: nested boxes hold the middle half, then half of the rest"),
     ("queue", "Number of waiting jobs over simulated time"),
 )
@@ -67,7 +70,7 @@ def build_report(folder: Path, out: Path | None = None) -> Path:
         style=_asset("page.css"),
         script=_asset("page.js"),
         subject=_subject(results),
-        groups=join(parts, "\n"),
+        groups=join([_assumed(results), *parts], "\n"),
         runs=tables.run_table(results),
         repeat=_repeat(results),
         data=compress(_chart_data(results, loaded)),
@@ -99,6 +102,21 @@ def _subject(results: CampaignResults) -> Html:
         text=text,
         count=len(old),
         policies=", ".join(dict.fromkeys(old)),
+    )
+
+
+def _assumed(results: CampaignResults) -> Html:
+    """What the figures rest on, besides the workloads as they are."""
+    if not results.assumptions:
+        return Html("")
+    items = join((fill("<li>{text}</li>", text=line) for line in results.assumptions), "\n")
+    opened = Html(" open") if len(results.assumptions) <= MANY_ASSUMPTIONS else Html("")
+    return fill(
+        "<h2>What was assumed</h2>\n<details{opened}><summary>{count} notes on workloads and machines</summary>\n"
+        "<ul>\n{items}\n</ul></details>",
+        opened=opened,
+        count=len(results.assumptions),
+        items=items,
     )
 
 

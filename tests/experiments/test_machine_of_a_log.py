@@ -83,6 +83,7 @@ def test_offered_load(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     path = log(tmp_path / "busy.swf", "; MaxProcs: 16\n", [8] * 200, gap_s=40)
     play(path, tmp_path / "out")
     said = " ".join(capsys.readouterr().out.split())
+    assert "busy: offered load: 1.26 of the compute nodes" in (tmp_path / "out" / "assumptions.txt").read_text()
     assert "offered load: 1.26 of the compute nodes" in said
     assert "WARNING: the jobs request 1.26 times the compute nodes of this machine" in said
     quiet = log(tmp_path / "quiet.swf", "; MaxProcs: 16\n", [1] * 200, gap_s=400)
