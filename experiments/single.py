@@ -127,13 +127,14 @@ def _keep_cause(folder: Path, task: Task, cause: str, details: str = "") -> None
 def _execute_in(folder: Path, task: Task, report: Report) -> None:
     memory.forget_peak()
     begin = time.perf_counter()
-    timings = _simulate(task, folder, report)
+    timings, warnings = _simulate(task, folder, report)
     figures = summarise(read_run(folder), task.tau_s).as_dict()
     metrics = {"tau_s": task.tau_s, "code": provenance.metrics_code()} | figures
     timings["wall_s"] = time.perf_counter() - begin
     folders.write_json(folder / "metrics.json", metrics, sync=False)
     folders.write_json(folder / "timings.json", timings, sync=False)
     record = {"status": folders.FINISHED} | provenance.describe(task.run, _flags(task))
+    record |= {"warnings": list(warnings)} if warnings else {}
     folders.write_json(folder / folders.RUN_FILE, record, sync=False)
     manifest.seal(folder)
 
@@ -146,7 +147,7 @@ def _flags(task: Task) -> list[str]:
     return flags + (["--no-uncontended"] if left_out else [])
 
 
-def _simulate(task: Task, folder: Path, report: Report) -> dict[str, float]:
+def _simulate(task: Task, folder: Path, report: Report) -> tuple[dict[str, float], tuple[str, ...]]:
     recorder = ReasonRecorder(folder) if task.explain else Recorder(folder)
     records: dict[str, JobRecord] = {}
     session = make_session(
@@ -168,7 +169,7 @@ def _simulate(task: Task, folder: Path, report: Report) -> dict[str, float]:
     _write_tables(task, folder, records, played.spans)
     write_machine(session.machine, folder / "machine.json")
     decisions_s = np.array(timed.times_ns, dtype=np.float64) / 1e9
-    return {
+    timings = {
         "scheduler_cpu_s": timed.cpu_s,
         "simulator_cpu_s": played.simulator_cpu_s,
         "decisions": float(decisions_s.size),
@@ -176,6 +177,7 @@ def _simulate(task: Task, folder: Path, report: Report) -> dict[str, float]:
         "decision_p99_s": float(np.percentile(decisions_s, 99)),
         "peak_rss_bytes": float(memory.peak_bytes() + played.other_rss_bytes),
     }
+    return timings, session.warnings()
 
 
 def _write_tables(task: Task, folder: Path, records: Mapping[str, JobRecord], spans: Mapping[str, Span] | None) -> None:

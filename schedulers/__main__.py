@@ -64,6 +64,8 @@ def _serve(options: argparse.Namespace) -> int:
             recorder=recorder,
             on_bound=lambda endpoint: _say(f"{options.policy} listens on {endpoint}"),
         )
+    for warning in session.warnings():
+        _say(f"warning: {warning}")
     _say(f"the simulation has ended after {exchanges} exchanges")
     return 0
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import NoReturn
 
 from workloads import malleable_command, periodic_command, streams_command
+from workloads.batsim5 import to_batsim5
 from workloads.batsim_json import read_batsim, write_batsim
 from workloads.catalogue import ARCHIVE, CATALOGUE, acknowledgement, fetch
 from workloads.convert import ConvertOptions, convert
@@ -75,10 +76,18 @@ def _info(options: argparse.Namespace) -> None:
 
 
 def _convert(options: argparse.Namespace) -> None:
-    log, name = load_log(options.source)
-    workload, report = convert(log, _machine(options), _convert_options(options), options.name or name)
+    if options.batsim == 5 and content_suffix(Path(options.source)) == ".json":
+        workload = read_batsim(options.source)
+        workload = replace(workload, name=options.name or workload.name)
+        lines = [f"{len(workload.jobs)} jobs"]
+    else:
+        log, name = load_log(options.source)
+        workload, report = convert(log, _machine(options), _convert_options(options), options.name or name)
+        lines = report.lines()
+    if options.batsim == 5:
+        workload = to_batsim5(workload)
     write_batsim(workload, options.output)
-    print(*report.lines(), sep="\n")
+    print(*lines, sep="\n")
     print(f"wrote {options.output}, content sha256 {workload.checksum}")
 
 
@@ -226,6 +235,14 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("source", help=source_help)
     sub.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.json[.xz|.gz]")
     sub.add_argument("--name", default="", help="name of the workload (the log's)")
+    sub.add_argument(
+        "--batsim",
+        type=int,
+        choices=(4, 5),
+        default=4,
+        help="version that will read it; 5: other names of profile types, further fields in extra_data, and SOURCE may "
+        "be a workload for Batsim 4 (4)",
+    )
     _add_conversion(sub)
     sub = add("split", _split, "cut a log or a workload into equal periods")
     sub.add_argument("source", help=f"FILE.json[.xz|.gz], {source_help}")

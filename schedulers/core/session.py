@@ -172,6 +172,7 @@ class Session:
         self._queue: dict[str, Job] = {}
         self._profiles: dict[str, dict[str, dict[str, Any]]] = {}
         self._numbers = 0
+        self._buffers_requested = False
         self._static_done = False
         self._machine: Machine | None = None
         self._ledger: Ledger
@@ -204,6 +205,16 @@ class Session:
     def waiting(self) -> int:
         """Number of jobs in the queue."""
         return len(self._queue)
+
+    def warnings(self) -> tuple[str, ...]:
+        """What looks wrong with the conversation as a whole, one line each; to be read at its end."""
+        storages = () if self._machine is None else self._machine.storages
+        if not storages or self._buffers_requested or not self._numbers:
+            return ()
+        return (
+            f"the machine has {len(storages)} burst buffers, but none of the {self._numbers} jobs requested any; "
+            "Batsim 5 drops the field 'bb': see python -m workloads convert --batsim 5, and docs/batsim5.md",
+        )
 
     def handle(self, message: Message) -> Reply:
         """Digest one message and answer it.
@@ -284,6 +295,7 @@ class Session:
         self._numbers += 1
         job, reason = self._with_demand(job)
         self._wire.submitted(job.id)
+        self._buffers_requested = self._buffers_requested or job.bb_bytes > 0
         self._observer.submitted(job, self._now_s)
         reason = reason or self._unplayable(job) or self.cluster.infeasible_reason(job)
         if reason is not None:

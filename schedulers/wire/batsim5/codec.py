@@ -4,8 +4,9 @@ The conversation begins with a handshake: Batsim sends a length and an init stri
 format that it chooses and a hello that requests features. What Batsim 5 lacks is hidden where nothing is lost (metadata
 of jobs) and refused with a clear message where something would be.
 
-Written from published sources and documentation; **nothing here was checked against a running Batsim 5**, which is a
-release candidate (5.0.0-rc2, June 2026).
+Written from the published sources and documentation of 5.0.0-rc2 (June 2026), a release candidate. Conversations with a
+pre-release of November 2024 are replayed in the tests, its older handshake aside; **nothing was checked against a
+running rc2**.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Batsim 5's events (simulator to scheduler) as neutral events.
 
 One struct per event describes its members to msgspec, and makes the neutral event with what is kept of the
-conversation. Members unknown here are ignored: Batsim 5 is a release candidate and still grows. None of it was checked
-against a running Batsim 5.
+conversation. Members unknown here are ignored: Batsim 5 is a release candidate and still grows. The
+events of a conversation without dynamic jobs were recorded from a pre-release; none was checked against rc2.
 """
 
 from __future__ import annotations
@@ -146,10 +146,14 @@ class JobSubmittedEvent(msgspec.Struct):
     profile: _Profile | None = None
 
     def neutral(self, timestamp: float, memory: Memory) -> Event:
-        """The job's object in Batsim 4's words; user fields come from ``extra_data`` when it is a JSON object."""
+        """The job's object in Batsim 4's words; user fields come from ``extra_data`` when it is a JSON object.
+
+        Those of the profile do too: what a profile says beside Batsim's own fields reaches the scheduler with its job.
+        """
         job = self.job
+        extras = _extras(job.extra_data)
         members: JsonObject = {
-            **_extras(job.extra_data),
+            **extras,
             "id": self.job_id,
             "subtime": timestamp if self.submission_time is None else self.submission_time,
             "res": job.resource_request,
@@ -158,6 +162,8 @@ class JobSubmittedEvent(msgspec.Struct):
         if job.walltime is not None and job.walltime > 0:
             members["walltime"] = job.walltime
         profile = None if self.profile is None else self.profile.members()
+        if extras:
+            profile = extras | (profile or {})
         return JobSubmitted(timestamp, self.job_id, members, profile)
 
 

@@ -1,6 +1,6 @@
 """Profiles in Batsim 5's words and back in Batsim 4's, which the session uses.
 
-Nothing here was checked against a running Batsim 5.
+Nothing here was checked against a running 5.0.0-rc2.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Batsim 5's JSON protocol, scheduler's side: handshake, both directions, what is hidden, what is refused, garbage.
 
-Written from the published protocol: there is no Batsim 5 to test against.
+Written from the published protocol; recorded conversations are in ``tests/transcripts/test_batsim5.py``.
 """
 
 from __future__ import annotations
@@ -208,12 +208,12 @@ def test_simulation_begins() -> None:
 
 
 def test_job_submitted() -> None:
-    """The job's object in Batsim 4's words, user fields from ``extra_data``."""
+    """The job's object in Batsim 4's words; user fields of job and profile from ``extra_data``."""
     job = {"resource_request": 2, "walltime": 60.5, "profile_id": "w0!p", "extra_data": '{"bb": 7, "user": "x"}'}
     profile = {"id": "w0!p", "profile_type": "DelayProfile", "profile": {"delay": 5.0}}
     event = decode("JobSubmittedEvent", {"job_id": "w0!1", "job": job, "submission_time": 2.5, "profile": profile})
     members = {"bb": 7, "user": "x", "id": "w0!1", "subtime": 2.5, "res": 2, "profile": "p", "walltime": 60.5}
-    assert event == m.JobSubmitted(3.0, "w0!1", members, {"type": "delay", "delay": 5.0})
+    assert event == m.JobSubmitted(3.0, "w0!1", members, {"type": "delay", "delay": 5.0, "bb": 7, "user": "x"})
 
 
 @pytest.mark.parametrize("walltime", [None, -1.0])

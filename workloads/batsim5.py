@@ -1,0 +1,110 @@
+"""A workload in Batsim 5's words: new names of profile types, and user fields where Batsim 5 passes them on.
+
+Batsim 5 ends on profile types that it does not know, and drops further fields of jobs and profiles without a word: a
+job's ``extra_data``, a text, is all that reaches the scheduler. There the further fields of the job and of its profile
+(``bb``, ``user``, ``operations`` ...) go, as a JSON object; the service reads them as if they stood in both.
+
+Profiles mean the same: ``parallel_homogeneous_total``, whose traffic Batsim 5 shares out by another rule, becomes a
+``ParallelTaskHomogeneousProfile`` with each node's share for the number of nodes of its job.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from workloads.errors import WorkloadError
+from workloads.workload import Profile, Workload, WorkloadJob
+
+EXTRA_DATA = "extra_data"
+"""The field of a job that Batsim 5 passes on."""
+
+_KINDS: dict[str, tuple[str, frozenset[str]]] = {
+    "delay": ("DelayProfile", frozenset({"delay"})),
+    "parallel": ("ParallelTaskProfile", frozenset({"cpu", "com"})),
+    "parallel_homogeneous": ("ParallelTaskHomogeneousProfile", frozenset({"cpu", "com"})),
+    "parallel_homogeneous_total": ("ParallelTaskHomogeneousProfile", frozenset({"cpu", "com"})),
+    "composed": ("SequentialCompositionProfile", frozenset({"seq", "repeat"})),
+    "parallel_homogeneous_pfs": (
+        "ParallelTaskOnStorageHomogeneousProfile", frozenset({"storage", "bytes_to_read", "bytes_to_write"})
+    ),
+    "data_staging": ("ParallelTaskDataStagingBetweenStoragesProfile", frozenset({"nb_bytes", "from", "to"})),
+    "smpi": ("TraceReplayProfile", frozenset({"filename", "trace_type"})),
+    "usage_trace": ("TraceReplayProfile", frozenset({"filename", "trace_type"})),
+}  # fmt: skip
+_TRACES = {"smpi": "SMPI", "usage_trace": "FractionalComputation"}
+_TOTAL = "parallel_homogeneous_total"
+
+
+def to_batsim5(workload: Workload) -> Workload:
+    """Translate a workload of Batsim 4.
+
+    Raises
+    ------
+    WorkloadError
+        A profile is of a type that Batsim 5 does not have.
+    """
+    profiles: dict[str, Profile] = {}
+    jobs: list[WorkloadJob] = []
+    for job in workload.jobs:
+        given = workload.profiles[job.profile]
+        name = f"{job.profile}-of-{job.res}" if _needs_size(given, workload.profiles) else job.profile
+        _add(name, job.profile, job.res, workload.profiles, profiles)
+        extras = _further_fields(given) | job.extras
+        data = {EXTRA_DATA: json.dumps(extras, allow_nan=False)} if extras else {}
+        jobs.append(
+            WorkloadJob(id=job.id, subtime=job.subtime, res=job.res, profile=name, walltime=job.walltime, extras=data)
+        )
+    return replace(workload, jobs=tuple(jobs), profiles=profiles)
+
+
+def _needs_size(profile: Profile, profiles: dict[str, Profile]) -> bool:
+    """Whether a profile, or one that it consists of, describes amounts of all nodes together."""
+    pending = [profile]
+    seen: set[int] = set()
+    while pending:
+        one = pending.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if one["type"] == _TOTAL:
+            return True
+        pending.extend(profiles[name] for name in one.get("seq", ()) if one["type"] == "composed")
+    return False
+
+
+def _add(name: str, old: str, nodes: int, given: dict[str, Profile], made: dict[str, Profile]) -> None:
+    """Translate a profile and those that it consists of, each once."""
+    pending = [(name, old)]
+    while pending:
+        name, old = pending.pop()
+        if name in made:
+            continue
+        profile = given[old]
+        made[name] = _translated(old, profile, nodes)
+        if profile["type"] == "composed":
+            parts = [(f"{one}-of-{nodes}" if _needs_size(given[one], given) else one, one) for one in profile["seq"]]
+            made[name]["seq"] = [part for part, _ in parts]
+            pending.extend(parts)
+
+
+def _translated(name: str, profile: Profile, nodes: int) -> Profile:
+    kind = profile["type"]
+    if kind not in _KINDS:
+        known = ", ".join(_KINDS)
+        raise WorkloadError(f"Batsim 5 has nothing for the profile {name!r} of type {kind!r}; it has {known}")
+    new, fields = _KINDS[kind]
+    members: dict[str, Any] = {key: value for key, value in profile.items() if key in fields or key == "ret"}
+    if kind == _TOTAL:
+        members |= {key: profile[key] / max(nodes, 1) for key in ("cpu", "com")}
+    if kind == "parallel_homogeneous_pfs":
+        members["storage"] = profile.get("storage", profile.get("host", "pfs"))
+    if kind in _TRACES:
+        members |= {"filename": profile["trace"], "trace_type": _TRACES[kind]}
+    return {"type": new} | members
+
+
+def _further_fields(profile: Profile) -> dict[str, Any]:
+    own = _KINDS.get(profile["type"], ("", frozenset[str]()))[1] | {"type", "ret", "host", "trace"}
+    return {key: value for key, value in profile.items() if key not in own}
