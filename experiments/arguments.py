@@ -33,7 +33,7 @@ def add_common(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--dask", metavar="ADDRESS", help="run on the Dask cluster whose scheduler is there")
     parser.add_argument(
-        "--dask-jobqueue", metavar="KIND", help="ask a batch system (slurm, pbs ...) for --workers Dask workers"
+        "--dask-jobqueue", metavar="KIND", help="request --workers Dask workers from a batch system (slurm, pbs ...)"
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help=f"folder of the results (under {RESULTS}/)")
     add_rerun(parser)

@@ -28,7 +28,7 @@ JOBQUEUES = {
     "moab": "MoabCluster",
     "htcondor": "HTCondorCluster",
 }
-"""Batch systems that dask-jobqueue can ask for workers, by their names on the command line."""
+"""Batch systems from which dask-jobqueue gets workers, by their names on the command line."""
 
 CONNECT_S = 20.0
 POLL_S = 0.5
@@ -80,7 +80,7 @@ class DaskPool:
 
     @classmethod
     def from_jobqueue(cls, kind: str, workers: int) -> DaskPool:
-        """Ask a batch system for workers (``slurm`` ...; resources come from Dask's own configuration file)."""
+        """Request workers from a batch system (``slurm`` ...; resources come from Dask's own configuration file)."""
         return cls(lambda: _jobqueue_client(kind, workers))
 
 

@@ -261,7 +261,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextlib.contextmanager
 def _noting_signals() -> Iterator[list[int]]:
-    """Only note signals that ask to stop: the making and removing of a container must not be interrupted."""
+    """Only note signals to stop: the making and removing of a container must not be interrupted."""
     signals: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:

@@ -328,7 +328,7 @@ class Requests:
 
     def _query_energy(self, _: QueryEnergy) -> None:
         if self._meter is None:
-            raise ValueError("asking for the consumed energy needs --energy")
+            raise ValueError("a request for the consumed energy needs --energy")
         joules = self._meter.total(self._kernel.clock)
         self._server.pending.append(EnergyAnswer(self._server.now, round(joules, 6)))
 

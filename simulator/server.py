@@ -212,4 +212,4 @@ class Server:
         }
         found = ", ".join(f"{count} {what}" for what, count in left.items() if count)
         if found:
-            raise SchedulerFault(f"the reply to SIMULATION_ENDS must ask for nothing; after it there are {found}")
+            raise SchedulerFault(f"the reply to SIMULATION_ENDS must hold no requests; after it there are {found}")

@@ -29,7 +29,7 @@ def tree_of(nodes: int, provisioned: float = 1.0) -> SimulationBegins:
     Parameters
     ----------
     provisioned
-        Bandwidth of the file system, as a share of what the nodes ask at the paper's rate.
+        Bandwidth of the file system, as a share of what the nodes request at the paper's rate.
     """
     pfs = math.ceil(provisioned * PAPER_RATE * nodes)
     pool = math.ceil(432e9 / 3888 * nodes)

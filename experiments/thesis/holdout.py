@@ -110,7 +110,7 @@ def prepare_holdout(holdout: Holdout, model: Model, work: Path) -> tuple[list[Wo
             write_batsim(part, target / f"{slug(name)}.json")
             specs.append(WorkloadSpec(source=str(target / f"{slug(name)}.json"), name=name))
     if not specs:
-        raise SpecError(f"--holdout {holdout.source}: no period has {LEAST_JOBS} jobs; ask for fewer with parts=N")
+        raise SpecError(f"--holdout {holdout.source}: no period has {LEAST_JOBS} jobs; make fewer with parts=N")
     return specs, platform
 
 

@@ -79,11 +79,11 @@ class Steering:
         """
         ended = self._applications.take_ended_phases()
         views = self._applications.views()
-        asking = tuple((view.id, view.iteration) for view in views if view.application.requests)
-        if not views or not (self._always or asking):
+        requests = tuple((view.id, view.iteration) for view in views if view.application.requests)
+        if not views or not (self._always or requests):
             return
         waiting = tuple(job.nodes for job in queue)
-        state = (idle, waiting, len(views), asking)
+        state = (idle, waiting, len(views), requests)
         if not ended and state == self._last:
             return
         self._last = state

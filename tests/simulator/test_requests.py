@@ -57,7 +57,7 @@ def fault(data: dict[str, Any], *requests: Request, **options: Any) -> str:
         (SetJobMetadata(0.0, "w0!9", "x"), "SET_JOB_METADATA: it does not exist"),
         (SetJobMetadata(0.0, "w0!1", 'a"b'), "must not contain a double quote"),
         (ToJobMsg(0.0, "w0!9", "x"), "TO_JOB_MSG: it does not exist"),
-        (QueryEnergy(0.0), "QUERY: asking for the consumed energy needs --energy"),
+        (QueryEnergy(0.0), "QUERY: a request for the consumed energy needs --energy"),
         (SetResourceState(0.0, (0,), 1), "SET_RESOURCE_STATE: changing power states needs --energy"),
         (ChangeJobState(0.0, "w0!1", JobState.REJECTED), "Batsim 4.2.1 can only change SUBMITTED to RUNNING"),
         (ChangeJobState(0.0, "w0!1", JobState.COMPLETED_FAILED), "'job_state' must be one of"),
