@@ -106,7 +106,7 @@ class Door:
         if self._socket not in ready:
             return None
         frames = self._socket.recv_multipart(copy=False)
-        connection = int(frames[0].get(zmq.SRCFD))
+        connection = _connection_of(frames[0])
         self._silent.discard(connection)
         self._speaking.add(connection)
         fault = self._fault(frames)
@@ -160,6 +160,14 @@ class Door:
         if len(frames) > 3:
             return f"expected a message of one frame, got {len(frames) - 2} frames"
         return ""
+
+
+def _connection_of(frame: zmq.Frame) -> int:
+    """Number of the connection that a frame came through; -1 where ZeroMQ's first protocol does not state it."""
+    try:
+        return int(frame.get(zmq.SRCFD))
+    except zmq.ZMQError:
+        return -1
 
 
 def _bind(socket: zmq.Socket[bytes], endpoint: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import socket
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -323,6 +324,19 @@ def test_a_stranger_with_a_huge_message_changes_nothing(services: Any) -> None:
         for message in CONVERSATION[1:]:
             service.exchange(batsim4.encode_message(message))
         assert service.wait() == len(CONVERSATION)
+
+
+@pytest.mark.parametrize("plain", [b"GET / HTTP/1.1\r\n\r\n", b"\x01\x00\x01\x00", b"\x01\x00\x06\x00stray"])
+def test_bytes_that_are_no_message_change_nothing(services: Any, plain: bytes) -> None:
+    """Plain connections; the last two speak ZeroMQ's first protocol, whose messages state no connection."""
+    service = services(Scripted())
+    host, _, port = service.endpoint.removeprefix("tcp://").rpartition(":")
+    for message in CONVERSATION:
+        with socket.create_connection((host, int(port)), 5) as other:
+            other.sendall(plain)
+            time.sleep(0.02)
+        service.exchange(batsim4.encode_message(message))
+    assert service.wait() == len(CONVERSATION)
 
 
 def test_a_simulator_that_vanishes_is_noticed_at_once(services: Any) -> None:
