@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from experiments import sessions
+from experiments.docker_engine import DEFAULT_IMAGE
 from experiments.errors import SpecError
 from experiments.grid import refuse_too_many
 from experiments.spec import (
@@ -129,7 +130,7 @@ CAMPAIGN_KEYS: dict[str, Key] = {
     ),
     "seeds": _list_of(_whole(), "seeds of everything random; each is a run of its own", "[0]"),
     "engine": _one_of(Engine, "what plays the machine", "fluid"),
-    "image": _text("image whose Batsim the engine docker runs", "Batsim's official one"),
+    "image": _text("image whose Batsim (4.1 or newer) the engine docker runs", DEFAULT_IMAGE),
     "transport": _one_of(Transport, "function calls in one process, or ZeroMQ between two", "direct"),
     "player": _one_of(Player, "operations of jobs as calls, or as messages for each sub-job", "direct"),
     "thesis_literal": _flag("whether all policies follow the published experiment to the letter"),

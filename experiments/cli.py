@@ -330,6 +330,7 @@ def verify_parser() -> argparse.ArgumentParser:
 
 def run_parser() -> argparse.ArgumentParser:
     """Arguments of ``run``."""
+    from experiments.docker_engine import DEFAULT_IMAGE
     from experiments.machines import AUTO
     from experiments.policies import FIVE
     from experiments.sessions import SETTINGS
@@ -392,7 +393,12 @@ def run_parser() -> argparse.ArgumentParser:
     add("-o", dest="options", action="append", default=[], metavar="P.KEY=VALUE", help="option of policy P")
     add("--thesis-literal", action="store_true", help="the published experiment's rules, where ours are better")
     add("--engine", choices=[e.value for e in Engine], default="fluid", help="what plays the machine (%(default)s)")
-    add("--image", default="", metavar="NAME", help="image whose Batsim --engine docker runs (Batsim's official one)")
+    add(
+        "--image",
+        default="",
+        metavar="NAME",
+        help=f"image whose Batsim (4.1 or newer) --engine docker runs ({DEFAULT_IMAGE})",
+    )
     add(
         "--silence",
         type=_seconds,

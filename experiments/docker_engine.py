@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import importlib.metadata
 import os
+import re
 import signal
 import sys
 import threading
@@ -27,8 +28,23 @@ if TYPE_CHECKING:
     from docker.client import DockerClient
     from docker.models.containers import Container
 
-DEFAULT_IMAGE = "oarteam/batsim:4.0.0"
-"""The official image; its entry point is Batsim."""
+DEFAULT_IMAGE = "localhost/batsim:4"
+"""An image of the user's own: no published tag is known to hold a Batsim that our platforms need."""
+
+OLDEST, BEYOND = (4, 1), (6, 0)
+"""Versions of Batsim that are taken: from the first on, below the second."""
+
+MEMORY, PROCESSES = "8g", 512
+"""The most that a container may have."""
+
+_CONFINED: Mapping[str, Any] = {
+    "cap_drop": ["ALL"],
+    "security_opt": ["no-new-privileges"],
+    "mem_limit": MEMORY,
+    "pids_limit": PROCESSES,
+    "read_only": True,
+    "tmpfs": {"/tmp": ""},
+}
 
 LABEL = "org.spillway.run"
 """Label of every container started here: ``docker ps --filter label=org.spillway.run`` finds them."""
@@ -36,6 +52,7 @@ LABEL = "org.spillway.run"
 PROGRAM = "batsim"
 POLL_S = 0.2
 LAST_OUTPUT_S = 10.0
+VERSION_S = 60.0
 INPUT_OPTIONS = ("-p", "--platform", "-w", "--workload", "--events", "--sched-cfg-file")
 OUTPUT_OPTIONS = ("-e", "--export")
 
@@ -66,8 +83,43 @@ def command(image: str = "") -> tuple[str, ...]:
     """
     name = image or DEFAULT_IMAGE
     with _engine() as client:
-        _have_image(client, name)
+        check_version(name, _version(client, name, _have_image(client, name)))
     return (sys.executable, "-m", "experiments.docker_engine", name)
+
+
+def check_version(image: str, text: str) -> None:
+    """Refuse a Batsim that our platforms and codecs do not fit, from what ``batsim --version`` prints.
+
+    Raises
+    ------
+    SpecError
+        The text is no version, or one out of range.
+    """
+    found = re.match(r"v?(\d+)\.(\d+)", text.strip())
+    if found is None or not OLDEST <= (int(found[1]), int(found[2])) < BEYOND:
+        raise SpecError(
+            f"image {image!r}: expected a Batsim from {OLDEST[0]}.{OLDEST[1]} on, below {BEYOND[0]}; its --version "
+            f"prints {text.strip()[:60]!r}; --image names another"
+        )
+
+
+def _version(client: DockerClient, image: str, entry: Sequence[str]) -> str:
+    """What the image's Batsim prints as its version, without network and within the limits of every container."""
+    from docker.errors import DockerException
+    from requests.exceptions import RequestException
+
+    command = [*(() if entry else (PROGRAM,)), "--version"]
+    try:
+        container = client.containers.create(image, command, network_mode="none", **_CONFINED)
+        try:
+            container.start()
+            container.wait(timeout=VERSION_S)
+            printed: bytes = container.logs()
+        finally:
+            container.remove(v=True, force=True)
+    except (DockerException, RequestException) as error:
+        raise SpecError(f"image {image!r}: 'batsim --version' failed in it ({_one_line(error)})") from None
+    return printed.decode(errors="replace")
 
 
 def mount(arguments: Sequence[str]) -> Mounted:
@@ -200,8 +252,7 @@ def _container(client: DockerClient, image: str, entry: Sequence[str], mounted: 
             network_mode="host",
             user=f"{os.getuid()}:{os.getgid()}",
             volumes={host: dict(place) for host, place in mounted.volumes.items()},
-            cap_drop=["ALL"],
-            security_opt=["no-new-privileges"],
+            **_CONFINED,
             init=True,  # an abort kills a process only where it is not its namespace's first
         )
     finally:

@@ -151,7 +151,7 @@ class Campaign(Struct, frozen=True):
     engine, transport, player
         What plays the machine, and how it talks to the scheduler.
     image
-        Image of Batsim for the engine ``docker``; "": the official one.
+        Image of Batsim for the engine ``docker``; "": :data:`experiments.docker_engine.DEFAULT_IMAGE`.
     tau_s
         Bound of the bounded slowdown in seconds, > 0.
     plots

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from experiments.docker_engine import DEFAULT_IMAGE
+from experiments.docker_engine import DEFAULT_IMAGE, check_version
+from experiments.errors import SpecError
 
 COMPOSE_FILE = Path(__file__).parents[2] / "docker" / "docker-compose.yml"
 
@@ -33,9 +34,24 @@ def test_privileges(services: dict[str, Any]) -> None:
         assert service["security_opt"] == ["no-new-privileges:true"], name
         assert "ports" not in service, name
         assert service["user"] == "${SPILLWAY_USER:-10001:10001}", name
+        assert service["read_only"] is True, name
+        assert (service["mem_limit"], service["pids_limit"]) == ("${MEMORY:-4g}", 256), name
         assert service["volumes"] == ["${INPUTS:-inputs}:/inputs:ro", "${OUTPUTS:-outputs}:/outputs"], name
 
 
-def test_official_image(services: dict[str, Any]) -> None:
+def test_image_of_batsim(services: dict[str, Any]) -> None:
     """Compose and the driver take the same Batsim."""
     assert services["batsim"]["image"] == f"${{BATSIM_IMAGE:-{DEFAULT_IMAGE}}}"
+
+
+@pytest.mark.parametrize("text", ["v4.1.0", "4.2.1\n", "5.0.0"])
+def test_versions_taken(text: str) -> None:
+    """From 4.1 on, and the pre-releases of 5."""
+    check_version("x", text)
+
+
+@pytest.mark.parametrize("text", ["4.0.0", "v3.1.0", "6.0", "", "sh: batsim: not found"])
+def test_versions_refused(text: str) -> None:
+    """Older ones, unknown ones, and what is no Batsim."""
+    with pytest.raises(SpecError, match=r"image 'x': expected a Batsim from 4\.1 on, below 6"):
+        check_version("x", text)

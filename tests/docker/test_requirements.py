@@ -13,8 +13,8 @@ DIRECT = ("msgspec", "numba", "numpy", "pyzmq", "rich", "z3-solver")
 
 def pins(path: Path) -> dict[str, str]:
     """Versions by package name in a file of requirements."""
-    lines = (line.strip() for line in path.read_text(encoding="utf-8").splitlines())
-    return dict(line.lower().split("==") for line in lines if line and not line.startswith("#"))
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return dict(line.lower().removesuffix(" \\").split("==") for line in lines if line and line[0] not in "# ")
 
 
 def closure(names: tuple[str, ...]) -> set[str]:
@@ -40,3 +40,10 @@ def test_pins_are_those_of_the_lock_file() -> None:
 def test_pins_are_closed() -> None:
     """Nothing is left to be resolved when the image is built, and nothing is there that is not needed."""
     assert set(pins(ROOT / "docker" / "requirements.txt")) == closure(DIRECT)
+
+
+def test_every_package_of_the_image_has_checksums() -> None:
+    """Two wheels or one that serves both architectures: pip refuses a list in which a single one is missing."""
+    text = (ROOT / "docker" / "requirements.txt").read_text(encoding="utf-8")
+    pinned = re.findall(r"^\S+==\S+((?: \\\n    --hash=sha256:[0-9a-f]{64})+)$", text, re.MULTILINE)
+    assert len(pinned) == len(pins(ROOT / "docker" / "requirements.txt"))
