@@ -12,6 +12,9 @@ little after now fall together with now (from 2e13 s on even ``now + 1e-3 == now
 LONGEST_NAME = 255
 """Characters of the longest name of a job, a profile, a workload or a host."""
 
+MOST_LEVELS = 64
+"""Bandwidth levels between a host and the file system."""
+
 DEEPEST_PROFILE = 50
 """Most levels of composed profiles; their progress must fit into a JSON text that every reader takes."""
 

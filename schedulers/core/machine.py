@@ -34,6 +34,7 @@ import numpy as np
 import numpy.typing as npt
 
 from schedulers.errors import OptionError, RemoteProtocolError, shown
+from schedulers.limits import MOST_LEVELS
 from schedulers.wire.messages import ResourceInfo, SimulationBegins
 
 
@@ -272,7 +273,11 @@ class _Paths:
         found = np.full(len(infos), -1, np.int32)
         for row, info in enumerate(infos if self._scheduled else ()):
             path: tuple[str, ...] = ()
-            for part in filter(None, (self._all or _path_of(info)).split("/")):
+            parts = list(filter(None, (self._all or _path_of(info)).split("/")))
+            if len(parts) > MOST_LEVELS:
+                what = f"host {shown(info.name)}: its way to the file system has {len(parts)} levels"
+                raise RemoteProtocolError(f"{what}, more than {MOST_LEVELS}", "$.events[0].data")
+            for part in parts:
                 name, _, value = part.partition("=")
                 path += (name,)
                 if path not in self._index:
@@ -366,8 +371,12 @@ def _common(first: tuple[str, ...], second: tuple[str, ...]) -> int:
 
 
 def _natural(parts: tuple[str, ...]) -> tuple[tuple[tuple[int, int, str], ...], ...]:
-    """Sort key that compares digits as numbers (``node_9`` before ``node_10``)."""
-    return tuple(
-        tuple((0, int(piece), "") if piece.isdigit() else (1, 0, piece) for piece in re.findall(r"\d+|\D+", part))
-        for part in parts
-    )
+    """Sort key that compares digits as numbers (``node_9`` before ``node_10``), however many there are."""
+    return tuple(tuple(_piece(piece) for piece in re.findall(r"[0-9]+|[^0-9]+", part)) for part in parts)
+
+
+def _piece(text: str) -> tuple[int, int, str]:
+    if not (text.isascii() and text.isdecimal()):
+        return 1, 0, text
+    digits = text.lstrip("0")
+    return 0, len(digits), digits

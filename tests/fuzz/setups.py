@@ -59,9 +59,8 @@ def draw(rng: Random, policy: str, model: str, *, outages: bool = True) -> Setup
         cadence=rng.choice((None, None, *Cadence)),
         seed=rng.randrange(1 << 30),
     )
-    return Setup(
-        spec, _world(rng, model, needs.file_system, dynamic, outages), direct, not direct and rng.random() < 0.5
-    )
+    coded = not direct and rng.random() < 0.5
+    return Setup(spec, world(rng, model, dynamic=dynamic, outages=outages, jobs=rng.randint(1, 24)), direct, coded)
 
 
 def _settings(rng: Random) -> dict[str, Any]:
@@ -89,7 +88,9 @@ def _options(
 # --------------------------------------------------------------------------- worlds
 
 
-def _world(rng: Random, model: str, file_system: FileSystem, dynamic: bool, outages: bool) -> World:
+def world(rng: Random, model: str, *, dynamic: bool, outages: bool, jobs: int) -> World:
+    """Draw a machine, jobs with something to play for a model, and outages."""
+    file_system = MODELS[model].needs.file_system
     nodes, buffers = rng.randint(2, 8), rng.choice((0, 1, 2, 3))
     rates = rng.random() < 0.7
     compute = tuple(
@@ -104,14 +105,15 @@ def _world(rng: Random, model: str, file_system: FileSystem, dynamic: bool, outa
     if file_system is not FileSystem.NO or rng.random() < 0.3:
         names.append(("pfs", {}))
     storage = tuple(ResourceInfo(nodes + rank, name, properties=found) for rank, (name, found) in enumerate(names))
-    count = rng.randint(1, 24)
-    times = sorted(rng.choice((0.0, rng.uniform(0, 60), float(rng.randint(0, 60)))) for _ in range(count))
+    last = max(60, 6 * jobs)
+    times = sorted(rng.choice((0.0, rng.uniform(0, last), float(rng.randint(0, last)))) for _ in range(min(jobs, 24)))
+    times += sorted(rng.uniform(0, last) for _ in range(jobs - len(times)))
     profiles: dict[str, JsonObject] = {}
-    jobs = [_job(rng, model, number, at, nodes, profiles) for number, at in enumerate(times)]
+    made = [_job(rng, model, number, at, nodes, profiles) for number, at in enumerate(sorted(times))]
     return World(
         compute,
         storage,
-        tuple(jobs),
+        tuple(made),
         profiles,
         _outages(rng, nodes + len(storage)) if outages and rng.random() < 0.6 else (),
         dynamic,

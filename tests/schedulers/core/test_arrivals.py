@@ -213,13 +213,25 @@ def test_microseconds_are_named_as_a_cause() -> None:
         SimulationBegins(0.0, (ResourceInfo(0, "a"),), (ResourceInfo(0, "s"),)),
         SimulationBegins(0.0, (ResourceInfo(-1, "a"),), ()),
         SimulationBegins(0.0, (ResourceInfo(0, "n" * (LONGEST_NAME + 1)),), ()),
+        SimulationBegins(0.0, (ResourceInfo(0, "a", properties={"io_path": "p=1/" * 100_000}),), ()),
+        SimulationBegins(0.0, (ResourceInfo(0, "a", properties={"io_path": "p=" + "9" * 5000}),), ()),
+        SimulationBegins(0.0, (ResourceInfo(0, "a", properties={"io_levels": "p=1:" + "9" * 5000}),), ()),
     ],
-    ids=["no node", "id twice", "id of a node and a storage", "negative id", "long name"],
+    ids=["no node", "id twice", "id of a node and a storage", "negative id", "long name", "levels", "digits", "range"],
 )
 def test_machines_that_cannot_be(event: SimulationBegins) -> None:
     """Refused before anything is made of them."""
     session = Session(POLICIES["fcfs"].build({}), rigid())
     assert refused(session, 0.0, event).path.startswith("$.events[0].data")
+
+
+@pytest.mark.parametrize("place", ["\u00b2", "9" * 5000, "\u0663", "", "/", "a" * 10**5])
+def test_odd_places_are_sorted(place: str) -> None:
+    """Digits of other scripts, or more of them than Python reads as a number (both ended in a ValueError)."""
+    session = Session(POLICIES["fcfs"].build({}), rigid())
+    infos = [ResourceInfo(number, f"n\u00b2{number}", properties={"location": place}) for number in range(3)]
+    session.handle(Message(0.0, (SimulationBegins(0.0, tuple(infos), ()),)))
+    assert [node.resource_id for node in session.machine.nodes] == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
