@@ -29,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     while time.monotonic() < until_s and (not options.messages or tally.messages < options.messages):
         if options.conversations and number >= options.first + options.conversations:
             break
-        found = one(options.seed, number, tally, outages=not options.no_outages)
+        found = one(options.seed, number, tally, outages=not options.no_outages, check_every=options.check_every)
         if found:
             print(found, flush=True)
             if tally.findings >= options.stop_after:
@@ -39,10 +39,10 @@ def main(arguments: list[str] | None = None) -> int:
     return 1 if tally.findings else 0
 
 
-def one(seed: int, number: int, tally: Tally, *, outages: bool = True) -> str:
+def one(seed: int, number: int, tally: Tally, *, outages: bool = True, check_every: int = 1) -> str:
     """Play one conversation; the story of what was found, or nothing."""
     try:
-        played: Played = play(Random(f"{seed}/{number}"), number, outages=outages)
+        played: Played = play(Random(f"{seed}/{number}"), number, outages=outages, check_every=check_every)
     except Exception as error:
         tally.found(error)
         command = f"python -m tests.fuzz --seed {seed} --first {number} --conversations 1"
@@ -58,6 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="of all that is drawn (1)")
     parser.add_argument("--first", type=int, default=0, metavar="N", help="number of the first conversation (0)")
     parser.add_argument("--conversations", type=int, metavar="N", help="stop after so many conversations")
+    parser.add_argument("--check-every", type=int, default=1, metavar="N", help="compare books every N messages (1)")
     parser.add_argument("--stop-after", type=int, default=20, metavar="N", help="stop after so many findings (20)")
     parser.add_argument("--no-outages", action="store_true", help="all machines stay available")
     parser.add_argument("--socket", action="store_true", help="talk to service processes over ZeroMQ (10,000 messages)")

@@ -102,8 +102,11 @@ class Played:
     faults: list[tuple[str, str, int]] = field(default_factory=list)
 
 
-def play(rng: Random, number: int, *, faults: bool = True, outages: bool = True) -> Played:
-    """Play one conversation; whatever it raises is a finding."""
+def play(rng: Random, number: int, *, outages: bool = True, check_every: int = 1) -> Played:
+    """Play one conversation; whatever it raises is a finding.
+
+    Books are compared after every ``check_every``-th message; what the peer refuses is noticed after each.
+    """
     pair = PAIRS[number % len(PAIRS)]
     setup, session, kept = _assemble(rng, *pair, outages=outages)
     peer = Peer(setup.world, rng)
@@ -111,7 +114,7 @@ def play(rng: Random, number: int, *, faults: bool = True, outages: bool = True)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     message = peer.begin()
     while played.messages < MOST_MESSAGES:
-        name = _fault(rng) if faults else ""
+        name = _fault(rng)
         sent: Sent = FAULTS[name].make(rng, peer, message) if name else None
         reply = _exchange(session, setup, message if sent is None else sent)
         played.messages += 1
@@ -125,7 +128,8 @@ def play(rng: Random, number: int, *, faults: bool = True, outages: bool = True)
             raise AssertionError(f"a legal message was refused: {reply}") from reply
         if isinstance(reply, RemoteProtocolError) or session.finished:
             break
-        _check(session)
+        if played.messages % check_every == 0:
+            _check(session)
         peer.begun, peer.last_s = True, message.now if sent is None else peer.last_s
         try:
             peer.take(reply)

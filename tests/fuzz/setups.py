@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -51,24 +52,34 @@ def draw(rng: Random, policy: str, model: str, *, outages: bool = True) -> Setup
     direct = needs.dynamic_jobs and rng.random() < 0.3
     spec = SessionSpec(
         policy,
-        _options(rng, describe(POLICIES[policy].cls), 0.12, preset=POLICIES[policy].preset),
+        _options(rng, _infos(POLICIES[policy].cls), 0.12, preset=POLICIES[policy].preset),
         model,
-        _options(rng, describe(MODELS[model]), 0.3),
+        _options(rng, _infos(MODELS[model]), 0.3),
         _settings(rng),
         literal=rng.random() < 0.1,
         cadence=rng.choice((None, None, *Cadence)),
         seed=rng.randrange(1 << 30),
     )
     coded = not direct and rng.random() < 0.5
-    return Setup(spec, world(rng, model, dynamic=dynamic, outages=outages, jobs=rng.randint(1, 24)), direct, coded)
+    return Setup(
+        spec,
+        world(rng, model, dynamic=dynamic, outages=outages, jobs=rng.choice((rng.randint(1, 12), rng.randint(12, 80)))),
+        direct,
+        coded,
+    )
 
 
 def _settings(rng: Random) -> dict[str, Any]:
-    return _options(rng, describe(Settings), 0.25)
+    return _options(rng, _infos(Settings), 0.25)
+
+
+@cache
+def _infos(cls: type) -> tuple[OptionInfo, ...]:
+    return tuple(describe(cls))
 
 
 def _options(
-    rng: Random, infos: list[OptionInfo], chance: float, preset: Mapping[str, Any] | None = None
+    rng: Random, infos: tuple[OptionInfo, ...], chance: float, preset: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Values of choices and switches, drawn; searches cut short."""
     drawn: dict[str, Any] = {}
