@@ -23,7 +23,6 @@ out where ``io_bytes`` is given: it then is unknown to the scheduler, which has 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -37,6 +36,7 @@ from schedulers.applications.performance import (
 )
 from schedulers.core.job import JobField
 from schedulers.errors import shown
+from schedulers.limits import LATEST_S, time_fault
 
 FIELD = "malleable"
 """Field of the profile (or of the job) that describes a malleable application."""
@@ -68,6 +68,8 @@ FIELDS = (
 )  # fmt: skip
 """What the description of a malleable application may hold."""
 
+_LARGEST = 1e300
+_MOST = 2**53
 _KNOWN = frozenset(field.name for field in FIELDS)
 _PARAMETERS = {
     "work": "work_s",
@@ -187,7 +189,7 @@ def read_application(description: Mapping[str, Any], nodes: int) -> Application:
         model = _model(description.get("model"), minimum, maximum)
     except ValueError as error:
         raise ValueError(f"{FIELD}.model: {error}") from None
-    return Application(
+    application = Application(
         iterations,
         io_every,
         control_every,
@@ -197,6 +199,12 @@ def read_application(description: Mapping[str, Any], nodes: int) -> Application:
         _variation(description.get("variation")),
         _requests(description.get("requests", ()), iterations, control_every, minimum, maximum),
     )
+    longest_s = iterations * float(model.iterations_s.max()) * max(application.variation)
+    if time_fault(longest_s) is not None or time_fault(application.overhead_s) is not None:
+        raise ValueError(
+            f"{FIELD}: its iterations take up to {longest_s:.3g} s, more than {LATEST_S:.0f} s (272 years)"
+        )
+    return application
 
 
 def _model(model: Any, minimum: int, maximum: int) -> PerformanceModel:
@@ -208,6 +216,8 @@ def _model(model: Any, minimum: int, maximum: int) -> PerformanceModel:
             raise ValueError(f"unknown parameter {shown(sorted(unknown)[0])}; known are {', '.join(_PARAMETERS)}")
         values = {_PARAMETERS[key]: _number(model, key, 0.0) for key in model}
         return from_parameters(Parameters(**({"work_s": 0.0} | values)), minimum, maximum)
+    if not isinstance(model["nodes"], list | tuple):
+        raise ValueError(f"nodes must be a list of numbers, got {shown(model['nodes'])}")
     columns = [model.get(name, [0.0] * len(model["nodes"])) for name in _COLUMNS]
     for name, column in zip(_COLUMNS, columns, strict=True):
         numbers = isinstance(column, list | tuple) and all(_is_number(value) for value in column)
@@ -254,7 +264,7 @@ def _variation(values: Any) -> tuple[float, ...]:
 
 def _whole(description: Mapping[str, Any], key: str, least: int, default: int | None = None) -> int:
     value = description.get(key, default)
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= _MOST:
         raise ValueError(f"{FIELD}.{key} must be a whole number of at least {least}, got {value!r}")
     return value
 
@@ -267,4 +277,4 @@ def _number(description: Mapping[str, Any], key: str, default: float) -> float:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST

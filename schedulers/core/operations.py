@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 from schedulers.core.job import JobField
 from schedulers.errors import RemoteProtocolError, shown
+from schedulers.limits import LATEST_S
 
 PERIODS_FIELD = "periods"
 OPERATIONS_FIELD = "operations"
@@ -125,8 +126,8 @@ def _periodic(periods: Any) -> Operations:
     if not isinstance(periods, Mapping):
         raise _fault(PERIODS_FIELD, f"expected an object with count, compute_s and io_bytes, got {shown(periods)}")
     count = periods.get("count")
-    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-        raise _fault(f"{PERIODS_FIELD}.count", f"expected a whole number of at least 1, got {shown(count)}")
+    if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= _MOST:
+        raise _fault(f"{PERIODS_FIELD}.count", f"expected a whole number from 1 to 2^53, got {shown(count)}")
     _known(periods, ("count", "compute_s", "io_bytes"), PERIODS_FIELD)
     pair = (
         Operation(_size(periods, "compute_s", PERIODS_FIELD)),
@@ -161,10 +162,15 @@ def _known(item: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:
             raise _fault(f"{where}.{name}", f"unknown field; known: {', '.join(names)}")
 
 
+_MOST = 2**53
+_LARGEST = {"compute_s": LATEST_S, "io_bytes": 1e24}
+"""Largest values: a time, and bytes of a whole job."""
+
+
 def _size(item: Mapping[str, Any], name: str, where: str) -> float:
     value = item.get(name, 0.0)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-        raise _fault(f"{where}.{name}", f"expected a number of at least 0, got {value!r}")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _LARGEST[name]:
+        raise _fault(f"{where}.{name}", f"expected a number from 0 to {_LARGEST[name]:.10g}, got {value!r}")
     return float(value)
 
 

@@ -7,12 +7,11 @@ Herbein et al., HPDC 2016 (DOI 10.1145/2907294.2907316), section 3.1: burst buff
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 from schedulers.core.execution import Demand
-from schedulers.core.job import Job, JobField
+from schedulers.core.job import LARGEST_SIZE, Job, JobField
 from schedulers.core.machine import Machine
 from schedulers.errors import RemoteProtocolError, shown
 from schedulers.jobmodels.base import FileSystem, Granted, JobModel, Needs, Program, Submitted
@@ -68,9 +67,9 @@ class DeclaredStream:
 def stream_bytes(job: Job) -> float:
     """Bytes that each node of a job writes over its life."""
     value = job.extras.get(IO_BYTES_FIELD, 0)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LARGEST_SIZE:
         raise RemoteProtocolError(
-            f"job {shown(job.id)}: {IO_BYTES_FIELD!r} must be a number of bytes >= 0, got {value!r}",
+            f"job {shown(job.id)}: {IO_BYTES_FIELD!r} must be a number of bytes from 0 to 2^62, got {value!r}",
             f"$.job.{IO_BYTES_FIELD}",
         )
     return value

@@ -98,7 +98,7 @@ class UserHistory:
 
     def estimate_s(self, job: Job) -> float:
         """Mean of the user's last runtimes, at least one second."""
-        history = self._history.get(job.extras.get(self._field))
+        history = self._history.get(self._user(job))
         if not history:
             return job.walltime_s
         return min(max(math.fsum(history) / len(history), 1.0), job.walltime_s)
@@ -114,6 +114,11 @@ class UserHistory:
     def observe(self, job: Job, runtime_s: float) -> None:
         """Add a runtime to the user's history."""
         self._predicted.pop(job.id, None)
-        user = job.extras.get(self._field)
+        user = self._user(job)
         if user is not None:
             self._history.setdefault(user, deque(maxlen=self._last)).append(runtime_s)
+
+    def _user(self, job: Job) -> str | float | None:
+        """The user that a job names; a list or an object names none."""
+        user = job.extras.get(self._field)
+        return user if isinstance(user, str | int | float) else None
