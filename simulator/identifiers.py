@@ -58,10 +58,10 @@ def resolve_id(value: object, workload: str, where: str) -> tuple[str, str]:
         text = value
         if _STOPS.search(text):
             raise ValueError(
-                f"{where}: field 'id' must not contain any of ( , | }} ), which Batsim stumbles over: {value!r}"
+                f"{where}: field 'id' must not contain any of ( , | }} ), which Batsim stumbles over: {shown(value)}"
             )
     else:
-        raise ValueError(f"{where}: field 'id' must be a text or a whole number, got {value!r}")
+        raise ValueError(f"{where}: field 'id' must be a text or a whole number, got {shown(value)}")
     full = text if workload in text else f"{workload}!{text}"
     try:
         return split_id(full)

@@ -243,7 +243,7 @@ def _requests(entries: Any, iterations: int, control_every: int, minimum: int, m
         for key, low, high in (("iteration", 1, iterations - 1), ("nodes", minimum, maximum)):
             value = entry[key]
             if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-                raise ValueError(f"{where}.{key} must be a whole number from {low} to {high}, got {value!r}")
+                raise ValueError(f"{where}.{key} must be a whole number from {low} to {high}, got {shown(value)}")
         request = SizeRequest(entry["iteration"], entry["nodes"])
         if request.iteration % control_every:
             raise ValueError(f"{where}.iteration: {request.iteration} is no multiple of control_every, {control_every}")
@@ -265,14 +265,14 @@ def _variation(values: Any) -> tuple[float, ...]:
 def _whole(description: Mapping[str, Any], key: str, least: int, default: int | None = None) -> int:
     value = description.get(key, default)
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= _MOST:
-        raise ValueError(f"{FIELD}.{key} must be a whole number of at least {least}, got {value!r}")
+        raise ValueError(f"{FIELD}.{key} must be a whole number of at least {least}, got {shown(value)}")
     return value
 
 
 def _number(description: Mapping[str, Any], key: str, default: float) -> float:
     value = description.get(key, default)
     if not _is_number(value) or value < 0:
-        raise ValueError(f"{key} must be a number of at least 0, got {value!r}")
+        raise ValueError(f"{key} must be a number of at least 0, got {shown(value)}")
     return float(value)
 
 

@@ -170,7 +170,7 @@ _LARGEST = {"compute_s": LATEST_S, "io_bytes": 1e24}
 def _size(item: Mapping[str, Any], name: str, where: str) -> float:
     value = item.get(name, 0.0)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _LARGEST[name]:
-        raise _fault(f"{where}.{name}", f"expected a number from 0 to {_LARGEST[name]:.10g}, got {value!r}")
+        raise _fault(f"{where}.{name}", f"expected a number from 0 to {_LARGEST[name]:.10g}, got {shown(value)}")
     return float(value)
 
 

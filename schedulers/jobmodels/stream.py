@@ -69,7 +69,7 @@ def stream_bytes(job: Job) -> float:
     value = job.extras.get(IO_BYTES_FIELD, 0)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LARGEST_SIZE:
         raise RemoteProtocolError(
-            f"job {shown(job.id)}: {IO_BYTES_FIELD!r} must be a number of bytes from 0 to 2^62, got {value!r}",
+            f"job {shown(job.id)}: {IO_BYTES_FIELD!r} must be a number of bytes from 0 to 2^62, got {shown(value)}",
             f"$.job.{IO_BYTES_FIELD}",
         )
     return value

@@ -29,7 +29,7 @@ WORK = {"work": 40.0}
     ],
 )
 def test_applications(changes: dict[str, Any]) -> None:
-    """A number where a list is expected (TypeError before), integers beyond doubles (OverflowError), 1e15 iterations."""
+    """A number for a list (TypeError before), integers beyond doubles (OverflowError), 1e15 iterations."""
     with pytest.raises(ValueError, match=r"must be|take up to") as caught:
         read_application({"iterations": 5, "model": WORK} | changes, 4)
     assert len(str(caught.value)) < 300
