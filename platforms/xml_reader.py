@@ -102,7 +102,7 @@ class _Reader:
             raise PlatformError(message, self.source, error.lineno) from None
         except PlatformError as error:
             raise PlatformError(str(error), self.source, parser.CurrentLineNumber) from None
-        except (LookupError, ValueError) as error:  # expat asks Python for what it does not know itself
+        except (LookupError, ValueError) as error:  # expat looks up in Python what it does not know itself
             message = f"the encoding that the file declares is not read ({error}); write UTF-8"
             raise PlatformError(message, self.source, 1) from None
         try:

@@ -25,7 +25,7 @@ from schedulers.wire.messages import Message, SimulationBegins
 from schedulers.wire.refusal import refusal
 
 SLICE_MS = 500
-"""How long the service may be deaf to signals (ms), and how often it looks whether the simulator still runs."""
+"""How long the service may take to notice a signal (ms), and how often it looks whether the simulator still runs."""
 
 BUSY = "this service has another simulation; one service serves one"
 """Reason that those get who come after the peer."""
