@@ -21,7 +21,7 @@ from experiments import memory, offspring
 from experiments.errors import RunFailed, SpecError
 from experiments.played import PREFIX, Played
 from experiments.prepared import checked
-from experiments.sessions import model_of
+from experiments.sessions import needs_of
 from experiments.spec import Engine, RunSpec, Transport
 from experiments.stopwatch import TimedSession
 from schedulers import durable
@@ -126,7 +126,7 @@ def arguments(run: RunSpec, root: Path, folder: Path, endpoint: str) -> list[str
     options = ["-p", str(checked(root, run.platform).resolve()), "-w", str(checked(root, run.workload).resolve())]
     options += ["-s", endpoint, "-e", str((folder / PREFIX).resolve())]
     options += ["--disable-schedule-tracing", "--disable-machine-state-tracing"]
-    needs = model_of(run).needs
+    needs = needs_of(run)
     options += ["--enable-dynamic-jobs"] if needs.dynamic_jobs else []
     options += ["--enable-profile-reuse"] if needs.profile_reuse else []
     return options

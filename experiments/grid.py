@@ -17,6 +17,8 @@ from experiments.spec import Campaign, PolicySpec, Prepared, RunSpec
 from inputs.limits import RUNS, check_name
 
 DIGEST_CHARACTERS = 8
+LATER = (("on_outage", "continue"),)
+"""Settings that came later, at their defaults: they are left out of the digest, so that runs keep their folders."""
 
 
 def expand(
@@ -129,7 +131,7 @@ def digest(run: RunSpec) -> str:
         "workload": run.workload.sha256,
         "platform": run.platform.sha256,
         "policy": run.policy.policy,
-        "settings": run.settings,
+        "settings": {name: value for name, value in run.settings.items() if (name, value) not in LATER},
         "literal": run.policy.literal,
         "engine": run.engine.value,
         "model": run.model.name,

@@ -10,7 +10,7 @@ from pathlib import Path
 from experiments.errors import SpecError
 from experiments.played import PREFIX, Played
 from experiments.prepared import checked
-from experiments.sessions import model_of
+from experiments.sessions import needs_of
 from experiments.spec import DEFAULT_SILENCE_S, Engine, RunSpec
 from experiments.stopwatch import TimedSession
 from platforms.model import Platform
@@ -57,7 +57,7 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) ->
     begin = time.process_time()
     path = checked(root, run.platform)
     platform = load_platform(path)
-    needs = model_of(run).needs
+    needs = needs_of(run)
     with _ENGINES[run.engine](platform, path) as engine:
         simulation = Simulation(
             platform,

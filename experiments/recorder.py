@@ -39,6 +39,10 @@ before; of bandwidth the nodes for which it was held). Empty where a job held al
 REJECTION_COLUMNS = ("job_id", "workload_name", "time_s", "reason")
 
 
+OUTAGE_COLUMNS = ("job_id", "workload_name", "time_s", "what", "reason")
+"""Columns of ``outages.csv``, which is only there when an outage had consequences for a running job."""
+
+
 class Recorder(Observer):
     """Writes ``allocations.csv`` and ``rejections.csv`` while the session runs, and counts for the progress display.
 
@@ -63,6 +67,7 @@ class Recorder(Observer):
         self._folder = folder
         self._evicted: dict[str, list[Holding]] = {}
         self._lives: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._struck: list[tuple[str, ...]] = []
         self._machine: Machine
         self.submitted_jobs = 0
         self.ended_jobs = 0
@@ -101,8 +106,15 @@ class Recorder(Observer):
         """Keep when a waiting job held a burst buffer that it lost."""
         self._evicted.setdefault(job.id, []).append(holding)
 
+    def struck(self, job: Job, what: str, reason: str, now_s: float) -> None:
+        """Keep what an outage did to a running job."""
+        self._struck.append((job.name, job.workload, f"{now_s:.6f}", what, reason))
+
     def close(self) -> None:
         """Finish the files."""
+        if self._struck:
+            with open_table(self._folder / "outages.csv") as stream:
+                csv.writer(stream, lineterminator="\n").writerows((OUTAGE_COLUMNS, *self._struck))
         self._allocations.close()
         self._rejections.close()
         if self._lives:

@@ -12,7 +12,7 @@ from experiments.spec import ModelSpec, PolicySpec, RunSpec
 from schedulers.assembly import SessionSpec, Settings, check_combination
 from schedulers.core.session import Observer, Session
 from schedulers.jobmodels import name_of
-from schedulers.jobmodels.base import JobModel
+from schedulers.jobmodels.base import JobModel, Needs
 from schedulers.jobmodels.record import JobRecord
 from schedulers.options import OptionInfo, Value, describe, plain
 
@@ -58,6 +58,11 @@ def complete_model(policy: PolicySpec, model: ModelSpec) -> tuple[ModelSpec, dic
 def model_of(run: RunSpec) -> JobModel:
     """The job model of a run."""
     return session_spec(run.policy, run.model).make_model()
+
+
+def needs_of(run: RunSpec) -> Needs:
+    """What a run needs of the simulator."""
+    return session_spec(run.policy, run.model).needs()
 
 
 def typed(spec: PolicySpec) -> PolicySpec:

@@ -131,7 +131,7 @@ def spec_of(options: argparse.Namespace) -> SessionSpec:
 
 
 def _codec(options: argparse.Namespace) -> AnyBatsim:
-    return AnyBatsim(dynamic_jobs=spec_of(options).make_model().needs.dynamic_jobs)
+    return AnyBatsim(dynamic_jobs=spec_of(options).needs().dynamic_jobs)
 
 
 # --------------------------------------------------------------------------- arguments

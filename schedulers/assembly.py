@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from schedulers.applications.moldable import Moldable
@@ -17,11 +17,12 @@ from schedulers.controllers.interference import Conflict
 from schedulers.core.execution import Runtime
 from schedulers.core.job import Job
 from schedulers.core.machine import MachineDefaults
+from schedulers.core.outages import OnOutage
 from schedulers.core.session import Cadence, Observer, Session
 from schedulers.core.steering import Steering
 from schedulers.errors import OptionError
 from schedulers.jobmodels import MODELS, make_model, name_of, unplayable
-from schedulers.jobmodels.base import JobModel
+from schedulers.jobmodels.base import JobModel, Needs
 from schedulers.jobmodels.gates import IoControl, IoOrder, make_gate
 from schedulers.jobmodels.io_aware import IoAware
 from schedulers.jobmodels.malleable import Malleable
@@ -85,6 +86,10 @@ class Settings:
     io_node_depth: int = option(
         0, low=0, high=9, help="parts of a node's location that name its I/O node; 0: one I/O node for the machine"
     )
+    on_outage: OnOutage = option(
+        OnOutage.CONTINUE,
+        help="what happens to a running job that holds a node or a burst buffer that becomes unavailable",
+    )
 
 
 FORMER_SETTINGS: Mapping[str, str] = {
@@ -146,6 +151,11 @@ def check_combination(policy: Policy, settings: Settings, model: JobModel) -> No
         raise OptionError(
             f"policy {type(policy).__name__} starts every job on all nodes that it requests: it cannot be combined "
             "with --model malleable:moldable=true"
+        )
+    if settings.on_outage.shrinks and not isinstance(model, Malleable):
+        raise OptionError(
+            f"setting on_outage={settings.on_outage.value} and --model {name} cannot be combined: only applications of "
+            "--model malleable can go on with fewer nodes"
         )
     if isinstance(model, IoAware) and model.book_stages and settings.bandwidth != "aware":
         raise OptionError(
@@ -262,6 +272,7 @@ def assemble(
         fewest_nodes=_fewest_nodes(model),
         demand=model.demand() if settings.bandwidth == "aware" else None,
         lives=model.lives if type(model).lives is not JobModel.lives else None,
+        on_outage=settings.on_outage,
     )
 
 
@@ -305,6 +316,13 @@ class SessionSpec:
     def make_settings(self) -> Settings:
         """The settings; :class:`OptionError` for an unknown one or a wrong value."""
         return make_settings(self.settings, find_policy(self.policy).settings, literal=self.literal)
+
+    def needs(self) -> Needs:
+        """What the simulator must offer: what the model needs, and dynamic jobs where jobs are submitted anew."""
+        needs = self.make_model().needs
+        return (
+            replace(needs, dynamic_jobs=True, profile_reuse=True) if self.make_settings().on_outage.requeues else needs
+        )
 
     def session(
         self,

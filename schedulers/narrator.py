@@ -46,6 +46,10 @@ class Narrator(Observer):
         took_s = now_s - running.start_s
         self._write(f"t = {now_s:g} s: {running.job.id} ended after {took_s:g} s: {state.value}")
 
+    def struck(self, job: Job, what: str, reason: str, now_s: float) -> None:
+        """An outage had consequences for a running job."""
+        self._write(f"t = {now_s:g} s: {job.id} {what}: {reason}")
+
     def notes(self, now_s: float, notes: PassNotes) -> None:
         """Write why jobs wait, each reason once until it changes."""
         for job_id, note in notes.notes.items():

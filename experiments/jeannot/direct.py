@@ -14,10 +14,10 @@ import heapq
 import itertools
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
-from schedulers.core.execution import Ended, Step
+from schedulers.core.execution import NOTHING, Ended, Step
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.core.operations import Operation, Operations, operations_of
@@ -33,7 +33,6 @@ from schedulers.wire.messages import (
     Message,
     Notify,
     NotifyKind,
-    Request,
     SimulationBegins,
     SimulationEnds,
 )
@@ -160,9 +159,17 @@ class Direct:
         """Not needed by the experiment."""
         raise NotImplementedError("jobs are not moved here")
 
-    def settle(self, now_s: float) -> Sequence[Request]:
+    def settle(self, now_s: float) -> Step:
         """All requests have been returned already."""
-        return ()
+        return NOTHING
+
+    def outage(self, closed: Set[int], now_s: float) -> Step:
+        """Not needed by the experiment."""
+        raise NotImplementedError("machines do not fail here")
+
+    def give_up(self, job: Job, nodes: Set[int], now_s: float) -> Step | None:
+        """Jobs keep their size."""
+        return None
 
     def start(self, job: Job, allocation: Allocation, now_s: float) -> Step:
         """Begin a job's first operation."""

@@ -8,7 +8,7 @@ about energy.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from schedulers.errors import RemoteProtocolError, shown
 from schedulers.limits import LATEST_S, LONGEST_NAME, time_fault
@@ -51,6 +51,11 @@ class Arrivals:
         self._event_s = 0.0
         self._used = UsedIds()
         self._resources: frozenset[int] = frozenset()
+
+    @property
+    def resources(self) -> Set[int]:
+        """Ids of the machine's hosts."""
+        return self._resources
 
     def check_times(self, message: Message) -> None:
         """Refuse a message before the last one, and events before earlier ones or after their message."""

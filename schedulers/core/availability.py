@@ -1,61 +1,86 @@
-"""Nodes that machine events took away: blocked in the timeline from the moment nothing runs on them any more.
+"""Nodes and storage nodes that machine events took away, in a timeline: while they are out nothing of them is free.
 
-A job that runs on such a node goes on (Batsim's rule); the block starts where the job's booking ends and moves with it.
+A job that runs on such a node goes on (Batsim's rule). What it holds there is not booked while the node is out, as
+nothing is free there anyway; it is booked again when the node is back. So a job's end, early or late, changes nothing.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from schedulers.core.job import Allocation
+from schedulers.policykit.view import Holding
 from schedulers.timeline import Resource, Timeline
 
 
 class Availability:
-    """Keeps a timeline's blocks of unavailable nodes; ``timeline`` is the session's own."""
+    """Books in a timeline what is not out; ``timeline`` is the session's own.
+
+    Attributes
+    ----------
+    nodes, storages
+        Those that are out.
+    """
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
-        self._blocked_from: dict[int, float] = {}
+        self.nodes: set[int] = set()
+        self.storages: set[int] = set()
 
-    def blocked(self, time_s: float) -> set[int]:
-        """Nodes that are blocked at a time; at infinity those whose block begins at all."""
-        return {node for node, from_s in self._blocked_from.items() if from_s <= time_s and from_s < math.inf}
+    def reserve(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource = Resource.ALL) -> None:
+        """Book an allocation (:meth:`schedulers.timeline.Timeline.reserve`) but for what is out."""
+        for part, kinds in self._there(allocation, covering):
+            self._timeline.reserve(start_s, end_s, part, kinds)
 
-    def block(self, node: int, from_s: float) -> None:
-        """Take a node away from ``from_s`` on; taking it twice changes nothing."""
-        if node not in self._blocked_from:
-            self._blocked_from[node] = from_s
-            self._book(node, from_s, math.inf)
+    def release(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource = Resource.ALL) -> None:
+        """Give an allocation back (:meth:`schedulers.timeline.Timeline.release`) but for what is out."""
+        for part, kinds in self._there(allocation, covering):
+            self._timeline.release(start_s, end_s, part, kinds)
 
-    def unblock(self, node: int, now_s: float) -> None:
-        """Give a node back."""
-        from_s = self._blocked_from.pop(node, None)
-        if from_s is not None:
-            self._free(node, max(from_s, now_s), math.inf)
+    def close(self, nodes: Collection[int], storages: Collection[int]) -> None:
+        """Nodes and storage nodes are out from now on; taking one away twice changes nothing."""
+        self._timeline.close(nodes, storages)
+        self.nodes.update(nodes)
+        self.storages.update(storages)
 
-    def before_booking(self, nodes: Iterable[int], from_s: float, until_s: float) -> None:
-        """Make way for a running job that is booked on beyond ``from_s``: its blocks start at ``until_s``."""
-        for node in self._affected(nodes):
-            self._free(node, max(from_s, self._blocked_from[node]), until_s)
-            self._blocked_from[node] = until_s
+    def open(self, nodes: Collection[int], storages: Collection[int], held: Iterable[Holding], now_s: float) -> None:
+        """Nodes and storage nodes are back.
 
-    def after_release(self, nodes: Iterable[int], now_s: float) -> None:
-        """A job on these nodes ended: their blocks start now."""
-        for node in self._affected(nodes):
-            self._book(node, now_s, self._blocked_from[node])
-            self._blocked_from[node] = now_s
+        Parameters
+        ----------
+        held
+            All that is booked; what lies there is booked again.
+        """
+        back, filled = self.nodes.intersection(nodes), self.storages.intersection(storages)
+        self._timeline.reopen(back, filled)
+        self.nodes -= back
+        self.storages -= filled
+        for holding in held:
+            if holding.end_s > now_s:
+                for part, kinds in _parts_on(holding, back, filled):
+                    self._timeline.reserve(now_s, holding.end_s, part, kinds)
 
-    def _affected(self, nodes: Iterable[int]) -> list[int]:
-        return [node for node in nodes if node in self._blocked_from] if self._blocked_from else []
+    def _there(self, allocation: Allocation, covering: Resource) -> list[tuple[Allocation, Resource]]:
+        """The parts of an allocation that are not out, with the kinds that count of each."""
+        if self.nodes.isdisjoint(allocation.nodes) and self.storages.isdisjoint(allocation.storages):
+            return [(allocation, covering)]
+        nodes = tuple(node for node in allocation.nodes if node not in self.nodes)
+        storages = tuple(one for one in allocation.storages if one not in self.storages)
+        parts = (
+            (Allocation(nodes), Resource.NODES),
+            (Allocation((), storages, allocation.bb_bytes), Resource.BURST_BUFFERS),
+            (Allocation(allocation.nodes, io_rate=allocation.io_rate), Resource.BANDWIDTH),
+        )
+        return [(part, kind) for part, kind in parts if kind in covering]
 
-    def _book(self, node: int, start_s: float, end_s: float) -> None:
-        start_s = max(start_s, self._timeline.now_s)
-        if start_s < end_s:
-            self._timeline.reserve(start_s, end_s, Allocation((node,)), Resource.NODES)
 
-    def _free(self, node: int, start_s: float, end_s: float) -> None:
-        start_s = max(start_s, self._timeline.now_s)
-        if start_s < end_s:
-            self._timeline.release(start_s, end_s, Allocation((node,)), Resource.NODES)
+def _parts_on(holding: Holding, nodes: set[int], storages: set[int]) -> list[tuple[Allocation, Resource]]:
+    """What of a holding lies on these nodes and storage nodes."""
+    allocation = holding.allocation
+    found = []
+    if Resource.NODES in holding.covering and not nodes.isdisjoint(allocation.nodes):
+        found.append((Allocation(tuple(node for node in allocation.nodes if node in nodes)), Resource.NODES))
+    if Resource.BURST_BUFFERS in holding.covering and not storages.isdisjoint(allocation.storages):
+        there = tuple(one for one in allocation.storages if one in storages)
+        found.append((Allocation((), there, allocation.bb_bytes), Resource.BURST_BUFFERS))
+    return found

@@ -146,6 +146,7 @@ class Cluster:
         self._held: dict[str, Held] = {}
         self._held_nodes = 0
         self._unavailable: set[int] = set()
+        self._closed_storages: set[int] = set()
 
     # ------------------------------------------------------------------ questions
 
@@ -161,8 +162,11 @@ class Cluster:
 
     @property
     def free_storage(self) -> list[int]:
-        """Bytes free per storage node."""
-        return list(self._free_bytes)
+        """Bytes free per storage node; nothing where it is out."""
+        free = list(self._free_bytes)
+        for storage in self._closed_storages:
+            free[storage] = 0
+        return free
 
     @property
     def free_bandwidth(self) -> list[int]:
@@ -173,6 +177,17 @@ class Cluster:
     def unavailable(self) -> frozenset[int]:
         """Nodes that machine events took away."""
         return frozenset(self._unavailable)
+
+    @property
+    def closed_storages(self) -> frozenset[int]:
+        """Storage nodes that machine events took away."""
+        return frozenset(self._closed_storages)
+
+    def there(self, allocation: Allocation) -> Allocation:
+        """What of an allocation is not out; its storages need not stand for the nodes in turn."""
+        nodes = tuple(node for node in allocation.nodes if node not in self._unavailable)
+        storages = tuple(one for one in allocation.storages if one not in self._closed_storages)
+        return Allocation(nodes, storages, allocation.bb_bytes, allocation.io_rate)
 
     def held_by(self, job_id: str) -> Allocation | None:
         """What a job holds; ``None`` for nothing."""
@@ -289,13 +304,15 @@ class Cluster:
             )
         self._take(job_id, gained, Resource.ALL)
 
-    def mark_unavailable(self, nodes: Iterable[int]) -> None:
-        """Nodes are gone for new jobs; a job that runs on them goes on (Batsim's rule)."""
+    def close(self, nodes: Iterable[int], storages: Iterable[int] = ()) -> None:
+        """Nodes and storage nodes are gone for new jobs; a job that holds some of them goes on (Batsim's rule)."""
         self._unavailable.update(self._known(nodes))
+        self._closed_storages.update(storages)
 
-    def mark_available(self, nodes: Iterable[int]) -> None:
-        """Nodes are back."""
+    def open(self, nodes: Iterable[int], storages: Iterable[int] = ()) -> None:
+        """Nodes and storage nodes are back."""
         self._unavailable.difference_update(self._known(nodes))
+        self._closed_storages.difference_update(storages)
 
     def check(self) -> None:
         """Prove that holders, free bytes and bandwidths follow from what the jobs hold."""
@@ -362,6 +379,9 @@ class Cluster:
     def _buffer_reason(self, held: Held, allocation: Allocation) -> str | None:
         """Why a job that holds its burst buffer cannot be started on these storages."""
         size, storages = held.storage.bb_bytes, held.storage.storages
+        gone = sorted(self._closed_storages.intersection(storages))
+        if gone:
+            return f"the burst buffer that it holds is on storage {self._machine.storages[gone[0]].name}, which is out"
         if allocation.bb_bytes == size and sorted(allocation.storages) == sorted(storages):
             return None
         return (
@@ -374,6 +394,8 @@ class Cluster:
         for storage in storages:
             if not 0 <= storage < len(self._free_bytes):
                 return f"unknown storage index {storage}: the machine has {len(self._free_bytes)} storage nodes"
+            if storage in self._closed_storages:
+                return f"storage {self._machine.storages[storage].name} is unavailable"
             need[storage] = need.get(storage, 0) + bb_bytes
         for storage, size in need.items():
             if size > self._free_bytes[storage]:

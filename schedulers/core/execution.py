@@ -7,7 +7,7 @@ that have ended. Policies have no access to it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import NamedTuple, Protocol
 
 from schedulers.core.job import Allocation, Job
@@ -17,11 +17,15 @@ from schedulers.wire.messages import BatsimConfig, Event, JobState, Request
 
 
 class Ended(NamedTuple):
-    """A job (not one of its sub-jobs) is through and holds nothing any more."""
+    """A job (not one of its sub-jobs) is through and holds nothing any more.
+
+    ``reason`` says why the runtime ended it although nothing had requested that: what it needs next is out.
+    """
 
     job_id: str
     state: JobState
     return_code: int
+    reason: str = ""
 
 
 class Released(NamedTuple):
@@ -106,8 +110,19 @@ class Runtime(Protocol):
         """Digest an event that concerns running jobs or sub-jobs; ``None`` when it does not."""
         ...
 
-    def settle(self, now_s: float) -> Sequence[Request]:
-        """Requests that bring the simulator to what was decided; called once, at the end of each message."""
+    def settle(self, now_s: float) -> Step:
+        """What brings the simulator to what was decided; called at the end of each message."""
+        ...
+
+    def outage(self, closed: Set[int], now_s: float) -> Step:
+        """Nothing can be executed on these hosts (Batsim's ids) from now on; called whenever they change."""
+        ...
+
+    def give_up(self, job: Job, nodes: Set[int], now_s: float) -> Step | None:
+        """Let a running job go on without these nodes; ``None`` where it cannot.
+
+        It gives them back when the part that runs on them is through.
+        """
         ...
 
 

@@ -14,7 +14,7 @@ from schedulers.core.allocation import only, without
 from schedulers.core.availability import Availability
 from schedulers.core.job import Allocation
 from schedulers.policykit.view import Holding
-from schedulers.timeline import Resource, Timeline
+from schedulers.timeline import Resource
 
 SHORTEST_S = 1.0
 """Least time that extra nodes are booked for at once."""
@@ -33,19 +33,18 @@ class ExtraNodes:
 
     Parameters
     ----------
-    timeline, availability
-        The session's own.
+    availability
+        Books in the session's timeline.
     """
 
-    def __init__(self, timeline: Timeline, availability: Availability) -> None:
-        self._timeline = timeline
+    def __init__(self, availability: Availability) -> None:
         self._availability = availability
         self._parts: dict[str, list[_Part]] = {}
 
     def book(self, job_id: str, allocation: Allocation, now_s: float, until_s: float) -> None:
         """Book nodes over ``[now_s, until_s)``; each time they are not back in time they are booked on for as long."""
         extension_s = max(until_s - now_s, SHORTEST_S)
-        self._timeline.reserve(now_s, now_s + extension_s, allocation)
+        self._availability.reserve(now_s, now_s + extension_s, allocation)
         self._parts.setdefault(job_id, []).append(_Part(allocation, now_s, now_s + extension_s, extension_s))
 
     def nodes_of(self, job_id: str) -> set[int]:
@@ -81,12 +80,6 @@ class ExtraNodes:
                 continue
             self._parts[job_id] = [self._extended(part, now_s) for part in parts]
 
-    def booked_until(self) -> dict[int, float]:
-        """End of the booking of each extra node."""
-        return {
-            node: part.until_s for parts in self._parts.values() for part in parts for node in part.allocation.nodes
-        }
-
     def check(self, holdings: dict[str, Allocation]) -> None:
         """Prove that only running jobs have extra nodes, and only such as they hold."""
         for job_id in self._parts:
@@ -97,13 +90,11 @@ class ExtraNodes:
 
     def _release(self, allocation: Allocation, part: _Part, now_s: float) -> None:
         if allocation.nodes and part.until_s > now_s:
-            self._timeline.release(now_s, part.until_s, allocation)
-            self._availability.after_release(allocation.nodes, now_s)
+            self._availability.release(now_s, part.until_s, allocation)
 
     def _extended(self, part: _Part, now_s: float) -> _Part:
         if part.until_s > now_s:
             return part
         until_s = now_s + part.extension_s
-        self._availability.before_booking(part.allocation.nodes, now_s, until_s)
-        self._timeline.reserve(now_s, until_s, part.allocation)
+        self._availability.reserve(now_s, until_s, part.allocation)
         return _Part(part.allocation, part.start_s, until_s, part.extension_s)

@@ -6,7 +6,7 @@ faulty policy is found where it errs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from typing import Any, ClassVar
 
 from schedulers.core.cluster import Cluster
@@ -115,18 +115,21 @@ class WireGuard:
         self._registration_open = config.dynamic_jobs_enabled
         self._profiles: dict[str, set[str]] = {workload: set(names) for workload, names in profiles.items()}
         self._submitted: set[str] = set()
-        self._running: set[str] = set()
+        self._running: dict[str, tuple[int, ...]] = {}
         self._dying: set[str] = set()
+        self._closed: set[int] = set()
 
-    def submitted(self, job_id: str) -> None:
-        """A job entered Batsim's queue."""
+    def submitted(self, job_id: str, profile: str = "") -> None:
+        """A job entered Batsim's queue; its profile exists."""
         self._submitted.add(job_id)
+        if profile:
+            self._profiles.setdefault(job_id.partition("!")[0], set()).add(profile)
 
     def completed(self, job_id: str) -> bool:
         """Batsim reported a job's end and forgot it; ``False`` where it did not run."""
         if job_id not in self._running:
             return False
-        self._running.discard(job_id)
+        del self._running[job_id]
         return True
 
     def killed(self, job_id: str) -> bool:
@@ -135,6 +138,29 @@ class WireGuard:
             return False
         self._dying.discard(job_id)
         return True
+
+    @property
+    def closed(self) -> Set[int]:
+        """Hosts that are unavailable in Batsim: an execution there makes it abort."""
+        return self._closed
+
+    def close(self, hosts: Iterable[int]) -> set[int]:
+        """Hosts became unavailable; returns those that were not."""
+        fresh = set(hosts) - self._closed
+        self._closed |= fresh
+        return fresh
+
+    def open(self, hosts: Iterable[int]) -> set[int]:
+        """Hosts came back; returns those that can be used again.
+
+        Batsim 4 leaves a machine on which a job still runs in the state ``unavailable``, for good (until it comes back
+        once more).
+        """
+        back = self._closed.intersection(hosts)
+        if back:
+            back.difference_update(*self._running.values())
+        self._closed -= back
+        return back
 
     @property
     def registration_open(self) -> bool:
@@ -157,8 +183,13 @@ class WireGuard:
             raise DecisionRefused(
                 job_id, "EXECUTE_JOB takes at most one of mapping, storage_mapping, additional_io_job"
             )
+        self._check_open(job_id, request.alloc)
         self._submitted.discard(job_id)
-        self._running.add(job_id)
+        self._running[job_id] = request.alloc
+
+    def _check_open(self, job_id: str, hosts: tuple[int, ...]) -> None:
+        if self._closed and not self._closed.isdisjoint(hosts):
+            raise DecisionRefused(job_id, f"EXECUTE_JOB on host {min(self._closed.intersection(hosts))}, which is out")
 
     def _reject(self, request: RejectJob) -> None:
         if request.job_id not in self._submitted:
@@ -213,7 +244,9 @@ class WireGuard:
 
     def _run_sub_jobs(self, request: RunSubJobs) -> None:
         self._need_registration("RunSubJobs", request.workload_name)
-        self._running.update(sub_id for sub_id, _, _ in request.sub_jobs)
+        for sub_id, hosts, _ in request.sub_jobs:
+            self._check_open(sub_id, hosts)
+            self._running[sub_id] = hosts
 
     def _need_registration(self, what: str, name: str) -> None:
         if not self._registration_open:
@@ -237,7 +270,7 @@ class WireGuard:
         if request.job_id not in self._submitted or request.state is not JobState.RUNNING:
             raise DecisionRefused(request.job_id, "CHANGE_JOB_STATE only works from SUBMITTED to RUNNING in Batsim 4")
         self._submitted.discard(request.job_id)
-        self._running.add(request.job_id)
+        self._running[request.job_id] = ()
 
     def _resource_state(self, request: SetResourceState) -> None:
         if not request.resources:

@@ -86,7 +86,7 @@ class Ledger:
         self.held: dict[str, Holding] = {}
         self._estimator = estimator
         self._availability = Availability(timeline)
-        self.extra = ExtraNodes(timeline, self._availability)
+        self.extra = ExtraNodes(self._availability)
         self._bookings: dict[str, list[_Booking]] = {}
         self._ends: list[tuple[float, int, int, _Booking]] = []
         self._pushed = 0
@@ -98,7 +98,7 @@ class Ledger:
     def hold(self, job: Job, allocation: Allocation, now_s: float, until_s: float) -> None:
         """A waiting job is given its burst buffer, expected to be held until ``until_s``."""
         self.cluster.hold(job, allocation)
-        self.timeline.reserve(now_s, until_s, allocation, Resource.BURST_BUFFERS)
+        self._availability.reserve(now_s, until_s, allocation, Resource.BURST_BUFFERS)
         extension_s = max(until_s - now_s, OVERDUE_S)
         self._book([_Booking(job, Resource.BURST_BUFFERS, allocation, now_s, until_s, extension_s=extension_s)])
         self._refresh(job.id)
@@ -129,7 +129,7 @@ class Ledger:
                 self._move_end(early[0], until_s, now_s)
                 covering &= ~Resource.BURST_BUFFERS
             if covering:
-                self.timeline.reserve(now_s, until_s, allocation, covering)
+                self._availability.reserve(now_s, until_s, allocation, covering)
                 extension_s = max(tail_s, OVERDUE_S)
                 bookings.append(_Booking(job, covering, allocation, now_s, until_s, tail_s, extension_s))
         self.held.pop(job.id, None)
@@ -169,9 +169,8 @@ class Ledger:
     def place(self, job: Job, allocation: Allocation, now_s: float) -> None:
         """Put a job that was lifted onto these nodes."""
         (booking,) = self._bookings[job.id]
-        self._availability.before_booking(allocation.nodes, now_s, booking.end_s)
         self.cluster.allocate(job, allocation)
-        self.timeline.reserve(now_s, booking.end_s, allocation)
+        self._availability.reserve(now_s, booking.end_s, allocation)
         booking.allocation = allocation
         running = self.running[job.id]
         self.running[job.id] = Running(job, running.start_s, running.end_s, allocation)
@@ -193,7 +192,6 @@ class Ledger:
                 bookings.append(booking)
                 continue
             self._release(booking, gone, booking.covering, now_s)
-            self._availability.before_booking(gone.nodes, now_s, until_s)
             self.extra.book(job_id, gone, now_s, until_s)
             bookings += _left_of(booking, Resource.ALL, nodes)
         self._bookings[job_id] = []
@@ -274,24 +272,17 @@ class Ledger:
             if job.id in self.held or self.running[job.id].apart:
                 self._refresh(job.id)
 
-    def set_available(self, nodes: tuple[int, ...], available: bool, now_s: float) -> None:
-        """Nodes have come back, or may not be used from now on."""
+    def close(self, nodes: Collection[int], storages: Collection[int], now_s: float) -> None:
+        """Nodes and storage nodes may not be used from now on; jobs keep what they hold there."""
         self.advance(now_s)
-        if available:
-            self.cluster.mark_available(nodes)
-            for node in nodes:
-                self._availability.unblock(node, now_s)
-            return
-        self.cluster.mark_unavailable(nodes)
-        busy_until = {
-            node: booking.end_s
-            for bookings in self._bookings.values()
-            for booking in bookings
-            if Resource.NODES in booking.covering
-            for node in booking.allocation.nodes
-        } | self.extra.booked_until()
-        for node in nodes:
-            self._availability.block(node, busy_until.get(node, now_s))
+        self.cluster.close(nodes, storages)
+        self._availability.close(nodes, storages)
+
+    def open(self, nodes: Collection[int], storages: Collection[int], now_s: float) -> None:
+        """Nodes and storage nodes have come back."""
+        self.advance(now_s)
+        self.cluster.open(nodes, storages)
+        self._availability.open(nodes, storages, self._booked(), now_s)
 
     def check(self) -> None:
         """Prove that cluster, bookings, extra nodes and timeline agree with each other, kind by kind."""
@@ -342,29 +333,34 @@ class Ledger:
         """Prove that the timeline has at a time just what is booked then: nothing over-committed, nothing leaked."""
         machine, (_, rows, tables) = self.timeline.machine, self.timeline.arrays
         row = rows[0] if time_s < math.inf else rows[-1]
-        free = set(range(len(machine.nodes))) - self._availability.blocked(time_s)
+        gone, lost = self._availability.nodes, self._availability.storages
+        free = set(range(len(machine.nodes))) - gone
         storage = [storage.capacity_bytes for storage in machine.storages]
         links = [link.capacity_bytes_per_s for link in machine.links]
-        held = [booking.as_holding() for bookings in self._bookings.values() for booking in bookings]
-        held += [part for job_id in self.running for part in self.extra.holdings(job_id)]
-        for holding in held:
+        for holding in self._booked():
             if not (holding.start_s <= time_s and (time_s < holding.end_s or holding.end_s == math.inf)):
                 continue
             part, kinds = holding.allocation, holding.covering
             if Resource.NODES in kinds:
-                assert free.issuperset(part.nodes), f"{part.nodes} are booked twice or unavailable at {time_s} s"
+                assert gone.union(free).issuperset(part.nodes), f"{part.nodes} are booked twice at {time_s} s"
                 free.difference_update(part.nodes)
             for one in part.storages if Resource.BURST_BUFFERS in kinds else ():
                 storage[one] -= part.bb_bytes
             for node in part.nodes if Resource.BANDWIDTH in kinds and part.io_rate else ():
                 for link in links_above(machine, node):
                     links[link] -= part.io_rate
+        storage = [0 if one in lost else free_bytes for one, free_bytes in enumerate(storage)]
         bits = np.unpackbits(row[tables.words].view(np.uint8), bitorder="little")
         assert set(np.flatnonzero(bits).tolist()) == free, f"at {time_s} s other nodes are free than {sorted(free)}"
         assert row[tables.storages].tolist() == storage, f"at {time_s} s other bytes are free than {storage}"
         assert row[tables.links].tolist() == links, f"at {time_s} s other bandwidth is free than {links}"
 
     # ------------------------------------------------------------------ steps
+
+    def _booked(self) -> list[Holding]:
+        """All that is booked."""
+        held = [booking.as_holding() for bookings in self._bookings.values() for booking in bookings]
+        return held + [part for job_id in self.running for part in self.extra.holdings(job_id)]
 
     def _book(self, bookings: list[_Booking]) -> None:
         """Keep a job's further bookings and watch their ends."""
@@ -381,9 +377,7 @@ class Ledger:
     def _release(self, booking: _Booking, allocation: Allocation, covering: Resource, now_s: float) -> None:
         """Give a part of a booking back from now on."""
         if booking.end_s > now_s:
-            self.timeline.release(now_s, booking.end_s, allocation, covering)
-            if Resource.NODES in covering:
-                self._availability.after_release(allocation.nodes, now_s)
+            self._availability.release(now_s, booking.end_s, allocation, covering)
 
     def _extend(self, booking: _Booking, now_s: float) -> None:
         """Book on what has outlived its booking: nodes by the estimator, all else ``extension_s`` at a time."""
@@ -392,8 +386,7 @@ class Ledger:
         if running is not None and Resource.NODES in booking.covering:
             elapsed_s = now_s - running.start_s
             until_s = max(running.start_s + self._estimator.correct_s(running.job, elapsed_s), now_s + OVERDUE_S)
-            self._availability.before_booking(booking.allocation.nodes, now_s, until_s)
-        self.timeline.reserve(now_s, until_s, booking.allocation, booking.covering)
+        self._availability.reserve(now_s, until_s, booking.allocation, booking.covering)
         booking.end_s = until_s
         self._watch(booking)
         if Resource.NODES in booking.covering:
@@ -404,13 +397,9 @@ class Ledger:
     def _move_end(self, booking: _Booking, end_s: float, now_s: float) -> None:
         """Book a booking on, or less far; it is watched at its new end."""
         if end_s > booking.end_s:
-            if Resource.NODES in booking.covering:
-                self._availability.before_booking(booking.allocation.nodes, max(booking.end_s, now_s), end_s)
-            self.timeline.reserve(max(booking.end_s, now_s), end_s, booking.allocation, booking.covering)
+            self._availability.reserve(max(booking.end_s, now_s), end_s, booking.allocation, booking.covering)
         elif end_s < booking.end_s:
-            self.timeline.release(max(end_s, now_s), booking.end_s, booking.allocation, booking.covering)
-            if Resource.NODES in booking.covering:
-                self._availability.after_release(booking.allocation.nodes, max(end_s, now_s))
+            self._availability.release(max(end_s, now_s), booking.end_s, booking.allocation, booking.covering)
         booking.end_s = end_s
         self._watch(booking)
 

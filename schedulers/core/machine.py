@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -196,6 +197,19 @@ class Machine:
             storage_link=np.full(len(self.storages), len(kept) - 1, np.int32),
             unknown_bandwidth=reason,
         )
+
+    def name_of(self, host: int) -> str:
+        """What a host is, and its name, by Batsim's resource id."""
+        if host in self.node_index:
+            return f"node {self.nodes[self.node_index[host]].name}"
+        return next((f"storage node {one.name}" for one in self.storages if one.resource_id == host), f"host {host}")
+
+    def places_of(self, hosts: Iterable[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Nodes (in all rows) and storages of some hosts, by Batsim's resource ids; other hosts are passed over."""
+        wanted = frozenset(hosts)
+        columns = [self.node_index[host] for host in sorted(wanted & self.node_index.keys())]
+        nodes = tuple(row * self.width + column for row in range(self.rows) for column in columns)
+        return nodes, tuple(place for place, one in enumerate(self.storages) if one.resource_id in wanted)
 
     def alloc_ids(self, nodes: tuple[int, ...]) -> tuple[int, ...]:
         """Batsim's resource ids of some node indices, ascending."""

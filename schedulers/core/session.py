@@ -22,6 +22,7 @@ from schedulers.core.guard import WireGuard, check_hold, check_rows, check_start
 from schedulers.core.job import Allocation, Job, Lives, job_from_wire
 from schedulers.core.ledger import Ledger
 from schedulers.core.machine import Machine, MachineDefaults
+from schedulers.core.outages import Lost, OnOutage, Outages, registration, require_restarts
 from schedulers.core.steering import Steering
 from schedulers.errors import DecisionRefused, OptionError, RemoteProtocolError, shown
 from schedulers.policykit.decisions import Arrange, Evict, Hold, Kill, Reject, SetPowerState, Start, WakeAt
@@ -87,6 +88,9 @@ class Observer:
     def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
         """A waiting job lost its burst buffer, held until now."""
 
+    def struck(self, job: Job, what: str, reason: str, now_s: float) -> None:
+        """An outage had consequences for a running job: it was killed, requeued, or shrinks."""
+
     def notes(self, now_s: float, notes: PassNotes) -> None:
         """A pass wrote these notes (only called when the session explains)."""
 
@@ -126,6 +130,8 @@ class Session:
         Bandwidth that jobs need under the job model; default: what they state (``io_rate``).
     lives
         How long a job's burst buffers and bandwidth are held, around its nodes; default: as long as its nodes.
+    on_outage
+        What happens to running jobs on nodes and storage nodes that machine events take away.
     """
 
     def __init__(
@@ -146,6 +152,7 @@ class Session:
         fewest_nodes: Callable[[Job], int] | None = None,
         demand: Demand | None = None,
         lives: Callable[[Job], Lives | None] | None = None,
+        on_outage: OnOutage = OnOutage.CONTINUE,
     ) -> None:
         self._policy = policy
         self._rng = Random(seed)
@@ -168,6 +175,7 @@ class Session:
                 "scheduler held burst buffers as long as nodes"
             )
         self._lives = lives
+        self._outages = Outages(on_outage)
         self._notebook: dict[str, Any] = {}
         self._queue: dict[str, Job] = {}
         self._profiles: dict[str, dict[str, dict[str, Any]]] = {}
@@ -231,6 +239,10 @@ class Session:
         self._arrivals.check_times(message)
         self._now_s = message.now
         self._requests = []
+        if self._machine is not None:
+            self._outages.read(message.events, self._arrivals.resources)
+            if self._outages.going:
+                self._machines_changed(self._outages.going, available=False)
         for index, event in enumerate(message.events):
             handler = self._HANDLERS.get(type(event))
             if handler is None:
@@ -247,12 +259,10 @@ class Session:
                 raise error.under(f"$.events[{index}].data") from None
             if self._dirty and self._cadence is Cadence.EVENT:
                 self._run_pass()
-        if self._dirty and not self.finished:
-            self._run_pass()
-        if self._steering is not None and self._machine is not None and not self.finished:
-            self._steer(self._steering)
+        if self._outages.struck:
+            self._strike()
         if not self.finished:
-            self._send(self._runtime.settle(self._now_s))
+            self._decide()
         self._finish_registration()
         return Reply(message.now, tuple(self._requests))
 
@@ -275,6 +285,9 @@ class Session:
         timeline = self._timeline_class(self._machine, self._now_s, self._placement)
         self._ledger = Ledger(self._machine, timeline, self._estimator)
         self._wire = WireGuard(event.config, event.profiles)
+        if self._outages.rule.requeues:
+            require_restarts(event.config, self._outages.rule)
+            self._outages.acknowledged = event.config.dynamic_jobs_acknowledged
         self._profiles = event.profiles
         self._runtime.begin(machine, event.config)
 
@@ -282,6 +295,8 @@ class Session:
         self.finished = True
 
     def _submitted(self, event: JobSubmitted) -> None:
+        if self._outages.acknowledges(event.job_id):
+            return
         if not self._arrivals.check_submission(event.job_id):
             self._acknowledged(event)
             return
@@ -294,7 +309,7 @@ class Session:
             job = msgspec.structs.replace(job, lives=self._lives(job))
         self._numbers += 1
         job, reason = self._with_demand(job)
-        self._wire.submitted(job.id)
+        self._wire.submitted(job.id, job.profile_name)
         self._buffers_requested = self._buffers_requested or job.bb_bytes > 0
         self._observer.submitted(job, self._now_s)
         reason = reason or self._unplayable(job) or self.cluster.infeasible_reason(job)
@@ -362,11 +377,7 @@ class Session:
         elif event.kind in (NotifyKind.MACHINE_UNAVAILABLE.value, NotifyKind.MACHINE_AVAILABLE.value):
             self._arrivals.check_resources(event.resources, "resources")
             available = event.kind == NotifyKind.MACHINE_AVAILABLE.value
-            index = self.machine.node_index
-            known = [index[resource] for resource in event.resources if resource in index]
-            nodes = tuple(row * self.machine.width + node for row in range(self.machine.rows) for node in known)
-            self._ledger.set_available(nodes, available, self._now_s)
-            self._dirty = True
+            self._machines_changed(set(event.resources) - self._outages.going, available)
 
     def _asked(self, event: EstimateQuery) -> None:
         self._requests.append(AnswerEstimate(self._now_s, event.job_id, 0.0))
@@ -385,7 +396,93 @@ class Session:
         FromJobMsg: _to_runtime,
     }
 
+    # ------------------------------------------------------------------ outages
+
+    def _machines_changed(self, resources: Collection[int], available: bool) -> None:
+        """Nodes and storage nodes are taken away, or come back; jobs on them are struck at the end of the message."""
+        hosts = self._wire.open(resources) if available else self._wire.close(resources)
+        nodes, storages = self.machine.places_of(hosts)
+        (self._ledger.open if available else self._ledger.close)(nodes, storages, self._now_s)
+        self._enact(self._runtime.outage(self._wire.closed, self._now_s))
+        self._dirty = True
+        if not available:
+            self._find_struck(frozenset(nodes), frozenset(storages))
+
+    def _find_struck(self, nodes: frozenset[int], storages: frozenset[int]) -> None:
+        """Waiting jobs lose burst buffers that are out; running jobs on what is out are noted."""
+        held = self._ledger.held
+        for job_id in [one for one in held if not storages.isdisjoint(held[one].allocation.storages)]:
+            self._evict(Evict(self._queue[job_id]))
+        if self._outages.rule is OnOutage.CONTINUE:
+            return
+        for job_id, running in list(self._ledger.running.items()):
+            lost = self._lost_of(running.allocation, nodes, storages)
+            if lost is not None and not self._shrinks(running.job, lost):
+                self._outages.strike(job_id, lost)
+
+    def _shrinks(self, job: Job, lost: Lost) -> bool:
+        """Whether a running job goes on without what it lost, where the setting says so."""
+        if not self._outages.rule.shrinks or self._outages.is_condemned(job.id):
+            return False
+        step = self._runtime.give_up(job, lost.nodes, self._now_s)
+        if step is None:
+            return False
+        self._observer.struck(job, "shrinks", lost.reason, self._now_s)
+        self._enact(step)
+        return True
+
+    def _lost_of(self, held: Allocation, nodes: frozenset[int], storages: frozenset[int]) -> Lost | None:
+        """What a job loses with these nodes and storages; the nodes of a lost burst buffer go with it."""
+        gone = nodes.intersection(held.nodes)
+        spoilt = storages.intersection(held.storages)
+        if gone:
+            reason = f"node {self.machine.nodes[min(gone)].name} became unavailable"
+        elif spoilt:
+            reason = f"storage node {self.machine.storages[min(spoilt)].name} became unavailable"
+        else:
+            return None
+        if spoilt:
+            paired = len(held.nodes) == len(held.storages)
+            pairs = zip(held.nodes, held.storages, strict=False)
+            gone |= {node for node, storage in pairs if storage in spoilt or not paired}
+        return Lost(gone, reason)
+
+    def _strike(self) -> None:
+        """Kill the running jobs that lost something in this message and have not ended in it."""
+        struck, self._outages.struck = self._outages.struck, {}
+        for job_id, lost in struck.items():
+            self._outages.condemn(job_id, lost.reason)
+            self._enact(self._runtime.kill(self._ledger.running[job_id].job, self._now_s))
+
+    def _after_outage(self, running: Running, ended: Ended) -> None:
+        """A job that was killed because of an outage waits again, where the setting says so."""
+        reason = self._outages.reprieve(ended.job_id) or ended.reason
+        if not reason or ended.state is not JobState.COMPLETED_KILLED:
+            return
+        if not self._outages.rule.requeues:
+            self._observer.struck(running.job, "killed", reason, self._now_s)
+            return
+        again = self._outages.next_attempt(running.job)
+        self._arrivals.check_submission(again.id)
+        self._send((registration(again, self._now_s),))
+        self._observer.struck(running.job, f"requeued as {again.name}", reason, self._now_s)
+        self._observer.submitted(again, self._now_s)
+        waiting = sorted((*self._queue.values(), again), key=lambda job: job.number)
+        self._queue = {job.id: job for job in waiting}
+
     # ------------------------------------------------------------------ the policy's pass
+
+    def _decide(self) -> None:
+        """Let policy, controllers and runtime act until nothing more follows from it."""
+        while True:
+            if self._dirty:
+                self._run_pass()
+            if self._steering is not None and self._machine is not None:
+                self._steer(self._steering)
+            step = self._runtime.settle(self._now_s)
+            self._enact(step)
+            if not step.ended:
+                return
 
     def _run_pass(self) -> None:
         self._dirty = False
@@ -405,6 +502,7 @@ class Session:
             self._estimator.estimate_s,
             self._fewest_nodes,
             self._ledger.held,
+            self.cluster.unavailable,
         )
         for decision in self._policy(view):
             enact = self._ENACT.get(type(decision))
@@ -510,8 +608,7 @@ class Session:
     def _fits_beside(self, job: Job, kept: Mapping[str, Collection[int]]) -> bool:
         """Whether a waiting job could start if running jobs held only these of their nodes."""
         cluster = self.cluster
-        gone = cluster.unavailable
-        left = [without(self._ledger.running[name].allocation, gone.union(nodes)) for name, nodes in kept.items()]
+        left = [cluster.there(without(self._ledger.running[name].allocation, nodes)) for name, nodes in kept.items()]
         free, free_bytes, bandwidth = cluster.free_node_indices(), cluster.free_storage, cluster.free_bandwidth
         return fits_beside(self.machine, job, free, free_bytes, bandwidth, left)
 
@@ -546,6 +643,7 @@ class Session:
         running = self._ledger.end(ended.job_id, self._now_s)
         self._observer.ended(running, ended.state, self._now_s)
         self._dirty = True
+        self._after_outage(running, ended)
 
     def _reject(self, job: Job, reason: str) -> None:
         self._observer.rejected(job, reason, self._now_s)

@@ -20,9 +20,9 @@ operation           meaning
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Set
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 from schedulers.core.execution import Demand
 from schedulers.core.job import Allocation, Job, Lives
@@ -172,6 +172,15 @@ class Publish:
     """Show a state: controllers find it (:meth:`schedulers.jobmodels.runtime.ProgramRuntime.published`)."""
 
     state: Any
+
+
+@runtime_checkable
+class Shrinks(Protocol):
+    """A published state whose job can go on with fewer nodes."""
+
+    def lose(self, nodes: Set[int]) -> bool:
+        """Plan to go on without these nodes from the next operation on; false, and nothing planned, if it cannot."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ from schedulers.jobmodels.record import JobRecord
 from schedulers.jobmodels.running_app import RunningApp
 from schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S
 from schedulers.options import option
-from schedulers.wire.messages import JsonObject
+from schedulers.wire.messages import JobState, JsonObject
 
 
 @dataclass(frozen=True)
@@ -80,12 +80,12 @@ class Malleable(Control, JobModel):
         yield Publish(app)
         now_s = granted.start_s
         while True:
-            now_s = yield from _interval(app, now_s)
+            now_s = yield from _interval(app, (yield from _without_lost(app, now_s)))
             if application.io_due(app.view.iteration) and app.writes:
                 now_s = yield from _io_phase(app, machine, now_s)
             if app.view.iteration >= application.iterations:
                 return
-            now_s = yield from _control_point(app, now_s)
+            now_s = yield from _control_point(app, (yield from _without_lost(app, now_s)))
 
     def refuses(self, job: Job) -> str | None:
         """Refuse nothing; RemoteProtocolError for an application that is described wrongly."""
@@ -118,8 +118,31 @@ def _interval(app: RunningApp, now_s: float) -> Part:
     return done.ended_s
 
 
+def _without_lost(app: RunningApp, now_s: float) -> Part:
+    """Leave nodes that became unavailable, which takes a reconfiguration on the others."""
+    while app.lost:
+        shrunk = app.drop_lost()
+        yield GiveBack(app.leave(now_s))
+        if shrunk:
+            now_s = yield from _reconfigure(app, tuple(sorted(app.order)), now_s)
+            app.record.sizes.append((now_s, len(app.order)))
+    return now_s
+
+
 def _io_phase(app: RunningApp, machine: Machine, now_s: float) -> Part:
-    """A collective write, when its turn has come."""
+    """A collective write, when its turn has come; it is planned anew where nodes are lost before that."""
+    while True:
+        now_s = yield from _without_lost(app, now_s)
+        done = yield from _write(app, machine, now_s)
+        now_s = done.ended_s
+        if done.state is not JobState.COMPLETED_KILLED:
+            app.written(done.ready_s, done.began_s, done.ended_s)
+            yield Report(IoEnded(app.job.id, done.ready_s, done.began_s, done.ended_s))
+            return now_s
+
+
+def _write(app: RunningApp, machine: Machine, now_s: float) -> Generator[Operation, Done, Done]:
+    """One attempt at a write."""
     application, view = app.application, app.view
     expected_s = io_duration_s(application, view.observed, view.nodes)
 
@@ -130,27 +153,29 @@ def _io_phase(app: RunningApp, machine: Machine, now_s: float) -> Part:
     size, nodes = application.io_bytes, tuple(sorted(app.order))
     if machine.pfs_id is None or not size:
         profile = _delay(application.model.at(view.nodes).io_s)
-        done = yield Compute(profile, nodes, "transfer", turn_bytes=size, began=began)
-    else:
-        done = yield Transfer(Place.NODES, Place.PFS, size / view.nodes, "transfer", nodes, began=began)
-    app.written(done.ready_s, done.began_s, done.ended_s)
-    yield Report(IoEnded(app.job.id, done.ready_s, done.began_s, done.ended_s))
-    return done.ended_s
+        return (yield Compute(profile, nodes, "transfer", turn_bytes=size, began=began))
+    return (yield Transfer(Place.NODES, Place.PFS, size / view.nodes, "transfer", nodes, began=began))
 
 
 def _control_point(app: RunningApp, now_s: float) -> Part:
     """Change the size if that was agreed on, and give back the nodes that are not used any more."""
     change, nodes = app.change_size()
-    if change and app.application.overhead_s > 0:
-        overhead_s = app.application.overhead_s
-        app.show(activity=Activity.RESIZE, since_s=now_s + overhead_s)
-        done = yield Compute(_delay(overhead_s), nodes, "resize")
-        app.record.resize_s += done.ended_s - done.began_s
-        now_s = done.ended_s
     if change:
+        now_s = yield from _reconfigure(app, nodes, now_s)
         app.record.sizes.append((now_s, len(app.order)))
     yield GiveBack(app.leave(now_s))
     return now_s
+
+
+def _reconfigure(app: RunningApp, nodes: tuple[int, ...], now_s: float) -> Part:
+    """The overhead of a change of size."""
+    overhead_s = app.application.overhead_s
+    if overhead_s <= 0:
+        return now_s
+    app.show(activity=Activity.RESIZE, since_s=now_s + overhead_s)
+    done = yield Compute(_delay(overhead_s), nodes, "resize")
+    app.record.resize_s += done.ended_s - done.began_s
+    return done.ended_s
 
 
 def _delay(seconds: float) -> JsonObject:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from schedulers.applications.application import Application
@@ -35,6 +35,8 @@ class RunningApp:
         Whether controllers decide about it.
     wrote
         Whether an I/O phase has ended and the next one has not been predicted since.
+    lost
+        Nodes that became unavailable, which it does not use in its next operation.
     """
 
     job: Job
@@ -48,6 +50,7 @@ class RunningApp:
     predicted: Phase | None = None
     watched: bool = False
     wrote: bool = False
+    lost: set[int] = field(default_factory=set)
 
     @classmethod
     def start(
@@ -103,6 +106,29 @@ class RunningApp:
             base = min(wanted, self.view.nodes + sum(step.change for step in merged))
         self.look(steps=merged, base=base)
         self.predicted = self.view.next_phase
+
+    def lose(self, nodes: Set[int]) -> bool:
+        """Plan to go on without these nodes; false, and nothing planned, where fewer than its minimum would be left."""
+        left = [node for node in self.order if node not in nodes and node not in self.lost]
+        if len(left) < self.application.minimum:
+            return False
+        self.lost |= nodes
+        return True
+
+    def drop_lost(self) -> bool:
+        """Leave the nodes that it lost, and reduce agreed changes to what it still has; whether its size changed."""
+        lost, self.lost = self.lost, set()
+        size = len(self.order)
+        for held in (self.order, self.spare):
+            self.leaving += [node for node in held if node in lost]
+            held[:] = [node for node in held if node not in lost]
+        nodes, spare, steps = len(self.order), len(self.spare), []
+        for step in self.view.steps:
+            change = min(step.change, spare) if step.change > 0 else max(step.change, self.application.minimum - nodes)
+            nodes, spare = nodes + change, spare - max(change, 0)
+            steps += [Step(step.iteration, change)] if change else []
+        self.look(steps=tuple(steps), nodes=len(self.order), places=tuple(self.order))
+        return len(self.order) < size
 
     def passed(self, seconds: float, now_s: float) -> None:
         """An interval of so many seconds has ended: count it, and remember how long it took."""

@@ -8,18 +8,23 @@ naming of sub-jobs       :mod:`schedulers.jobmodels.sub_jobs`
 killing                  :meth:`ProgramRuntime.kill`
 walltimes                :meth:`ProgramRuntime._remaining`; :meth:`ProgramRuntime._expire` where nothing of a job runs
 turns                    :meth:`ProgramRuntime._queue`, :meth:`ProgramRuntime._serve`
+outages                  :meth:`ProgramRuntime.outage`, :meth:`ProgramRuntime._abandon`
 the end of a job         :meth:`ProgramRuntime._end_if_through`
 =======================  ============================================================================================
 
 One walltime runs through all operations of a job; transfers beside a computation have none, and outlive a kill: their
 bytes are safe only where they go. Dynamic ``composed`` profiles are not used: Batsim 4 cannot execute them.
+
+What runs on a host that becomes unavailable goes on (Batsim's rule). A job whose next operation would have to start on
+a node or a storage node that is out ends there, killed; what it had on it is lost. The file system belongs to no job:
+transfers with it wait until it is back, and walltimes run on.
 """
 
 from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
@@ -38,6 +43,7 @@ from schedulers.jobmodels.base import (
     Program,
     Publish,
     Report,
+    Shrinks,
     Submitted,
     Transfer,
 )
@@ -73,7 +79,7 @@ class _Process:
 
     ``live`` are the sub-jobs of the present operation, ``beside`` those that run beside it with the times of their
     beginnings; ``waiting`` and ``waiting_beside`` the turns that have not come; ``outcome`` how the job ends, once that
-    is clear; ``over`` whether its program has nothing more to do.
+    is clear; ``over`` whether its program has nothing more to do; ``reason`` why it cannot go on.
     """
 
     job: Job
@@ -91,6 +97,7 @@ class _Process:
     outcome: tuple[JobState, int] | None = None
     over: bool = False
     watched: bool = False
+    reason: str = ""
 
 
 class _Turn(NamedTuple):
@@ -158,6 +165,8 @@ class ProgramRuntime:
         self._moving: dict[str, int] = {}
         self._turn_count = 0
         self._reports: list[Any] = []
+        self._closed: Set[int] = frozenset()
+        self._stalled: list[str] = []
         self._machine: Machine
         self._io_nodes: IoNodes
 
@@ -228,9 +237,35 @@ class ProgramRuntime:
             return self._expire(now_s)
         return NOTHING if isinstance(event, JobKilled) else None
 
-    def settle(self, now_s: float) -> Sequence[Request]:
+    def settle(self, now_s: float) -> Step:
         """All requests have been returned already."""
-        return ()
+        return NOTHING
+
+    def outage(self, closed: Set[int], now_s: float) -> Step:
+        """Learn which hosts are out; transfers that waited for the file system begin when it is back."""
+        self._closed = closed
+        follow = _Follow()
+        if not self._file_system_out():
+            follow.granted.extend(self._stalled)
+            self._stalled.clear()
+            self._serve(now_s, follow)
+        return follow.step()
+
+    def give_up(self, job: Job, nodes: Set[int], now_s: float) -> Step | None:
+        """Let a job go on without some nodes, if the state that its program shows can be shrunk.
+
+        What runs on them goes on; what waits for its turn is planned anew, with fewer nodes.
+        """
+        process = self._processes[job.id]
+        shown = process.record.state_shown
+        if process.outcome is not None or not isinstance(shown, Shrinks) or not shown.lose(nodes):
+            return None
+        follow = _Follow()
+        if process.waiting and not process.live:
+            self._withdraw(process, now_s, follow)
+            self._advance(process, Done(process.ready_s, now_s, now_s, *KILLED), now_s, follow)
+            self._serve(now_s, follow)
+        return follow.step()
 
     # ------------------------------------------------------------------ what controllers get
 
@@ -307,8 +342,9 @@ class ProgramRuntime:
     def _timed(self, process: _Process, operation: Compute | Transfer, now_s: float, follow: _Follow) -> None:
         """Begin an operation that takes time, or queue for it; end the job where its walltime is over."""
         self._begin(process, operation, now_s)
-        if _late(process, now_s):
-            process.outcome = TIMED_OUT
+        reason = self._out(process, operation, self._nodes(process, operation))
+        if reason or _late(process, now_s):
+            process.outcome, process.reason = (KILLED, reason) if reason else (TIMED_OUT, "")
             self._close(process, now_s, follow)
             return
         if _needs_turn(operation):
@@ -346,10 +382,8 @@ class ProgramRuntime:
         beside: bool = False,
     ) -> list[str]:
         """Start the sub-jobs of an operation, or of its part on some nodes."""
-        if isinstance(operation, Compute):
-            lowered = Lowered(operation.profile, (Task(self._machine.alloc_ids(tuple(nodes))),))
-        else:
-            lowered = lower(operation, nodes, process.allocation, self._machine)
+        lowered = self._lowered(process, operation, nodes)
+        if isinstance(operation, Transfer):
             process.record.moved(operation.stage, operation.bytes_per_node * len(nodes))
         walltime_s = math.inf if beside else self._remaining(process, now_s)
         ids = process.sub_jobs.run(lowered.profile, lowered.tasks, walltime_s, now_s, follow.requests)
@@ -364,6 +398,12 @@ class ProgramRuntime:
             if operation.began is not None:
                 operation.began(now_s)
         return ids
+
+    def _lowered(self, process: _Process, operation: Compute | Transfer, nodes: Sequence[int]) -> Lowered:
+        """An operation, or its part on some nodes, in the simulator's terms."""
+        if isinstance(operation, Compute):
+            return Lowered(operation.profile, (Task(self._machine.alloc_ids(tuple(nodes))),))
+        return lower(operation, nodes, process.allocation, self._machine)
 
     def _remaining(self, process: _Process, now_s: float) -> float:
         """Time that a job has left (s); at its start exactly its walltime, without rounding."""
@@ -399,8 +439,17 @@ class ProgramRuntime:
         """Begin the operations whose turns have come; a turn whose job has no time left passes on at once."""
         while follow.granted:
             key = follow.granted.popleft()
-            process, operation, nodes, beside = self._turns.pop(key)
+            process, operation, nodes, beside = self._turns[key]
+            if isinstance(operation, Transfer) and self._file_system_out():
+                self._stalled.append(key)
+                continue
+            del self._turns[key]
             (process.waiting_beside if beside else process.waiting).discard(key)
+            reason = self._out(process, operation, nodes)
+            if reason:
+                follow.granted.extend(self._gate.release(key, now_s))
+                self._abandon(process, reason, now_s, follow)
+                continue
             if not beside and _late(process, now_s):
                 follow.granted.extend(self._gate.release(key, now_s))
                 process.outcome = process.outcome or TIMED_OUT
@@ -421,6 +470,30 @@ class ProgramRuntime:
             self._give_up(process, now_s, follow)
         self._serve(now_s, follow)
         return follow.step()
+
+    # ------------------------------------------------------------------ outages
+
+    def _file_system_out(self) -> bool:
+        return bool(self._closed) and self._machine.pfs_id in self._closed
+
+    def _out(self, process: _Process, operation: Compute | Transfer, nodes: Sequence[int]) -> str:
+        """Why an operation cannot begin: a node or a storage node that it uses is out; "" where it can."""
+        if not self._closed:
+            return ""
+        used: set[int] = set()
+        for task in self._lowered(process, operation, nodes).tasks:
+            used.update(task.hosts, (task.storage or {}).values())
+        gone = sorted(self._closed & used - {self._machine.pfs_id})
+        return f"its next operation needs {self._machine.name_of(gone[0])}, which is unavailable" if gone else ""
+
+    def _abandon(self, process: _Process, reason: str, now_s: float, follow: _Follow) -> None:
+        """A job cannot go on: what runs of it is killed, but for transfers beside."""
+        if process.live:
+            follow.requests.append(KillJob(now_s, tuple(process.live)))
+        process.outcome, process.reason = KILLED, reason
+        self._give_up(process, now_s, follow)
+        if process.over and process.job.id in self._processes:
+            self._end_if_through(process, now_s, follow)
 
     # ------------------------------------------------------------------ ends of sub-jobs
 
@@ -484,11 +557,20 @@ class ProgramRuntime:
             process.record.idle_end_s = now_s
             if process.operation is not None and not math.isnan(process.began_s):
                 self._account_for(process, process.operation, now_s)  # parts of it were through
+        self._withdraw(process, now_s, follow)
+        if not process.live and not process.waiting and not process.over:
+            self._close(process, now_s, follow)
+
+    def _withdraw(self, process: _Process, now_s: float, follow: _Follow) -> None:
+        """Give up the turns that a job waits for, and those that wait for the file system."""
         for key in self._gate.withdraw(process.job.id, now_s):
             del self._turns[key]
             process.waiting.discard(key)
-        if not process.live and not process.waiting and not process.over:
-            self._close(process, now_s, follow)
+        for key in [key for key in self._stalled if key in process.waiting]:
+            self._stalled.remove(key)
+            del self._turns[key]
+            process.waiting.discard(key)
+            follow.granted.extend(self._gate.release(key, now_s))
 
     def _close(self, process: _Process, now_s: float, follow: _Follow) -> None:
         """The program of a job has nothing more to do."""
@@ -517,7 +599,7 @@ class ProgramRuntime:
         record.state, record.return_code = process.outcome
         if self._on_record is not None:
             self._on_record(record)
-        follow.ended.append(Ended(process.job.id, *process.outcome))
+        follow.ended.append(Ended(process.job.id, *process.outcome, process.reason))
 
 
 def _late(process: _Process, now_s: float) -> bool:

@@ -18,7 +18,7 @@ Zhang et al., JSSPP 2003, sections 2 and 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -115,6 +115,7 @@ class TimeShared:
         self._jobs: dict[str, _Shared] = {}
         self._live: dict[str, _Shared] = {}
         self._held = 0
+        self._out = 0
         self._asked_us = -1
         self._machine: Machine
 
@@ -172,8 +173,11 @@ class TimeShared:
         handler = self._HANDLERS.get(type(event))
         return None if handler is None else handler(self, event, now_s)
 
-    def settle(self, now_s: float) -> Sequence[Request]:
-        """Requests at the end of a message: which jobs stop and run, and when the next slice begins."""
+    def settle(self, now_s: float) -> Step:
+        """What follows at the end of a message: which jobs stop and run, and when the next slice begins.
+
+        A job whose turn comes while a node of its is out cannot run there: it ends, killed.
+        """
         now_us = to_us(now_s)
         bit = 1 << self._slices.row(now_us)
         requests: list[Request] = []
@@ -183,16 +187,30 @@ class TimeShared:
             shared.dying = True
         if stops:
             requests.append(KillJob(now_s, tuple(shared.live for shared in stops)))
-        for shared in self._jobs.values():
+        ended: list[Ended] = []
+        for shared in list(self._jobs.values()):
             turn = shared.rows & bit and shared.moves_us <= now_us
-            if turn and not shared.live and not self._held & shared.target:
+            if not turn or shared.live or self._held & shared.target:
+                continue
+            if self._out & shared.target:
+                ended.append(self._lose(shared, now_s))
+            else:
                 self._run(shared, now_s, requests)
         if self._jobs and (self.rows > 1 or self._moving(now_us)):
             boundary_us = self._slices.boundary_us(now_us)
             if boundary_us > self._asked_us:
                 self._asked_us = boundary_us
                 requests.append(CallMeLater(now_s, boundary_us / MICRO))
-        return requests
+        return Step(requests, ended)
+
+    def outage(self, closed: Set[int], now_s: float) -> Step:
+        """Learn which nodes are out; what runs there goes on to the end of its stretch."""
+        self._out = mask_of(index for host, index in self._machine.node_index.items() if host in closed)
+        return NOTHING
+
+    def give_up(self, job: Job, nodes: Set[int], now_s: float) -> Step | None:
+        """Jobs keep their size here."""
+        return None
 
     # ------------------------------------------------------------------ events
 
@@ -275,6 +293,14 @@ class TimeShared:
         del self._live[shared.live]
         self._held &= ~shared.held
         shared.live, shared.held, shared.dying = "", 0, False
+
+    def _lose(self, shared: _Shared, now_s: float) -> Ended:
+        """End a job that cannot run in its turn."""
+        node = columns_of(self._out & shared.target)[0]
+        shared.record.idle_end_s = now_s
+        (ended,) = self._end(shared, JobState.COMPLETED_KILLED, -2, now_s).ended
+        name = self._machine.nodes[node].name
+        return ended._replace(reason=f"its next slice needs node {name}, which is unavailable")
 
     def _end(self, shared: _Shared, state: JobState, return_code: int, now_s: float) -> Step:
         del self._jobs[shared.job.id]

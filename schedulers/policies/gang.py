@@ -19,10 +19,9 @@ from schedulers.core.job import Allocation, Job
 from schedulers.options import option
 from schedulers.policykit.decisions import Arrange, Decision, Start
 from schedulers.policykit.explain import Binding, PassNotes, Role
-from schedulers.policykit.instant import free_until
 from schedulers.policykit.view import View
 from schedulers.timeline import StorageOrder, choose_storages
-from schedulers.timesharing.columns import columns_of
+from schedulers.timesharing.columns import columns_of, mask_of
 from schedulers.timesharing.costs import Costs
 from schedulers.timesharing.files import file_columns
 from schedulers.timesharing.matrix import Matrix, Place, Request
@@ -78,7 +77,7 @@ class Gang:
         if notebook.get(_SLICE) != slice_number:
             notebook[_SLICE], notebook[_MOVED] = slice_number, 0
         left = self.migration_limit - notebook[_MOVED]
-        outcome = recompute(last, requests, self.rules(), left, _closed(view, last), buffers.hold)
+        outcome = recompute(last, requests, self.rules(), left, _closed(view), buffers.hold)
         notebook[_MATRIX] = outcome.matrix
         notebook[_MOVED] += outcome.tasks
         before = {place.job: (place.columns, place.rows) for place in last.places}
@@ -152,13 +151,7 @@ def _nodes(place: Place, width: int) -> tuple[int, ...]:
     return tuple(row * width + column for row in columns_of(place.rows) for column in columns)
 
 
-def _closed(view: View, matrix: Matrix) -> int:
-    """Columns that are not available: empty in the matrix, and yet not free in the machine's timeline."""
-    width = matrix.width
-    free = [0] * matrix.level
-    for node in free_until(view.timeline, view.now_s).nodes:
-        free[node // width] |= 1 << node % width
-    closed = 0
-    for row, occupied in enumerate(matrix.occupied()):
-        closed |= matrix.all_columns & ~(free[row] | occupied)
-    return closed
+def _closed(view: View) -> int:
+    """Columns that take no further jobs, and whose jobs stay where they are."""
+    width = view.machine.width
+    return mask_of(node % width for node in view.unavailable)

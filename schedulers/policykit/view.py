@@ -92,6 +92,8 @@ class View:
         Fewest nodes that a job may start on; ``None``: every job starts on all that it requests.
     held
         Burst buffers that waiting jobs hold already (:class:`schedulers.policykit.decisions.Hold`), by job id.
+    unavailable
+        Nodes that are out: nothing can be started there, whatever runs there goes on.
     """
 
     __slots__ = (
@@ -107,6 +109,7 @@ class View:
         "queue",
         "rng",
         "running",
+        "unavailable",
     )
 
     def __init__(
@@ -122,6 +125,7 @@ class View:
         estimate_s: Callable[[Job], float] = attrgetter("walltime_s"),
         fewest_nodes: Callable[[Job], int] | None = None,
         held: Mapping[str, Holding] | None = None,
+        unavailable: frozenset[int] = frozenset(),
     ) -> None:
         self.now_s = now_s
         self.machine = machine
@@ -133,6 +137,7 @@ class View:
         self.estimate_s = estimate_s
         self.fewest_nodes = fewest_nodes
         self.held: Mapping[str, Holding] = held if held is not None else {}
+        self.unavailable = unavailable
         self._timeline_source = timeline_source
         self._timeline: Timeline | None = None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from schedulers.timeline import fit_kernels as kernels
 from schedulers.timeline import layout, lives
 from schedulers.timeline.fit import Fit
 from schedulers.timeline.placement import NodeOrder, Placement, Resource, StorageOrder
-from schedulers.timeline.tables import Tables
+from schedulers.timeline.tables import Tables, bitset
 
 __all__ = ["Fit", "NodeOrder", "Placement", "Resource", "Snapshot", "StorageOrder", "Timeline"]
 
@@ -219,6 +220,23 @@ class Timeline:
             self._count -= first
         self._times[0] = now_s
 
+    def close(self, nodes: Collection[int], storages: Collection[int]) -> None:
+        """Take nodes and storage nodes away: nothing of them is free at any time, whatever was booked there.
+
+        Until :meth:`reopen` nothing may be booked or released there.
+        """
+        rows, words, columns = self._of(nodes, storages)
+        rows[:, self._tables.words] &= ~words
+        rows[:, columns] = 0
+        self._add_up()
+
+    def reopen(self, nodes: Collection[int], storages: Collection[int]) -> None:
+        """Give nodes and storage nodes back: all of them is free at all times, and can be booked again."""
+        rows, words, columns = self._of(nodes, storages)
+        rows[:, self._tables.words] |= words
+        rows[:, columns] = self._tables.capacity[columns]
+        self._add_up()
+
     def copy(self) -> Timeline:
         """Return an independent timeline of the same state; costs two array copies."""
         other = object.__new__(type(self))
@@ -348,6 +366,24 @@ class Timeline:
                     self._book(before.start_s, before.end_s, allocation, before.covering, -sign)
                 raise
             done.append(part)
+
+    def _of(
+        self, nodes: Collection[int], storages: Collection[int]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], list[int]]:
+        """The rows in use, these nodes as words, the columns of these storages."""
+        tables = self._tables
+        columns = [tables.storages.start + storage for storage in sorted(storages)]
+        return self._rows[: self._count], bitset(sorted(nodes), tables.word_count), columns
+
+    def _add_up(self) -> None:
+        """Work out the totals anew, and join neighbours that have become equal."""
+        rows, tables = self._rows[: self._count], self._tables
+        rows[:, layout.FREE_NODES] = np.bitwise_count(rows[:, tables.words].view(np.uint64)).sum(axis=1)
+        rows[:, layout.FREE_BYTES] = rows[:, tables.storages].sum(axis=1)
+        kept = np.concatenate(([True], (rows[1:] != rows[:-1]).any(axis=1)))
+        count = int(kept.sum())
+        self._times[:count], self._rows[:count] = self._times[: self._count][kept], rows[kept]
+        self._count = count
 
     def _make_room(self, count: int) -> None:
         """Have at least ``count`` rows and some spare ones; the rows in use stay."""

@@ -5,6 +5,10 @@ from __future__ import annotations
 from schedulers.timesharing.matrix import Matrix
 
 
-def clean(matrix: Matrix) -> Matrix:
-    """The matrix without replicas, which opens room for waiting jobs."""
-    return matrix._replace(places=tuple([place.within(1 << place.home) for place in matrix.places]))
+def clean(matrix: Matrix, closed: int = 0) -> Matrix:
+    """The matrix without replicas, which opens room for waiting jobs.
+
+    Jobs on a column of the mask ``closed`` stay as they are: they could not run in another row.
+    """
+    places = [place if place.columns & closed else place.within(1 << place.home) for place in matrix.places]
+    return matrix._replace(places=tuple(places))

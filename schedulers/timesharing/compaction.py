@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from schedulers.timesharing.columns import columns_of
 from schedulers.timesharing.matrix import Matrix
 
 
-def compact(matrix: Matrix) -> Matrix:
+def compact(matrix: Matrix, closed: int = 0) -> Matrix:
     """Give jobs new home rows, their columns kept, so that few rows hold many.
 
     As in the paper rows are visited from the least to the most populated, and for each the possible targets from the
@@ -15,13 +16,19 @@ def compact(matrix: Matrix) -> Matrix:
     Parameters
     ----------
     matrix
-        A matrix without replicas.
+        A matrix without replicas, but for jobs on closed columns.
+    closed
+        Mask of columns whose jobs stay where they are.
     """
     places = list(matrix.places)
     rows = range(matrix.level)
     occupied = [0] * matrix.level
     homes: list[list[int]] = [[] for _ in rows]
     for index, place in enumerate(places):
+        if place.columns & closed:
+            for row in columns_of(place.rows):
+                occupied[row] |= place.columns
+            continue
         homes[place.home].append(index)
         occupied[place.home] |= place.columns
     tasks = [mask.bit_count() for mask in occupied]

@@ -6,7 +6,7 @@ from schedulers.timesharing.columns import columns_of
 from schedulers.timesharing.matrix import Matrix
 
 
-def fill(matrix: Matrix, local_first: bool = False) -> Matrix:
+def fill(matrix: Matrix, local_first: bool = False, closed: int = 0) -> Matrix:
     """Fill holes: jobs in order of their start get one further row each, again and again until no job fits.
 
     Parameters
@@ -15,8 +15,11 @@ def fill(matrix: Matrix, local_first: bool = False) -> Matrix:
         A matrix, usually without replicas.
     local_first
         Two queues: remote jobs get what local jobs have left (the adaptive policies).
+    closed
+        Mask of columns that take no further replicas.
     """
-    free = [matrix.all_columns & ~mask for mask in matrix.occupied()]
+    usable = matrix.all_columns & ~closed
+    free = [usable & ~mask for mask in matrix.occupied()]
     rows = [place.rows for place in matrix.places]
     somewhere = 0
     for mask in free:

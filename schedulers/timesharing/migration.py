@@ -56,7 +56,7 @@ def migrate(matrix: Matrix, tasks: int, target: Target = Target.FIRST, closed: i
     target
         Which of several rows.
     closed
-        Mask of columns that take no further jobs.
+        Mask of columns that take no further jobs, and whose jobs stay where they are.
     """
     places = list(matrix.places)
     usable = matrix.all_columns & ~closed
@@ -71,8 +71,8 @@ def migrate(matrix: Matrix, tasks: int, target: Target = Target.FIRST, closed: i
             somewhere |= mask
         for index, place in enumerate(places):
             away = place.files & ~place.columns
-            if not away or away & ~somewhere:
-                continue  # at home already, or one of its file's nodes is free in no row
+            if not away or away & ~somewhere or place.columns & closed:
+                continue  # at home already, or a file's node is free in no row, or it cannot be moved
             need = away.bit_count()
             if need > left:
                 continue

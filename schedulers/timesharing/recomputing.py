@@ -69,7 +69,7 @@ def recompute(
     tasks
         Most tasks that may migrate now.
     closed
-        Mask of columns that take no further jobs.
+        Mask of columns that are out: they take no further jobs, and their jobs stay in their cells.
     hold
         What waiting jobs need beside cells; by default nothing.
 
@@ -77,12 +77,12 @@ def recompute(
     ----------
     Zhang et al. 2003, sections 3.1 to 3.6.
     """
-    laid = clean(matrix)
+    laid = clean(matrix, closed)
     migrated: tuple[int, ...] = ()
     used = 0
     if rules.migrate and tasks:
         laid, migrated, used = migrate(laid, tasks, rules.target, closed)
     if rules.compaction:
-        laid = compact(laid)
+        laid = compact(laid, closed)
     laid, started = schedule(laid, queue, rules.where, closed, hold)
-    return Outcome(fill(laid, rules.local_first), started, migrated, used)
+    return Outcome(fill(laid, rules.local_first, closed), started, migrated, used)

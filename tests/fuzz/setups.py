@@ -61,12 +61,11 @@ def draw(rng: Random, policy: str, model: str, *, outages: bool = True) -> Setup
         seed=rng.randrange(1 << 30),
     )
     coded = not direct and rng.random() < 0.5
-    return Setup(
-        spec,
-        world(rng, model, dynamic=dynamic, outages=outages, jobs=rng.choice((rng.randint(1, 12), rng.randint(12, 80)))),
-        direct,
-        coded,
-    )
+    jobs = rng.choice((rng.randint(1, 12), rng.randint(12, 80)))
+    drawn = world(rng, model, dynamic=dynamic, outages=outages, jobs=jobs)
+    if spec.make_settings().on_outage.requeues:
+        drawn = replace(drawn, dynamic=True, reuse=True)
+    return Setup(spec, drawn, direct, coded)
 
 
 def _settings(rng: Random) -> dict[str, Any]:

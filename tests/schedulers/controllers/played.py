@@ -119,5 +119,5 @@ def play(
     with FluidEngine(platform) as engine:
         Simulation(platform, [workload_from_object(data)], engine, InProcessLink(handle), options).run()
     assert session.cluster.free_nodes == nodes
-    assert session.ledger.extra.booked_until() == {}
+    session.ledger.extra.check({})
     return seen

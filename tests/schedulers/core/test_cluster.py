@@ -110,17 +110,17 @@ def test_a_scheduler_may_ignore_bandwidth(cluster: Cluster) -> None:
 
 def test_unavailable_nodes(cluster: Cluster) -> None:
     """Nodes that are gone take no new job; the job that runs there goes on and can be freed."""
-    cluster.mark_unavailable((1, 2))
+    cluster.close((1, 2))
     assert cluster.unavailable == {1, 2}
     assert cluster.free_nodes == 2
     assert not cluster.is_free((2,))
     assert cluster.why_not(named("b", 2), Allocation((0, 2))) == "node n2 is unavailable"
     cluster.free("w!a")
     assert cluster.free_nodes == 2
-    cluster.mark_available((1, 2))
+    cluster.open((1, 2))
     assert cluster.why_not(named("b", 2), Allocation((1, 2))) is None
     with pytest.raises(ValueError, match="unknown node index 7"):
-        cluster.mark_unavailable((7,))
+        cluster.close((7,))
 
 
 def test_freeing_twice_is_refused(cluster: Cluster) -> None:

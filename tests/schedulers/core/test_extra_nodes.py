@@ -17,7 +17,7 @@ def opened() -> tuple[Timeline, Availability, ExtraNodes]:
     """Six nodes at time 0."""
     timeline = Timeline(simple_machine(6))
     availability = Availability(timeline)
-    return timeline, availability, ExtraNodes(timeline, availability)
+    return timeline, availability, ExtraNodes(availability)
 
 
 def free(timeline: Timeline) -> list[tuple[float, int]]:
@@ -58,12 +58,12 @@ def test_an_extra_node_that_becomes_unavailable_is_not_free_afterwards() -> None
     """It goes on being used; given back, it stays away until the machine has it again."""
     timeline, availability, extra = opened()
     extra.book("a", Allocation((3,)), 0.0, 10.0)
-    availability.block(3, extra.booked_until()[3])
+    availability.close((3,), ())
     timeline.advance(10.0)
     extra.advance(10.0, "")
     extra.give_back("a", (3,), 10.0)
     assert timeline.free_nodes_now() == 5
-    availability.unblock(3, 10.0)
+    availability.open((3,), (), (), 10.0)
     assert timeline.free_nodes_now() == 6
 
 

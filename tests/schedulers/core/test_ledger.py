@@ -69,10 +69,10 @@ def test_a_job_moves(ledger: Ledger) -> None:
 
 def test_a_busy_node_that_goes_away_stays_away(ledger: Ledger) -> None:
     """It is used to the job's end, and free again only when the machine has it back."""
-    ledger.set_available((0, 2), False, 1.0)
+    ledger.close((0, 2), (), 1.0)
     assert ledger.timeline.free_nodes_now() == 3
     ledger.end("w!1", 5.0)
     assert (ledger.cluster.free_nodes, ledger.timeline.free_nodes_now()) == (4, 4)
-    ledger.set_available((0, 2), True, 6.0)
+    ledger.open((0, 2), (), 6.0)
     assert (ledger.cluster.free_nodes, ledger.timeline.free_nodes_now()) == (6, 6)
     ledger.check()

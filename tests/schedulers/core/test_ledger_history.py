@@ -72,8 +72,8 @@ class LedgerHistory(RuleBasedStateMachine):
         """A job starts on the burst buffer that it holds."""
         job = self.waiting[data.draw(st.sampled_from(sorted(self.waiting)))]
         found = self._fit(job, Resource.NODES | Resource.BANDWIDTH)
-        if found is not None:
-            storages = self.ledger.held[job.id].allocation.storages
+        storages = self.ledger.held[job.id].allocation.storages
+        if found is not None and self.ledger.cluster.closed_storages.isdisjoint(storages):
             self.ledger.start(job, Allocation(found.nodes, storages, job.bb_bytes, found.io_rate), self.now_s)
             del self.waiting[job.id]
             self.granted[job.id] = {kind: set(found.nodes) for kind in KINDS}
@@ -134,9 +134,10 @@ class LedgerHistory(RuleBasedStateMachine):
 
     @rule(data=st.data(), available=st.booleans())
     def machine_event(self, data: Any, available: bool) -> None:
-        """Nodes go away or come back, in use or not."""
-        nodes = data.draw(st.sets(st.integers(0, 5), min_size=1, max_size=3))
-        self.ledger.set_available(tuple(sorted(nodes)), available, self.now_s)
+        """Nodes and storage nodes go away or come back, in use or not."""
+        nodes = data.draw(st.sets(st.integers(0, 5), max_size=3))
+        storages = data.draw(st.sets(st.integers(0, 2), max_size=2))
+        (self.ledger.open if available else self.ledger.close)(nodes, storages, self.now_s)
 
     @rule(step=st.sampled_from([0.25, 1.0, 3.0, 20.0]))
     def advance(self, step: float) -> None:
@@ -165,7 +166,8 @@ class LedgerHistory(RuleBasedStateMachine):
             if held.storage.storages:
                 assert set(held.storage.nodes) == holds[Resource.BURST_BUFFERS]
         if not self.waiting and not self.granted:
-            assert cluster.free_storage == [20, 20, 20], "burst buffers leaked"
+            left = [0 if storage in cluster.closed_storages else 20 for storage in range(3)]
+            assert cluster.free_storage == left, "burst buffers leaked"
             assert cluster.free_bandwidth == [30, 20], "bandwidth leaked"
 
 

@@ -132,11 +132,11 @@ def test_an_evicted_buffer_is_free(ledger: Ledger) -> None:
 def test_a_node_that_goes_away_under_a_buffer(ledger: Ledger) -> None:
     """Node 0 is unavailable while the job runs there: it is not free when the job leaves it, the buffer stays."""
     ledger.start(JOB, ON, 0.0)
-    ledger.set_available((0,), False, 5.0)
+    ledger.close((0,), (), 5.0)
     ledger.give_back("w!1", 10.0, covering=NODES | LINKS)
     ledger.check()
     assert (ledger.cluster.free_nodes, ledger.timeline.free_nodes_now()) == (3, 3)
-    ledger.set_available((0,), True, 20.0)
+    ledger.open((0,), (), 20.0)
     assert ledger.timeline.free_nodes_now() == 4
     ledger.end("w!1", 30.0)
 

@@ -1,0 +1,151 @@
+"""Outages: what becomes of jobs on nodes and storage nodes that machine events take away.
+
+Batsim lets a running job go on when a machine of its becomes unavailable, and aborts on a start there. What the
+scheduler does beyond that is a setting; a job that is restarted is submitted anew, under a name of its own.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Set
+from typing import NamedTuple
+
+import msgspec
+
+from schedulers.core.job import Job
+from schedulers.errors import RemoteProtocolError
+from schedulers.wire.messages import BatsimConfig, Event, Notify, NotifyKind, RegisterJob
+
+SEPARATOR = "#"
+"""Stands between a job's name and the number of the attempt: ``w0!12#2`` is the second one of ``w0!12``."""
+
+
+class OnOutage(enum.Enum):
+    """What happens to a running job that holds a node, or a burst buffer on a storage node, that is taken away."""
+
+    CONTINUE = "continue"
+    """It goes on as far as Batsim lets it: to the end of what runs of it. It ends, killed, where its next part would
+    have to start on what is out."""
+    KILL = "kill"
+    """It is killed at once."""
+    REQUEUE = "requeue"
+    """It is killed at once and waits again at its original place, as a new job of Batsim's."""
+    SHRINK = "shrink"
+    """A malleable application gives up what is out and goes on with the rest, as long as it keeps its minimum; all
+    other jobs are killed."""
+    SHRINK_OR_REQUEUE = "shrink-or-requeue"
+    """The same, but all other jobs are requeued."""
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether malleable applications go on with fewer nodes."""
+        return self in (OnOutage.SHRINK, OnOutage.SHRINK_OR_REQUEUE)
+
+    @property
+    def requeues(self) -> bool:
+        """Whether killed jobs are submitted anew."""
+        return self in (OnOutage.REQUEUE, OnOutage.SHRINK_OR_REQUEUE)
+
+
+class Outages:
+    """One conversation's memory of outages.
+
+    Parameters
+    ----------
+    rule
+        What happens to running jobs.
+
+    Attributes
+    ----------
+    struck
+        Running jobs on what was taken away in this message, by id, with what was taken of each.
+    going
+        Hosts that are out at the end of this message. They are taken away before anything else of it is looked at, so
+        that nothing that follows from its other events is started there.
+    acknowledged
+        Whether the simulator sends every job that is submitted anew back.
+    """
+
+    def __init__(self, rule: OnOutage) -> None:
+        self.rule = rule
+        self.struck: dict[str, Lost] = {}
+        self.going: frozenset[int] = frozenset()
+        self._dying: dict[str, str] = {}
+        self._attempts: dict[str, tuple[str, int]] = {}
+        self._unacknowledged: set[str] = set()
+        self.acknowledged = False
+
+    def read(self, events: Iterable[Event], known: Set[int]) -> None:
+        """Look ahead in a message: which of the ``known`` hosts are out at its end."""
+        last: dict[int, str] = {}
+        for event in events:
+            if type(event) is Notify and event.resources:
+                last.update(dict.fromkeys(event.resources, event.kind))
+        gone = [host for host, kind in last.items() if kind == NotifyKind.MACHINE_UNAVAILABLE.value]
+        self.going = frozenset(gone).intersection(known)
+
+    def strike(self, job_id: str, lost: Lost) -> None:
+        """A running job lost something; what follows is decided when the whole message has been read."""
+        if job_id not in self._dying:
+            self.struck.setdefault(job_id, lost)
+
+    def condemn(self, job_id: str, reason: str) -> None:
+        """A struck job is killed."""
+        self._dying[job_id] = reason
+
+    def is_condemned(self, job_id: str) -> bool:
+        """Whether a job was killed, and has not ended."""
+        return job_id in self._dying
+
+    def reprieve(self, job_id: str) -> str | None:
+        """A job has ended: why it was to be killed; ``None`` where it was not."""
+        self.struck.pop(job_id, None)
+        return self._dying.pop(job_id, None)
+
+    def next_attempt(self, job: Job) -> Job:
+        """The same job under the name of its next attempt: submitted when the first one was, at the same place."""
+        first, number = self._attempts.pop(job.id, (job.id, 1))
+        again = msgspec.structs.replace(job, id=f"{first}{SEPARATOR}{number + 1}")
+        self._attempts[again.id] = first, number + 1
+        if self.acknowledged:
+            self._unacknowledged.add(again.id)
+        return again
+
+    def acknowledges(self, job_id: str) -> bool:
+        """Whether a submission acknowledges an attempt; each does so once."""
+        if job_id not in self._unacknowledged:
+            return False
+        self._unacknowledged.discard(job_id)
+        return True
+
+
+class Lost(NamedTuple):
+    """What a running job lost: its nodes (those of lost burst buffers too), and the reason in words."""
+
+    nodes: frozenset[int]
+    reason: str
+
+
+def require_restarts(config: BatsimConfig, rule: OnOutage) -> None:
+    """Refuse a simulator that takes no jobs anew.
+
+    Raises :class:`RemoteProtocolError`, which names the setting and the remedy.
+    """
+    setting = f"the setting on_outage={rule.value} submits jobs anew and needs"
+    if not config.dynamic_jobs_enabled:
+        raise RemoteProtocolError(
+            f"{setting} dynamic jobs: {config.dynamic_jobs_remedy}", "$.events[0].data.config.dynamic-jobs-enabled"
+        )
+    if not config.profile_reuse_enabled:
+        raise RemoteProtocolError(
+            f"{setting} profiles that stay: start Batsim with --enable-profile-reuse",
+            "$.events[0].data.config.profile-reuse-enabled",
+        )
+
+
+def registration(job: Job, now_s: float) -> RegisterJob:
+    """The request that submits an attempt; its profile is the one that the job had."""
+    data = {"id": job.id, "subtime": job.submit_time_s, "res": job.nodes, "profile": job.profile_name}
+    if job.walltime_s < float("inf"):
+        data["walltime"] = job.walltime_s
+    return RegisterJob(now_s, job.id, {**job.extras, **data})

@@ -1,0 +1,135 @@
+"""Small worlds in which machines come and go: workloads and event files, played by the embedded simulator."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from platforms.catalogue import describe
+from platforms.generate import generate
+from platforms.xml_reader import load_platform
+from schedulers.assembly import SessionSpec
+from schedulers.core.job import Allocation, Job
+from schedulers.core.session import Observer, Session
+from schedulers.jobmodels.record import JobRecord
+from schedulers.policykit.view import Holding, Running
+from schedulers.wire.messages import JobState, Message, Reply
+from simulator.broker import Simulation, SimulationResult
+from simulator.engines.fluid import FluidEngine
+from simulator.links import InProcessLink
+from simulator.options import SimulationOptions
+from simulator.workload import load_workload
+
+Change = tuple[float, bool, tuple[int, ...]]
+"""When, whether the machines come back, their ids."""
+
+
+class Watch(Observer):
+    """Notes what happened, and that nothing starts or is held where machines are out."""
+
+    def __init__(self) -> None:
+        self.session: Session
+        self.story: list[tuple[float, str, str]] = []
+        self.states: dict[str, JobState] = {}
+        self.sizes: dict[str, int] = {}
+
+    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        """A job must start on nodes and storage nodes that are there."""
+        cluster = self.session.cluster
+        assert cluster.unavailable.isdisjoint(allocation.nodes), f"{job.id} started on a node that is out"
+        assert cluster.closed_storages.isdisjoint(allocation.storages), f"{job.id} got a buffer that is out"
+        self.story.append((now_s, "started", job.id))
+
+    def ended(self, running: Running, state: JobState, now_s: float) -> None:
+        """Keep how it ended, and on how many nodes."""
+        self.states[running.job.id] = state
+        self.sizes[running.job.id] = len(running.allocation.nodes)
+        self.story.append((now_s, "ended", running.job.id))
+
+    def rejected(self, job: Job, reason: str, now_s: float) -> None:
+        """Keep it."""
+        self.states[job.id] = JobState.REJECTED
+
+    def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
+        """Keep it."""
+        self.story.append((now_s, "evicted", job.id))
+
+    def struck(self, job: Job, what: str, reason: str, now_s: float) -> None:
+        """Keep what an outage did to a job."""
+        self.story.append((now_s, what, job.id))
+
+
+@dataclass
+class Played:
+    """A simulation that is over."""
+
+    session: Session
+    watch: Watch
+    result: SimulationResult
+    rows: dict[str, dict[str, str]] = field(default_factory=dict)
+    records: dict[str, JobRecord] = field(default_factory=dict)
+
+
+def write_events(path: Path, changes: list[Change]) -> Path:
+    """An event file as Batsim reads it."""
+    lines = [
+        json.dumps(
+            {
+                "timestamp": time_s,
+                "type": f"machine_{'' if back else 'un'}available",
+                "resources": " ".join(map(str, machines)),
+            }
+        )
+        for time_s, back, machines in changes
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def play(
+    root: Path,
+    spec: SessionSpec,
+    data: dict[str, Any],
+    changes: list[Change],
+    *,
+    platform: str = "tiny",
+    direct: bool = True,
+    deadlock: bool = False,
+) -> Played:
+    """Play a workload with these outages; ledger, cluster and runtime are proven to agree after every message."""
+    (root / "w.json").write_text(json.dumps(data), encoding="utf-8")
+    (root / "p.xml").write_text(generate(describe(platform)), encoding="utf-8")
+    watch, records = Watch(), dict[str, JobRecord]()
+    session = spec.session(watch, on_record=lambda record: records.update({record.job.id: record}), direct=direct)
+    watch.session = session
+
+    def handle(message: Message) -> Reply:
+        reply = session.handle(message)
+        session.check()
+        check = getattr(session._runtime, "check", None)
+        if check is not None:
+            check()
+        return reply
+
+    machine = load_platform(root / "p.xml")
+    needs = spec.needs()
+    with FluidEngine(machine) as engine:
+        result = Simulation(
+            machine,
+            [load_workload(root / "w.json")],
+            engine,
+            InProcessLink(handle),
+            SimulationOptions(
+                export=str(root / "out"),
+                dynamic_jobs=needs.dynamic_jobs,
+                profile_reuse=needs.profile_reuse,
+                fail_on_deadlock=not deadlock,
+                events=(write_events(root / "events.txt", changes),),
+            ),
+        ).run()
+    with (root / "out_jobs.csv").open(newline="") as stream:
+        rows = {row["job_id"]: row for row in csv.DictReader(stream) if row["workload_name"] == "w0"}
+    return Played(session, watch, result, rows, records)

@@ -1,0 +1,266 @@
+"""Machines come and go under every policy and job model: all invariants hold, and nothing starts where nothing can."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schedulers.assembly import SessionSpec, check_combination
+from schedulers.core.outages import OnOutage
+from schedulers.errors import OptionError
+from schedulers.jobmodels import MODELS
+from schedulers.policies import POLICIES
+from schedulers.wire.messages import JobState
+from tests.properties.outage_world import Change, Played, play
+from tests.properties.small_world import GB, workload
+
+JOBS: list[tuple[int, int, float, int, int, int | None, bool]] = [
+    (0, 4, 30.0, 2, 0, 400, True),
+    (0, 4, 25.0, 0, 0, 50, False),
+    (1, 8, 10.0, 1, 0, 300, True),
+    (2, 1, 40.0, 0, 0, 15, False),
+    (3, 2, 12.0, 4, 0, 200, True),
+    (5, 3, 20.0, 3, 0, 18, True),
+    (30, 2, 9.0, 0, 0, 120, False),
+]
+NODES, STORAGES, FILE_SYSTEM = tuple(range(8)), (8, 9), 10
+"""Batsim's ids on the platform ``tiny``."""
+
+PAIRS = [(model, policy) for model in MODELS for policy in POLICIES]
+
+
+def playable(spec: SessionSpec) -> bool:
+    """Whether policy, model and settings can be combined."""
+    try:
+        check_combination(spec.make_policy(), spec.make_settings(), spec.make_model())
+    except OptionError:
+        return False
+    return True
+
+
+def settled(played: Played, jobs: int) -> None:
+    """Nothing waits, runs or is held, and every job has a row and an end; attempts have rows of their own."""
+    session = played.session
+    assert session.waiting == 0
+    assert not session.ledger.running
+    assert not session.ledger.held
+    cluster, machine = session.cluster, session.machine
+    assert cluster.free_nodes == len(machine.nodes) - len(cluster.unavailable)
+    for index, storage in enumerate(machine.storages):
+        assert cluster.free_storage[index] == (0 if index in cluster.closed_storages else storage.capacity_bytes)
+    assert cluster.free_bandwidth == [link.capacity_bytes_per_s for link in machine.links]
+    firsts = {name for name in played.rows if "#" not in name and played.rows[name]["workload_name"] == "w0"}
+    assert firsts == {str(number) for number in range(jobs)}
+    assert {f"w0!{name}" for name in firsts} <= played.watch.states.keys()
+    for job_id, state in played.watch.states.items():
+        again = [name for time_s, what, name in played.watch.story if what.startswith("requeued") and name == job_id]
+        assert not again or state is JobState.COMPLETED_KILLED, f"{job_id} ended as {state} and was submitted anew"
+
+
+@pytest.mark.parametrize(("model", "policy"), PAIRS, ids=[f"{model}-{policy}" for model, policy in PAIRS])
+def test_every_combination(model: str, policy: str, tmp_path: Path) -> None:
+    """Busy and idle nodes go away, a storage node too; later all come back (the issue's first fault)."""
+    literal = len(policy) % 2 == 0 or policy in ("fcfs", "filler", "easy", "sjf-easy", "conservative")
+    spec = SessionSpec(policy, model=model, literal=literal)
+    if not playable(spec):
+        return
+    changes: list[Change] = [
+        (4.0, False, (0, 6)), (4.0, False, (5,)), (12.0, False, (9,)), (50.0, False, (1,)),
+        (200.0, True, (0, 1, 5, 6, 9)),
+    ]  # fmt: skip
+    settled(play(tmp_path, spec, workload(model, JOBS), changes), len(JOBS))
+
+
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "filler", "sjf-easy", "gang", "gang-io", "gang-io-migrate"])
+@pytest.mark.parametrize("rule", ["continue", "kill", "requeue"])
+def test_everything_goes_and_comes_back(policy: str, rule: str, tmp_path: Path) -> None:
+    """All hosts at once, at the instant of a submission, then again while jobs wait; both players of the wire."""
+    model = "timeshared" if policy.startswith("gang") else "io"
+    everything = (*NODES, *STORAGES, FILE_SYSTEM)
+    back = everything if rule != "continue" else (*STORAGES, FILE_SYSTEM)  # see test_returned_too_early
+    changes: list[Change] = [(5.0, False, everything), (60.0, True, back)]
+    if rule == "continue":
+        changes.append((500.0, True, NODES))
+    spec = SessionSpec(policy, model=model, settings={"on_outage": rule}, literal=rule == "continue")
+    settled(play(tmp_path, spec, workload(model, JOBS), changes, direct=False), len(JOBS))
+
+
+CHANGES = st.lists(
+    st.tuples(
+        st.integers(0, 80),
+        st.sets(st.integers(0, 10), min_size=1, max_size=6),
+        st.integers(1, 60),
+    ),
+    min_size=1,
+    max_size=5,
+)
+RANDOM_JOBS = st.lists(
+    st.tuples(
+        st.integers(0, 40),
+        st.integers(1, 8),
+        st.sampled_from([1.0, 7.5, 20.0, 60.0]),
+        st.integers(0, 5),
+        st.sampled_from([0, 0, 40]),
+        st.sampled_from([12, 30, 200]),
+        st.booleans(),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+def as_events(drawn: list[tuple[int, set[int], int]], last_s: float = 1e4) -> list[Change]:
+    """Outages that Batsim accepts: no machine that is out goes away again, and all are given back long after.
+
+    A machine that comes back under a job stays unavailable in Batsim: so each comes back once more at the end, and
+    goes away once only.
+    """
+    changes: list[Change] = []
+    gone: set[int] = set()
+    for begin_s, hosts, length_s in sorted(drawn, key=lambda one: one[0]):
+        fresh = hosts - gone
+        if fresh:
+            gone |= fresh
+            changes.append((float(begin_s), False, tuple(sorted(fresh))))
+            if length_s > 30:
+                changes.append((last_s, True, tuple(sorted(fresh))))
+            else:
+                changes.append((begin_s + 700.0, True, tuple(sorted(fresh))))
+    return changes
+
+
+@settings(max_examples=90)
+@given(data=st.data(), jobs=RANDOM_JOBS, drawn=CHANGES)
+def test_random_outages(
+    data: st.DataObject, jobs: list[tuple[int, int, float, int, int, int | None, bool]], drawn: Any
+) -> None:
+    """Every policy, model and setting: ledger, cluster, timeline and runtime agree after every message, nothing starts
+    on what is out, every job ends, nothing is held in the end."""
+    model, policy = data.draw(st.sampled_from(PAIRS))
+    rule = data.draw(st.sampled_from(list(OnOutage)))
+    literal = data.draw(st.booleans())
+    spec = SessionSpec(policy, model=model, literal=literal, settings={"on_outage": rule})
+    if not playable(spec):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        played = play(Path(folder), spec, workload(model, jobs), as_events(drawn), direct=data.draw(st.booleans()))
+    settled(played, len(jobs))
+
+
+def test_a_restarted_job_is_shown(tmp_path: Path) -> None:
+    """Its second attempt has a row of its own; waiting and turnaround count from the first submission."""
+    jobs = [(0, 8, 30.0, 0, 0, 100, False), (3, 8, 10.0, 0, 0, 100, False)]
+    spec = SessionSpec("fcfs", model="rigid", settings={"on_outage": "requeue"})
+    played = play(tmp_path, spec, workload("rigid", jobs), [(10.0, False, (2,)), (40.0, True, (2,))])  # type: ignore[arg-type]
+    first, second, other = played.rows["0"], played.rows["0#2"], played.rows["1"]
+    assert (first["final_state"], second["final_state"]) == ("COMPLETED_KILLED", "COMPLETED_SUCCESSFULLY")
+    assert float(first["finish_time"]) == pytest.approx(10.0, abs=1e-3)
+    assert float(second["submission_time"]) == 0.0
+    assert float(second["starting_time"]) == pytest.approx(40.0, abs=1e-3)
+    assert float(second["waiting_time"]) == pytest.approx(40.0, abs=1e-3), "it counts from the first submission"
+    assert float(other["starting_time"]) > float(second["finish_time"]) - 1e-3, "it kept its place"
+    assert [what for _, what, _ in played.watch.story if what.startswith("requeued")] == ["requeued as 0#2"]
+
+
+@pytest.mark.parametrize(("rule", "states"), [
+    ("continue", {"w0!0": "COMPLETED_SUCCESSFULLY"}),
+    ("kill", {"w0!0": "COMPLETED_KILLED"}),
+    ("requeue", {"w0!0": "COMPLETED_KILLED", "w0!0#2": "COMPLETED_SUCCESSFULLY"}),
+])  # fmt: skip
+@pytest.mark.parametrize("machine", [0, 8], ids=["node", "storage"])
+def test_what_is_lost_counts_alike(rule: str, states: dict[str, str], machine: int, tmp_path: Path) -> None:
+    """A node of a running job, or the storage node with its burst buffer; new buffers go to the other one."""
+    jobs = [(0, 4, 30.0, 2, 0, 100, False)]
+    spec = SessionSpec("easy", model="rigid", settings={"on_outage": rule})
+    played = play(tmp_path, spec, workload("rigid", jobs), [(10.0, False, (machine,))])  # type: ignore[arg-type]
+    assert {job_id: state.value for job_id, state in played.watch.states.items()} == states
+
+
+@pytest.mark.parametrize(("model", "lost"), [("io", 8), ("io", 0), ("operations", 3), ("malleable", 1)])
+def test_a_job_that_cannot_go_on_ends(model: str, lost: int, tmp_path: Path) -> None:
+    """Its next operation would have to start on what is out: it is killed there, with the reason."""
+    jobs = [(0, 4, 30.0, 2, 0, 400, True)]
+    played = play(tmp_path, SessionSpec("easy", model=model), workload(model, jobs), [(6.0, False, (lost,))])  # type: ignore[arg-type]
+    assert played.watch.states == {"w0!0": JobState.COMPLETED_KILLED}
+    assert [what for _, what, _ in played.watch.story] == ["started", "ended", "killed"]
+    settled(played, 1)
+
+
+def test_transfers_wait_for_the_file_system(tmp_path: Path) -> None:
+    """It is out while a job would stage in, and while it would stage out; nothing is lost but time."""
+    jobs = [(0, 2, 10.0, 1, 0, 400, False)]
+    data = workload("io", jobs)  # type: ignore[arg-type]
+    alone = play(tmp_path, SessionSpec("easy", model="io"), data, [(900.0, False, (FILE_SYSTEM,))])
+    delayed = play(
+        tmp_path, SessionSpec("easy", model="io"), data, [(0.0, False, (FILE_SYSTEM,)), (70.0, True, (FILE_SYSTEM,))]
+    )
+    assert delayed.watch.states == {"w0!0": JobState.COMPLETED_SUCCESSFULLY}
+    end_s = {name: max(time_s for time_s, what, _ in played.watch.story if what == "ended")
+             for name, played in (("alone", alone), ("delayed", delayed))}  # fmt: skip
+    assert end_s["delayed"] == pytest.approx(end_s["alone"] + 70.0, abs=1e-2)
+
+
+def test_a_walltime_runs_on_while_the_file_system_is_out(tmp_path: Path) -> None:
+    """The job ends at its walltime, although it waits for the file system only."""
+    data = workload("io", [(0, 2, 10.0, 1, 0, 40, False)])
+    played = play(tmp_path, SessionSpec("easy", model="io"), data, [(0.0, False, (FILE_SYSTEM,))])
+    assert played.watch.states == {"w0!0": JobState.COMPLETED_WALLTIME_REACHED}
+    assert played.watch.story[-1][0] == pytest.approx(40.0, abs=1e-2)
+
+
+def test_returned_too_early(tmp_path: Path) -> None:
+    """A node that comes back while a job runs there stays unavailable in Batsim: nothing is started there any more."""
+    jobs = [(0, 4, 30.0, 0, 0, 100, False), (35, 4, 5.0, 0, 0, 100, False), (36, 8, 5.0, 0, 0, 100, False)]
+    changes = [(5.0, False, (1,)), (10.0, True, (1,)), (80.0, True, (1,))]
+    played = play(tmp_path, SessionSpec("easy", model="rigid"), workload("rigid", jobs), changes)  # type: ignore[arg-type]
+    starts = {name: time_s for time_s, what, name in played.watch.story if what == "started"}
+    assert starts["w0!2"] == pytest.approx(80.0, abs=1e-3), "only its second return gives it back"
+    assert "1" not in played.rows["1"]["allocated_resources"].split()
+
+
+@pytest.mark.parametrize(
+    ("rule", "lost", "states", "size"),
+    [
+        ("shrink", (1,), {"w0!0": "COMPLETED_SUCCESSFULLY"}, 3),
+        ("shrink", (0, 2, 3), {"w0!0": "COMPLETED_SUCCESSFULLY"}, 1),
+        ("shrink", (8,), {"w0!0": "COMPLETED_KILLED"}, 4),
+        ("shrink-or-requeue", (0, 1, 2, 3), {"w0!0": "COMPLETED_KILLED", "w0!0#2": "COMPLETED_SUCCESSFULLY"}, 4),
+    ],
+    ids=["one node", "all but the minimum", "all burst buffers", "below the minimum"],
+)
+@pytest.mark.parametrize("lost_s", [6.0, 20.0])
+def test_malleable_applications_shrink(
+    rule: str, lost: tuple[int, ...], states: dict[str, str], size: int, lost_s: float, tmp_path: Path
+) -> None:
+    """They give up what is out when what runs there is through, as long as they keep their minimum."""
+    spec = SessionSpec("easy", model="malleable", settings={"on_outage": rule})
+    played = play(tmp_path, spec, workload("malleable", [(0, 4, 30.0, 2, 0, 900, True)]), [(lost_s, False, lost)])
+    assert {job_id: state.value for job_id, state in played.watch.states.items()} == states
+    assert played.watch.sizes["w0!0"] == size
+    settled(played, 1)
+
+
+def test_a_write_that_waits_is_planned_anew(tmp_path: Path) -> None:
+    """A node is lost while a write waits for its turn at the gate: it is written from the nodes that are left."""
+    spec = SessionSpec("easy", model="malleable", settings={"on_outage": "shrink", "io_control": "exclusive"})
+    jobs = [(0, 4, 30.0, 0, 0, 900, True), (0, 4, 30.0, 0, 0, 900, True)]
+    data = workload("malleable", jobs)  # type: ignore[arg-type]
+    for lost_s in range(36, 48):
+        played = play(tmp_path, spec, data, [(float(lost_s), False, (0, 4))])
+        assert set(played.watch.states.values()) == {JobState.COMPLETED_SUCCESSFULLY}, lost_s
+        assert set(played.watch.sizes.values()) <= {3, 4}
+        settled(played, 2)
+
+
+def test_settings_that_cannot_be_combined() -> None:
+    """Only malleable applications shrink; a simulator without dynamic jobs takes no job anew."""
+    with pytest.raises(OptionError, match=r"on_outage=shrink and --model rigid cannot be combined"):
+        SessionSpec("easy", model="rigid", settings={"on_outage": "shrink"}).session()
+    assert not SessionSpec("easy").needs().dynamic_jobs
+    assert SessionSpec("easy", settings={"on_outage": "requeue"}).needs().profile_reuse
+    assert GB == 10**9
