@@ -178,6 +178,10 @@ class Peer:
 
     def _nothing_left(self) -> Message:
         waiting = [name for name, job in self.jobs.items() if job.state is JobState.SUBMITTED]
+        if waiting and self._gone:  # what came back too early comes back once more
+            self._outages += 1
+            self._outage(NotifyKind.MACHINE_AVAILABLE, tuple(sorted(self._gone)))
+            return self.next()
         if waiting and not self.lenient:
             raise Stuck(f"at {self.clock_s} s nothing runs, every machine is available, and {waiting[:5]} wait")
         if not self._finished_registration and not self.lenient:
@@ -207,11 +211,13 @@ class Peer:
             self._pending.append(Notify(self.clock_s, NotifyKind.NO_MORE_STATIC_JOB_TO_SUBMIT.value))
 
     def _outage(self, kind: NotifyKind, resources: tuple[int, ...]) -> None:
+        """As in Batsim, a machine that comes back while a job runs there stays unavailable, for good."""
         self._outages -= 1
         if kind is NotifyKind.MACHINE_UNAVAILABLE:
             self._gone.update(resources)
         else:
-            self._gone.difference_update(resources)
+            used = {host for job in self.jobs.values() if job.state is JobState.RUNNING for host in job.hosts}
+            self._gone -= set(resources) - used
         self._pending.append(Notify(self.clock_s, kind.value, resources))
 
     def _called(self) -> None:

@@ -13,7 +13,7 @@ from tests.fuzz.table import Tally
 def test_nothing_is_found() -> None:
     """Each pair of policy and job model once: replies, or one located error for what a peer got wrong."""
     tally = Tally()
-    stories = [one(2, number, tally, outages=False) for number in range(len(PAIRS))]
+    stories = [one(2, number, tally) for number in range(len(PAIRS))]
     assert not "".join(stories)
     assert len(tally.pairs) == len(PAIRS)
     assert tally.outcomes
