@@ -260,6 +260,13 @@ class Cluster:
         self._give(held.links, Resource.BANDWIDTH)
         return held.as_one()
 
+    def lift(self, job_id: str) -> None:
+        """Take a running job off its nodes, to be given others by :meth:`allocate`; its burst buffer stays."""
+        held = self._held[job_id]
+        self._give(held.nodes, Resource.NODES)
+        self._give(held.links, Resource.BANDWIDTH)
+        self._held[job_id] = Held(NOTHING, held.storage, NOTHING)
+
     def give_back(self, job_id: str, covering: Resource, nodes: Collection[int] | None = None) -> Held:
         """Take back some kinds of resources that a job holds, all or those of some nodes; return what is left.
 
@@ -379,9 +386,6 @@ class Cluster:
     def _buffer_reason(self, held: Held, allocation: Allocation) -> str | None:
         """Why a job that holds its burst buffer cannot be started on these storages."""
         size, storages = held.storage.bb_bytes, held.storage.storages
-        gone = sorted(self._closed_storages.intersection(storages))
-        if gone:
-            return f"the burst buffer that it holds is on storage {self._machine.storages[gone[0]].name}, which is out"
         if allocation.bb_bytes == size and sorted(allocation.storages) == sorted(storages):
             return None
         return (

@@ -163,7 +163,7 @@ class Ledger:
         if len(self._bookings[job_id]) > 1:
             raise ValueError(f"job {shown(job_id)} cannot be moved: its holdings have lives of their own")
         (booking,) = self._bookings[job_id]
-        self.cluster.free(job_id)
+        self.cluster.lift(job_id)
         self._release(booking, booking.allocation, booking.covering, now_s)
 
     def place(self, job: Job, allocation: Allocation, now_s: float) -> None:
