@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -34,6 +35,13 @@ def add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dask", metavar="ADDRESS", help="run on the Dask cluster whose scheduler is there")
     parser.add_argument(
         "--dask-jobqueue", metavar="KIND", help="request --workers Dask workers from a batch system (slurm, pbs ...)"
+    )
+    parser.add_argument(
+        "--dask-patience",
+        type=positive,
+        default=300,
+        metavar="S",
+        help="seconds that a Dask cluster may be without any worker before the command ends (%(default)s)",
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help=f"folder of the results (under {RESULTS}/)")
     add_rerun(parser)
@@ -67,8 +75,12 @@ def executor_of(options: argparse.Namespace) -> Executor[Task]:
     from experiments.dask_pool import DaskPool
 
     if options.dask:
-        return DaskPool.at(options.dask)
-    return DaskPool.from_jobqueue(options.dask_jobqueue, options.workers)
+        return DaskPool.at(options.dask, options.dask_patience, _note)
+    return DaskPool.from_jobqueue(options.dask_jobqueue, options.workers, options.dask_patience, _note)
+
+
+def _note(text: str) -> None:
+    print(f"run_experiments: {text}", file=sys.stderr, flush=True)
 
 
 def available_cores() -> int:

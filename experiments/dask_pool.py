@@ -6,8 +6,10 @@ results are the same. A run that killed several workers counts as failed.
 
 from __future__ import annotations
 
+import math
 import os
 import queue
+import time
 import traceback
 import uuid
 from collections.abc import Callable, Generator, Iterable
@@ -15,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments import provenance
-from experiments.errors import SpecError
+from experiments.errors import ClusterLost, SpecError
 from experiments.pool import Failed, Finished, News, Progress, Started, describe
 from experiments.single import Task, execute
 
@@ -31,7 +33,14 @@ JOBQUEUES = {
 """Batch systems from which dask-jobqueue gets workers, by their names on the command line."""
 
 CONNECT_S = 20.0
+CLOSE_S = 5.0
 POLL_S = 0.5
+
+PATIENCE_S = 300.0
+"""How long a cluster may be without workers (s)."""
+
+SAID_AFTER_S = 5.0
+"""After how long without workers that is said (s)."""
 
 
 class DaskPool:
@@ -41,10 +50,18 @@ class DaskPool:
     ----------
     connect
         Makes the client; called once, when the runs begin.
+    patience_s
+        How long the cluster may be without any worker (s) before the command ends.
+    warn
+        Called when the cluster has had no worker for :data:`SAID_AFTER_S`.
     """
 
-    def __init__(self, connect: Callable[[], Any]) -> None:
+    def __init__(
+        self, connect: Callable[[], Any], patience_s: float = PATIENCE_S, warn: Callable[[str], None] = lambda _: None
+    ) -> None:
         self._connect = connect
+        self._patience_s = patience_s
+        self._warn = warn
 
     def run(self, tasks: Iterable[Task]) -> Generator[tuple[Task, News], None, None]:
         """See :meth:`experiments.pool.Executor.run`.
@@ -53,13 +70,15 @@ class DaskPool:
         ------
         SpecError
             There is no such cluster, or its workers do not see the campaign's folder.
+        ClusterLost
+            Its scheduler is gone, or it has had no worker for too long.
         """
         todo = {task.run.id: task for task in tasks}
         if not todo:
             return
         client = self._connect()
         topic = f"spillway-{uuid.uuid4().hex}"
-        news: queue.Queue[tuple[str, News]] = queue.Queue()
+        news: queue.Queue[tuple[str, News | None]] = queue.Queue()
         try:
             _check_shared(client, next(iter(todo.values())).root)
             client.subscribe_topic(topic, lambda event: news.put(_decode(event[1])))
@@ -69,29 +88,63 @@ class DaskPool:
             }
             for future, name in futures.items():
                 future.add_done_callback(lambda done, name=name: news.put((name, _end(done))))
-            yield from _listen(news, todo)
+            yield from _listen(news, todo, _Watch(client, self._patience_s, self._warn))
         finally:
-            client.close()
+            client.close(timeout=CLOSE_S)
 
     @classmethod
-    def at(cls, address: str) -> DaskPool:
+    def at(cls, address: str, patience_s: float = PATIENCE_S, warn: Callable[[str], None] = lambda _: None) -> DaskPool:
         """Use a cluster whose scheduler listens at an address (``tcp://host:8786``)."""
-        return cls(lambda: _client(address))
+        return cls(lambda: _client(address), patience_s, warn)
 
     @classmethod
-    def from_jobqueue(cls, kind: str, workers: int) -> DaskPool:
-        """Request workers from a batch system (``slurm`` ...; resources come from Dask's own configuration file)."""
-        return cls(lambda: _jobqueue_client(kind, workers))
+    def from_jobqueue(
+        cls, kind: str, workers: int, patience_s: float = PATIENCE_S, warn: Callable[[str], None] = lambda _: None
+    ) -> DaskPool:
+        """Ask a batch system for workers (``slurm`` ...; resources come from Dask's own configuration file)."""
+        return cls(lambda: _jobqueue_client(kind, workers), patience_s, warn)
 
 
-def _listen(news: queue.Queue[tuple[str, News]], todo: dict[str, Task]) -> Generator[tuple[Task, News], None, None]:
+class _Watch:
+    """Whether a cluster still has a scheduler and workers."""
+
+    def __init__(self, client: Any, patience_s: float, warn: Callable[[str], None]) -> None:
+        self._client = client
+        self._patience_s = patience_s
+        self._warn = warn
+        self._since_s = math.inf
+        self._said = False
+
+    def look(self) -> None:
+        """Say that there is no worker, once; raise :class:`ClusterLost` where nothing is left to wait for."""
+        now_s = time.monotonic()
+        if self._client.status != "running":
+            raise ClusterLost("the scheduler of the Dask cluster is gone")
+        if self._client.scheduler_info()["workers"]:
+            self._since_s, self._said = math.inf, False
+            return
+        self._since_s = min(self._since_s, now_s)
+        gone_s = now_s - self._since_s
+        if gone_s >= self._patience_s:
+            raise ClusterLost(f"the Dask cluster has had no worker for {self._patience_s:g} s (--dask-patience)")
+        if gone_s >= SAID_AFTER_S and not self._said:
+            self._said = True
+            self._warn(f"the Dask cluster has no worker; waiting for one for {self._patience_s:g} s (--dask-patience)")
+
+
+def _listen(
+    news: queue.Queue[tuple[str, News | None]], todo: dict[str, Task], watch: _Watch
+) -> Generator[tuple[Task, News], None, None]:
     waiting = set(todo)
     begun: set[str] = set()
     while waiting:
         try:
             name, item = news.get(timeout=POLL_S)
         except queue.Empty:
+            watch.look()
             continue
+        if item is None:
+            raise ClusterLost("the scheduler of the Dask cluster is gone, or has given the runs up")
         if name not in waiting:
             continue
         if name not in begun:
@@ -126,13 +179,13 @@ def _decode(event: dict[str, Any]) -> tuple[str, News]:
     return event["run"], Progress(*event["progress"])
 
 
-def _end(future: Any) -> News:
-    """How a run ended: what it returned, or why Dask gave it up."""
+def _end(future: Any) -> News | None:
+    """How a run ended: what it returned, or its error; None where Dask gave it up, as without a scheduler."""
     if future.status == "finished":
         failed: Failed | None = future.result()
         return failed or Finished()
-    if future.cancelled():
-        return Failed("the Dask cluster gave the run up")
+    if future.status != "error":
+        return None
     return Failed(describe(future.exception()))
 
 

@@ -53,7 +53,7 @@ def _serve(options: argparse.Namespace) -> int:
     if options.list:
         return _list()
     session = build_session(options)
-    with Recorder(options.record) if options.record is not None else nullcontext() as recorder:
+    with Recorder(options.record, _warn) if options.record is not None else nullcontext() as recorder:
         exchanges = serve(
             session,
             options.bind,
@@ -66,18 +66,20 @@ def _serve(options: argparse.Namespace) -> int:
         )
     for warning in session.warnings():
         _say(f"warning: {warning}")
-    _say(f"the simulation has ended after {exchanges} exchanges")
+    incomplete = f"; {recorder.incomplete}" if recorder is not None and recorder.incomplete else ""
+    _say(f"the simulation has ended after {exchanges} exchanges{incomplete}")
     return 0
 
 
 def _replay(options: argparse.Namespace) -> int:
-    from schedulers.wire.transcript import replay
+    from schedulers.wire.transcript import INCOMPLETE, replay
 
     difference = replay(options.file, build_session(options), _codec(options))
     if difference is not None:
         print(difference)
         return DIFFERENT
-    print(f"{options.file}: {options.policy} answers as recorded")
+    part = ", as far as it was recorded: the recording is incomplete" if options.file.suffix == INCOMPLETE else ""
+    print(f"{options.file}: {options.policy} answers as recorded{part}")
     return 0
 
 
@@ -262,6 +264,10 @@ def _number(text: str, expected: str) -> float:
         return float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}") from None
+
+
+def _warn(text: str) -> None:
+    _say(f"warning: {text}")
 
 
 def _say(text: str) -> None:

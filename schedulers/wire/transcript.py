@@ -8,7 +8,7 @@ each of its bytes, in the place of ``msg``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,8 +24,12 @@ from schedulers.wire.format import Conversation, SchedulerSide
 RECEIVED: Literal["B>S"] = "B>S"
 SENT: Literal["S>B"] = "S>B"
 
+INCOMPLETE = ".incomplete"
+"""Ending of a transcript whose recording stopped before the conversation did."""
+
 _BYTES = "latin-1"
 _END = b"\0"
+_HEAD = b'{"dir"'
 
 
 # --------------------------------------------------------------------------- recording
@@ -34,23 +38,37 @@ _END = b"\0"
 class Recorder:
     """Writes a transcript, line by line as the messages pass, so that it is complete whatever happens next.
 
+    Where the disk is full or fails, recording stops and the conversation goes on: the file keeps its whole lines under
+    a name that ends in :data:`INCOMPLETE`.
+
     Parameters
     ----------
     path
         File to (over)write.
+    warn
+        Called once, when recording stops early.
+
+    Attributes
+    ----------
+    incomplete
+        Why and where recording stopped; "" while it goes on.
 
     Raises
     ------
     InputError
-        The file cannot be written.
+        The file cannot be opened.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, warn: Callable[[str], None] = lambda _: None) -> None:
         try:
-            self._file = path.open("wb")
+            self._file = path.open("wb", buffering=0)
         except OSError as error:
             raise InputError(f"the transcript {str(path)!r} cannot be written: {error.strerror}") from None
+        self._path = path
+        self._warn = warn
         self._exchange = 0
+        self._whole_bytes = 0
+        self.incomplete = ""
 
     def received(self, data: bytes) -> None:
         """Write a message of the simulator."""
@@ -74,9 +92,30 @@ class Recorder:
         self.close()
 
     def _write(self, direction: str, data: bytes) -> None:
+        if self.incomplete:
+            return
         head = f'{{"dir":"{direction}","n":{self._exchange},'.encode()
-        self._file.write(head + _one_line(data) + b"}\n")
-        self._file.flush()
+        line = head + _one_line(data) + b"}\n"
+        try:
+            rest = memoryview(line)
+            while rest:
+                rest = rest[self._file.write(rest) :]
+            self._whole_bytes += len(line)
+        except OSError as error:
+            self._stop(error)
+
+    def _stop(self, error: OSError) -> None:
+        """Keep the whole lines, under a name that says that there were more."""
+        kept = self._path.with_name(self._path.name + INCOMPLETE)
+        self.incomplete = f"the recording ends before exchange {self._exchange}: {error.strerror or error}"
+        with suppress(OSError):
+            self._file.truncate(self._whole_bytes)
+        where = self._path
+        if self._path.is_file():
+            with suppress(OSError):
+                where = self._path.rename(kept)
+        self.incomplete += f"; what there is stands in {str(where)!r}"
+        self._warn(self.incomplete)
 
 
 _SKIP = msgspec.json.Decoder(msgspec.Raw)
@@ -166,6 +205,9 @@ def _line(decoder: msgspec.json.Decoder[_Line], text: bytes, place: str) -> _Lin
     try:
         line = decoder.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        cut = text.startswith(_HEAD) and not text.endswith(b"\n")
+        if cut and not isinstance(error, msgspec.ValidationError):
+            raise InputError(f"{place}: the recording was cut in this line; delete it to replay the rest") from None
         raise InputError(f'{place}: expected {{"dir": "B>S" or "S>B", "n": number, "msg": message}}: {error}') from None
     if not bytes(line.msg) and line.raw is None:
         raise InputError(f"{place}: expected the member 'msg'")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -87,6 +91,60 @@ def test_a_failing_run_is_reported(cluster: Any, tmp_path: Path, capsys: pytest.
         client.run(lambda: (os.environ.pop("PYTHONPATH"), os.environ.pop("PYTHONSAFEPATH")))
     assert os.environ.get("PYTHONPATH") == before
     assert "out of order" in capsys.readouterr().out
+
+
+def start(what: str, file: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    """Start a scheduler or a worker of a cluster in a process of its own."""
+    command = [sys.executable, "-m", "dask", what, "--scheduler-file", str(file), "--no-dashboard", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def kill_when_busy(root: Path, process: subprocess.Popen[bytes]) -> None:
+    """Kill a process once a run has begun."""
+    deadline = time.monotonic() + 120
+    while not list(root.glob(".partial/*/*")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.kill()
+
+
+def test_a_cluster_that_is_lost(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """No worker was silence for ever; no scheduler was a traceback, with runs that counted as failed."""
+    file, out = tmp_path / "scheduler.json", tmp_path / "out"
+    arguments = [
+        "run",
+        "--workload",
+        "kth-like:jobs=20000",
+        "--policy",
+        "conservative",
+        "--no-plots",
+        "--out",
+        str(out),
+    ]
+    scheduler = start("scheduler", file, "--port", "0")
+    worker = start("worker", file, "--no-nanny")
+    try:
+        while not file.exists():
+            time.sleep(0.05)
+        arguments += ["--out", str(out), "--dask", json.loads(file.read_text())["address"], "--dask-patience", "1"]
+        for lost, message in (
+            (worker, "the Dask cluster has had no worker for 1 s (--dask-patience)"),
+            (scheduler, "the scheduler of the Dask cluster is gone"),
+        ):
+            killer = threading.Thread(target=kill_when_busy, args=(out, lost))
+            killer.start()
+            assert main(arguments) == 1
+            killer.join()
+            error = capfd.readouterr().err
+            assert message in error
+            assert "0 runs are finished, 1 are left: repeat the command to go on" in error
+            assert "Traceback" not in error
+            assert not list(out.glob("*/run.json"))
+            shutil.rmtree(out / ".partial", ignore_errors=True)
+            worker = start("worker", file, "--no-nanny") if lost is worker else worker
+    finally:
+        for process in (worker, scheduler):
+            process.kill()
+            process.wait()
 
 
 @pytest.mark.parametrize(

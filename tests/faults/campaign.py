@@ -13,8 +13,8 @@ from experiments.cli import campaign_of, run_parser
 from experiments.pool import Failed, Finished, News, Started, describe
 from experiments.single import Task, execute
 
-ARGUMENTS = ["run", "--workload", "kth-like:jobs=12", "--policy", "fcfs", "--policy", "easy", "--no-plots"]
-POLICIES = ("fcfs", "easy")
+SMALL = ["run", "--workload", "kth-like:jobs=20", "--platform", "tiny", "--no-plots"]
+ARGUMENTS = [*SMALL, "--policy", "fcfs", "--policy", "easy"]
 
 
 class Serial:

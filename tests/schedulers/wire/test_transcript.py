@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -72,10 +73,50 @@ def test_an_unwritable_file_is_the_users_error(tmp_path: Path) -> None:
         Recorder(tmp_path)
 
 
+def test_a_full_disk_stops_the_recording_only(tmp_path: Path) -> None:
+    """The conversation died with an OSError before; now it goes on, one warning says so, and whole lines are kept."""
+    path = tmp_path / "t.jsonl"
+    warnings: list[str] = []
+    with Recorder(path, warnings.append) as recorder:
+        recorder.received(b'{"now":0.0}')
+        recorder.sent(b'{"now":0.0}')
+
+        write, left = recorder._file.write, 10
+
+        def full(data: Any) -> int:
+            nonlocal left
+            if not left:
+                raise OSError(28, "No space left on device")
+            left, length = 0, left
+            return write(data[:length])
+
+        disk: Any = SimpleNamespace(write=full, truncate=recorder._file.truncate, close=recorder._file.close)
+        recorder._file = disk
+        for _ in range(3):
+            recorder.received(b'{"now":1.0}')
+            recorder.sent(b'{"now":1.0}')
+    assert warnings == [recorder.incomplete]
+    assert "the recording ends before exchange 1: No space left on device" in warnings[0]
+    assert not path.exists()
+    (exchange,) = read_transcript(tmp_path / "t.jsonl.incomplete")
+    assert exchange.number == 0
+
+
+def test_recording_into_a_full_device() -> None:
+    """What cannot be renamed is left alone."""
+    warnings: list[str] = []
+    with Recorder(Path("/dev/full"), warnings.append) as recorder:
+        recorder.received(b"{}")
+        recorder.sent(b"{}")
+    assert warnings == [
+        "the recording ends before exchange 0: No space left on device; what there is stands in '/dev/full'"
+    ]
+
+
 GOOD = '{"dir":"B>S","n":0,"msg":{}}'
 BROKEN = [
     ("nonsense", "line 1: expected"),
-    (f'{GOOD}\n{{"dir":"S>B","n":0,"msg":{{}}', "line 2: expected"),
+    (f'{GOOD}\n{{"dir":"S>B","n":0,"msg":{{}}', "line 2: the recording was cut in this line"),
     ('{"dir":"X","n":0,"msg":{}}', "line 1: expected"),
     ('{"dir":"B>S","n":0}', "line 1: expected the member 'msg'"),
     (GOOD.replace("B>S", "S>B"), "line 1: expected a message B>S, got S>B number 0"),
