@@ -1,4 +1,7 @@
-"""``python -m tests.faults writes|damage|kills``: a table fault x count x outcome x lost data; exit code 1: a failure."""
+"""``python -m tests.faults writes|damage|kills``: a table fault x count x outcome x lost data.
+
+Exit code 1: a fault had another outcome than a whole run or none.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,13 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.faults import damage, writes
+from tests.faults import damage, kills, writes
 from tests.faults.campaign import play
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return its exit code."""
-    parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.faults", description=str(__doc__).splitlines()[0])
     parser.add_argument("what", choices=COMMANDS)
     parser.add_argument(
         "--count", type=int, default=20, metavar="N", help="faults of each kind, or kills (%(default)s)"
@@ -59,7 +62,27 @@ def _damage(work: Path, count: int) -> int:
     return int(noticed < len(seen) or mended < len(seen))
 
 
-COMMANDS = {"writes": _writes, "damage": _damage}
+def _kills(work: Path, count: int) -> int:
+    seen = []
+    for one in kills.series(count, work):
+        seen.append(one)
+        print(f"{one.way:7} {one.target:12} exit code {one.exit_code:4} orphans {one.orphans} {one.wrong}", flush=True)
+    print()
+    for way, target in dict.fromkeys((one.way, one.target) for one in seen):
+        group = [one for one in seen if (one.way, one.target) == (way, target)]
+        codes = Counter(one.exit_code for one in group)
+        outcome = ", ".join(f"exit code {code}: {number}" for code, number in sorted(codes.items()))
+        good, orphans = sum(not one.wrong for one in group), sum(one.orphans for one in group)
+        name = f"{way}: {target} killed"
+        print(
+            f"{name:30} {len(group):4}  {good} whole or absent, same bytes when resumed ({outcome}); orphans: {orphans}"
+        )
+    bad = [one for one in seen if one.wrong or one.orphans]
+    print(f"{len(seen)} kills, {len(bad)} wrong, {sum(one.orphans for one in seen)} orphans")
+    return int(bool(bad))
+
+
+COMMANDS = {"kills": _kills, "writes": _writes, "damage": _damage}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""A failing disk or a kill at any write, sync or rename leaves whole runs or none; ``python -m tests.faults writes``."""
+"""Whole runs or none after a failing disk or a kill at any write, sync or rename."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import pytest
 from experiments.codehash import ROOT
 from tests.faults import writes
 
-OPENERS = re.compile(r"""\bopen\([^()]*["'][wax]b?\+?["']|\.write_text\(|\.write_bytes\(|savefig\(|\.rename\(|os\.replace\(""")
+OPENERS = re.compile(
+    r"""\bopen\([^()]*["'][wax]b?\+?["']|\.write_text\(|\.write_bytes\(|savefig\(|\.rename\(|os\.replace\("""
+)
 ALLOWED = {
     "experiments/memory.py": "the kernel's own file: it resets a counter",
-    "experiments/reference.py": "",
     "simulator/engines/simgrid.py": "files for a child process, in a temporary folder",
     "simulator/outputs/files.py": "the probe whether a folder can be written",
 }
