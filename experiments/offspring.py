@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import os
+import select
 import signal
 import sys
+import threading
 from collections.abc import Callable
 
 _PR_SET_PDEATHSIG = 1
@@ -25,6 +27,18 @@ def die_with_parent(parent: int) -> None:
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
+
+
+def end_without_reader(pipe: int) -> None:
+    """End this process at once when the last process that reads from a pipe of its own has gone, killed or not."""
+
+    def watch() -> None:
+        poll = select.poll()
+        poll.register(pipe, 0)  # only an error wakes it: the other end was closed
+        poll.poll()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def tied() -> Callable[[], None]:

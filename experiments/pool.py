@@ -137,20 +137,21 @@ class Pool(Generic[Task]):
         yield task, news
 
     def _end_all(self) -> None:
-        for connection, (_, process) in self._running.items():
-            process.terminate()
-            connection.close()
         for _, process in self._running.values():
+            process.terminate()
+        for connection, (_, process) in self._running.items():
             process.join(LAST_WORDS_S)
             if process.is_alive():
                 process.kill()
                 process.join()
+            connection.close()  # not before: the process would end at once, without tidying up
         self._running.clear()
 
 
 def _main(work: Callable[[Any, Report], None], task: Any, connection: Connection) -> None:
     """Run one task in its own process and report how it went."""
     offspring.die_with_parent(os.getppid())
+    offspring.end_without_reader(connection.fileno())  # the fork server lives as long as any worker: it is no sign
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as Ctrl-C: the driver, which gets it too, ends its workers
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))

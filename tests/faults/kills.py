@@ -148,7 +148,10 @@ def _orphans(token: str, root: Path, *, patient: bool) -> Mapping[int, str]:
     while found and time.monotonic() < deadline:
         time.sleep(0.05)
         found = _processes(token, root)
-    for pid in found:
+    for pid, words in found.items():
+        with contextlib.suppress(OSError):
+            state = Path(f"/proc/{pid}/status").read_text().split("State:")[1].split("\n")[0]
+            print(pid, _parent(pid), state, words[-300:], flush=True)
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     return found
