@@ -101,7 +101,7 @@ class DaskPool:
     def from_jobqueue(
         cls, kind: str, workers: int, patience_s: float = PATIENCE_S, warn: Callable[[str], None] = lambda _: None
     ) -> DaskPool:
-        """Ask a batch system for workers (``slurm`` ...; resources come from Dask's own configuration file)."""
+        """Request workers from a batch system (``slurm`` ...; resources come from Dask's own configuration file)."""
         return cls(lambda: _jobqueue_client(kind, workers), patience_s, warn)
 
 
