@@ -53,7 +53,7 @@ def annotate(xml: str, source: str = "", file_system: str = "", *, own_links: bo
     PlatformError
         The file cannot be read or states paths already, the paths cannot be known, or the file has no place for them.
     """
-    data = xml.encode()
+    data = xml.lstrip().encode()  # a blank first line is no XML, though SimGrid overlooks it
     platform = parse_platform(xml, source)
     if states_paths(platform):
         raise PlatformError(

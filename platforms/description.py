@@ -27,6 +27,7 @@ from platforms.settings import (
     identifier,
     read_table,
     setting,
+    watts,
     whole_bytes,
 )
 
@@ -219,11 +220,35 @@ class Master:
         Of the host.
     bandwidth, latency
         Of its link: bytes/s, s. The latency delays the news of a job's end.
+    loopback
+        bytes/s of its link to itself, over which Batsim's parts send each other one byte at a time: so much later does
+        a job start. Absent: as a node's.
     """
 
     name: str = setting(identifier, "master")
     bandwidth: float = setting(_BANDWIDTH, "1250MBps")
     latency: float = setting(_LATENCY, "100us")
+    loopback: float | None = setting(_BANDWIDTH, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """Watts of the hosts (table ``power``), which ``-E`` needs: ``"IDLE:EPSILON:ALLCORES"`` or ``"IDLE:ALLCORES"``.
+
+    No built-in machine states any: none of their sources does. A host that shall count for nothing states ``"0:0"``.
+
+    Attributes
+    ----------
+    node, master
+        Of a compute node, and of the resource manager's host.
+    storage, pfs
+        Of a storage node, and of the file system's host; needed where there are any.
+    """
+
+    node: str = setting(watts)
+    master: str = setting(watts)
+    storage: str | None = setting(watts, None)
+    pfs: str | None = setting(watts, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +263,8 @@ class Description:
         ``dragonfly`` or ``tree``.
     storage, pfs
         Absent: the machine has none.
+    power
+        Absent: no watts are known, and energy cannot be measured.
     """
 
     name: str = setting(identifier)
@@ -249,6 +276,12 @@ class Description:
     storage: Storage | None = setting(Storage, None)
     pfs: FileSystem | None = setting(FileSystem, None)
     master: Master = setting(Master, {})
+    power: Power | None = setting(Power, None)
+
+    @property
+    def server_loopback(self) -> float:
+        """bytes/s of the links of master and file system to themselves."""
+        return self.master.loopback or self.node.loopback
 
     def __post_init__(self) -> None:
         tables = {"dragonfly": self.dragonfly is not None, "tree": bool(self.cluster)}
@@ -258,6 +291,9 @@ class Description:
                 verb = "needs" if topology == self.topology else "takes no"
                 raise ValueError(f"topology {self.topology!r} {verb} table '{table}'")
         _check_names(self)
+        for name in ("storage", "pfs"):
+            if self.power is not None and getattr(self, name) is not None and getattr(self.power, name) is None:
+                raise ValueError(f"power.{name}: this key is missing: the machine has a table '{name}'")
         if self.storage is not None:
             places = _storage_places(self)
             if self.storage.per not in places:

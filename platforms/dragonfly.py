@@ -15,7 +15,14 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from platforms.description import Description, Dragonfly
-from platforms.hosts import SERVER_SPEED, heading, master_properties, pfs_properties, storage_properties
+from platforms.hosts import (
+    SERVER_SPEED,
+    heading,
+    master_properties,
+    node_properties,
+    pfs_properties,
+    storage_properties,
+)
 from platforms.io_paths import IO_PATH, IoLevel, io_path
 from platforms.model import Host, LinkInfo, Platform, Route, Sharing
 from platforms.writer import XmlWriter
@@ -105,7 +112,7 @@ def lay_out(description: Description) -> DragonflyMachine:
     for number in range(machine.shape.node_count):
         machine.loops.append(machine.add_link(f"loop{number}", description.node.loopback, 0.0, Sharing.FATPIPE))
     servers = len(machine.hosts) - machine.shape.node_count
-    machine.loops.extend([machine.add_link("loop", description.node.loopback, 0.0, Sharing.FATPIPE)] * servers)
+    machine.loops.extend([machine.add_link("loop", description.server_loopback, 0.0, Sharing.FATPIPE)] * servers)
     master, pfs = description.master, description.pfs
     index = machine.shape.node_count
     machine.servers[index] = machine.add_link("link_master", master.bandwidth, master.latency, Sharing.FATPIPE)
@@ -124,14 +131,16 @@ def _add_hosts(machine: DragonflyMachine, description: Description) -> None:
     for number in range(shape.node_count):
         group, chassis, blade = shape.place(number // shape.nodes)
         location = f"g{group}/c{chassis}/r{blade}"
-        properties = {"location": location}
+        properties = node_properties(location, "", description.power)
         if storage is not None and number % strides[storage.per] == 0:
-            properties = storage_properties(storage, location)
+            properties = storage_properties(storage, location, description.power)
         properties |= stated
         machine.hosts.append(Host(f"{node.prefix}{number}", (node.speed,), node.cores, properties))
-    machine.hosts.append(Host(description.master.name, (SERVER_SPEED,), properties=master_properties()))
+    machine.hosts.append(
+        Host(description.master.name, (SERVER_SPEED,), properties=master_properties(description.power))
+    )
     if description.pfs is not None:
-        machine.hosts.append(Host(description.pfs.name, (SERVER_SPEED,), properties=pfs_properties()))
+        machine.hosts.append(Host(description.pfs.name, (SERVER_SPEED,), properties=pfs_properties(description.power)))
 
 
 def _add_network(machine: DragonflyMachine, plan: Dragonfly) -> None:

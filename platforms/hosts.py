@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
-from platforms.description import Description, Storage
+from platforms.description import Description, Power, Storage
+from platforms.io_paths import IO_PATH
 
 SERVER_SPEED = 1.0
 """flop/s of the PFS's and the master's host: nothing is computed there, and not all SimGrid releases take 0."""
 
 
-def pfs_properties() -> dict[str, str]:
+WATTS = "wattage_per_state"
+"""Property with a host's power, as SimGrid's energy plugin reads it."""
+
+
+def pfs_properties(power: Power | None = None) -> dict[str, str]:
     """Properties of the parallel file system's host."""
-    return {"role": "storage", "storage_kind": "pfs"}
+    return {"role": "storage", "storage_kind": "pfs"} | _watts(power.pfs if power else None)
 
 
-def master_properties() -> dict[str, str]:
+def master_properties(power: Power | None = None) -> dict[str, str]:
     """Properties of the resource manager's host."""
-    return {"role": "master"}
+    return {"role": "master"} | _watts(power.master if power else None)
 
 
-def storage_properties(storage: Storage, location: str) -> dict[str, str]:
+def node_properties(location: str, io_path: str, power: Power | None = None) -> dict[str, str]:
+    """Properties of a compute node; empty texts are left out."""
+    stated = {"location": location, IO_PATH: io_path}
+    return {key: value for key, value in stated.items() if value} | _watts(power.node if power else None)
+
+
+def storage_properties(storage: Storage, location: str, power: Power | None = None) -> dict[str, str]:
     """Properties of a burst-buffer host at a place (levels separated by ``/``)."""
     return {
         "role": "storage",
         "storage_kind": "burst_buffer",
         "capacity_bytes": str(storage.capacity),
         "location": location,
-    }
+    } | _watts(power.storage if power else None)
+
+
+def _watts(text: str | None) -> dict[str, str]:
+    return {WATTS: text} if text else {}
 
 
 def heading(description: Description) -> str:

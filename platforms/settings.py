@@ -160,6 +160,17 @@ def identifier(value: Any) -> str:
     return value
 
 
+def watts(value: Any) -> str:
+    """Power of a host in W, ``IDLE:EPSILON:ALLCORES`` or ``IDLE:ALLCORES``; see :data:`Parser`."""
+    try:
+        numbers = [float(part) for part in value.split(":")] if isinstance(value, str) else []
+    except ValueError:
+        numbers = []
+    if len(numbers) not in (2, 3) or not all(0 <= number < float("inf") for number in numbers):
+        raise ValueError(f"expected watts as IDLE:EPSILON:ALLCORES or IDLE:ALLCORES, got {value!r}")
+    return str(value)
+
+
 def whole_bytes(value: Any) -> int:
     """Whole bytes; see :data:`Parser`."""
     return round(Quantity(units.SIZE, zero=True)(value))

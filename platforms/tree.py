@@ -13,7 +13,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from platforms.description import Description, Level, TreeCluster
-from platforms.hosts import SERVER_SPEED, heading, master_properties, pfs_properties, storage_properties
+from platforms.hosts import (
+    SERVER_SPEED,
+    heading,
+    master_properties,
+    node_properties,
+    pfs_properties,
+    storage_properties,
+)
 from platforms.io_paths import IO_PATH
 from platforms.model import Host
 from platforms.writer import Step, XmlWriter
@@ -102,15 +109,14 @@ class _Layout:
 
     def _node(self, spot: Place) -> Host:
         node = self.description.node
-        stated = {"location": "/".join(spot.location[: len(spot.location) - (self.cluster.levels[-1].count > 1)])}
-        stated[IO_PATH] = "/".join(spot.io_path)
-        properties = {key: value for key, value in stated.items() if value}
+        location = "/".join(spot.location[: len(spot.location) - (self.cluster.levels[-1].count > 1)])
+        properties = node_properties(location, "/".join(spot.io_path), self.description.power)
         return Host(f"{node.prefix}{next(self.nodes)}", (node.speed,), node.cores, properties)
 
     def _storage(self, spot: Place) -> tuple[Host, Level]:
         storage = self.description.storage
         assert storage is not None, "only called where there is one"
-        properties = storage_properties(storage, "/".join(spot.location))
+        properties = storage_properties(storage, "/".join(spot.location), self.description.power)
         if spot.io_path:
             properties[IO_PATH] = "/".join(spot.io_path)
         host = Host(f"{storage.prefix}{next(self.storages)}", (SERVER_SPEED,), properties=properties)
@@ -152,9 +158,9 @@ def write_tree(description: Description) -> str:
     master, pfs = description.master, description.pfs
     tops = lay_out_tree(description)
     with xml.inside("platform", version="4.1"), xml.inside("zone", id=f"{description.name}-site", routing="Full"):
-        _write_server(xml, description, master.name, master_properties())
+        _write_server(xml, description, master.name, master_properties(description.power))
         if pfs is not None:
-            _write_server(xml, description, pfs.name, pfs_properties())
+            _write_server(xml, description, pfs.name, pfs_properties(description.power))
         for top in tops:
             _write_switch(xml, top)
         xml.link("link_master", master.bandwidth, master.latency, "FATPIPE")
@@ -168,7 +174,7 @@ def _write_server(xml: XmlWriter, description: Description, name: str, propertie
     """A zone of one host, which has a link to itself."""
     with xml.inside("zone", id=f"{name}-zone", routing="Full"):
         xml.host(name, SERVER_SPEED, 1, properties)
-        xml.link(f"{name}-loop", description.node.loopback, 0.0, "FATPIPE")
+        xml.link(f"{name}-loop", description.server_loopback, 0.0, "FATPIPE")
         xml.route(name, name, [(f"{name}-loop", "")], symmetrical=False)
 
 

@@ -52,6 +52,15 @@ def parse_platform(text: str | bytes, source: str = "") -> Platform:
     return _Reader(source).read(text)
 
 
+def _without_leading_space(text: str | bytes) -> tuple[int, str | bytes]:
+    """Number of lines left out, and the text from its first character on: XML has none before, SimGrid overlooks it."""
+    if isinstance(text, str):
+        stripped = text.lstrip(" \t\r\n")
+        return text.count("\n", 0, len(text) - len(stripped)), stripped
+    rest = text.lstrip(b" \t\r\n")
+    return text.count(b"\n", 0, len(text) - len(rest)), rest
+
+
 @dataclass
 class _Open:
     """An element whose end has not come yet."""
@@ -95,13 +104,14 @@ class _Reader:
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.EntityDeclHandler = self._refuse_entity
+        blank, text = _without_leading_space(text)
         try:
             parser.Parse(text, True)
         except expat.ExpatError as error:
             message = f"no well-formed XML: {expat.errors.messages[error.code]} (column {error.offset})"
-            raise PlatformError(message, self.source, error.lineno) from None
+            raise PlatformError(message, self.source, blank + error.lineno) from None
         except PlatformError as error:
-            raise PlatformError(str(error), self.source, parser.CurrentLineNumber) from None
+            raise PlatformError(str(error), self.source, blank + parser.CurrentLineNumber) from None
         except (LookupError, ValueError) as error:  # expat looks up in Python what it does not know itself
             message = f"the encoding that the file declares is not read ({error}); write UTF-8"
             raise PlatformError(message, self.source, 1) from None

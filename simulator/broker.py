@@ -103,7 +103,7 @@ class Simulation:
         except ValueError as fault:
             raise SimulatorInputError(str(fault)) from None
         self.outputs = Outputs(options, self.machines)
-        self.kernel = Kernel(engine)
+        self.kernel = Kernel(engine, self.machines.own_message_s)
         self.server = Server(self.kernel, self.registry, self.outputs, options)
         self.meter = EnergyMeter(platform, self.machines, engine, self.outputs) if options.energy else None
         self.power = PowerSwitches(

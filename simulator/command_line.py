@@ -70,7 +70,7 @@ def build_parser() -> argparse.ArgumentParser:
     """The parser of all options."""
     parser = _Parser(
         prog="python -m simulator",
-        description=f"Simulates a machine and its jobs for a scheduler, as Batsim {BATSIM_VERSION} does.",
+        description=f"Simulates a machine and its jobs for a scheduler, as Batsim {BATSIM_VERSION[1:]} does.",
         allow_abbrev=False,
     )
     _inputs(parser.add_argument_group("input"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import NoReturn
 
@@ -56,6 +57,7 @@ class Conversation:
         self._index = 0
         self._closed = False
         self._outgoing: list[Event] = []
+        self._further: deque[Callable[[], None]] = deque()
         self.messages = 0
         self.thinking_s = 0.0
 
@@ -89,28 +91,24 @@ class Conversation:
         self._proceed()
 
     def _proceed(self) -> None:
-        """Carry out the next requests, as far as they are due and nothing comes between."""
-        kernel, server, events, handle = self._kernel, self._server, self._events, self._requests.handle
-        while self._index < len(events):
-            index = self._index
-            request = events[index]
+        """Send the next request, or that the scheduler is ready; at its time."""
+        kernel = self._kernel
+        moment = self._now
+        index = self._index
+        if self._further:
+            kernel.post_first(self._deliver_further, None, self._proceed)
+            return
+        if index < len(self._events):
+            request = self._events[index]
             moment = request.timestamp
             if not moment <= self._now:
                 self._refuse_moment(moment, index)
-            kind = type(request)
-            if kind is RegisterJob or kind is RegisterProfile:
+            if isinstance(request, RegisterJob | RegisterProfile):
                 self._requests.check_registration(index, self._closed)
-            if moment > kernel.clock:
-                kernel.at(moment, self._woken)
-                return
-            if not kernel.quiet:
-                kernel.post_first(self._deliver, False, self._proceed)
-                return
-            self._index = index + 1
-            self._closed = server.registration_finished
-            handle(request, index)
-        if self._now > kernel.clock:
-            kernel.at(self._now, self._woken)
+        if moment > kernel.clock:
+            kernel.at(moment, self._woken)
+        elif index < len(self._events):
+            kernel.post_first(self._deliver, False, self._proceed)
         else:
             kernel.post_first(self._server.reply_done)
 
@@ -118,16 +116,19 @@ class Conversation:
         index = self._index
         self._index = index + 1
         self._closed = self._server.registration_finished
-        self._requests.handle(self._events[index], index)
+        self._further.extend(self._requests.handle(self._events[index], index))
         if slept:
             self._closed = self._server.registration_finished
+
+    def _deliver_further(self, _: object) -> None:
+        self._further.popleft()()
 
     def _woken(self, _: object) -> None:
         """Its time has come; what else ends at this instant may have been sent before."""
         if self._index < len(self._events):
-            self._kernel.post(0.0, self._deliver, True, self._proceed)
+            self._kernel.post_here(self._deliver, True, self._proceed)
         else:
-            self._kernel.post(0.0, self._server.reply_done)
+            self._kernel.post_here(self._server.reply_done)
 
     def _refuse_moment(self, moment: float, index: int) -> NoReturn:
         raise SchedulerFault(

@@ -31,7 +31,7 @@ class Deadlines:
         deadline = self._last
         if deadline.time != time or deadline.made != now or not deadline.live:
             deadline = self._last = Deadline(time, now)
-            deadline.number = self._kernel.limit_at(time, self._ring, deadline)
+            deadline.number = self._kernel.at(time, self._ring, deadline)
         deadline.jobs.append(job)
         deadline.live += 1
         job.limit = deadline

@@ -89,6 +89,7 @@ class EnergyMeter:
         self._by_host: dict[int, list[_Meter]] = {}
         for machine, meter in zip(machines.all, self._meters, strict=True):
             self._by_host.setdefault(machine.host, []).append(meter)
+        read_watts(platform.hosts[machines.master_host])  # not counted, but SimGrid needs them of every host
         self._running: dict[int, list[tuple[_Meter, _Load]]] = {}
         self.at_first_submission = -1.0
         self.at_last_end = -1.0
@@ -191,16 +192,20 @@ class EnergyMeter:
 
 
 def read_watts(host: Host) -> tuple[Watts, ...]:
-    """Watts of a host per power state; 0 W where the platform states nothing.
+    """Watts of a host per power state.
 
     Raises
     ------
     SimulatorInputError
-        The property cannot be understood, or does not fit the number of power states.
+        The property is missing, cannot be understood, or does not fit the number of power states.
     """
     text = next((host.properties[name] for name in PROPERTIES if name in host.properties), None)
     if text is None:
-        return (Watts(0.0, 0.0, 0.0),) * len(host.speeds)
+        raise SimulatorInputError(
+            f"No power range properties specified for host {host.name}: -E needs the property {PROPERTIES[0]!r} (W per "
+            f"power state) of every host, the master and storage hosts too; state it in the platform file, or by a "
+            f"table [power] in the machine's description"
+        )
     states = [part.strip() for part in text.split(",")]
     if len(states) != len(host.speeds):
         raise SimulatorInputError(

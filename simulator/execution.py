@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from schedulers.errors import shown
@@ -183,7 +184,10 @@ class Executor:
             missing = (1.0 - self._drop_tasks(job)) * job.budget
             in_time = missing <= WORK_PRECISION * job.budget + noise
             job.budget = 0.0
-            self._done(job, OK if in_time else TIMEOUT)
+            if in_time:
+                self._done(job, OK)
+            else:  # it takes its actor a round to cancel the task
+                self._kernel.spawn(partial(self._done, job, TIMEOUT))
 
     def _drop_tasks(self, job: Job) -> float:
         """Take a job's tasks from the engine; the progress of its parallel task."""
@@ -221,7 +225,7 @@ class Executor:
             if budget > 0:
                 job.budget = budget - seconds
         else:
-            job.timer = self._kernel.limit_at(now + budget, self._slept, (job, TIMEOUT))
+            job.timer = self._kernel.at(now + budget, self._slept, (job, TIMEOUT))
             job.budget = 0.0
 
     def _slept(self, argument: tuple[Job, int]) -> None:

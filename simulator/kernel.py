@@ -3,14 +3,12 @@
 Batsim's parts are SimGrid actors which send one-byte messages to one server actor. Three facts of that machinery are
 visible to a scheduler and are reproduced here:
 
-* The server receives one message after another; each takes the latency of the route from the sender's host to the
-  master. A message sent meanwhile waits in the mailbox, first come first served. (A message from the master host
-  itself takes 1e-10 s in Batsim; here it takes none.)
+* The server receives one message after another; each takes as long as one byte on the route from the sender's host to
+  the master. A message sent meanwhile waits in the mailbox, first come first served. A message from the master host
+  itself takes its own route: 1e-10 s where the platform states none, 15 us on some machines.
 * A sender goes on when its message has been received, after the server has dealt with it.
-* All timers and tasks that end within a nanosecond end together, in the order in which they were made. What they send
-  is in the mailbox before the server reads it. One exception follows from those 1e-10 s: a job starts after the
-  messages that led to its start, so that its walltime ends as much after the nominal instant, and a call that was
-  requested for that instant, with what the scheduler answers, comes before it.
+* Timers end up to a nanosecond early, together with what ends just before them; tasks and messages do not. What ends
+  together is dealt with in the order in which it was begun, and what it sends is in the mailbox only afterwards.
 
 There are no jobs or schedulers here.
 """
@@ -43,6 +41,8 @@ class Kernel:
     ----------
     engine
         Runs parallel tasks; its clock and this one move together.
+    own_message_s
+        How long a message from the master to itself takes, s.
 
     Attributes
     ----------
@@ -60,8 +60,9 @@ class Kernel:
         Called with the handle of each task that has ended.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, own_message_s: float = 0.0) -> None:
         self.clock = 0.0
+        self.own_message_s = own_message_s
         self.mailbox: deque[Post] = deque()
         self.stopped = False
         self.instant_end = False
@@ -74,12 +75,11 @@ class Kernel:
         self._sequence = 0
         self._arrival = math.inf
         self._arriving: Post | None = None
+        self._arriving_number = 0
+        self._first_post = 0
         self._posts: list[Post] = []
         self._spawned: list[Callable[[], None]] = []
         self._dead: set[int] = set()
-        self._calls: set[int] = set()
-        self._limits: set[int] = set()
-        self._held_back: list[Timer] = []
 
     # ------------------------------------------------------------------ what actors do
 
@@ -94,20 +94,9 @@ class Kernel:
         heapq.heappush(self._timers, (time, number, action, argument))
         return number
 
-    def call_at(self, time: float, action: Action) -> None:
-        """As :meth:`at`, for a call that was requested: it comes before walltimes that end at the same time."""
-        self._calls.add(self.at(time, action))
-
-    def limit_at(self, time: float, action: Action, argument: Any) -> int:
-        """As :meth:`at`, for the end of a walltime."""
-        number = self.at(time, action, argument)
-        self._limits.add(number)
-        return number
-
     def forget(self, number: int) -> None:
         """Drop a timer that has not rung yet."""
         self._dead.add(number)
-        self._limits.discard(number)
 
     def post(
         self, latency: float, handler: Action, content: Any = None, resume: Callable[[], None] | None = None
@@ -125,21 +114,20 @@ class Kernel:
         """
         self._posts.append((latency, handler, content, resume))
 
+    def post_here(self, handler: Action, content: Any = None, resume: Callable[[], None] | None = None) -> None:
+        """As :meth:`post`, from the master host itself."""
+        self._posts.append((self.own_message_s, handler, content, resume))
+
     def post_first(self, handler: Action, content: Any = None, resume: Callable[[], None] | None = None) -> None:
-        """Send a message from the master before what new actors have sent in this round.
+        """As :meth:`post_here`, before what new actors have sent in this round.
 
         Actors woken by the server's work run before the actors which that work created.
         """
-        self._posts.insert(0, (0.0, handler, content, resume))
+        self._posts.insert(self._first_post, (self.own_message_s, handler, content, resume))
 
     def spawn(self, actor: Callable[[], None]) -> None:
         """Run a new actor at this instant, once those that run now have sent what they send."""
         self._spawned.append(actor)
-
-    @property
-    def quiet(self) -> bool:
-        """Whether a message sent now would be received before anything else can happen."""
-        return not (self._arriving or self.mailbox or self._posts or self._spawned or self.instant_end)
 
     # ------------------------------------------------------------------ the loop
 
@@ -150,20 +138,12 @@ class Kernel:
             self._drain()
             if self.stopped:
                 return True
-            if self._held_back:
-                late, self._held_back = self._held_back, []
-                self._ring(late)
-                self._settle()
-                continue
             self.before_advance()
             if not self._step():
                 return False
 
     def _step(self) -> bool:
-        """Move to the next instant and do what ends there.
-
-        A message arrives after everything else of its instant: its one byte takes a moment more than its latency.
-        """
+        """Move to the next instant and do what ends there."""
         timers = self._timers
         dead = self._dead
         while timers and timers[0][1] in dead:
@@ -181,21 +161,17 @@ class Kernel:
                 "longer than that (are its amounts in the wrong unit?), or the scheduler only waits"
             )
         due = self._due(now)
-        if ended:
-            if due:
-                order = self.task_order
-                due.extend((now, order(handle), self.task_ended, handle) for handle in ended)
-                self._ring(due)
-            else:
-                for handle in ended:
-                    self.task_ended(handle)
-        elif due:
-            self._ring(due)
-        elif now >= self._arrival:
-            post = self._arriving
-            assert post is not None
+        arrived = self._arriving
+        if arrived is not None and now >= self._arrival:
             self._arriving, self._arrival = None, math.inf
-            self._deal_with(post)
+            due.append((now, self._arriving_number, self._deal_with, arrived))
+        if due:
+            order = self.task_order
+            due.extend((now, order(handle), self.task_ended, handle) for handle in ended)
+            self._ring(due)
+        else:
+            for handle in ended:
+                self.task_ended(handle)
         self._settle()
         return True
 
@@ -203,7 +179,8 @@ class Kernel:
         """Timers that end at this instant."""
         timers, dead = self._timers, self._dead
         due: list[Timer] = []
-        while timers and timers[0][0] <= now + PRECISION:
+        limit = max(now, now + PRECISION - 2.0 * math.ulp(now))
+        while timers and timers[0][0] <= limit:
             timer = heapq.heappop(timers)
             if timer[1] in dead:
                 dead.discard(timer[1])
@@ -214,19 +191,15 @@ class Kernel:
     def _ring(self, due: list[Timer]) -> None:
         dead = self._dead
         due.sort(key=_by_number)
-        if len(due) > 1 and self._calls and any(timer[1] in self._calls for timer in due):
-            self._held_back = [timer for timer in due if timer[1] in self._limits]
-            due = [timer for timer in due if timer[1] not in self._limits]
         for _, number, action, argument in due:
             if number in dead:  # stopped by one that rang just before
                 dead.discard(number)
             else:
-                self._calls.discard(number)
-                self._limits.discard(number)
                 action(argument)
 
     def _deal_with(self, post: Post) -> None:
         """The server has received a message; then its sender goes on."""
+        self._first_post = len(self._posts)
         post[1](post[2])
         self.after_receive()
         if post[3] is not None:
@@ -235,12 +208,15 @@ class Kernel:
     def _drain(self) -> None:
         """Receive what waits in the mailbox, as far as that takes no time."""
         mailbox = self.mailbox
-        while mailbox and self._arriving is None and not self.instant_end and not self.stopped:
-            post = mailbox.popleft()
-            if post[0] > 0.0:
-                self._arriving = post
+        while mailbox and self._arriving is None and not self.stopped:
+            if mailbox[0][0] > 0.0:
+                self._arriving = post = mailbox.popleft()
+                self._arriving_number = self.next_number()
                 self._arrival = self.clock + post[0]
+            elif self.instant_end:
+                return
             else:
+                post = mailbox.popleft()
                 self._deal_with(post)
                 self._settle()
 

@@ -147,11 +147,19 @@ class Machines:
         """
         found = self._latency.get(machine_id)
         if found is None:
-            platform = self._platform
-            route = platform.route(self.all[machine_id].host, self.master_host)
-            slowest = max([1.0 / platform.links[link].bandwidth for link in route.links], default=0.0)
-            found = self._latency[machine_id] = route.latency + slowest
+            found = self._latency[machine_id] = self._one_byte(self.all[machine_id].host)
         return found
+
+    @property
+    def own_message_s(self) -> float:
+        """How long a message of one byte takes from the master to itself, s."""
+        return self._one_byte(self.master_host)
+
+    def _one_byte(self, host: int) -> float:
+        platform = self._platform
+        route = platform.route(host, self.master_host)
+        slowest = max([1.0 / platform.links[link].bandwidth for link in route.links], default=0.0)
+        return route.latency + slowest
 
     @property
     def compute_infos(self) -> tuple[ResourceInfo, ...]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-BATSIM_VERSION = "4.2.1"
-"""The version whose behaviour is played; it stands in ``_schedule.csv`` as Batsim's own does."""
+BATSIM_VERSION = "v4.2.1"
+"""The version whose behaviour is played, as Batsim spells it in ``_schedule.csv``."""
 
 
 @dataclass(frozen=True, slots=True)

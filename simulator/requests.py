@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NoReturn
 
 from schedulers.errors import shown
@@ -75,7 +76,7 @@ class Requests:
         self._meter = meter
         self._options = options
         self._allocations = Allocations(machines)
-        self._handlers: dict[type, Callable[[Any], None]] = {
+        self._handlers: dict[type, Callable[[Any], list[Callable[[], None]] | None]] = {
             AnswerEstimate: self._answer_estimate,
             CallMeLater: self._call_me_later,
             ChangeJobState: self._change_job_state,
@@ -92,14 +93,17 @@ class Requests:
             ToJobMsg: self._to_job_msg,
         }
 
-    def handle(self, request: Request, index: int) -> None:
-        """Carry out one request; ``index`` is its place in the reply."""
+    def handle(self, request: Request, index: int) -> list[Callable[[], None]]:
+        """Carry out one request; ``index`` is its place in the reply.
+
+        Returns what further messages of the same request do, in their order.
+        """
         try:
             handler = self._handlers[type(request)]
         except KeyError:
             raise SchedulerFault(f"unknown request {shown(request)}", f"$.events[{index}]") from None
         try:
-            handler(request)
+            return handler(request) or []
         except ValueError as fault:
             self._fail(request, index, str(fault))
 
@@ -213,7 +217,7 @@ class Requests:
             self._server.killers += 1
             stop = self._executor.stop
             progress = {job.id: stop(job) for job in jobs if job.state is JobState.RUNNING}
-            self._kernel.post(0.0, self._server.killing_done, (jobs, progress))
+            self._kernel.post_here(self._server.killing_done, (jobs, progress))
 
     def _set_job_metadata(self, request: SetJobMetadata) -> None:
         if '"' in request.metadata:
@@ -286,8 +290,8 @@ class Requests:
         else:
             job.state = JobState.SUBMITTED
 
-    def _run_sub_jobs(self, request: RunSubJobs) -> None:
-        """Register and start sub-jobs of one profile: what so many messages would do on the wire."""
+    def _run_sub_jobs(self, request: RunSubJobs) -> list[Callable[[], None]]:
+        """Register sub-jobs of one profile; on the wire that takes a message for each, and one to start each."""
         workload = self._registry.workload(request.workload_name)
         workload.local = True
         if request.profile is not None:
@@ -301,8 +305,11 @@ class Requests:
             self._registry.jobs[sub_id] = job
             jobs.append(job)
         self._server.submitted += len(jobs)
-        for job, (sub_id, hosts, storage) in zip(jobs, request.sub_jobs, strict=True):
-            self._start(job, ExecuteJob(now, sub_id, hosts, storage_mapping=storage))
+        registrations = len(jobs) - 1 if request.profile is None else len(jobs)
+        return [_nothing] * registrations + [
+            partial(self._start, job, ExecuteJob(now, sub_id, hosts, storage_mapping=storage))
+            for job, (sub_id, hosts, storage) in zip(jobs, request.sub_jobs, strict=True)
+        ]
 
     def _notify_registration(self, request: NotifyRegistration) -> None:
         self._server.registration_finished = request.finished
@@ -317,11 +324,11 @@ class Requests:
                 f"'timestamp' must lie after the present time {now:.9g} and be at most {LATEST_S:.0f}, got {moment!r}"
             )
         self._server.waiters += 1
-        self._kernel.call_at(moment if moment - now >= SHORTEST_WAIT_S else now + SHORTEST_WAIT_S, self._call)
+        self._kernel.at(moment if moment - now >= SHORTEST_WAIT_S else now + SHORTEST_WAIT_S, self._call)
 
     def _call(self, _: object) -> None:
         if not self._server.ends_sent:
-            self._kernel.post(0.0, self._server.waiting_done)
+            self._kernel.post_here(self._server.waiting_done)
 
     def _set_resource_state(self, request: SetResourceState) -> None:
         self._power.request(request.resources, request.state)
@@ -334,6 +341,10 @@ class Requests:
 
     def _answer_estimate(self, _: AnswerEstimate) -> None:
         """Batsim reads it and does nothing with it."""
+
+
+def _nothing() -> None:
+    """A message that registers what is registered already."""
 
 
 _CHANGES = frozenset(

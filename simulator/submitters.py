@@ -56,7 +56,7 @@ class Submitter:
 
     def begin(self) -> None:
         """Announce itself to the server."""
-        self._kernel.post(0.0, self._hello, None, self._go_on)
+        self._kernel.post_here(self._hello, None, self._go_on)
 
     def _go_on(self) -> None:
         """Collect what is due, send it, sleep until the next."""
@@ -75,7 +75,7 @@ class Submitter:
         self._position = position
         after = self._sleep if position < len(items) else self._bye
         if batch:
-            self._kernel.post(0.0, self._deliver, batch, after)
+            self._kernel.post_here(self._deliver, batch, after)
         else:
             after()
 
@@ -93,7 +93,7 @@ class Submitter:
         self._collect([item])
 
     def _bye(self) -> None:
-        self._kernel.post(0.0, self._leave)
+        self._kernel.post_here(self._leave)
 
 
 def in_order_of_submission(jobs: Sequence[Job]) -> list[tuple[float, Job]]:

@@ -225,7 +225,8 @@ class SimgridEngine:
         if until == math.inf and not self._active:
             return []
         now, late, ended = self._ask("advance", until)
-        self._clock = until if late else max(self._clock, min(now, until))
+        # SimGrid ends the wait for `until` up to a nanosecond early, together with what ends then: that came first
+        self._clock = until if late and not ended else max(self._clock, min(now, until))
         self._active.difference_update(ended)
         return list(ended)
 

@@ -36,7 +36,7 @@ def world(tmp_path: Path) -> tuple[Path, Path]:
         for other in names[position:]
     ]
     platform = tmp_path / "platform.xml"
-    platform.write_text(XML.format(hosts="\n".join(hosts), routes="\n".join(routes)))
+    platform.write_text(XML.format(hosts="\n".join(hosts), routes="\n".join(routes), master=""))
     workload = tmp_path / "workload.json"
     profiles = {"p": {"type": "parallel_homogeneous", "cpu": 2e9, "com": 1e6}}
     workload.write_text(json.dumps(jobs({"res": 2}, {"subtime": 9}, profiles=profiles)))
@@ -220,7 +220,7 @@ def test_broken_files(world: tuple[Path, Path], capsys: pytest.CaptureFixture[st
 def test_information(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Options that only print something."""
     assert main(["--version"]) == 0
-    assert capsys.readouterr().out == "4.2.1\n"
+    assert capsys.readouterr().out == "v4.2.1\n"
     assert main(["--simgrid-version"]) == 0
     assert capsys.readouterr().out == "3.32.0\n"
     assert main(["-s", "ipc:///x", "-e", "y", "--dump-execution-context"]) == 0

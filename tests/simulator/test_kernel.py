@@ -61,6 +61,19 @@ def test_messages_are_received_one_after_another() -> None:
     assert log == [(0.5, "a"), (0.5, "sender of a"), (0.5, "b"), (0.75, "c")]
 
 
+def test_a_message_of_the_master_takes_its_own_route() -> None:
+    """As long as the kernel was told; so does one that overtakes others of its round."""
+    kernel = Kernel(GivenDurations(), 0.25)
+    seen: list[float] = []
+
+    def server(_: object) -> None:
+        seen.append(kernel.clock)
+
+    kernel.post_here(server, None, lambda: kernel.post_first(server))
+    kernel.run()
+    assert seen == [0.25, 0.5]
+
+
 def test_mailbox_is_empty_while_the_only_message_is_on_its_way() -> None:
     """What waits counts, what is being received does not."""
     kernel, _, _ = make()
@@ -72,16 +85,17 @@ def test_mailbox_is_empty_while_the_only_message_is_on_its_way() -> None:
     assert sizes == [1, 0]
 
 
-def test_arrivals_come_after_everything_else_of_their_instant() -> None:
-    """What is sent at the very moment of an arrival is in the mailbox before the server looks."""
+@pytest.mark.parametrize(("moment", "waiting"), [(1.0 - 2e-9, 1), (1.0, 0), (1.0 + 5e-10, 0)])
+def test_what_is_sent_at_an_arrival_is_not_in_the_mailbox_yet(moment: float, waiting: int) -> None:
+    """Of what ends together nothing sees what the others send; what was sent before is there."""
     kernel, log, note = make()
     kernel.post(1.0, note("arrival"))
-    kernel.at(1.0, lambda _: kernel.post(0.0, note("sent at that moment")))
+    kernel.at(moment, lambda _: kernel.post(0.0, note("sent")))
     seen: list[int] = []
     kernel.after_receive = lambda: seen.append(len(kernel.mailbox))
     kernel.run()
-    assert [name for _, name in log] == ["arrival", "sent at that moment"]
-    assert seen == [1, 0]
+    assert [name for _, name in log] == ["arrival", "sent"]
+    assert seen == [waiting, 0]
 
 
 def test_new_actors_run_after_what_was_sent() -> None:

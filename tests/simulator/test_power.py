@@ -98,7 +98,7 @@ def test_energy_of_a_job() -> None:
 
     data = jobs({"subtime": 6, "res": 2}, profiles=PTASK)
     result, scheduler = run(data, answer, platform=small_platform(power=True), energy=True)
-    # 4 hosts, 20 s: idle 90 W, but two of them compute for 4 s at 200 W; storage hosts state no watts: 0 W
+    # 4 hosts, 20 s: idle 90 W, but two of them compute for 4 s at 200 W; storage hosts take 0 W
     expected = 4 * 20 * 90 + 2 * 4 * (200 - 90)
     assert scheduler.events(EnergyAnswer)[0].consumed_energy == pytest.approx(expected)
     # from the first submission (6 s) to the last end (10 s)
@@ -125,15 +125,15 @@ def test_files(tmp_path: Path) -> None:
     assert (tmp_path / "x_pstate_changes.csv").read_text().splitlines() == [
         "time,machine_id,new_pstate",
         "0,0-5,0",
-        "0,3,-2",
+        "5e-10,3,-2",  # hello, ready, submitted, left, then the request: 1e-10 s each
         "10.5,3,1",
         "10.5,3,-1",
         "31,3,0",
     ]
     rows = [row.split(",") for row in (tmp_path / "x_consumed_energy.csv").read_text().splitlines()]
     assert rows[0] == ["time", "energy", "event_type", "wattmin", "epower"]
-    assert rows[1] == ["0", "0", "p", "360", "NA"]
-    assert rows[2] == ["0", "0", "s", "395", "NA"]
+    assert rows[1] == ["5e-10", "1.8e-07", "p", "360", "360"]
+    assert rows[2] == ["6e-10", "2.195e-07", "s", "395", "395"]
     # 4 s: two hosts idle, one computing, one falling asleep
     assert rows[3] == ["4", str(4 * (2 * 90 + 200 + 125)), "e", "395", str(2 * 90 + 200 + 125)]
     assert [row[2] for row in rows[4:]] == ["p", "p", "p"]
@@ -170,7 +170,14 @@ def test_reading_watts() -> None:
     """Two or three numbers per state; nothing stated is 0 W; the older name works, too."""
     assert read_watts(host(2, wattage_per_state="1:2, 3:4:5")) == (Watts(1, 1, 2), Watts(3, 4, 5))
     assert read_watts(host(1, watt_per_state="1:2")) == (Watts(1, 1, 2),)
-    assert read_watts(host(2)) == (Watts(0, 0, 0),) * 2
+
+
+def test_energy_needs_watts_of_every_host() -> None:
+    """SimGrid aborts with this sentence, whichever host has none."""
+    with pytest.raises(SimulatorInputError, match=r"^No power range properties specified for host h: -E needs"):
+        read_watts(host(2))
+    with pytest.raises(SimulatorInputError, match=r"No power range properties specified for host node_1: .*\[power\]"):
+        run(jobs({}), energy=True)
 
 
 @pytest.mark.parametrize("text", ["1:2", "1:2,3", "1:2,x:4", "1:2,3:4:5:6", "1:2,-3:4"])

@@ -61,7 +61,7 @@ def makespan(profiles: dict[str, Any], *requests: Any, res: int = 1, **options: 
 )  # fmt: skip
 def test_durations(profile: dict[str, Any], request_: Any, res: int, seconds: float) -> None:
     """Each type becomes the work that it describes."""
-    assert makespan({"p": profile}, request_, res=res) == pytest.approx(seconds)
+    assert makespan({"p": profile}, request_, res=res) == pytest.approx(seconds, abs=1e-9)
 
 
 def test_sequence_takes_the_sum() -> None:

@@ -35,7 +35,7 @@ XML = """<?xml version='1.0'?>
 <platform version="4.1">
 <zone id="root" routing="Full">
 {hosts}
-<host id="master" speed="1f"><prop id="role" value="master"/></host>
+<host id="master" speed="1f"><prop id="role" value="master"/>{master}</host>
 <link id="up" bandwidth="1e9Bps" latency="500ms" sharing_policy="FATPIPE"/>
 <link id="net" bandwidth="1e9Bps" latency="0s" sharing_policy="FATPIPE"/>
 <link id="loop" bandwidth="1e10Bps" latency="0s" sharing_policy="FATPIPE"/>
@@ -46,26 +46,36 @@ XML = """<?xml version='1.0'?>
 
 COMPUTE = ("node_1", "node_10", "node_2", "node_3")
 STORAGE = ("disk", "pfs")
+NO_WATTS = '<prop id="wattage_per_state" value="0:0"/>'
 POWER = (
     '<prop id="sleep_pstates" value="1:2:3"/><prop id="wattage_per_state" value="90:100:200, 10:10:10, 125:125:125, '
     '101:101:101"/>'
 )
 
 
-def small_platform(storage: Sequence[str] = STORAGE, power: bool = False) -> Platform:
-    """Four compute hosts of 1 Gflop/s, storage hosts, a master half a second away; optionally power states."""
+def small_platform(
+    storage: Sequence[str] = STORAGE, power: bool = False, loop: tuple[str, str] = ("1e10Bps", "0s")
+) -> Platform:
+    """Four compute hosts of 1 Gflop/s, storage hosts, a master half a second away; optionally power states.
+
+    ``loop`` is the link of every host to itself: a message of the master to itself takes 1e-10 s, as in SimGrid where a
+    platform states no such link.
+    """
     hosts, routes = [], []
     for name in COMPUTE:
         speed, more = ("1Gf,1f,0.1f,0.05f", POWER) if power else ("1Gf", "")
         hosts.append(f'<host id="{name}" speed="{speed}">{more}</host>')
-    hosts += [f'<host id="{name}" speed="0f"><prop id="role" value="storage"/></host>' for name in storage]
+    none = NO_WATTS if power else ""
+    hosts += [f'<host id="{name}" speed="0f"><prop id="role" value="storage"/>{none}</host>' for name in storage]
     names = (*COMPUTE, *storage)
     for position, name in enumerate(names):
         routes.append(f'<route src="{name}" dst="master"><link_ctn id="up"/></route>')
         routes.append(f'<route src="{name}" dst="{name}"><link_ctn id="loop"/></route>')
         routes += [f'<route src="{name}" dst="{other}"><link_ctn id="net"/></route>' for other in names[position + 1 :]]
     routes.append('<route src="master" dst="master"><link_ctn id="loop"/></route>')
-    return parse_platform(XML.format(hosts="\n".join(hosts), routes="\n".join(routes)), "small.xml")
+    text = XML.format(hosts="\n".join(hosts), routes="\n".join(routes), master=none)
+    text = text.replace('bandwidth="1e10Bps" latency="0s"', f'bandwidth="{loop[0]}" latency="{loop[1]}"')
+    return parse_platform(text, "small.xml")
 
 
 class GivenDurations:

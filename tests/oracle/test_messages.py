@@ -1,0 +1,139 @@
+"""Oracle: messages between Batsim's parts take as long, in the same order, as among actors of the real SimGrid."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schedulers.__main__ import build_session, session_parser
+from schedulers.wire.messages import JobSubmitted, Message, Reply, Request, RequestedCall
+from tests.oracle.conversation import Told, play_ours, play_theirs
+from tests.simulator.worlds import call, execute, jobs, kill
+
+pytestmark = pytest.mark.usefixtures("binding")
+
+UPSTREAM = Path(__file__).parents[1] / "data" / "upstream"
+PTASK = {"type": "parallel_homogeneous", "cpu": 1e10, "com": 0}
+DELAY = {"type": "delay", "delay": 10}
+
+
+def in_turn(*extra: Request, on_call: tuple[Request, ...] = ()) -> Callable[[Message], Reply]:
+    """Each job on the next machine, beginning anew after two; with the first come ``extra``."""
+    count = 0
+
+    def handle(message: Message) -> Reply:
+        nonlocal count
+        requests: list[Request] = []
+        for event in message.events:
+            if isinstance(event, JobSubmitted):
+                requests.append(execute(event.job_id, count % 2, at=message.now))
+                requests.extend(extra if count == 0 else ())
+                count += 1
+            if isinstance(event, RequestedCall):
+                requests.extend(on_call)
+        return Reply(message.now, tuple(requests))
+
+    return handle
+
+
+def loop(tmp_path: Path, bandwidth: str, latency: str) -> Path:
+    """The machine of upstream's kind with another loopback."""
+    text = (UPSTREAM / "loopback.xml").read_text()
+    path = tmp_path / "platform.xml"
+    path.write_text(text.replace('bandwidth="500MBps" latency="15us"', f'bandwidth="{bandwidth}" latency="{latency}"'))
+    return path
+
+
+def compare(ours: Told, theirs: Told) -> None:
+    """The same messages, and jobs' times as they are printed."""
+    assert ours.messages == theirs.messages
+    assert ours.rows.keys() == theirs.rows.keys()
+    for name, (start, end, state, alloc) in theirs.rows.items():
+        found = ours.rows[name]
+        assert found[2] == state
+        assert found[0] == pytest.approx(start, abs=5.1e-7), name
+        assert found[1] == pytest.approx(end, abs=5.1e-7), name
+        if " " not in alloc:
+            assert found[3] == alloc
+
+
+SUBMISSIONS = {
+    "one": jobs({}, profiles={"p": PTASK}),
+    "two at once": jobs({}, {}, profiles={"p": PTASK}),
+    "one later": jobs({}, {"subtime": 3}, profiles={"p": PTASK}),
+    "at the end of another": jobs({}, {"subtime": 10}, profiles={"p": PTASK}),
+    "walltime as long as the work": jobs({"walltime": 10}, profiles={"p": PTASK}),
+    "such a walltime, and a submission at its end": jobs({"walltime": 10}, {"subtime": 10}, profiles={"p": PTASK}),
+    "a delay's walltime, and a submission": jobs({"walltime": 10}, {"subtime": 10}, profiles={"p": DELAY}),
+    "many at once, others at their ends": jobs(
+        {"subtime": 1}, {"subtime": 1}, {"subtime": 11}, {"subtime": 11, "walltime": 9}, {"subtime": 21},
+        {"subtime": 30},
+        profiles={"p": PTASK},
+    ),
+}  # fmt: skip
+LOOPS = {"15 us": ("500MBps", "15us"), "1 ns": ("1000MBps", "0us"), "0.1 ns": ("10000MBps", "0us")}
+
+
+@pytest.mark.parametrize("loopback", LOOPS)
+@pytest.mark.parametrize("name", SUBMISSIONS)
+def test_submissions_starts_and_ends(name: str, loopback: str, tmp_path: Path) -> None:
+    """Every message and every time, whatever a message from the master to itself takes."""
+    platform, data = loop(tmp_path, *LOOPS[loopback]), SUBMISSIONS[name]
+    compare(
+        play_ours(platform, data, in_turn(), tmp_path, compute_sharing=True), play_theirs(platform, data, in_turn())
+    )
+
+
+@pytest.mark.parametrize("loopback", LOOPS)
+@pytest.mark.parametrize("profile", [PTASK, DELAY], ids=["task", "delay"])
+@pytest.mark.parametrize("walltime", [8, 8.5, 7.75])
+def test_calls_at_the_end_of_a_walltime(loopback: str, profile: Any, walltime: float, tmp_path: Path) -> None:
+    """A call at 8 s: where messages take less than a quarter of a nanosecond, the walltime ends with it."""
+    platform, data = loop(tmp_path, *LOOPS[loopback]), jobs({"walltime": walltime}, profiles={"p": profile})
+    compare(play_ours(platform, data, in_turn(call(8.0)), tmp_path), play_theirs(platform, data, in_turn(call(8.0))))
+
+
+@pytest.mark.parametrize("loopback", LOOPS)
+def test_kills(loopback: str, tmp_path: Path) -> None:
+    """A kill takes a message to be requested and one to be reported."""
+    platform, data = loop(tmp_path, *LOOPS[loopback]), jobs({}, profiles={"p": PTASK})
+    handles = [in_turn(call(4.0), on_call=(kill("w0!1", at=4.0),)) for _ in range(2)]
+    compare(play_ours(platform, data, handles[0], tmp_path), play_theirs(platform, data, handles[1]))
+
+
+def test_first_job_of_a_machine_with_a_loopback_of_15_us(tmp_path: Path) -> None:
+    """Four messages go before it: hello, ready, its submission, its start."""
+    data = jobs({}, {"subtime": 5}, profiles={"p": PTASK})
+    told = play_theirs(UPSTREAM / "loopback.xml", data, in_turn())
+    assert round(told.rows["w0!1"][0], 6) == 0.00006
+    compare(play_ours(UPSTREAM / "loopback.xml", data, in_turn(), tmp_path), told)
+
+
+def test_cluster_without_loopback(tmp_path: Path) -> None:
+    """The master's own route goes through its cable and the backbone, there and back."""
+    data = jobs({}, {"subtime": 5}, profiles={"p": PTASK})
+    platform = UPSTREAM / "cluster.xml"
+    told = play_theirs(platform, data, in_turn())
+    assert round(told.rows["w0!1"][0], 6) == 4 * 0.00024
+    compare(play_ours(platform, data, in_turn(), tmp_path), told)
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("policy", ["fcfs", "easy"])
+def test_first_jobs_of_part_4(reference: Path, policy: str, tmp_path: Path) -> None:
+    """Alloc-Only jobs of the published log, 96 nodes: every message of the conversation, and every start and end."""
+    platform = tmp_path / "dragonfly96.xml"
+    platform.write_bytes(lzma.decompress((reference / "simulation" / "dragonfly96-full-routes.xml.xz").read_bytes()))
+    data = json.loads((reference / "transcripts" / "tw" / "alloc4-300.json").read_text())
+    data["jobs"] = data["jobs"][:80]
+    words = [policy, "--burst-buffer-bytes", "40e9", "--location-shape", "3,3,4"]
+
+    def handle() -> Callable[[Message], Reply]:
+        return build_session(session_parser().parse_args(words)).handle
+
+    compare(play_ours(platform, data, handle(), tmp_path), play_theirs(platform, data, handle()))
