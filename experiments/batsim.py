@@ -41,12 +41,22 @@ CONTAINER = "experiments.docker_engine"
 OURS = ("-m", "simulator")
 """Part of the command that starts our own simulator."""
 
+QUIET = ("--disable-schedule-tracing", "--disable-machine-state-tracing")
+"""Options that leave out the files that a campaign does not read."""
+
 LONGEST_PATH = 100
 """Characters of a socket's path that every system takes."""
 
 
 def play_over_zmq(
-    run: RunSpec, root: Path, folder: Path, session: TimedSession, program: Sequence[str], silence_s: float
+    run: RunSpec,
+    root: Path,
+    folder: Path,
+    session: TimedSession,
+    program: Sequence[str],
+    silence_s: float,
+    *,
+    quiet: bool = True,
 ) -> Played:
     """Start the simulator and serve it until its end; give it up when it says nothing for ``silence_s``.
 
@@ -65,7 +75,7 @@ def play_over_zmq(
 
         def start(endpoint: str) -> None:
             address = endpoint.replace("127.0.0.1", "localhost")
-            command = [*program, *arguments(run, root, folder, address)]
+            command = [*program, *arguments(run, root, folder, address), *(QUIET if quiet else ())]
             started.append(stack.enter_context(_simulator(command, log.fileno())))
 
         def check_alive() -> None:
@@ -125,7 +135,6 @@ def arguments(run: RunSpec, root: Path, folder: Path, endpoint: str) -> list[str
     """Batsim 4's options for a run, whose inputs are checked now (:func:`experiments.prepared.checked`)."""
     options = ["-p", str(checked(root, run.platform).resolve()), "-w", str(checked(root, run.workload).resolve())]
     options += ["-s", endpoint, "-e", str((folder / PREFIX).resolve())]
-    options += ["--disable-schedule-tracing", "--disable-machine-state-tracing"]
     needs = needs_of(run)
     options += ["--enable-dynamic-jobs"] if needs.dynamic_jobs else []
     options += ["--enable-profile-reuse"] if needs.profile_reuse else []

@@ -38,6 +38,7 @@ USAGE = """run_experiments.py                  the demo campaign: five policies 
        run_experiments.py report DIR       a campaign's results as one HTML file
        run_experiments.py export RUN FILE  a schedule for other tools (SWF, Batsim's CSV)
        run_experiments.py verify DIR       whether runs and campaigns are what was written
+       run_experiments.py verify-batsim    the embedded simulator against the real Batsim
        run_experiments.py thesis           the evaluation of Kopanski's thesis, repeated (thesis --help)
        run_experiments.py herbein          I/O-aware scheduling on CTS-1, the second paper (herbein --help)
        run_experiments.py jeannot          I/O-aware lists and packs, exclusive I/O, the third paper (jeannot --help)
@@ -123,6 +124,14 @@ def _verify_command(arguments: Sequence[str]) -> int:
     return verify(verify_parser().parse_args(arguments).folder, print)
 
 
+def _verify_batsim_command(arguments: Sequence[str]) -> int:
+    """``run_experiments.py verify-batsim``."""
+    from experiments.verify_batsim import command
+
+    options = verify_batsim_parser().parse_args(arguments)
+    return command(options.only, options.keep)
+
+
 def _gang_command(arguments: Sequence[str]) -> int:
     """``run_experiments.py gang ...``."""
     from experiments.gang.command import command
@@ -174,6 +183,7 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "report": _report_command,
     "export": _export_command,
     "verify": _verify_command,
+    "verify-batsim": _verify_batsim_command,
     "thesis": _thesis_command,
     "herbein": _herbein_command,
     "jeannot": _jeannot_command,
@@ -325,6 +335,20 @@ def verify_parser() -> argparse.ArgumentParser:
         "is nothing to verify.",
     )
     parser.add_argument("folder", type=Path, metavar="DIR", help="a run, a campaign, or a folder with several of them")
+    return parser
+
+
+def verify_batsim_parser() -> argparse.ArgumentParser:
+    """Arguments of ``verify-batsim``."""
+    parser = Parser(
+        prog="run_experiments.py verify-batsim",
+        description="Run fixed pairs of runs on the real Batsim and on the embedded simulator, and print how far they "
+        "differ. Batsim is the program that the environment variable BATSIM names, else 'batsim' on PATH.",
+        epilog="Exit codes: 0 all pairs are equal up to 2e-5 s; 1 a larger difference, or a run failed; 2 wrong input; "
+        "77 skipped, there is no Batsim.",
+    )
+    parser.add_argument("--only", action="append", default=[], metavar="PAIR", help="this pair; may be repeated")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="new folder for the files of all runs")
     return parser
 
 

@@ -177,6 +177,7 @@ def test_no_scheduler_with_too_big_a_job(world: tuple[Path, Path], capsys: pytes
         (["-r", "h0:king"], "expected one of the roles"),
         (["-e", "/none/x"], "does not exist; create it"),
         (["-s", "nonsense"], "cannot connect to the scheduler's endpoint 'nonsense'"),
+        (["-E"], "No power range properties specified for host h0: -E needs the property"),
         (["--enable-profile-reuse"], "needs --enable-dynamic-jobs"),
         (["--mmax", "9"], "3 compute hosts, fewer than the 9"),
         (["--mmax", "x"], "invalid int value"),
