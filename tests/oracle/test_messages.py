@@ -70,8 +70,8 @@ SUBMISSIONS = {
     "walltime as long as the work": jobs({"walltime": 10}, profiles={"p": PTASK}),
     "such a walltime, and a submission at its end": jobs({"walltime": 10}, {"subtime": 10}, profiles={"p": PTASK}),
     "a delay's walltime, and a submission": jobs({"walltime": 10}, {"subtime": 10}, profiles={"p": DELAY}),
-    "many at once, others at their ends": jobs(
-        {"subtime": 1}, {"subtime": 1}, {"subtime": 11}, {"subtime": 11, "walltime": 9}, {"subtime": 21},
+    "two at once, others after their ends": jobs(
+        {"subtime": 1}, {"subtime": 1}, {"subtime": 11.25}, {"subtime": 11.25, "walltime": 9}, {"subtime": 21.5},
         {"subtime": 30},
         profiles={"p": PTASK},
     ),

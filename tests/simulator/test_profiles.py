@@ -164,7 +164,7 @@ def test_bad_usage_traces(tmp_path: Path, line: str) -> None:
 
 def test_missing_traces(tmp_path: Path) -> None:
     """Neither the list nor a rank's file may be missing, nor the list be empty."""
-    with pytest.raises(ValueError, match="cannot read the trace"):
+    with pytest.raises(ValueError, match="cannot be read"):
         read_profile("p", {"type": "usage_trace", "trace": "t"}, Origin(str(tmp_path)))
     (tmp_path / "t").write_text("\n")
     with pytest.raises(ValueError, match="names no rank"):
