@@ -134,6 +134,7 @@ class Peer:
         self._calls = 0
         self._idle_calls = 0
         self._names: set[str] = set()
+        self._killed: set[str] = set()
         self.profiles["w0"] = dict(self.world.profiles)
         for job in self.world.jobs:
             self._at(float(job["subtime"]), lambda job=job: self._submit(job))
@@ -241,6 +242,7 @@ class Peer:
         """Carry out a reply, now; :class:`Illegal` for what makes Batsim abort."""
         if reply.now != self.clock_s:
             raise Illegal(f"a reply at {reply.now} s to a message at {self.clock_s} s")
+        self._killed.clear()
         for request in reply.events:
             handler = self._HANDLERS.get(type(request))
             if handler is None:
@@ -292,8 +294,11 @@ class Peer:
         return None
 
     def _kill(self, request: KillJob) -> None:
+        """Jobs whose kill this reply has requested already are left out, as in Batsim."""
         killed: dict[str, TaskProgress] = {}
-        for job_id in request.job_ids:
+        names = tuple(name for name in request.job_ids if name not in self._killed)
+        self._killed.update(names)
+        for job_id in names:
             job = self.jobs.get(job_id)
             if job is None or job.state is not JobState.RUNNING:
                 self._refuse(f"KILL_JOB of {job_id!r}, which is {job and job.state}")
@@ -301,7 +306,8 @@ class Peer:
             share = (self.clock_s - job.began_s) / job.length_s if job.length_s else 1.0
             killed[job_id] = TaskProgress(job.profile_name, round(min(share, 1.0), 6))
             self._close(job_id, job, JobState.COMPLETED_KILLED, -2)
-        self._pending.append(JobKilled(self.clock_s, request.job_ids, killed))
+        if names:
+            self._pending.append(JobKilled(self.clock_s, names, killed))
 
     def _call(self, request: CallMeLater) -> None:
         if not request.at > self.clock_s:
