@@ -124,6 +124,7 @@ def play_one(rng: Random, policy: str, model: str) -> Played:
                     raise Accepted(f"{name}: {answer}")
                 played.faults.append((name, "refused" if refused else "answered", 0))
                 peer.lenient |= FAULTS[name].then is Then.EITHER
+                peer.ended |= name == "SIMULATION_ENDS too early" and not refused
             elif answer.reply is None and not peer.lenient:
                 raise AssertionError(f"a legal message was refused: {answer.text}")
             if answer.reply is None or peer.ended:
