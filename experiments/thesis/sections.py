@@ -150,7 +150,7 @@ def _parts(material: Material, artist: Artist, section: str) -> Iterator[Block]:
             path = artist.parts(family, metric, material.part_names)
             if path is not None:
                 yield Heading(f"Figure {number}: mean {METRICS[metric]} of the split workload", 3)
-                yield Image(path, f"Like Figure {number}. Whiskers: 95 % bootstrap interval over the jobs of the part.")
+                yield Image(path, f"Like Figure {number}.")
                 if material.original:
                     yield from _part_table(material, family, metric)
 
