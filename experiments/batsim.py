@@ -135,6 +135,7 @@ def arguments(run: RunSpec, root: Path, folder: Path, endpoint: str) -> list[str
     """Batsim 4's options for a run, whose inputs are checked now (:func:`experiments.prepared.checked`)."""
     options = ["-p", str(checked(root, run.platform).resolve()), "-w", str(checked(root, run.workload).resolve())]
     options += ["-s", endpoint, "-e", str((folder / PREFIX).resolve())]
+    options += ["--events", str(checked(root, run.events).resolve())] if run.events is not None else []
     needs = needs_of(run)
     options += ["--enable-dynamic-jobs"] if needs.dynamic_jobs else []
     options += ["--enable-profile-reuse"] if needs.profile_reuse else []

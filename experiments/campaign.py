@@ -65,7 +65,7 @@ def _run_campaign(
         (model.label, seed): inputs.pairs(campaign.workloads, campaign.platforms, model, seed)
         for model, seed in itertools.product(campaign.models, campaign.seeds)
     }
-    runs = expand(campaign, pairs, max_runs)
+    runs = expand(campaign, pairs, max_runs, inputs.events(campaign.events))
     for run in runs:
         inputs.check_described(run.workload, run.model)
     tasks = [

@@ -138,6 +138,7 @@ CAMPAIGN_KEYS: dict[str, Key] = {
     "silence_s": _positive(
         "longest silence of a simulator in a process of its own, in seconds of real time", f"{DEFAULT_SILENCE_S:g}"
     ),
+    "events": _text("file of external events in Batsim's format (outages of hosts), beside the campaign file", "none"),
     "plots": _flag("whether figures and the report are made", "true"),
     "explain": _flag("whether runs keep why their jobs waited"),
     "uncontended": _flag("whether IO-Aware runs also simulate each job without contention, for its slowdown", "true"),
@@ -206,6 +207,7 @@ def parse_campaign(text: str, where: str, folder: Path, stem: str = "campaign", 
         image=data.get("image", ""),
         tau_s=float(data.get("tau_s", DEFAULT_TAU_S)),
         silence_s=float(data.get("silence_s", DEFAULT_SILENCE_S)),
+        events=str(folder / data["events"]) if "events" in data else "",
         plots=data.get("plots", True),
         explain=data.get("explain", False),
         uncontended=data.get("uncontended", True),

@@ -208,6 +208,7 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
         image=options.image,
         tau_s=options.tau,
         silence_s=options.silence,
+        events=options.events,
         plots=options.plots,
         explain=options.explain,
         uncontended=options.uncontended,
@@ -422,6 +423,13 @@ def run_parser() -> argparse.ArgumentParser:
         default="",
         metavar="NAME",
         help=f"image whose Batsim (4.1 or newer) --engine docker runs ({DEFAULT_IMAGE})",
+    )
+    add(
+        "--events",
+        default="",
+        metavar="FILE",
+        help="external events in Batsim's format, a JSON object per line: outages of hosts (--on-outage states what "
+        "follows)",
     )
     add(
         "--silence",

@@ -15,6 +15,7 @@ from experiments import policies, provenance, sessions
 from experiments.errors import SpecError
 from experiments.spec import Campaign, PolicySpec, Prepared, RunSpec
 from inputs.limits import RUNS, check_name
+from schedulers.options import show
 
 DIGEST_CHARACTERS = 8
 LATER = (("on_outage", "continue"),)
@@ -25,6 +26,7 @@ def expand(
     campaign: Campaign,
     workloads: Mapping[tuple[str, int], Sequence[tuple[Prepared, Prepared]]],
     most: int = RUNS.most,
+    events: Prepared | None = None,
 ) -> tuple[RunSpec, ...]:
     """List the runs of a campaign: workloads outermost, then models, seeds, policies.
 
@@ -36,6 +38,8 @@ def expand(
         For each model (its label) and seed the (workload, platform) pairs to run, already prepared.
     most
         Most runs.
+    events
+        External events of every run.
 
     Raises
     ------
@@ -52,6 +56,11 @@ def expand(
     for model, seed in itertools.product(campaign.models, campaign.seeds):
         for (workload, platform), (spec, settings) in itertools.product(workloads[model.label, seed], resolved):
             named, model_options = sessions.complete_model(spec, model)
+            if events is None and settings["on_outage"] != "continue":
+                raise SpecError(
+                    f"setting on_outage={show(settings['on_outage'])} goes with external events (--events FILE): "
+                    "without them no host is ever out"
+                )
             run = RunSpec(
                 id="",
                 workload=workload,
@@ -65,6 +74,7 @@ def expand(
                 transport=campaign.transport,
                 seed=seed,
                 image=campaign.image,
+                events=events,
                 code=provenance.code_of_run(spec.policy, named.name, model_options),
             )
             runs.append(msgspec.structs.replace(run, id=run_id(run)))
@@ -140,5 +150,6 @@ def digest(run: RunSpec) -> str:
         "transport": run.transport.value,
         "seed": run.seed,
     } | ({"image": run.image} if run.image else {})
+    content |= {"events": run.events.sha256} if run.events is not None else {}
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_CHARACTERS]

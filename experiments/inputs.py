@@ -22,12 +22,20 @@ from experiments.machines import Machine
 from experiments.prepared import damage
 from experiments.sources import Source, expand, with_names
 from experiments.spec import ModelSpec, PlatformSpec, Prepared, WorkloadSpec
+from inputs.files import read_file
+from inputs.limits import InputError
 from schedulers import durable
 from schedulers.jobmodels import model_class
+from simulator.errors import SimulatorInputError
+from simulator.events import load_events
 from workloads.batsim_json import format_batsim, parse_batsim
 from workloads.convert import ConvertOptions, convert
+from workloads.files import plain_name
 from workloads.offered import offered_load
 from workloads.workload import Workload
+
+ANY_HOST = 2**62
+"""Number of hosts that no id of an event reaches: whether a machine has the host is looked at when it is played."""
 
 Tell = Callable[[str], None]
 
@@ -74,6 +82,23 @@ class Inputs:
                 machine, platform = self._platform(spec, source, seed)
                 found.append((self._workload(source, machine, model, seed), platform))
         return found
+
+    def events(self, source: str) -> Prepared | None:
+        """Prepare a file of external events; ``None`` for "".
+
+        Raises
+        ------
+        SpecError
+            It cannot be read, or a line is no event.
+        """
+        if not source:
+            return None
+        path = Path(source)
+        try:
+            load_events(path, ANY_HOST, forward_unknown=False)
+            return self._write(plain_name(path), ".events", read_file(path))
+        except (InputError, SimulatorInputError) as error:
+            raise SpecError(str(error)) from None
 
     def jobs(self, workload: Prepared) -> int:
         """Number of jobs of a prepared workload."""

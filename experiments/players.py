@@ -68,6 +68,7 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) ->
                 export=str(folder / PREFIX),
                 dynamic_jobs=needs.dynamic_jobs,
                 profile_reuse=needs.profile_reuse,
+                events=(checked(root, run.events),) if run.events is not None else (),
                 fail_on_deadlock=True,
             ),
         )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 
 import msgspec
 
 from experiments.errors import SpecError
 from experiments.spec import PolicySpec
+from inputs.limits import NAME
 from schedulers.errors import OptionError
 from schedulers.options import Value, plain, show
 from schedulers.plugins import split_spec
@@ -72,8 +74,11 @@ def settings(spec: PolicySpec) -> dict[str, Value]:
 
 
 def label(spec: PolicySpec) -> str:
-    """Name in the results: the given label, or the policy and the options that were given."""
+    """Name in the results: the given label, or the policy and the options that were given, cut where they are many."""
     if spec.label:
         return spec.label
     given = spec.options | spec.session
-    return " ".join([spec.policy, *(f"{key}={show(value)}" for key, value in given.items())])
+    whole = " ".join([spec.policy, *(f"{key}={show(value)}" for key, value in given.items())])
+    if len(whole) <= NAME.value:
+        return whole
+    return f"{whole[: NAME.value - 12]} ... {hashlib.sha256(whole.encode()).hexdigest()[:7]}"

@@ -107,6 +107,8 @@ def repeat_command(run: RunSpec) -> list[str]:
     command += ["--model", spec_text(place_in(here, run.model.name), model_options)]
     if run.image:
         command += ["--image", run.image]
+    if run.events is not None:
+        command += ["--events", run.events.path]
     return [*command, "--seed", str(run.seed), "--out", "repeated"]
 
 

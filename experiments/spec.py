@@ -163,6 +163,8 @@ class Campaign(Struct, frozen=True):
     silence_s
         Longest silence of a simulator in a process of its own, in seconds of real time, > 0; the result does not depend
         on it.
+    events
+        File of external events in Batsim's format, a JSON object per line: outages of hosts; "": none.
     """
 
     name: str
@@ -180,6 +182,7 @@ class Campaign(Struct, frozen=True):
     explain: bool = False
     uncontended: bool = True
     silence_s: float = DEFAULT_SILENCE_S
+    events: str = ""
 
 
 class Prepared(Struct, frozen=True):
@@ -209,6 +212,8 @@ class RunSpec(Struct, frozen=True):
         See :class:`Campaign`.
     code
         Hash of the code that makes it (:mod:`experiments.codehash`).
+    events
+        File of external events, if any.
     """
 
     id: str
@@ -224,3 +229,4 @@ class RunSpec(Struct, frozen=True):
     player: Player = Player.DIRECT
     image: str = ""
     code: str = ""
+    events: Prepared | None = None

@@ -58,6 +58,7 @@ class Verdict:
 class _Inputs(msgspec.Struct, frozen=True):
     workload: Prepared
     platform: Prepared
+    events: Prepared | None = None
 
 
 def verify(top: Path, say: Callable[[str], None]) -> int:
@@ -142,7 +143,7 @@ def _contents(folder: Path, record: dict[str, object], inputs: dict[Path, str]) 
         used = msgspec.convert(record.get("configuration"), _Inputs)
     except msgspec.ValidationError as error:
         return [*faults, f"{RUN_FILE}: {error}"]
-    for one in (used.workload, used.platform):
+    for one in filter(None, (used.workload, used.platform, used.events)):
         path = folder.resolve().parent / one.path
         if path not in inputs:
             inputs[path] = prepared.damage(path.parent.parent, one)
