@@ -6,14 +6,18 @@ Both programs are started alike, take the same options, and talk to the same sch
 from __future__ import annotations
 
 import csv
+import json
 import math
 import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from experiments.batsim import BATSIM_VARIABLE, play_over_zmq
 from experiments.errors import RunFailed, SpecError
@@ -21,7 +25,7 @@ from experiments.grid import expand
 from experiments.inputs import Inputs
 from experiments.played import PREFIX
 from experiments.policies import parse_policy
-from experiments.sessions import make_session
+from experiments.sessions import make_session, typed
 from experiments.spec import DEFAULT_SILENCE_S, Campaign, ModelSpec, PlatformSpec, RunSpec, WorkloadSpec
 from experiments.stopwatch import TimedSession
 
@@ -65,9 +69,11 @@ class Pair:
     name
         In the table.
     policy, model, platform, workload
-        As the command ``run`` takes them; platform ``loopback`` is the one written here.
+        As the command ``run`` takes them; platform ``loopback`` and workloads of :data:`DESCRIBED` are written here.
     options
         Further options of both simulators.
+    session
+        Settings of the session.
     """
 
     name: str
@@ -76,6 +82,45 @@ class Pair:
     platform: str = "thesis"
     workload: str = "kth-like:jobs=60"
     options: tuple[str, ...] = ()
+    session: Mapping[str, str] = field(default_factory=dict)
+
+
+def _periods(number: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    return {}, {"periods": {"count": 3, "compute_s": 10 + number, "io_bytes": 20e9 + 1e9 * number}}
+
+
+def _files(number: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    first = 4 * (number % 20)
+    return {"file_nodes": list(range(first, first + 4)), "io_blocks": 100 * (number % 3)}, {
+        "type": "delay",
+        "delay": 60 + number,
+    }
+
+
+def _application(number: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    times = {"nodes": [1, 2, 4, 8], "cpu": [8, 4, 2, 1], "comm": [0, 0.1, 0.2, 0.3], "io": [4, 2, 1, 1]}
+    shape = {"iterations": 24, "io_every": 6, "control_every": 3, "minimum": 2, "maximum": 8, "overhead": 1}
+    return {}, {"malleable": shape | {"io_bytes": 10**10, "model": times, "variation": [1, 1.05, 0.95]}}
+
+
+DESCRIBED: dict[str, Callable[[int], tuple[dict[str, Any], dict[str, Any]]]] = {
+    "periods": _periods,
+    "files": _files,
+    "applications": _application,
+}
+"""What is particular in the job and in the profile of a number, for workloads that describe what a model plays."""
+
+
+def described(name: str) -> dict[str, Any]:
+    """The Batsim workload of 20 jobs that a name of :data:`DESCRIBED` stands for."""
+    jobs, profiles = [], {}
+    for number in range(20):
+        of_job, of_profile = DESCRIBED[name](number)
+        label = str(number)
+        jobs.append({"id": label, "subtime": 7 * number, "res": 4, "profile": label, "walltime": 3000} | of_job)
+        computing = {"type": "parallel_homogeneous", "cpu": (60 + 5 * number) * 1e9, "com": 0}
+        profiles[label] = of_profile if "type" in of_profile else computing | of_profile
+    return {"nb_res": 96, "jobs": jobs, "profiles": profiles}
 
 
 PAIRS = (
@@ -84,6 +129,10 @@ PAIRS = (
     Pair("io-fcfs", "fcfs", "io", workload="kth-like:jobs=25"),
     Pair("stream-easy", "easy", "stream", workload="kth-like:jobs=25"),
     Pair("gang", "gang", "timeshared", workload="kth-like:jobs=25"),
+    Pair("gang-files", "gang-io", "timeshared", workload="files"),
+    Pair("operations-easy", "easy", "operations", workload="periods"),
+    Pair("gates", "easy", "operations", workload="periods", session={"io_control": "exclusive"}),
+    Pair("malleable", "easy", "malleable", workload="applications"),
     Pair("loopback-fcfs", "fcfs", platform="loopback"),
     Pair("loopback-energy", "easy", platform="loopback", options=ENERGY),
 )
@@ -189,12 +238,17 @@ def _run(pair: Pair, root: Path) -> RunSpec:
     if source == "loopback":
         source = str(root / "loopback.xml")
         Path(source).write_text(_loopback(96), encoding="utf-8")
+    workload = pair.workload
+    if workload in DESCRIBED:
+        workload = str(root / f"{workload}.json")
+        Path(workload).write_text(json.dumps(described(pair.workload)), encoding="utf-8")
     model = ModelSpec(name=pair.model)
+    policy = msgspec.structs.replace(parse_policy(pair.policy, literal=False), session=dict(pair.session))
     campaign = Campaign(
         name="verify",
-        workloads=(WorkloadSpec(source=pair.workload),),
+        workloads=(WorkloadSpec(source=workload),),
         platforms=(PlatformSpec(source=source),),
-        policies=(parse_policy(pair.policy, literal=False),),
+        policies=(typed(policy),),
         models=(model,),
         seeds=(0,),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -135,3 +136,15 @@ def test_differences(ours: str, theirs: str, expected: Difference, tmp_path: Pat
 def test_names_of_pairs_are_unique() -> None:
     """They are keys."""
     assert len({pair.name for pair in PAIRS}) == len(PAIRS)
+
+
+@pytest.mark.parametrize("workload", verify_batsim.DESCRIBED)
+def test_described_workloads_are_played_as_described(workload: str, tmp_path: Path) -> None:
+    """No job of them is rejected: an equality of rejections would say nothing."""
+    (pair,) = {pair.workload: pair for pair in PAIRS if pair.workload == workload}.values()
+    path = tmp_path / "described.json"
+    path.write_text(json.dumps(verify_batsim.described(workload)))
+    arguments = ["run", "--workload", str(path), "--platform", "thesis", "--policy", pair.policy, "--no-plots"]
+    assert main([*arguments, "--model", pair.model, "--out", str(tmp_path / "out")]) == 0
+    (rejections,) = (tmp_path / "out").glob("described_*/rejections.csv")
+    assert len(rejections.read_text().splitlines()) == 1
