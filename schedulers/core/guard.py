@@ -116,6 +116,7 @@ class WireGuard:
         self._profiles: dict[str, set[str]] = {workload: set(names) for workload, names in profiles.items()}
         self._submitted: set[str] = set()
         self._running: dict[str, tuple[int, ...]] = {}
+        self._unsent: set[str] = set()
         self._dying: set[str] = set()
         self._closed: set[int] = set()
 
@@ -127,10 +128,14 @@ class WireGuard:
 
     def completed(self, job_id: str) -> bool:
         """Batsim reported a job's end and forgot it; ``False`` where it did not run."""
-        if job_id not in self._running:
+        if job_id not in self._running or job_id in self._unsent:
             return False
         del self._running[job_id]
         return True
+
+    def sent(self) -> None:
+        """The requests of the last message have reached Batsim: what they start can end from now on."""
+        self._unsent.clear()
 
     def killed(self, job_id: str) -> bool:
         """Batsim confirmed a kill; ``False`` where none was requested, or it was confirmed before."""
@@ -186,6 +191,7 @@ class WireGuard:
         self._check_open(job_id, request.alloc)
         self._submitted.discard(job_id)
         self._running[job_id] = request.alloc
+        self._unsent.add(job_id)
 
     def _check_open(self, job_id: str, hosts: tuple[int, ...]) -> None:
         if self._closed and not self._closed.isdisjoint(hosts):
@@ -247,6 +253,7 @@ class WireGuard:
         for sub_id, hosts, _ in request.sub_jobs:
             self._check_open(sub_id, hosts)
             self._running[sub_id] = hosts
+            self._unsent.add(sub_id)
 
     def _need_registration(self, what: str, name: str) -> None:
         if not self._registration_open:

@@ -240,6 +240,7 @@ class Session:
         self._now_s = message.now
         self._requests = []
         if self._machine is not None:
+            self._wire.sent()
             self._outages.read(message.events, self._arrivals.resources)
             if self._outages.going:
                 self._machines_changed(self._outages.going, available=False)

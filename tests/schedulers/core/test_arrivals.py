@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from schedulers.core.arrivals import UsedIds
-from schedulers.core.session import Session
+from schedulers.core.session import Cadence, Session
 from schedulers.errors import MOST_SHOWN, RemoteProtocolError, shown
 from schedulers.limits import LATEST_S, LONGEST_NAME
 from schedulers.policies import POLICIES
@@ -140,6 +140,13 @@ EVENTS: list[tuple[str, tuple[Event, ...], str]] = [
 def test_events_that_cannot_follow(events: tuple[Event, ...], path: str) -> None:
     """Twice, never requested, of jobs or machines that do not exist."""
     assert refused(opened(), 5.0, *events).path == path
+
+
+def test_a_job_ends_before_its_start_was_sent() -> None:
+    """A pass after each event starts it; its end in the same message comes from nowhere (it was accepted before)."""
+    session = Session(POLICIES["fcfs"].build({}), rigid(), cadence=Cadence.EVENT)
+    session.handle(Message(0.0, (BEGINS,)))
+    assert refused(session, 5.0, job(0), done("w0!0")).path == "$.events[1].data.job_id"
 
 
 HARMLESS: list[tuple[str, tuple[Event, ...]]] = [
