@@ -179,7 +179,7 @@ class Peer:
 
     def _nothing_left(self) -> Message:
         waiting = [name for name, job in self.jobs.items() if job.state is JobState.SUBMITTED]
-        if waiting and self._gone:  # what came back too early comes back once more
+        if self._gone and (waiting or not self._finished_registration):  # what came back too early comes back again
             self._outages += 1
             self._outage(NotifyKind.MACHINE_AVAILABLE, tuple(sorted(self._gone)))
             return self.next()
