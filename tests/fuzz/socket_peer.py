@@ -114,7 +114,8 @@ def play_one(rng: Random, policy: str, model: str) -> Played:
     try:
         message = peer.begin()
         while True:
-            name = rng.choice(list(FAULTS)) if rng.random() < 1 / FAULT_EVERY else ""
+            faulty = peer.begun and rng.random() < 1 / FAULT_EVERY  # a wrong beginning is a stranger's: see the server
+            name = rng.choice(list(FAULTS)) if faulty else ""
             sent: Sent = FAULTS[name].make(rng, peer, message) if name else None
             answer = _answered(service, _frame(message if sent is None else sent, message))
             played.messages += 1
