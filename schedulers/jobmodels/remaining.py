@@ -27,6 +27,10 @@ class Remaining(Protocol):
         """A slice has ended, after so many microseconds, with that share of its profile done."""
         ...
 
+    def is_over(self, elapsed_us: int) -> bool:
+        """Whether a slice of this length leaves nothing, so that the job's end is on its way."""
+        ...
+
     def go_home(self) -> None:
         """The job goes on at its file's nodes; restarting it takes its time first."""
         ...
@@ -78,6 +82,10 @@ class TimedRemaining:
         self._lag_us -= paid_us
         self._left_us = max(self._left_us - (served_us - paid_us), 1)
 
+    def is_over(self, elapsed_us: int) -> bool:
+        """See :class:`Remaining`."""
+        return elapsed_us >= self._lag_us + self._left_us
+
     def go_home(self) -> None:
         """See :class:`Remaining`."""
         self._left_us = self._costs.at_home_us(self._left_us, self._cpu_us, self._blocks)
@@ -102,6 +110,10 @@ class ScaledRemaining:
     def serve(self, elapsed_us: int, progress: float) -> None:
         """See :class:`Remaining`."""
         self._share = max(self._share * (1.0 - progress), READ_BACK)
+
+    def is_over(self, elapsed_us: int) -> bool:
+        """How long it takes is not known before it has ended."""
+        return False
 
     def go_home(self) -> None:
         """Such a job has no file."""

@@ -176,13 +176,20 @@ class TimeShared:
     def settle(self, now_s: float) -> Step:
         """What follows at the end of a message: which jobs stop and run, and when the next slice begins.
 
+        A stretch that has lasted as long as its job needs is not stopped: it began some nanoseconds after its slice, for
+        messages take time, and its end is on the way. What runs next on its nodes begins with that.
+
         A job whose turn comes while a node of its is out cannot run there: it ends, killed.
         """
         now_us = to_us(now_s)
         bit = 1 << self._slices.row(now_us)
         requests: list[Request] = []
         wanted = self._wanted(bit, now_us)
-        stops = [s for s in self._live.values() if not s.dying and not _stays(s, bit, wanted, now_us)]
+        stops = [
+            s
+            for s in self._live.values()
+            if not s.dying and not _stays(s, bit, wanted, now_us) and not s.remaining.is_over(now_us - s.since_us)
+        ]
         for shared in stops:
             shared.dying = True
         if stops:
