@@ -176,7 +176,7 @@ class TimeShared:
     def settle(self, now_s: float) -> Step:
         """What follows at the end of a message: which jobs stop and run, and when the next slice begins.
 
-        A stretch that has lasted as long as its job needs is not stopped: it began some nanoseconds after its slice, for
+        A stretch that has lasted as long as its job needs is not stopped: it began nanoseconds after its slice, as
         messages take time, and its end is on the way. What runs next on its nodes begins with that.
 
         A job whose turn comes while a node of its is out cannot run there: it ends, killed.
