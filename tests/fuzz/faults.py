@@ -124,7 +124,8 @@ def _again(which: str) -> Make:
             "runs": [name for name, job in peer.jobs.items() if job.state is JobState.RUNNING],
             "ended": peer.reported,
         }[which]
-        ids = [name for name in ids if not {"%", "#"} & set(name)]  # the scheduler's own: this would acknowledge them
+        own = {"%", "#"}  # in names that the scheduler gives: this would acknowledge them
+        ids = [name for name in ids if not own & set(name) and name not in peer.unsent]
         if not ids or not _live(message):
             return None
         job = {"id": "x", "subtime": message.now, "res": 1, "profile": "p0", "walltime": 10}
@@ -209,6 +210,7 @@ def _after_end(rng: Random, peer: Peer, message: Message) -> Sent:
 def _missing(kind: type) -> Make:
     def make(rng: Random, peer: Peer, message: Message) -> Sent:
         kept = tuple(event for event in message.events if not isinstance(event, kind))
+        peer.unsent.update(event.job_id for event in message.events if kind is JobSubmitted is type(event))
         return Message(message.now, kept) if len(kept) < len(message.events) else None
 
     return make

@@ -106,6 +106,8 @@ class Peer:
         Set after a fault that leaves both sides with different books: what looks illegal is left undone then.
     reported
         Ids of jobs whose ends were reported, in order.
+    unsent
+        Ids of jobs whose submission a fault left out.
     begun, last_s
         Whether the first message was answered; time of the last message that was.
     """
@@ -117,6 +119,7 @@ class Peer:
     jobs: dict[str, Job] = field(default_factory=dict)
     profiles: dict[str, dict[str, JsonObject]] = field(default_factory=dict)
     reported: list[str] = field(default_factory=list)
+    unsent: set[str] = field(default_factory=set)
     ended: bool = False
     begun: bool = False
     last_s: float = 0.0
