@@ -16,6 +16,7 @@ from analysis.metrics import Summary
 from experiments import campaign_file, cli
 from experiments.codehash import ROOT
 from experiments.sessions import SETTINGS
+from experiments.spec import DEFAULT_SILENCE_S
 from experiments.summary import OTHER_CODE, TIMINGS
 from inputs.limits import LIMITS
 from platforms import __main__ as platforms_cli
@@ -26,7 +27,16 @@ from schedulers.core import operations
 from schedulers.core.job import JOB_FIELDS, OWN_FIELDS
 from schedulers.jobmodels import MODELS, record, stream
 from schedulers.jobmodels.base import FileSystem, JobModel
-from schedulers.limits import DEEPEST_PROFILE, LATEST_S, MOST_TASKS, time_fault
+from schedulers.limits import (
+    DEEPEST_PROFILE,
+    LATEST_S,
+    LONGEST_NAME,
+    MAX_MESSAGE_BYTES,
+    MOST_IDLE_CALLS,
+    MOST_LEVELS,
+    MOST_TASKS,
+    time_fault,
+)
 from schedulers.options import OptionInfo, describe, show
 from schedulers.policies import POLICIES
 from schedulers.policykit import estimates
@@ -64,6 +74,31 @@ def limits() -> str:
             f"... is nested deeper than {DEEPEST_PROFILE} levels",
         ),
         ("tasks of one composed profile", f"{MOST_TASKS:,}", "fixed", f"... unfolds to more than {MOST_TASKS:,} tasks"),
+        (
+            "name of a job, profile, workload or host in a message",
+            f"{LONGEST_NAME} characters",
+            "fixed",
+            f"expected the id of a job of 1 to {LONGEST_NAME} characters, got ...",
+        ),
+        (
+            "calls requested one after another while nothing runs or is to come",
+            f"{MOST_IDLE_CALLS:,}",
+            "fixed",
+            f"{MOST_IDLE_CALLS} calls (CALL_ME_LATER) one after another, while no job runs ...",
+        ),
+        ("bandwidth levels of a host", f"{MOST_LEVELS}", "fixed", f"... more than {MOST_LEVELS}"),
+        (
+            "one message between simulator and scheduler",
+            f"{MAX_MESSAGE_BYTES:,} bytes",
+            "`--max-message-bytes`",
+            f"expected a message of at most {MAX_MESSAGE_BYTES} bytes (option --max-message-bytes), got N bytes",
+        ),
+        (
+            "silence of a simulator in a process of its own",
+            f"{DEFAULT_SILENCE_S:.0f} s",
+            "`--silence`",
+            "the simulator has been silent for ... s",
+        ),
     ]
     rows += [
         (one.what, f"{one.most:,} {one.unit}", f"`{one.option}`" if one.option else "fixed", f"... {one.text('N')}")
