@@ -231,12 +231,12 @@ def _chart_data(results: CampaignResults, loaded: dict[str, JobTable]) -> dict[s
     order = list(dict.fromkeys((row.platform, row.model, row.workload, row.seed) for row in results.rows))
     rows = sorted(results.rows, key=lambda row: order.index((row.platform, row.model, row.workload, row.seed)))
     packed: list[dict[str, Any]] = []
-    room = CHART_JOBS
+    places = CHART_JOBS
     for row in rows:
         table = loaded[row.run]
-        if len(table) > room:
+        if len(table) > places:
             break
-        room -= len(table)
+        places -= len(table)
         parts = [row.workload, f"seed {row.seed}"]
         parts += [row.model] if len({other.model for other in results.rows}) > 1 else []
         parts += [row.platform] if len({other.platform for other in results.rows}) > 1 else []

@@ -55,9 +55,9 @@ def sign_flip(values: Sequence[float] | Floats) -> Tested:
     mean = float(sample.mean())
     low, high = interval(sample)
     means = _flipped(sample)
-    room = 1e-12 * float(np.abs(sample).max())
-    above = float(np.mean(means >= mean - room))
-    below = float(np.mean(means <= mean + room))
+    tolerance = 1e-12 * float(np.abs(sample).max())
+    above = float(np.mean(means >= mean - tolerance))
+    below = float(np.mean(means <= mean + tolerance))
     return Tested(len(sample), mean, low, high, above, below)
 
 

@@ -23,7 +23,7 @@ from experiments.jeannot.verdicts import CONTRARY, HOLDS, LEVEL, Verdict, overal
 
 COLUMNS = ("makespan_s", "utilisation", "idle", "mean_stretch", "max_stretch", "mean_flow_s")
 SIGNS = {HOLDS: "+", CONTRARY: "-"}
-"""How verdicts are printed where there is little room; nothing for what is not shown."""
+"""How verdicts are printed where there is little space; nothing for what is not shown."""
 
 
 def write_csv(path: Path, head: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:

@@ -57,7 +57,7 @@ class Phase(Struct, frozen=True, gc=False):
         return self.start_s + self.duration_s
 
     def widened(self, seconds: float) -> Phase:
-        """The same, taken to last longer: room for errors (paper, section 5.1: 10.49 s instead of 8.49 s)."""
+        """The same, taken to last longer, for errors (paper, section 5.1: 10.49 s instead of 8.49 s)."""
         return Phase(self.start_s, self.duration_s + seconds, self.period_s, self.error_s)
 
 

@@ -6,7 +6,7 @@ from schedulers.timesharing.matrix import Matrix
 
 
 def clean(matrix: Matrix, closed: int = 0) -> Matrix:
-    """The matrix without replicas, which opens room for waiting jobs.
+    """The matrix without replicas, which frees cells for waiting jobs.
 
     Jobs on a column of the mask ``closed`` stay as they are: they could not run in another row.
     """

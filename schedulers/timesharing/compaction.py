@@ -38,10 +38,10 @@ def compact(matrix: Matrix, closed: int = 0) -> Matrix:
         order = sorted(rows, key=tasks.__getitem__)
         for position, source in enumerate(order):
             for target in reversed(order[position + 1 :]):
-                room = ~occupied[target]
+                free = ~occupied[target]
                 for index in homes[source]:
                     place = places[index]
-                    if not place.columns & ~room and tasks[target] >= tasks[source]:
+                    if not place.columns & ~free and tasks[target] >= tasks[source]:
                         homes[source].remove(index)
                         homes[target].append(index)
                         occupied[source] ^= place.columns

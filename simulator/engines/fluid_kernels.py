@@ -50,13 +50,13 @@ from simulator.engines.fluid_state import (
     REMAINING,
     RESOURCE_MARK,
     RESOURCES,
-    ROOM,
     SLEEPING,
     STAGE,
     STATE,
     TASK,
     TASK_MARK,
     TASKS,
+    UNUSED,
     WINDOW_BOUND,
     WORKING,
     inner,
@@ -156,7 +156,7 @@ def reach(state: Any) -> Any:
     while k < found:
         at = scratch[RESOURCES, k]
         k += 1
-        resource_floats[at, ROOM] = resource_floats[at, CAPACITY]
+        resource_floats[at, UNUSED] = resource_floats[at, CAPACITY]
         element = resource_ints[at, HEAD]
         while element >= 0:
             row = links[element, TASK]
@@ -191,7 +191,7 @@ def make_offers(resources: int, state: Any) -> int:
         if users > 0:
             if resource_ints[resource, FATPIPE]:
                 users = 1
-            resource_floats[resource, OFFER] = resource_floats[resource, ROOM] / users
+            resource_floats[resource, OFFER] = resource_floats[resource, UNUSED] / users
             scratch[RESOURCES, kept] = resource
             kept += 1
     return kept
@@ -225,7 +225,7 @@ def take_raises(resources: int, state: Any) -> int:
     kept = 0
     for k in range(resources):
         resource = scratch[RESOURCES, k]
-        room = resource_floats[resource, ROOM]
+        unused = resource_floats[resource, UNUSED]
         least = resource_floats[resource, OFFER]
         fat = resource_ints[resource, FATPIPE]
         head = resource_ints[resource, HEAD]
@@ -235,12 +235,12 @@ def take_raises(resources: int, state: Any) -> int:
             if fat:
                 least = min(least, taken)
             else:
-                room = 0.0 if room - taken < RATE_PRECISION else room - taken
+                unused = 0.0 if unused - taken < RATE_PRECISION else unused - taken
             element = links[element, NEXT]
         if fat:
-            room = 0.0 if room - least < RATE_PRECISION else room - least
-        resource_floats[resource, ROOM] = room
-        if room > 0.0:
+            unused = 0.0 if unused - least < RATE_PRECISION else unused - least
+        resource_floats[resource, UNUSED] = unused
+        if unused > 0.0:
             scratch[RESOURCES, kept] = resource
             kept += 1
             continue

@@ -31,7 +31,7 @@ WAITING, WORKING, SLEEPING, ENDED = range(4)
 """Stages of a task: its latency passes; it works; it only lets time pass; it is over but not yet taken out."""
 
 # Columns of a resource: floats, then integers.
-CAPACITY, ROOM, OFFER, CORE_SPEED = range(4)
+CAPACITY, UNUSED, OFFER, CORE_SPEED = range(4)
 """Units per second; what of them is not given out yet; what each user is offered in this round; flop/s of one core
 (links: ``inf``)."""
 FATPIPE, HEAD, RESOURCE_MARK, DIRTY, ELEMENT_AT = range(5)

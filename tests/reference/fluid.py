@@ -24,7 +24,7 @@ from simulator.engines.weights import TCP_WINDOW
 class _Resource:
     capacity: float
     shared: bool
-    room: float = 0.0
+    unused: float = 0.0
     offer: float = 0.0
     in_play: bool = False
 
@@ -181,7 +181,7 @@ class ReferenceEngine:
         open_tasks = [task for task in self._working if task.demands]
         resources = {id(demand.resource): demand.resource for task in open_tasks for demand in task.demands}
         for resource in resources.values():
-            resource.room, resource.in_play = resource.capacity, True
+            resource.unused, resource.in_play = resource.capacity, True
         for task in open_tasks:
             task.rate = 0.0
         while open_tasks:
@@ -194,13 +194,13 @@ class ReferenceEngine:
             for task in self._working:
                 for resource, weight in reversed(task.demands):
                     if resource.in_play and resource.shared:
-                        resource.room = _left(resource.room, weight * task.step)
+                        resource.unused = _left(resource.unused, weight * task.step)
                     elif resource.in_play:
                         resource.offer = min(resource.offer, weight * task.step)
             for resource in resources.values():
                 if resource.in_play and not resource.shared:
-                    resource.room = _left(resource.room, resource.offer)
-                resource.in_play &= resource.room > 0.0
+                    resource.unused = _left(resource.unused, resource.offer)
+                resource.in_play &= resource.unused > 0.0
             open_tasks = [
                 task
                 for task in open_tasks
@@ -215,11 +215,11 @@ class ReferenceEngine:
             number = users.get(id(resource), 0)
             resource.in_play &= number > 0
             if resource.in_play:
-                resource.offer = resource.room / (number if resource.shared else 1)
+                resource.offer = resource.unused / (number if resource.shared else 1)
 
 
-def _left(room: float, taken: float) -> float:
-    return 0.0 if room - taken < RATE_PRECISION else room - taken
+def _left(unused: float, taken: float) -> float:
+    return 0.0 if unused - taken < RATE_PRECISION else unused - taken
 
 
 def _time_left(task: _Task) -> float:
