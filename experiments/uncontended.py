@@ -14,9 +14,9 @@ from experiments.prepared import checked
 from experiments.sessions import model_of, session_spec
 from experiments.spec import RunSpec
 from platforms.xml_reader import load_platform
-from schedulers.assembly import assemble
+from schedulers.assembly import Settings, assemble
 from schedulers.core.job import Allocation
-from schedulers.jobmodels.gates import IoControl, IoOrder
+from schedulers.jobmodels.gates import IoControl
 from schedulers.jobmodels.io_aware import IoAware
 from schedulers.jobmodels.record import JobRecord
 from schedulers.policykit.decisions import Decision, Start
@@ -68,7 +68,7 @@ def uncontended_s(run: RunSpec, root: Path, records: Mapping[str, JobRecord]) ->
     found: dict[str, float] = {}
     session = assemble(
         OneByOne({job_id: record.allocation for job_id, record in records.items()}),
-        replace(session_spec(run.policy).make_settings(), io_control=IoControl.SHARED, io_order=IoOrder.FIFO),
+        _without_turns(session_spec(run.policy).make_settings()),
         replace(model, early_release=False),
         on_record=lambda record: found.update({record.job.id: record.end_s - record.start_s}),
         direct=True,
@@ -78,6 +78,12 @@ def uncontended_s(run: RunSpec, root: Path, records: Mapping[str, JobRecord]) ->
         options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
         Simulation(platform, [workload], engine, InProcessLink(session.handle), options).run()
     return found
+
+
+def _without_turns(settings: Settings) -> Settings:
+    """The run's settings, but for turns at the file system, which a single job need not wait for."""
+    plain = Settings()
+    return replace(settings, io_control=IoControl.SHARED, io_order=plain.io_order, io_node_depth=plain.io_node_depth)
 
 
 def _one_by_one(workload: Workload, records: Mapping[str, JobRecord]) -> Workload:

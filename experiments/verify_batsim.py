@@ -28,6 +28,7 @@ from experiments.policies import parse_policy
 from experiments.sessions import make_session, typed
 from experiments.spec import DEFAULT_SILENCE_S, Campaign, ModelSpec, PlatformSpec, RunSpec, WorkloadSpec
 from experiments.stopwatch import TimedSession
+from schedulers import durable
 
 LARGER = 1
 """Exit code when a difference is larger than the pair's bound."""
@@ -237,11 +238,11 @@ def _run(pair: Pair, root: Path) -> RunSpec:
     source = pair.platform
     if source == "loopback":
         source = str(root / "loopback.xml")
-        Path(source).write_text(_loopback(96), encoding="utf-8")
+        durable.write_text(Path(source), _loopback(96))
     workload = pair.workload
     if workload in DESCRIBED:
         workload = str(root / f"{workload}.json")
-        Path(workload).write_text(json.dumps(described(pair.workload)), encoding="utf-8")
+        durable.write_text(Path(workload), json.dumps(described(pair.workload)))
     model = ModelSpec(name=pair.model)
     policy = msgspec.structs.replace(parse_policy(pair.policy, literal=False), session=dict(pair.session))
     campaign = Campaign(
