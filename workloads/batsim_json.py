@@ -14,6 +14,7 @@ from typing import Any
 
 from inputs.files import number_fault, refuse_nesting
 from inputs.limits import NESTING, InputError
+from schedulers.limits import time_fault
 from workloads.errors import WorkloadError
 from workloads.files import plain_name, read_bytes, write_bytes
 from workloads.profiles import check_profile, check_references, is_number, is_whole
@@ -202,6 +203,9 @@ def _job(item: Any, profiles: dict[str, dict[str, Any]], where: str, index: int)
         raise WorkloadError(
             f"must be a number of seconds > 0, or -1 for no limit, got {_shown(walltime)}", f"{where}[{index}].walltime"
         )
+    for name, time_s in (("subtime", item["subtime"]), ("walltime", walltime)):
+        if (fault := time_fault(time_s)) is not None:
+            raise WorkloadError(fault, f"{where}[{index}].{name}")
     profile = profiles.get(item["profile"])
     if profile is None:
         raise WorkloadError(f"there is no profile named {item['profile']!r}", f"{where}[{index}].profile")

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import msgspec
 
+from schedulers.limits import LATEST_S, time_fault
 from workloads.errors import WorkloadError
 from workloads.files import read_bytes, write_bytes
 
@@ -134,6 +135,7 @@ _NUMERIC_DIRECTIVES = {
 }  # fmt: skip
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _STATUS = range(-1, 6)
+_TIMES = {"submit_s", "wait_s", "run_s", "requested_s", "think_s"}
 _AT_LEAST = {"number": 0, "submit_s": 0}
 
 
@@ -164,7 +166,8 @@ def parse_swf(data: bytes | str, where: str = "<text>") -> SwfLog:
             except ValueError:
                 pass
             else:
-                if min(numbers) >= -1 and numbers[10] <= 5 and numbers[1] >= 0 and numbers[0] >= 0:
+                late = max(numbers[1], numbers[2], numbers[3], numbers[8], numbers[17]) > LATEST_S
+                if min(numbers) >= -1 and numbers[10] <= 5 and numbers[1] >= 0 and numbers[0] >= 0 and not late:
                     append(record_type(*numbers))
                     continue
         if not parts:
@@ -234,6 +237,8 @@ def _field(index: int, text: str, where: str) -> Number:
     if value < least and not (value == -1 and name not in _AT_LEAST):
         unknown = "" if name in _AT_LEAST else " or -1 for unknown"
         raise WorkloadError(f"{what} must be >= {least}{unknown}, got {text!r}", where)
+    if name in _TIMES and (fault := time_fault(value)) is not None:
+        raise WorkloadError(f"{what} {fault}", where)
     if name == "status" and value not in _STATUS:
         raise WorkloadError(f"{what} must be one of -1, 0, 1, 2, 3, 4, 5, got {text!r}", where)
     return value

@@ -36,14 +36,15 @@ MALFORMED = {
 }
 
 whole = st.integers(-1, 10**12)
+time_s = st.integers(-1, 2**33)
 amount = st.one_of(whole, st.floats(0, 1e18, allow_nan=False))
 records = st.builds(
     SwfRecord,
     st.integers(0, 10**9),
-    st.integers(0, 10**12),
-    whole, whole, whole, amount, amount, whole, whole, amount,
+    st.integers(0, 2**33),
+    time_s, time_s, whole, amount, amount, whole, time_s, amount,
     st.integers(-1, 5),
-    whole, whole, whole, whole, whole, whole, whole,
+    whole, whole, whole, whole, whole, whole, time_s,
 )  # fmt: skip
 comments = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp")), max_size=30).map(str.rstrip)
 headers = st.lists(comments.map(lambda text: f" Note: {text}".rstrip()), max_size=5).map(
