@@ -124,7 +124,8 @@ class Inputs:
 
     def _platform(self, spec: PlatformSpec, source: Source, seed: int) -> tuple[Machine, Prepared]:
         if spec.source == machines.AUTO:
-            spec, reason = machines.for_workload(stated_nodes(source), sizes(source, seed), spec.name)
+            requested, stated = sizes_and_machine(source, seed)
+            spec, reason = machines.for_workload(stated, requested, spec.name)
             self._note(f"{source.name}: {reason}")
         if spec.source not in self._machines:
             machine = machines.load(spec)
@@ -195,23 +196,22 @@ def _converted_for(model: ModelSpec) -> str:
 
 def sizes(source: Source, seed: int) -> list[int]:
     """Compute nodes that each job of a workload requests."""
-    if source.is_json:
-        return [job.res for job in parse_batsim(source.content(), where=source.text, name=source.name).jobs]
-    per_node = int(source.spec.convert.get("processors_per_node", 1))
-    return [-(-max(r.requested_processors, r.processors, 1) // per_node) for r in source.log(seed).records]
+    return sizes_and_machine(source, seed)[0]
 
 
-def stated_nodes(source: Source) -> int | None:
-    """Compute nodes of the machine that a workload states: ``nb_res`` of a Batsim workload, a log's header.
+def sizes_and_machine(source: Source, seed: int) -> tuple[list[int], int | None]:
+    """The same, and the compute nodes of the machine that a workload states: its ``nb_res``, or its log's header.
 
-    ``None`` where it states none, and for generators, whose logs are not a site's.
+    The second is ``None`` where it states none, and for generators, whose logs are not a site's.
     """
     if source.is_json:
-        return parse_batsim(source.content(), where=source.text, name=source.name).nb_res or None
-    if source.is_generated:
-        return None
-    processors = source.log(0).header.max_procs
-    return None if not processors else -(-processors // int(source.spec.convert.get("processors_per_node", 1)))
+        workload = parse_batsim(source.content(), where=source.text, name=source.name)
+        return [job.res for job in workload.jobs], workload.nb_res or None
+    log = source.log(seed)
+    per_node = int(source.spec.convert.get("processors_per_node", 1))
+    requested = [-(-max(r.requested_processors, r.processors, 1) // per_node) for r in log.records]
+    processors = None if source.is_generated else log.header.max_procs
+    return requested, -(-processors // per_node) if processors else None
 
 
 def _too_wide(workload: Workload, machine: Machine) -> list[str]:

@@ -42,7 +42,6 @@ EMBEDDED = (sys.executable, "-m", "simulator", "--no-wall-clock")
 FILES = ("jobs.csv", "schedule.csv", "machine_states.csv", "consumed_energy.csv", "pstate_changes.csv")
 REAL_SECONDS = ("scheduling_time", "simulation_time")
 """Columns with seconds of the machine that ran, which no two runs share."""
-TIMES = ("time", "_time")
 
 ENERGY = ("-E", "-m", "master_host")
 LOOPBACK = """<?xml version="1.0"?>

@@ -182,11 +182,6 @@ def text_of(data: bytes) -> str:
         raise InputError(f"not a UTF-8 text (byte {error.start})") from None
 
 
-def read_toml(path: Path | str) -> dict[str, Any]:
-    """Read a TOML file; raise :class:`InputError`."""
-    return parse_toml(text_of(read_file(path, DESCRIPTION_BYTES)))
-
-
 def parse_toml(text: str) -> dict[str, Any]:
     """Read TOML text; raise :class:`InputError` where it is none, or goes beyond the limits."""
     if len(text) > DESCRIPTION_BYTES.value:
