@@ -19,6 +19,8 @@ RUN_FILE = "run.json"
 INPUTS = "inputs"
 MANIFEST = "manifest.json"
 FINISHED, FAILED = "finished", "failed"
+_TRIES = 100
+"""How often a run looks for its place beside runs that end."""
 
 
 def make_folder(path: Path) -> Path:
@@ -63,11 +65,19 @@ def scratch(folder: Path) -> Iterator[Path]:
 def _new_folder(folder: Path) -> Path:
     partial = folder.parent / PARTIAL
     try:
-        partial.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=partial))
-        work.chmod(0o777 & ~_umask())
+        for _ in range(_TRIES):
+            # the end of another worker's run removes the empty folder at any moment, also between these two steps
+            with contextlib.suppress(FileNotFoundError, FileExistsError):
+                return _made(partial, folder.name)
+        return _made(partial, folder.name)
     except OSError as error:
         raise durable.failed(folder, error) from None
+
+
+def _made(partial: Path, name: str) -> Path:
+    partial.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=f"{name}.", dir=partial))
+    work.chmod(0o777 & ~_umask())
     return work
 
 
