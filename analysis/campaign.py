@@ -114,8 +114,8 @@ def read_campaign(folder: Path) -> CampaignResults:
 
 
 def baseline_of(policies: Sequence[str]) -> str:
-    """Policy that the others are compared with: ``sjf-easy``, else ``easy``, else the first."""
-    return next((name for name in ("sjf-easy", "easy") if name in policies), policies[0])
+    """Policy that the others are compared with: what the site did, else ``sjf-easy``, ``easy``, or the first."""
+    return next((name for name in ("replay", "sjf-easy", "easy") if name in policies), policies[0])
 
 
 def _row(row: Row) -> RunRow:

@@ -6,12 +6,13 @@ import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
 from rich.console import Console
 from rich.markup import escape
 
 from analysis.campaign import ASSUMPTIONS
 from analysis.report.build import build_report
-from experiments import figures, kept, manifest, rejected, summary
+from experiments import figures, folders, kept, manifest, policies, rejected, summary
 from experiments.batsim import simulator_command
 from experiments.errors import RunFailed
 from experiments.grid import expand
@@ -23,6 +24,7 @@ from experiments.single import Task
 from experiments.spec import Campaign, RunSpec
 from inputs.limits import RUNS
 from schedulers import durable
+from schedulers.policies.replay import SITE_WAIT
 
 FAILURES = 1
 """Exit code when a run failed."""
@@ -55,6 +57,7 @@ def run_campaign(
 def _run_campaign(
     campaign: Campaign, root: Path, executor: Executor[Task], console: Console, rerun: bool, max_runs: int
 ) -> int:
+    campaign = with_site_waits(campaign)
     simulator = simulator_command(campaign.engine, campaign.transport, campaign.image)
 
     def note(text: str) -> None:
@@ -68,11 +71,14 @@ def _run_campaign(
     runs = expand(campaign, pairs, max_runs, inputs.events(campaign.events))
     for run in runs:
         inputs.check_described(run.workload, run.model)
+        inputs.check_stated(run.workload, run.policy)
     tasks = [
         Task(run, root, campaign.tau_s, simulator, campaign.explain, campaign.uncontended, campaign.silence_s)
         for run in runs
     ]
     outcome = run_all(tasks, executor, console, lambda run: inputs.jobs(run.workload), rerun=rerun)
+    for warning in warned(runs, root):
+        inputs.note(warning)
     rows = summary.collect(runs, root, campaign.tau_s)
     if rows:
         summary.print_tables(rows, console)
@@ -87,6 +93,25 @@ def _run_campaign(
     if unwritten:
         raise RunFailed(f"the runs are kept, but not their tables: {unwritten}")
     return code
+
+
+def with_site_waits(campaign: Campaign) -> Campaign:
+    """The campaign whose logs are converted with their jobs' waiting times, where one of its policies needs those."""
+    if not any(SITE_WAIT in policies.needed_fields(spec) for spec in campaign.policies):
+        return campaign
+    workloads = [
+        msgspec.structs.replace(spec, convert={"site_wait": True} | spec.convert) for spec in campaign.workloads
+    ]
+    return msgspec.structs.replace(campaign, workloads=tuple(workloads))
+
+
+def warned(runs: Sequence[RunSpec], root: Path) -> list[str]:
+    """What looked wrong at the end of the kept runs, a line each."""
+    return [
+        f"{run.policy.label} on {run.workload.name}, {run.platform.name}, seed {run.seed}: {warning}"
+        for run in runs
+        for warning in folders.read_json(root / run.id / folders.RUN_FILE).get("warnings", ())
+    ]
 
 
 def _write_results(

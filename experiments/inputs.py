@@ -9,19 +9,20 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from analysis.names import slug
-from experiments import machines
+from experiments import machines, policies
 from experiments.errors import SpecError
 from experiments.folders import INPUTS
 from experiments.grid import DIGEST_CHARACTERS
 from experiments.machines import Machine
 from experiments.prepared import damage
 from experiments.sources import Source, expand, with_names
-from experiments.spec import ModelSpec, PlatformSpec, Prepared, WorkloadSpec
+from experiments.spec import ModelSpec, PlatformSpec, PolicySpec, Prepared, WorkloadSpec
 from inputs.files import read_file
 from inputs.limits import InputError
 from schedulers import durable
@@ -65,6 +66,7 @@ class Inputs:
         self._workloads: dict[tuple[Any, ...], Prepared] = {}
         self._jobs: dict[str, int] = {}
         self._fields: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+        self._stated: dict[str, Counter[str]] = {}
 
     def pairs(
         self, workloads: Sequence[WorkloadSpec], platforms: Sequence[PlatformSpec], model: ModelSpec, seed: int
@@ -122,16 +124,33 @@ class Inputs:
                 "jobs would run as under --model rigid"
             )
 
+    def check_stated(self, workload: Prepared, spec: PolicySpec) -> None:
+        """Refuse a policy that needs more of a job than some jobs of the workload state.
+
+        Raises
+        ------
+        SpecError
+            Names the policy, the field and how many jobs lack it.
+        """
+        for field in policies.needed_fields(spec):
+            jobs, stated = self._jobs[workload.path], self._stated[workload.path][field]
+            if stated < jobs:
+                raise SpecError(
+                    f"policy {spec.policy} needs the field {field!r} of every job, and {jobs - stated:,} of {jobs:,} "
+                    f"jobs of workload {workload.name!r} state none: take the log itself, or convert it anew with "
+                    "--site-wait"
+                )
+
     def _platform(self, spec: PlatformSpec, source: Source, seed: int) -> tuple[Machine, Prepared]:
         if spec.source == machines.AUTO:
             requested, stated = sizes_and_machine(source, seed)
             spec, reason = machines.for_workload(stated, requested, spec.name)
-            self._note(f"{source.name}: {reason}")
+            self.note(f"{source.name}: {reason}")
         if spec.source not in self._machines:
             machine = machines.load(spec)
             self._machines[spec.source] = machine, self._write(machine.name, ".xml", machine.xml.encode())
             for note in machine.notes:
-                self._note(f"platform {machine.name}: {note}")
+                self.note(f"platform {machine.name}: {note}")
         return self._machines[spec.source]
 
     def _workload(self, source: Source, machine: Machine, model: ModelSpec, seed: int) -> Prepared:
@@ -141,6 +160,7 @@ class Inputs:
             workload, data = read(source, machine, model, drawn)
             prepared = self._workloads[key] = self._write(source.name, ".json", data)
             self._jobs[prepared.path] = len(workload.jobs)
+            self._stated[prepared.path] = Counter(field for job in workload.jobs for field in job.extras)
             self._fields[prepared.path] = (
                 frozenset().union(*workload.profiles.values()),
                 frozenset().union(*[job.extras for job in workload.jobs]),
@@ -148,10 +168,10 @@ class Inputs:
             load = offered_load(workload, machine.facts)
             for note in (*workload.notes, *_too_wide(workload, machine), *(load.lines() if load else ())):
                 seed_said = f", seed {drawn}" if source.is_generated or drawn else ""
-                self._note(f"{source.name}{seed_said}: {note}")
+                self.note(f"{source.name}{seed_said}: {note}")
         return self._workloads[key]
 
-    def _note(self, text: str) -> None:
+    def note(self, text: str) -> None:
         """Print a note, each only once in a campaign."""
         if text not in self.notes:
             self.notes.append(text)

@@ -82,3 +82,8 @@ def label(spec: PolicySpec) -> str:
     if len(whole) <= NAME.value:
         return whole
     return f"{whole[: NAME.value - 12]} ... {hashlib.sha256(whole.encode()).hexdigest()[:7]}"
+
+
+def needed_fields(spec: PolicySpec) -> tuple[str, ...]:
+    """Fields that every job must state for a policy."""
+    return tuple(getattr(find_policy(spec.policy).cls, "needs_fields", ()))

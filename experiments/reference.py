@@ -38,7 +38,7 @@ from schedulers.limits import (
     time_fault,
 )
 from schedulers.options import OptionInfo, describe, show
-from schedulers.policies import POLICIES
+from schedulers.policies import POLICIES, replay
 from schedulers.policykit import estimates
 from schedulers.timesharing import files
 from simulator.command_line import build_parser
@@ -217,6 +217,7 @@ def job_fields() -> str:
         ("Batsim's own", JOB_FIELDS),
         ("Under every job model", OWN_FIELDS),
         ("For predictions", estimates.FIELDS),
+        ("`--policy replay`", replay.FIELDS),
         ("`--model stream`", stream.FIELDS),
         ("`--model operations`", operations.FIELDS),
         ("`--model malleable`", application.FIELDS),

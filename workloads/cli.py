@@ -201,6 +201,9 @@ def _add_conversion(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--oversized", choices=("keep", "drop"), default="keep", help="jobs larger than the machine (keep)"
     )
+    group.add_argument(
+        "--site-wait", action="store_true", help="keep how long jobs waited at their site (for the policy replay)"
+    )
     group.add_argument("--from-job", type=int, default=0, metavar="NUMBER", help="first job number taken (0)")
     group.add_argument("--max-records", type=int, default=None, metavar="N", help="most records taken (all)")
     group.add_argument(

@@ -66,6 +66,9 @@ class ConvertOptions:
         Most records taken, unusable ones included (as the thesis counts); ``None``: all.
     first_submit_s
         The first job of the workload is submitted at this time, >= 0.
+    site_wait
+        Whether jobs keep how long they waited at their site (field ``site_wait_s``), for the policy ``replay``; jobs
+        whose log does not state it are left out.
     """
 
     model: Literal["alloc", "io"] = "alloc"
@@ -83,6 +86,7 @@ class ConvertOptions:
     from_job: int = 0
     max_records: int | None = None
     first_submit_s: int = 1
+    site_wait: bool = False
 
     def __post_init__(self) -> None:
         for name, known in _CHOICES.items():
@@ -231,6 +235,8 @@ def _unusable(record: SwfRecord, machine: MachineFacts, options: ConvertOptions)
         return "number of processors not known"
     if record.requested_s <= 0 and options.missing_walltime == "drop":
         return "no requested time"
+    if options.site_wait and record.wait_s < 0:
+        return "the log does not state when it started"
     if options.oversized == "drop" and nodes_of(record, options) > machine.nodes:
         return f"requests more than the machine's {machine.nodes} nodes"
     return ""
@@ -262,6 +268,7 @@ def _assemble(records: list[SwfRecord], machine: MachineFacts, options: ConvertO
         label = str(record.number)
         cpu = compute_flops(record.run_s, bb, machine, options, walltime)
         user = {"user": record.user} if record.user >= 0 else {}
+        user |= {"site_wait_s": record.wait_s} if options.site_wait else {}
         jobs.append(WorkloadJob(record.number, record.submit_s + shift, size, label, walltime, user))
         profiles[label] = {"type": "parallel_homogeneous", "cpu": cpu, "com": com, "bb": bb}
     first, last = records[0].number, records[-1].number

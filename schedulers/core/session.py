@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from random import Random
 from typing import Any, ClassVar
 
@@ -28,7 +28,7 @@ from schedulers.errors import DecisionRefused, OptionError, RemoteProtocolError,
 from schedulers.policykit.decisions import Arrange, Evict, Hold, Kill, Reject, SetPowerState, Start, WakeAt
 from schedulers.policykit.estimates import Estimator, Walltimes
 from schedulers.policykit.explain import PassNotes
-from schedulers.policykit.view import Holding, Policy, Running, View
+from schedulers.policykit.view import Holding, Policy, Running, View, Warns
 from schedulers.timeline import Timeline
 from schedulers.timeline.placement import Placement
 from schedulers.wire.messages import (
@@ -216,13 +216,19 @@ class Session:
 
     def warnings(self) -> tuple[str, ...]:
         """What looks wrong with the conversation as a whole, one line each; to be read at its end."""
-        storages = () if self._machine is None else self._machine.storages
-        if not storages or self._buffers_requested or not self._numbers:
+        if self._machine is None:
             return ()
-        return (
-            f"the machine has {len(storages)} burst buffers, but none of the {self._numbers} jobs requested any; "
-            "Batsim 5 drops the field 'bb': see python -m workloads convert --batsim 5, and docs/batsim5.md",
-        )
+        of_policy: Iterable[str] = ()
+        if isinstance(self._policy, Warns):
+            of_policy = self._policy.warnings(self._notebook, self._machine, self._now_s)
+        return (*self._unused_buffers(len(self._machine.storages)), *of_policy)
+
+    def _unused_buffers(self, storages: int) -> Iterable[str]:
+        if storages and self._numbers and not self._buffers_requested:
+            yield (
+                f"the machine has {storages} burst buffers, but none of the {self._numbers} jobs requested any; "
+                "Batsim 5 drops the field 'bb': see python -m workloads convert --batsim 5, and docs/batsim5.md"
+            )
 
     def handle(self, message: Message) -> Reply:
         """Digest one message and answer it.

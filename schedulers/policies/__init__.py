@@ -20,6 +20,7 @@ from schedulers.policies.gang import Gang
 from schedulers.policies.maxutil import MaxUtil
 from schedulers.policies.pack import Pack
 from schedulers.policies.plan import Plan
+from schedulers.policies.replay import Replay
 from schedulers.policies.window import Window
 from schedulers.policykit.view import Policy
 from schedulers.timeline import StorageOrder
@@ -190,6 +191,7 @@ POLICIES: dict[str, PolicyEntry] = {
         {"where": Where.FILES_FIRST, "local_first": True, "migrate": True},
         source="Zhang et al. 2003, section 3.6",
     ),
+    "replay": PolicyEntry(Replay, "what the site did: each job starts when the log says that it started"),
 }
 """Every policy by its name on the command line."""
 

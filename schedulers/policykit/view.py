@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from random import Random
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
@@ -154,4 +154,13 @@ class Policy(Protocol):
 
     def __call__(self, view: View) -> Iterable[Decision]:
         """Yield decisions for this instant; each is enacted, or refused by the guard, in order."""
+        ...
+
+
+@runtime_checkable
+class Warns(Protocol):
+    """A policy that may find something wrong with the conversation as a whole."""
+
+    def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
+        """What it found, one line each; read once, at the end."""
         ...

@@ -60,6 +60,7 @@ def workload(model: str, jobs: list[tuple[int, int, float, int, int, int | None,
             "res": nodes,
             "profile": name,
             "user": number % 2,
+            "site_wait_s": 7 * (number % 3),
         }
         job |= {"io_rate": rate * 10**6} if rate else {}
         job |= {"walltime": walltime_s} if walltime_s is not None else {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,8 +29,8 @@ AVERAGES = {"pack"}
 
 JOBS = st.lists(
     st.builds(
-        lambda submit, nodes, run, slack, bb, rate: MiniJob(
-            float(submit), nodes, float(run + slack), float(run), bb * GB, rate
+        lambda submit, nodes, run, slack, bb, rate, wait: MiniJob(
+            float(submit), nodes, float(run + slack), float(run), bb * GB, rate, float(wait)
         ),
         submit=st.integers(0, 60),
         nodes=st.integers(1, 9),
@@ -36,6 +38,7 @@ JOBS = st.lists(
         slack=st.integers(0, 30),
         bb=st.integers(0, 6),
         rate=st.sampled_from([0, 0, 5, 20, 40]),
+        wait=st.integers(0, 30),
     ),
     min_size=1,
     max_size=14,
@@ -119,6 +122,21 @@ def test_fcfs_never_overtakes(jobs: list[MiniJob]) -> None:
     played, _ = run("fcfs", jobs)
     starts = [played.starts[f"w0!{i}"] for i in range(len(jobs)) if f"w0!{i}" in played.starts]
     assert starts == sorted(starts)
+
+
+@pytest.mark.parametrize("name", ["easy", "sjf-easy", "filler"])
+@given(jobs=JOBS, tree=st.booleans())
+def test_replay_repeats_a_schedule(name: str, jobs: list[MiniJob], tree: bool) -> None:
+    """A schedule that was made on this machine is repeated start by start, and fits it."""
+    shape = TREE if tree else SHAPE
+    made = run(name, jobs, shape)[0].starts
+    ordered = sorted(jobs, key=lambda j: j.submit_s)
+    waits = [made.get(f"w0!{index}", job.submit_s) - job.submit_s for index, job in enumerate(ordered)]
+    again = Played()
+    session = Session(POLICIES["replay"].build({}), rigid(), observer=again)
+    play(session, shape, [replace(job, site_wait_s=wait) for job, wait in zip(ordered, waits, strict=True)])
+    assert again.starts == made
+    assert not [warning for warning in session.warnings() if "schedule" in warning]
 
 
 @pytest.mark.parametrize("name", ["easy", "sjf-easy"])

@@ -149,6 +149,7 @@ def test_no_campaign(tmp_path: Path) -> None:
 
 def test_baseline() -> None:
     """The thesis's reference where it is there."""
+    assert baseline_of(["fcfs", "sjf-easy", "replay"]) == "replay"
     assert baseline_of(["fcfs", "sjf-easy", "easy"]) == "sjf-easy"
     assert baseline_of(["fcfs", "easy"]) == "easy"
     assert baseline_of(["fcfs", "plan"]) == "fcfs"

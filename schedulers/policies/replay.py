@@ -1,0 +1,167 @@
+"""The log's own schedule: each job starts when its site started it, so that policies are compared with what was done.
+
+A log that does not fit the machine (fewer nodes, smaller burst buffers, jobs that take longer here) makes some jobs
+start late. The others keep their times: a late job starts as soon as it fits, in the site's order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeGuard
+
+from schedulers.core.job import Job, JobField
+from schedulers.core.machine import Machine
+from schedulers.policykit.decisions import Decision, Reject, WakeAt
+from schedulers.policykit.explain import Binding, Role
+from schedulers.policykit.passes import binding_now, try_start
+from schedulers.policykit.view import View
+
+SITE_WAIT = "site_wait_s"
+"""Field of the job with the time that it waited at its site."""
+
+FIELDS = (
+    JobField(
+        SITE_WAIT, "job", "number, s, at least 0", "how long it waited at its site: the policy replay starts it then"
+    ),
+)
+"""Own fields of this policy."""
+
+TOLERANCE_S = 1.0
+"""Logs state whole seconds: up to this a job is not late."""
+
+NOW_S = 1e-6
+"""What begins within this time begins now: no simulator can be called earlier."""
+
+COURSE = "replay"
+"""Key of the notebook: the :class:`Course` of the conversation so far."""
+
+
+@dataclass
+class Course:
+    """How the log's schedule went so far, by job number.
+
+    Attributes
+    ----------
+    due_s
+        When the site started the job (s).
+    nodes
+        Nodes that it requests.
+    start_s, end_s
+        When it started and ended here (s).
+    lacked
+        What it lacked when it was due, for jobs that could not start then.
+    running
+        Jobs that have started and not ended.
+    calls_s
+        Times at which the policy will be called.
+    """
+
+    due_s: dict[int, float] = field(default_factory=dict)
+    nodes: dict[int, int] = field(default_factory=dict)
+    start_s: dict[int, float] = field(default_factory=dict)
+    end_s: dict[int, float] = field(default_factory=dict)
+    lacked: dict[int, Binding] = field(default_factory=dict)
+    running: set[int] = field(default_factory=set)
+    calls_s: set[float] = field(default_factory=set)
+
+    def started(self, job: Job, due_s: float, now_s: float) -> None:
+        """Keep a start; not those of further attempts after an outage."""
+        if job.number not in self.start_s:
+            self.due_s[job.number], self.nodes[job.number], self.start_s[job.number] = due_s, job.nodes, now_s
+            self.running.add(job.number)
+
+    def ended(self, running: Iterable[int], now_s: float) -> None:
+        """Note what has ended since the pass before."""
+        for number in self.running.difference(running):
+            self.end_s[number] = now_s
+            self.running.discard(number)
+
+    def late_s(self) -> dict[int, float]:
+        """Delays of the jobs that started late (s)."""
+        delays = {number: start_s - self.due_s[number] for number, start_s in self.start_s.items()}
+        return {number: delay for number, delay in delays.items() if delay > TOLERANCE_S}
+
+    def peak(self, now_s: float) -> int:
+        """Most nodes that the site's schedule uses at a time, with the durations that jobs have here."""
+        changes: list[tuple[float, int]] = []
+        for number, due_s in self.due_s.items():
+            duration_s = self.end_s.get(number, now_s) - self.start_s[number] - TOLERANCE_S
+            if duration_s > 0:
+                changes += [(due_s, self.nodes[number]), (due_s + duration_s, -self.nodes[number])]
+        used = most = 0
+        for _, change in sorted(changes):
+            used += change
+            most = max(most, used)
+        return most
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Start each job when the log says that the site did; where it does not fit then, as soon as it fits."""
+
+    source: ClassVar[str] = "the log's own schedule"
+    needs_fields: ClassVar[tuple[str, ...]] = (SITE_WAIT,)
+
+    def __call__(self, view: View) -> Iterable[Decision]:
+        """Start what is due, in the site's order; be called when the next job is."""
+        course: Course = view.notebook.setdefault(COURSE, Course())
+        course.ended([running.job.number for running in view.running], view.now_s)
+        due: list[tuple[float, int, Job]] = []
+        for job in view.queue:
+            wait_s = job.extras.get(SITE_WAIT)
+            if _is_wait(wait_s):
+                due.append((job.submit_time_s + wait_s, job.number, job))
+            else:
+                yield Reject(job, f"it states no time that it waited at its site ({SITE_WAIT!r}, a number of seconds)")
+        due.sort(key=lambda entry: entry[:2])
+        free = view.timeline.free_nodes_now() if due and due[0][0] <= view.now_s + NOW_S else 0
+        for due_s, number, job in due:
+            if due_s > view.now_s + NOW_S:
+                yield from self._later(view, course, due_s)
+                if view.notes is None:
+                    return
+                view.notes.write(job.id, Role.PLANNED, binding_now(view, job), due_s)
+                continue
+            start = try_start(view, job) if job.nodes <= free else None
+            if start is not None:
+                free -= job.nodes
+                course.started(job, due_s, view.now_s)
+                yield start
+            elif view.notes is not None or number not in course.lacked:
+                binding = binding_now(view, job)
+                course.lacked.setdefault(number, binding)
+                if view.notes is not None:
+                    view.notes.write(job.id, Role.PASSED_OVER, binding)
+
+    def _later(self, view: View, course: Course, due_s: float) -> Iterable[Decision]:
+        """Be called when the next job is due."""
+        course.calls_s = {time_s for time_s in course.calls_s if time_s > view.now_s}
+        if min(course.calls_s, default=due_s + NOW_S) > due_s:
+            course.calls_s.add(due_s)
+            yield WakeAt(due_s)
+
+    def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
+        """Whether the log's schedule fits the machine; to be read at the end of the conversation."""
+        course: Course = notebook.get(COURSE, Course())
+        late_s = course.late_s()
+        if not late_s:
+            return
+        lacked = Counter(course.lacked[number].value for number in late_s if number in course.lacked)
+        what = ", ".join(f"{count:,} for {name}" for name, count in sorted(lacked.items()))
+        yield (
+            f"the log's schedule does not fit the stated machine: {len(late_s):,} of {len(course.start_s):,} jobs "
+            f"start late{f' ({what})' if what else ''}, up to {_duration(max(late_s.values()))}; it needs "
+            f"{course.peak(now_s):,} nodes at its peak, the machine has {len(machine.nodes):,}"
+        )
+
+
+def _is_wait(value: Any) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,101 @@
+"""Replay: the log's starts where they fit, the site's order where they do not, and what is said of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from schedulers.core.session import Cadence, Session
+from schedulers.policies import POLICIES
+from schedulers.policykit.explain import Binding, Role
+from schedulers.wire.messages import JobSubmitted, Message, RejectJob
+from tests.properties.mini import MiniJob, MiniMachine, Played, play
+from tests.schedulers.runtimes import rigid
+
+GB = 10**9
+MACHINE = MiniMachine(nodes=4, storages=1, storage_bytes=10 * GB)
+
+
+def job(submit_s: float, nodes: int, run_s: float, wait_s: float, bb_bytes: int = 0) -> MiniJob:
+    """A job that runs to its end."""
+    return MiniJob(submit_s, nodes, run_s + 100.0, run_s, bb_bytes, site_wait_s=wait_s)
+
+
+def replayed(jobs: list[MiniJob], *, explain: bool = False) -> tuple[Played, Session]:
+    """Play jobs by their log."""
+    played = Played()
+    session = Session(POLICIES["replay"].build({}), rigid(), explain=explain, observer=played)
+    play(session, MACHINE, jobs)
+    return played, session
+
+
+def test_jobs_start_when_their_site_started_them() -> None:
+    """Free nodes do not matter, nor the order of submission; nothing is said of a log that fits."""
+    played, session = replayed([job(0.0, 2, 10.0, 30.0), job(1.0, 4, 5.0, 4.0), job(2.0, 1, 50.0, 28.0, GB)])
+    assert played.starts == {"w0!0": 30.0, "w0!1": 5.0, "w0!2": 30.0}
+    assert session.warnings() == ()
+
+
+def test_late_jobs_start_in_the_order_of_their_site_and_others_in_time() -> None:
+    """Six nodes are due at 10 s, the machine has four: one job waits for nodes, a later one for the burst buffer."""
+    jobs = [
+        job(0.0, 4, 20.0, 10.0, GB),  # 10 to 30
+        job(0.0, 2, 100.0, 11.0),  # due at 11: nodes at 30
+        job(0.0, 2, 100.0, 12.0, 5 * GB),  # due at 12: at 30 as well
+        job(1.0, 1, 5.0, 199.0, GB),  # in time
+    ]
+    played, session = replayed(jobs)
+    assert played.starts == {"w0!0": 10.0, "w0!1": 30.0, "w0!2": 30.0, "w0!3": 200.0}
+    assert session.warnings() == (
+        "the log's schedule does not fit the stated machine: 2 of 4 jobs start late (2 for nodes), up to 19 s; it "
+        "needs 8 nodes at its peak, the machine has 4",
+    )
+
+
+def test_a_burst_buffer_that_is_full_is_named() -> None:
+    """The nodes would do."""
+    played, session = replayed([job(0.0, 1, 7200.0, 0.0, 8 * GB), job(0.0, 1, 10.0, 5.0, 8 * GB)])
+    assert played.starts["w0!1"] == 7200.0
+    assert session.warnings() == (
+        "the log's schedule does not fit the stated machine: 1 of 2 jobs start late (1 for burst buffers), up to "
+        "120 min; it needs 2 nodes at its peak, the machine has 4",
+    )
+
+
+def test_whole_seconds_are_no_delay() -> None:
+    """A log rounds: a job that ends within the second in which the next one starts makes nothing late."""
+    played, session = replayed([job(0.0, 4, 10.4, 0.0, GB), job(0.0, 4, 10.0, 10.0)])
+    assert played.starts["w0!1"] == 10.4
+    assert session.warnings() == ()
+
+
+@pytest.mark.parametrize("wait", [None, "7", -1, True, float("nan")])
+def test_a_job_without_a_start_is_refused(wait: object) -> None:
+    """With the field that it lacks."""
+    played = Played()
+    session = Session(POLICIES["replay"].build({}), rigid(), observer=played)
+    session.handle(Message(0.0, (MACHINE.begins(),)))
+    wire = {"id": "w0!0", "subtime": 0.0, "res": 1, "walltime": 10.0, "profile": "p"}
+    wire |= {} if wait is None else {"site_wait_s": wait}
+    reply = session.handle(Message(0.0, (JobSubmitted(0.0, "w0!0", wire),)))
+    assert [type(request) for request in reply.events] == [RejectJob]
+    assert "'site_wait_s'" in played.refused["w0!0"]
+
+
+def test_notes_say_until_when_a_job_waits() -> None:
+    """Jobs that are not due are planned, late ones say what they lack."""
+    played, _ = replayed([job(0.0, 4, 20.0, 10.0), job(0.0, 1, 5.0, 12.0)], explain=True)
+    notes = dict(played.passes)
+    assert notes[0.0].notes["w0!1"].role is Role.PLANNED
+    assert notes[0.0].notes["w0!1"].estimate_s == 12.0
+    assert notes[12.0].notes["w0!1"].binding is Binding.NODES
+
+
+def test_passes_for_every_event_start_the_same() -> None:
+    """However often it is called."""
+    jobs = [job(float(i % 7), 1 + i % 4, 5.0 + i % 3, float(3 * i)) for i in range(20)]
+    often = Played()
+    session = Session(POLICIES["replay"].build({}), rigid(), cadence=Cadence.EVENT, observer=often)
+    play(session, MACHINE, [replace(one) for one in jobs])
+    assert often.starts == replayed(jobs)[0].starts
