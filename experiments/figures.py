@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from analysis.names import slug
+from analysis.plots.style import plain, save
 from analysis.story import first_promises
 from analysis.tables import Floats, JobTable, read_run
 from analysis.traffic import file_system_rate, read_transfers
@@ -30,7 +31,6 @@ def draw(runs: Sequence[RunSpec], root: Path, tau_s: float) -> list[Path]:
     from analysis.plots.boxen import boxen
     from analysis.plots.pareto import pareto
     from analysis.plots.queue_timeline import queue_timeline
-    from analysis.plots.style import save
 
     done = [run for run in runs if folders.is_finished(root / run.id)]
     paths: list[Path] = []
@@ -44,8 +44,8 @@ def draw(runs: Sequence[RunSpec], root: Path, tau_s: float) -> list[Path]:
         runs_of = _waits(chosen, tables)
         waits = {label: np.concatenate(found) for label, found in runs_of.items()}
         first = [run for run in chosen if (run.workload, run.seed) == (chosen[0].workload, chosen[0].seed)]
-        name = _plain(first[0].workload.name)
-        shown = {_plain(run.policy.label): tables[run.id] for run in first}
+        name = plain(first[0].workload.name)
+        shown = {plain(run.policy.label): tables[run.id] for run in first}
         axes = {
             "waiting-time": bars(runs_of, title="Mean waiting time"),
             "waiting-time-distribution": boxen(waits, title="Waiting time of all jobs"),
@@ -66,11 +66,10 @@ def _of_run(run: RunSpec, table: JobTable, files: Path, folder: Path) -> list[Pa
     from analysis.plots.file_system_timeline import file_system_timeline
     from analysis.plots.gantt import gantt
     from analysis.plots.promises import promises
-    from analysis.plots.style import save
 
     label = slug(run.policy.label)
     axes: dict[str, Axes] = {}
-    title = _plain(f"{run.policy.label} on {run.workload.name}")
+    title = plain(f"{run.policy.label} on {run.workload.name}")
     if 0 < len(table) <= GANTT_JOBS:
         axes[f"gantt-{label}"] = gantt(table, title=title)
     if run.model.name == "io":
@@ -81,16 +80,11 @@ def _of_run(run: RunSpec, table: JobTable, files: Path, folder: Path) -> list[Pa
     return [save(ax, folder / stem)[0] for stem, ax in axes.items()]
 
 
-def _plain(name: str) -> str:
-    """A name that Matplotlib draws as it is: ``$`` would begin a formula."""
-    return name.replace("$", r"\$")
-
-
 def _waits(runs: Sequence[RunSpec], tables: dict[str, JobTable]) -> dict[str, list[Floats]]:
     """Waiting times of each policy's runs, each in order of submission."""
     found: dict[str, list[Floats]] = {}
     for run in runs:
         table = tables[run.id]
         waits = table.wait_s[np.argsort(table.submit_s, kind="stable")]
-        found.setdefault(_plain(run.policy.label), []).append(waits)
+        found.setdefault(plain(run.policy.label), []).append(waits)
     return found

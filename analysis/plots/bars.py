@@ -8,10 +8,11 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from analysis.compare import mean_interval
-from analysis.plots.style import INK, colours, new_axes, set_title, time_unit
+from analysis.plots.style import INK, new_axes, policy_colours, set_title, time_unit
+from analysis.quantities import duration, number
 from analysis.tables import Floats
 
-NUMBER = 0.14
+NUMBER = 0.2
 """About the width of a number beside a bar, as a share of the longest bar."""
 
 
@@ -42,7 +43,7 @@ def bars(
     means = [mean_interval(runs) for runs in values.values()]
     top = max((end for one in means for end in (one.value, one.high) if np.isfinite(end)), default=1.0)
     scale, unit = time_unit(top) if seconds else (1.0, "")
-    palette = colours(list(values))
+    palette = policy_colours(values)
     for row, (name, interval) in enumerate(zip(values, means, strict=True)):
         mean = interval.value / scale
         low, high = (interval.low / scale, interval.high / scale) if interval.is_known else (mean, mean)
@@ -55,12 +56,11 @@ def bars(
             ax.plot(mark, row, marker="D", markersize=5, color="white", markeredgecolor=INK, zorder=4)
             if high < mark < high + NUMBER * top / scale:  # the number would be upon the diamond
                 beside, points = mark, 7
-        ax.annotate(
-            _three_digits(mean), (beside, row), xytext=(points, 0), textcoords="offset points", va="center", fontsize=9
-        )
+        words = duration(interval.value) if seconds else number(interval.value)
+        ax.annotate(words, (beside, row), xytext=(points, 0), textcoords="offset points", va="center", fontsize=9)
     ax.set_yticks(range(len(values)), list(values))
     ax.invert_yaxis()
-    ax.margins(x=0.1)
+    ax.margins(x=0.16)
     ax.set_xlim(left=0)
     ax.grid(axis="x")
     ax.tick_params(axis="y", length=0)
@@ -68,7 +68,3 @@ def bars(
     ax.set_xlabel(f"{unit} ({whiskers})" if unit and whiskers else unit or whiskers)
     set_title(ax, title)
     return ax
-
-
-def _three_digits(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:#.3g}".rstrip(".")

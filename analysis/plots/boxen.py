@@ -9,7 +9,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, SymmetricalLogLocator
 
-from analysis.plots.style import INK, colours, new_axes, set_title
+from analysis.plots.style import INK, new_axes, policy_colours, set_title
 from analysis.tables import Floats
 
 _TICKS_S = {0: "0", 60: "1 min", 600: "10 min", 3600: "1 h", 21_600: "6 h", 86_400: "1 day", 604_800: "1 week"}
@@ -53,7 +53,7 @@ def boxen(
         hue=labels,
         order=names,
         hue_order=names,
-        palette=colours(names),
+        palette=policy_colours(names),
         k_depth=depth,
         showfliers=False,
         legend=False,

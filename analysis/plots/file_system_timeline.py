@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.plots.style import PALETTE, new_axes, set_title, time_unit
+from analysis.colours import PALETTE
+from analysis.plots.style import new_axes, set_title, time_unit
 from analysis.timelines import Steps
 
 BINS = 400

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 
-from analysis.plots.style import FAINT, colours, new_axes
+from analysis.colours import in_order
+from analysis.plots.style import FAINT, new_axes
 
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
@@ -14,20 +15,24 @@ Line = Sequence[tuple[float, float, float, float]]
 """Points of a line: x, value, lower and upper bound."""
 
 
-def interval_lines(lines: Mapping[str, Line], *, log: bool = False, ax: Axes | None = None) -> Axes:
+def interval_lines(
+    lines: Mapping[str, Line], *, colours: Mapping[str, str] | None = None, log: bool = False, ax: Axes | None = None
+) -> Axes:
     """Draw a line per name, its intervals as bars.
 
     Parameters
     ----------
     lines
-        By name; the order gives the colours.
+        By name.
+    colours
+        By name; default: the palette in order.
     log
         Whether the measure's axis is logarithmic (values must be positive).
     ax
         Where to draw; a new figure where absent.
     """
     ax = new_axes(ax)
-    palette = colours(list(lines))
+    palette = colours or in_order(lines)
     for (name, line), marker in zip(lines.items(), MARKERS * len(lines), strict=False):
         if not line:
             continue

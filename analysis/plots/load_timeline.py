@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.plots.style import PALETTE, legend_above, new_axes, set_title, time_unit
+from analysis.colours import NODES, PALETTE, STORAGE
+from analysis.plots.style import legend_above, new_axes, set_title, time_unit
 from analysis.tables import JobTable
 from analysis.timelines import queue_length, queued_bytes, queued_nodes
 
@@ -39,11 +40,11 @@ def load_timeline(table: JobTable, ax: Axes | None = None, *, storage: bool = Fa
     times = np.concatenate(([0.0], load.time_s, [end_s])) / scale
     values = np.concatenate(([0.0], load.value, [0.0])) / size
     ax.plot(
-        times, values, drawstyle="steps-post", color=PALETTE[0], linewidth=0.7, rasterized=times.size > 20_000,
-        label="requested by waiting jobs",
+        times, values, drawstyle="steps-post", color=STORAGE if storage else NODES, linewidth=0.7,
+        rasterized=times.size > 20_000, label="requested by waiting jobs",
     )  # fmt: skip
     if capacity:
-        ax.axhline(capacity, color=PALETTE[1], linewidth=1.2, linestyle="--", label=f"the machine has {capacity:,.0f}")
+        ax.axhline(capacity, color=PALETTE[5], linewidth=1.2, linestyle="--", label=f"the machine has {capacity:,.0f}")
     ax.axhline(mean, color=PALETTE[2], linewidth=1.2, linestyle=":", label=f"mean {mean:,.0f}")
     waiting = queue_length(table)
     emptied = (waiting.value == 0) & (np.concatenate(([0.0], waiting.value[:-1])) > 0)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 
 from analysis.holdings import node_spans
+from analysis.job_colours import Colouring, by_wait
 from analysis.plots.rectangles import Rectangle, draw_rectangles
-from analysis.plots.style import PALETTE, new_axes, set_title, time_unit
+from analysis.plots.style import legend_of_jobs, new_axes, set_title, time_unit
 from analysis.tables import JobTable
 
 
@@ -17,8 +18,9 @@ def node_gantt(
     begin_s: float = 0.0,
     end_s: float | None = None,
     title: str = "Compute nodes",
+    colouring: Colouring = by_wait,
 ) -> Axes:
-    """Draw jobs as rectangles over time and compute nodes; neighbouring colours only separate jobs.
+    """Draw jobs as rectangles over time and compute nodes, coloured by how long they waited.
 
     A job that was pre-empted has a rectangle per time slice. Rows are compute nodes in the order of their places
     (``machine.json``), by resource id where that is unknown. Jobs that were killed are hatched.
@@ -33,6 +35,8 @@ def node_gantt(
         Part of the simulated time to show; default: all of it.
     title
         Above the chart.
+    colouring
+        What the colours mean (:mod:`analysis.job_colours`).
     """
     ax = new_axes(ax, 11.0, 4.6)
     ran = table.ran()
@@ -44,20 +48,21 @@ def node_gantt(
     row_of = {node: row for row, node in enumerate(ids)}
     plain: tuple[list[Rectangle], list[str]] = ([], [])
     killed: tuple[list[Rectangle], list[str]] = ([], [])
-    stopped = ran.killed
+    stopped, colours = ran.killed, colouring(ran)
     for span in spans:
         left, right = max(span.start_s, begin_s) / scale, min(span.end_s, end_s) / scale
         rectangles, faces = killed if stopped[span.job] else plain
         for first, last in _runs(sorted(row_of[node] for node in span.nodes if node in row_of)):
             if left < right:
                 rectangles.append((left, right, first, last + 1))
-                faces.append(PALETTE[span.job % len(PALETTE)])
+                faces.append(colours.of_jobs[span.job])
     draw_rectangles(ax, *plain)
     draw_rectangles(ax, *killed, hatch="////")
     ax.set_xlim(begin_s / scale, end_s / scale)
     ax.set_ylim(len(ids), 0)
     ax.set_xlabel(f"simulated time ({unit}); hatched: killed")
     ax.set_ylabel("compute node")
+    legend_of_jobs(ax, colours)
     set_title(ax, title)
     return ax
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.plots.style import INK, colours, new_axes, set_title
+from analysis.plots.style import INK, new_axes, policy_colours, set_title
 from analysis.tables import Floats
 
 
@@ -35,7 +35,7 @@ def normalised_boxes(
         A further median of some policies, drawn as a diamond (a published one, say).
     """
     ax = new_axes(ax, 8.0, 1.2 + 0.55 * max(len(ratios), 1))
-    palette = colours(list(ratios))
+    palette = policy_colours(ratios)
     for row, (name, column) in enumerate(ratios.items()):
         drawn = ax.boxplot(
             [column],

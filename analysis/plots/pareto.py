@@ -6,18 +6,21 @@ from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from analysis.plots.style import INK, colours, new_axes, set_title
+from analysis.plots.labels import label_points
+from analysis.plots.style import INK, new_axes, policy_colours, set_title, time_ticks
+from analysis.quantities import duration
 
 
 def pareto(
     points: Mapping[str, tuple[float, float]],
     ax: Axes | None = None,
     *,
-    names: tuple[str, str] = ("mean waiting time (s)", "maximum waiting time (s)"),
+    names: tuple[str, str] = ("mean waiting time", "longest waiting time"),
     title: str = "Trade-off",
     log: bool = True,
+    seconds: bool = True,
 ) -> Axes:
     """Draw one point per policy, smaller is better on both axes, and the line of those that no other beats.
 
@@ -33,24 +36,27 @@ def pareto(
         Above the chart.
     log
         Whether both axes are logarithmic.
+    seconds
+        Whether both values are seconds (then the ticks are minutes, hours, days).
     """
     ax = new_axes(ax, 7.0, 4.6)
-    palette = colours(list(points))
+    palette = policy_colours(points)
     front = unbeaten(points)
     if log and all(min(point) > 0 for point in points.values()):
         ax.set_xscale("log")
         ax.set_yscale("log")
-        for axis in (ax.xaxis, ax.yaxis):
-            axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-            axis.set_minor_formatter(NullFormatter())
+    for name, (x, y) in points.items():
+        ax.scatter(x, y, s=70, color=palette[name], edgecolor=INK if name in front else "white", zorder=2)
+    ax.margins(0.18)
+    for axis, limits in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
+        if seconds and points:
+            axis.set_major_locator(FixedLocator(list(time_ticks(*limits, log=axis.get_scale() == "log"))))
+            axis.set_major_formatter(FuncFormatter(lambda value, _: duration(value)))
+            axis.set_minor_locator(NullLocator())
     if front:
         corner = np.array([points[name] for name in front])
         ax.plot(corner[:, 0], corner[:, 1], drawstyle="steps-post", color=INK, linewidth=0.9, linestyle=":", zorder=1)
-    for name, (x, y) in points.items():
-        ax.scatter(x, y, s=70, color=palette[name], edgecolor=INK if name in front else "white", zorder=2)
-        ax.annotate(name, (x, y), xytext=(7, 5), textcoords="offset points", fontsize=9)
-    ax.margins(0.18)
+    label_points(ax, points)
     ax.grid(which="major")
     ax.set_xlabel(names[0])
     ax.set_ylabel(f"{names[1]}\n(dotted: unbeaten in both)")

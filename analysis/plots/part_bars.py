@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.plots.style import INK, colours, legend_above, new_axes, set_title
+from analysis.plots.style import INK, legend_above, new_axes, policy_colours, set_title
 from analysis.tables import Floats
 
 WIDTH = 0.84
@@ -42,7 +42,7 @@ def part_bars(
     """
     parts = list(dict.fromkeys(part for columns in values.values() for part in columns))
     ax = new_axes(ax, max(10.0, 4.0 + 0.62 * len(parts)), 4.0)
-    palette = colours(list(values))
+    palette = policy_colours(values)
     width = WIDTH / max(len(values), 1)
     means: list[float] = []
     for place, (name, columns) in enumerate(values.items()):

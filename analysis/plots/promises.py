@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.plots.style import INK, PALETTE, new_axes, set_title, time_unit
+from analysis.colours import PALETTE
+from analysis.plots.style import INK, new_axes, set_title, time_unit
 from analysis.tables import Floats
 
 

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.plots.style import colours, legend_above, new_axes, set_title, time_unit
-from analysis.tables import JobTable
-from analysis.timelines import queue_length
+from analysis.plots.style import legend_above, new_axes, policy_colours, set_title, time_unit
+from analysis.tables import Floats, JobTable
+from analysis.timelines import Steps, queue_length
+
+DASHES = ("-", (0, (5, 1.2)), (0, (2, 1)), (0, (6, 1, 1.5, 1)))
+"""Lines differ in more than their colours."""
+
+SPANS = 1200
+"""More steps than these are drawn as the longest queue in each of so many equal spans of time."""
 
 
 def queue_timeline(
@@ -33,12 +41,11 @@ def queue_timeline(
     last_s = max((steps.time_s[-1] for steps in functions.values() if steps.time_s.size), default=1.0)
     end_s = float(last_s) if end_s is None else end_s
     scale, unit = time_unit(end_s)
-    palette = colours(list(tables))
-    for name, steps in functions.items():
-        shown = steps.time_s <= end_s
-        times = np.concatenate(([0.0], steps.time_s[shown])) / scale
-        lengths = np.concatenate(([0.0], steps.value[shown]))
-        ax.plot(times, lengths, drawstyle="steps-post", color=palette[name], linewidth=1.2, label=name)
+    palette = policy_colours(tables)
+    for (name, steps), dashes in zip(functions.items(), itertools.cycle(DASHES)):
+        times, lengths = _thinned(steps, end_s)
+        look: dict[str, Any] = {"color": palette[name], "linewidth": 1.3, "linestyle": dashes}
+        ax.plot(times / scale, lengths, drawstyle="steps-post", label=name, **look)
     ax.set_xlim(0, end_s / scale)
     ax.set_ylim(bottom=0)
     ax.grid(axis="y")
@@ -47,3 +54,17 @@ def queue_timeline(
     legend_above(ax)
     set_title(ax, title)
     return ax
+
+
+def _thinned(steps: Steps, end_s: float) -> tuple[Floats, Floats]:
+    """Times and values to draw, not more than a picture can show."""
+    shown = steps.time_s <= end_s
+    times = np.concatenate(([0.0], steps.time_s[shown]))
+    lengths = np.concatenate(([0.0], steps.value[shown]))
+    if len(times) <= SPANS or end_s <= 0:
+        return times, lengths
+    edges = np.linspace(0.0, end_s, SPANS + 1)
+    begins = np.searchsorted(times, edges[:-1], side="right") - 1  # the step that holds where a span begins
+    ends = np.searchsorted(times, edges[1:], side="left")
+    borders = np.column_stack((begins, ends)).ravel()
+    return edges[:-1], np.maximum.reduceat(np.append(lengths, 0.0), borders)[::2]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from matplotlib.axes import Axes
 
+from analysis.colours import STORAGE
 from analysis.holdings import storage_spans
+from analysis.job_colours import Colouring, by_wait
 from analysis.lanes import pieces
 from analysis.plots.rectangles import Rectangle, draw_rectangles
-from analysis.plots.style import FAINT, PALETTE, new_axes, set_title, time_unit
+from analysis.plots.style import FAINT, legend_of_jobs, new_axes, set_title, time_unit
 from analysis.tables import JobTable
 
 
@@ -18,11 +20,13 @@ def storage_gantt(
     begin_s: float = 0.0,
     end_s: float | None = None,
     title: str = "Burst buffers",
+    colouring: Colouring = by_wait,
 ) -> Axes:
     """Draw one lane per storage node, as high as its capacity, and in it the bytes that each job held over time.
 
     Where a request lies within its lane has no meaning (capacity has no addresses); it may be split when the free
-    bytes are. Lanes need ``machine.json`` and ``allocations.csv`` beside ``jobs.csv``.
+    bytes are. Lanes are numbered in the order of the
+    machine's places, and need ``machine.json`` and ``allocations.csv`` beside ``jobs.csv``.
 
     Parameters
     ----------
@@ -34,6 +38,8 @@ def storage_gantt(
         Part of the simulated time to show; default: all of it.
     title
         Above the chart.
+    colouring
+        What the colours mean (:mod:`analysis.job_colours`).
     """
     ax = new_axes(ax, 11.0, 4.6)
     ran = table.ran()
@@ -41,6 +47,7 @@ def storage_gantt(
     ran = _met(ran, begin_s, end_s)
     scale, unit = time_unit(end_s - begin_s)
     storages = table.machine.storages
+    colours = colouring(ran)
     rectangles: list[Rectangle] = []
     faces: list[str] = []
     for piece in pieces(ran):
@@ -50,15 +57,17 @@ def storage_gantt(
         bottom = piece.storage + 0.94
         height = 0.88 / storages[piece.storage].capacity_bytes
         rectangles.append((left, right, bottom - piece.high * height, bottom - piece.low * height))
-        faces.append(PALETTE[piece.job % len(PALETTE)])
+        faces.append(colours.of_jobs[piece.job])
     for row in range(len(storages)):
         ax.axhspan(row + 0.06, row + 0.94, color="#F4F4F4", zorder=0, linewidth=0)
         ax.axhline(row + 0.94, color=FAINT, linewidth=0.6, zorder=0)
     draw_rectangles(ax, rectangles, faces)
     ax.set_xlim(begin_s / scale, end_s / scale)
     ax.set_ylim(max(1, len(storages)), 0)  # a machine without burst buffers has no lane
-    ax.set_yticks([row + 0.5 for row in range(len(storages))], [storage.name for storage in storages])
+    ax.set_yticks([row + 0.5 for row in range(len(storages))], [f"storage {row}" for row in range(len(storages))])
     ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set(color=STORAGE, linewidth=2.5)
+    legend_of_jobs(ax, colours)
     ax.set_xlabel(f"simulated time ({unit}); full height of a lane: the storage node's capacity")
     set_title(ax, title)
     return ax

@@ -1,9 +1,10 @@
-"""What all figures share: a colour-blind-safe palette, time axes, saving."""
+"""What all figures share: settings, time axes, legends, saving."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,11 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
+from analysis.colours import colour_of
+from analysis.job_colours import JobColours
 from schedulers import durable
-
-PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#6B6B6B", "#332288", "#882255")
-"""Okabe and Ito's colours (distinguishable with every common colour blindness), then two of Tol's."""
 
 INK = "#222222"
 FAINT = "#DDDDDD"
@@ -38,9 +39,14 @@ SETTINGS: Any = {
 _UNITS = ((172_800.0, 86_400.0, "days"), (10_800.0, 3_600.0, "hours"), (300.0, 60.0, "minutes"), (0.0, 1.0, "seconds"))
 
 
-def colours(names: Sequence[str]) -> dict[str, str]:
-    """Give each name a colour of the palette, in order; the palette repeats after its end."""
-    return {name: PALETTE[index % len(PALETTE)] for index, name in enumerate(names)}
+def plain(name: str) -> str:
+    """A name that Matplotlib draws as it is: ``$`` would begin a formula."""
+    return name.replace("$", r"\$")
+
+
+def policy_colours(names: Iterable[str]) -> dict[str, str]:
+    """The colour of each policy (:mod:`analysis.colours`); names may have gone through :func:`plain`."""
+    return {name: colour_of(name.replace(r"\$", "$")) for name in names}
 
 
 def new_axes(ax: Axes | None, width: float = 8.0, height: float = 4.0) -> Axes:
@@ -72,9 +78,41 @@ def legend_above(ax: Axes, columns: int = 5) -> None:
     )
 
 
+def legend_of_jobs(ax: Axes, colours: JobColours) -> None:
+    """Say above the axes, at the right, what the colours of the jobs mean."""
+    ax.legend(
+        [Patch(alpha=0.0), *(Patch(facecolor=colour) for colour, _ in colours.legend)],
+        [f"{colours.title}:", *(plain(name) for _, name in colours.legend)],
+        ncols=len(colours.legend) + 1,
+        loc="lower right",
+        bbox_to_anchor=(1.0, 1.0),
+        borderaxespad=0.3,
+        frameon=False,
+        fontsize=9,
+        handlelength=1.0,
+        handleheight=0.9,
+        handletextpad=0.4,
+        columnspacing=0.9,
+    )
+
+
 def time_unit(span_s: float) -> tuple[float, str]:
     """Return seconds per unit, and the unit's name, that suit an axis of ``span_s`` seconds."""
     return next((seconds, name) for least, seconds, name in _UNITS if span_s >= least)
+
+
+_STEPS_S = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800, 432_000)
+_NICE_S = (*_STEPS_S, *(86_400 * days for days in (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)))
+
+
+def time_ticks(begin_s: float, end_s: float, *, log: bool, most: int = 7) -> list[float]:
+    """Round times on an axis from ``begin_s`` to ``end_s``: seconds, minutes, hours, days; at most ``most``."""
+    if log:
+        inside = [float(nice) for nice in _NICE_S if begin_s <= nice <= end_s]
+        return inside[:: max(1, -(-len(inside) // most))]
+    step = next((nice for nice in _NICE_S if (end_s - begin_s) / nice < most), _NICE_S[-1])
+    first = math.ceil(begin_s / step)
+    return [float(step * place) for place in range(first, math.floor(end_s / step) + 1)]
 
 
 def save(ax: Axes, stem: Path) -> list[Path]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.plots.style import colours, new_axes, set_title, time_unit
+from analysis.plots.style import new_axes, policy_colours, set_title, time_unit
 from analysis.tables import Floats
 
 SPREAD = 0.36
@@ -41,7 +41,7 @@ def tail_strip(
     tops = {name: np.sort(column)[::-1][:count] for name, column in values.items()}
     largest = max((float(top[0]) for top in tops.values() if top.size), default=1.0)
     scale, unit = time_unit(largest) if seconds else (1.0, "")
-    palette = colours(list(values))
+    palette = policy_colours(values)
     for row, (name, top) in enumerate(tops.items()):
         scatter = np.random.default_rng(row).uniform(-SPREAD, SPREAD, top.size)
         ax.plot(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.plots.style import PALETTE, legend_above, new_axes, set_title, time_unit
+from analysis.colours import NODES, STORAGE
+from analysis.plots.style import legend_above, new_axes, set_title, time_unit
 from analysis.tables import JobTable
 from analysis.timelines import busy_nodes, held_bytes
 
@@ -39,8 +40,8 @@ def utilisation_timeline(
     scale, unit = time_unit(end_s - begin_s)
     edges = np.linspace(begin_s, end_s, BINS + 1)
     shares = (
-        ("compute nodes", busy_nodes(table), len(table.machine.nodes), PALETTE[0]),
-        ("burst buffers", held_bytes(table), table.machine.total_storage_bytes, PALETTE[1]),
+        ("compute nodes", busy_nodes(table), len(table.machine.nodes), NODES),
+        ("burst buffers", held_bytes(table), table.machine.total_storage_bytes, STORAGE),
     )
     for name, steps, capacity, colour in shares:
         if capacity and len(ran):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from matplotlib.axes import Axes
 
+from analysis.colours import colour_of
 from analysis.plots.interval_lines import interval_lines
 from analysis.plots.panels import panels
 from analysis.plots.style import save, set_title
@@ -42,7 +43,7 @@ def _compare(table: Table, policies: Sequence[str], mixes: Sequence[str]) -> Axe
         interval_lines(
             {LABELS[policy]: [(time, *_bounds(_mean(table, metric, policy, time, mix))) for time in times]
              for policy in policies},
-            log=True, ax=ax,
+            colours={LABELS[policy]: colour_of(policy) for policy in policies}, log=True, ax=ax,
         )  # fmt: skip
         set_title(ax, "mixed intensities" if mix == MIXED_NAME else f"I/O intensity {mix}")
         ax.set_ylabel(label)

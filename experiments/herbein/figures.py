@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.plots.style import PALETTE, legend_above, new_axes, save, set_title
+from analysis.colours import PALETTE
+from analysis.plots.style import legend_above, new_axes, save, set_title
 from experiments.herbein.published import AWARE, IGNORANT, PROVISIONINGS, published
 from experiments.herbein.report import Rows, ratios
 from experiments.herbein.run import Point, Result

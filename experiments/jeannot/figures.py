@@ -10,8 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 
+from analysis.colours import PALETTE
 from analysis.plots.panels import panels
-from analysis.plots.style import FAINT, PALETTE, save
+from analysis.plots.style import FAINT, save
 from experiments.jeannot.claims import Cells
 from experiments.jeannot.inference import interval
 from experiments.jeannot.measures import PARTS, Outcome

@@ -9,8 +9,9 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
+from analysis.colours import PALETTE, in_order
 from analysis.plots.panels import panels
-from analysis.plots.style import INK, PALETTE, colours, legend_above, save, set_title
+from analysis.plots.style import INK, legend_above, save, set_title
 from experiments.malleable.changes import changes
 from experiments.malleable.four import ORDERS, RULES, TABLE_2
 from experiments.malleable.measures import Results, case_results, four_table
@@ -105,7 +106,7 @@ def _four(results: Results) -> Axes:
     rules = [rule for rule in RULES if (totals[0], rule, ORDERS[0]) in found]
     width = 0.84 / len(rules)
     axes = panels(2, 2, width=11.0, height=6.2)
-    palette = colours([row.name for row in TABLE_2])
+    palette = in_order([row.name for row in TABLE_2])
     for column, total in enumerate(totals):
         for place, rule in enumerate(rules):
             at, bottom = column + (place - (len(rules) - 1) / 2) * width, 0
@@ -160,7 +161,7 @@ def _machine(results: Results) -> Axes:
     policy = next(iter(found))[0]
     controls = list(dict.fromkeys(control for name, control, share in found if name == policy and share > 0))
     axes = panels(1, len(_CHANGES), width=11.5, height=3.8)
-    palette = colours(controls)
+    palette = in_order(controls)
     for ax, (measure, words) in zip(axes, _CHANGES.items(), strict=True):
         for place, control in enumerate(controls):
             chosen = sorted((share, row[measure]) for (name, other, share), row in found.items()

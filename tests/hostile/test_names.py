@@ -11,9 +11,8 @@ from rich.console import Console
 
 from analysis.names import LONGEST, slug
 from analysis.plots.bars import bars
-from analysis.plots.style import save
+from analysis.plots.style import plain, save
 from experiments import summary
-from experiments.figures import _plain
 
 FORMULA = r"$\frac{$ _x_"
 
@@ -23,7 +22,7 @@ def test_a_formula_in_a_chart_is_text(tmp_path: Path) -> None:
     waits = [np.array([1.0, 2.0])]
     with pytest.raises(ValueError, match="frac"):
         save(bars({FORMULA: waits}, title=FORMULA), tmp_path / "raw")
-    made = save(bars({_plain(FORMULA): waits}, title=_plain(FORMULA)), tmp_path / "plain")
+    made = save(bars({plain(FORMULA): waits}, title=plain(FORMULA)), tmp_path / "plain")
     assert r"$\frac{$" in made[1].read_text(encoding="utf-8")
 
 

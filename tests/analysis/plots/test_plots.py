@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,12 +11,16 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
+from analysis.colours import NOTHING, PALETTE, RAMP, colour_of, in_order
+from analysis.job_colours import WAIT, by_buffer, by_size, by_user, by_wait
 from analysis.plots import style
 from analysis.plots.bars import bars
 from analysis.plots.boxen import boxen
 from analysis.plots.file_system_timeline import file_system_timeline
+from analysis.plots.labels import label_points
 from analysis.plots.node_gantt import node_gantt
 from analysis.plots.pareto import pareto, unbeaten
 from analysis.plots.promises import promises
@@ -23,7 +28,8 @@ from analysis.plots.queue_timeline import queue_timeline
 from analysis.plots.storage_gantt import storage_gantt
 from analysis.plots.utilisation_timeline import utilisation_timeline
 from analysis.tables import JobTable
-from analysis.timelines import busy_nodes
+from analysis.timelines import busy_nodes, queue_length
+from tests.analysis.samples import make_table
 
 FIGURES: dict[str, Callable[[JobTable, Axes | None], Axes]] = {
     "bars": lambda table, ax: bars({"fcfs": [table.ran().wait_s], "easy": [table.ran().turnaround_s]}, ax),
@@ -146,6 +152,66 @@ def test_unbeaten() -> None:
 def test_palette_repeats() -> None:
     """More names than colours are possible."""
     names = [str(i) for i in range(12)]
-    chosen = style.colours(names)
-    assert len(set(chosen.values())) == len(style.PALETTE) == 10
+    chosen = in_order(names)
+    assert len(set(chosen.values())) == len(PALETTE) == 10
     assert chosen["0"] == chosen["10"]
+
+
+def test_a_policy_keeps_its_colour_from_picture_to_picture() -> None:
+    """Whatever stands before it; a formula's sign in a name is no other name."""
+    waits = [np.array([1.0, 2.0])]
+    for others in ([], ["fcfs", "filler"], ["a$b"]):
+        ax = bars({style.plain(name): waits for name in [*others, "easy"]})
+        assert to_hex(ax.patches[-1].get_facecolor()).upper() == colour_of("easy")
+    assert style.policy_colours([r"a\$b"]) == {r"a\$b": colour_of("a$b")}
+    lines = queue_timeline({name: make_table([(0, 5, 1, 10)]) for name in ("plan", "easy")}).get_lines()
+    assert [to_hex(line.get_color()).upper() for line in lines] == [colour_of("plan"), colour_of("easy")]
+
+
+def test_storage_lanes_are_not_called_nodes(table: JobTable) -> None:
+    """Whatever a platform file calls its hosts."""
+    named = dataclasses.replace(table.machine.storages[0], name="node_0")
+    machine = dataclasses.replace(table.machine, storages=(named, table.machine.storages[1]))
+    ax = storage_gantt(dataclasses.replace(table, machine=machine))
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["storage 0", "storage 1"]
+
+
+def test_the_colours_of_jobs_mean_something(table: JobTable) -> None:
+    """Waits of 0, 90 and 30 s are two steps; the legend names all of them; users, sizes and buffers by choice."""
+    ax = node_gantt(table)
+    legend = ax.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["waited:", *WAIT.names]
+    ran = table.ran()
+    assert list(by_wait(ran).of_jobs) == [RAMP[0], RAMP[1], RAMP[0]]
+    assert list(by_user(ran).of_jobs) == [PALETTE[0], PALETTE[1], PALETTE[0]]
+    assert by_user(ran).legend == [(PALETTE[0], "u1"), (PALETTE[1], "u2")]
+    assert list(by_size(ran).of_jobs) == [RAMP[1], RAMP[1], RAMP[0]]
+    assert list(by_buffer(ran).of_jobs) == [RAMP[0], NOTHING, RAMP[0]]
+    assert by_buffer(ran).legend[-1] == (NOTHING, "none")
+
+
+def test_names_in_the_trade_off_never_lie_upon_each_other() -> None:
+    """Not even where a dozen policies are nearly alike, nor upon points or over the frame."""
+    draw = np.random.default_rng(5)
+    points = {f"policy-number-{i}": tuple(10_000 * draw.uniform(1.0, 1.4, 2)) for i in range(12)}
+    points["far"] = (90_000.0, 500_000.0)
+    ax = Figure(figsize=(7.0, 4.6)).add_subplot()
+    pareto(points, ax)
+    boxes = label_points(ax, points)
+    assert [(a, b) for a, b in itertools.combinations(boxes, 2) if a.shared(b)] == []
+
+
+def test_a_long_queue_is_drawn_with_as_many_points_as_a_picture_shows() -> None:
+    """Of 30,000 jobs the picture has 1,200 spans, each as high as the longest queue in it."""
+    draw = np.random.default_rng(1)
+    submit = np.cumsum(draw.exponential(60, 30_000))
+    waits = draw.exponential(3000, 30_000)
+    table = make_table([(at, at + wait, 1, 10.0) for at, wait in zip(submit, waits, strict=True)])
+    (line,) = queue_timeline({"easy": table}).get_lines()
+    drawn, steps = np.asarray(line.get_ydata()), queue_length(table)
+    assert len(drawn) == 1200
+    assert drawn.max() == steps.value.max()
+    edges = np.linspace(0, steps.time_s[-1], 1201)
+    third = (steps.time_s >= edges[300]) & (steps.time_s < edges[301])
+    assert drawn[300] == max(steps.value[third].max(), steps.at(edges[300:301])[0])

@@ -1,0 +1,82 @@
+"""Which colour a policy has: the same in every picture, page and report, whichever others stand beside it.
+
+References
+----------
+Okabe, Ito, *Color universal design*, 2008; Tol, *Colour schemes*, SRON/EPS/TN/09-002, 2021 (both made for readers
+with every common colour blindness).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#6B6B6B", "#332288", "#882255")
+"""Okabe and Ito's colours, then two of Tol's: for names that are no policies."""
+
+NODES = "#0072B2"
+"""Compute nodes, where they stand beside burst buffers."""
+
+STORAGE = "#E69F00"
+"""Burst buffers."""
+
+RAMP = ("#2C7BB6", "#8CB8D9", "#B9B98F", "#F4B25E", "#E8702E", "#A50F15")
+"""From little to much: short waits, small jobs, small buffers come first."""
+
+NOTHING = "#C9C9CF"
+"""What has none of a quantity, or is not named in a legend."""
+
+OF_POLICIES = {
+    "replay": "#111111",
+    "fcfs": "#0072B2",
+    "filler": "#E69F00",
+    "filler-sjf": "#F0E442",
+    "easy-no-bb": "#009E73",
+    "easy": "#CC79A7",
+    "sjf-easy": "#56B4E9",
+    "conservative": "#332288",
+    "maxutil": "#661100",
+    "window": "#999933",
+    "plan": "#D55E00",
+    "plan-mean": "#AA4499",
+    "plan-sum": "#882255",
+    "plan-square": "#44AA99",
+    "plan-cube": "#6B6B6B",
+    "plan-start": "#DDCC77",
+    "list": "#117733",
+    "pack": "#CC6677",
+    "gang": "#004488",
+    "gang-io": "#BB5566",
+    "gang-io-adaptive": "#DDAA33",
+    "gang-io-migrate": "#228833",
+}
+"""Built-in policies; those that are often compared have the colours that are easiest to tell apart."""
+
+OTHERS = (
+    *("#67260C", "#C1C476", "#5E244D", "#3A5C41", "#E2AFAE", "#AC713E", "#293871", "#376479", "#7792EE", "#64D1D7"),
+    *("#F19A4B", "#83B478", "#9C3A11", "#48807C", "#766840", "#AB87C7", "#36499F", "#583224", "#6C4557", "#674F8D"),
+    *("#0C7B60", "#279EA4", "#B8C499", "#3B4668", "#829821", "#B9914B", "#746F96", "#1C6402"),
+)
+"""For policies from outside and those with options: chosen to be far from each other and from the colours that are
+often seen above, also without a kind of cone."""
+
+
+def colour_of(policy: str) -> str:
+    """Colour of a policy by the name that it has in the results, as ``#RRGGBB``.
+
+    A name that is not in the table (a policy from outside, one with options) has a colour that follows from the name
+    alone, of 28; two such names can have the same one.
+    """
+    if policy in OF_POLICIES:
+        return OF_POLICIES[policy]
+    return OTHERS[int.from_bytes(hashlib.sha256(policy.encode()).digest()[:4], "big") % len(OTHERS)]
+
+
+def colours_of(policies: Iterable[str]) -> dict[str, str]:
+    """Colours of several policies by name."""
+    return {name: colour_of(name) for name in policies}
+
+
+def in_order(names: Iterable[str]) -> dict[str, str]:
+    """Colours for names that are no policies, by their place; the palette repeats after its end."""
+    return {name: PALETTE[place % len(PALETTE)] for place, name in enumerate(names)}

@@ -1,0 +1,80 @@
+"""Names beside points: none upon another name or another point."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from matplotlib.axes import Axes
+
+from analysis.plots.style import INK
+
+SIZE = 9.0
+"""Height of the letters in points."""
+
+WIDTH = 0.62
+"""Width of a letter as a share of the height, on average (DejaVu Sans)."""
+
+RADIUS = 6.0
+"""Of a marker in points, with some air."""
+
+REACHES = (8.0, 16.0, 26.0, 38.0, 52.0, 70.0, 92.0, 120.0, 150.0)
+"""How far from its point a name may be, in points; beyond the first a line leads to it."""
+
+_SIDES = ((1, 0.4), (1, -0.4), (-1, 0.4), (-1, -0.4), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
+
+
+class Box(NamedTuple):
+    """A rectangle in points."""
+
+    left: float
+    low: float
+    right: float
+    high: float
+
+    def shared(self, other: Box) -> float:
+        """Area that both cover."""
+        wide = min(self.right, other.right) - max(self.left, other.left)
+        tall = min(self.high, other.high) - max(self.low, other.low)
+        return max(wide, 0.0) * max(tall, 0.0)
+
+    def outside(self, other: Box) -> float:
+        """Area of this one that the other does not cover."""
+        return (self.right - self.left) * (self.high - self.low) - self.shared(other)
+
+
+def label_points(ax: Axes, points: Mapping[str, tuple[float, float]]) -> list[Box]:
+    """Write each name beside its point; return where, in points of the figure. Scales and limits must be final."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    unit = 72.0 / figure.dpi
+    places = [tuple(unit * ax.transData.transform(point)) for point in points.values()]
+    window = ax.get_window_extent()
+    frame = Box(unit * window.x0, unit * window.y0, unit * window.x1, unit * window.y1)
+    taken = [Box(x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS) for x, y in places]
+    boxes = []
+    for (name, point), (x, y) in zip(points.items(), places, strict=True):
+        wide, tall = WIDTH * SIZE * len(name), 1.3 * SIZE
+        boxes.append(box := _best(x, y, wide, tall, taken, frame))
+        taken.append(box)
+        far = min(abs(box.left - x), abs(box.right - x)) > REACHES[0] + 1 or abs((box.low + box.high) / 2 - y) > 16
+        ax.annotate(
+            name, point, xytext=(box.left - x, (box.low + box.high) / 2 - y), textcoords="offset points",
+            fontsize=SIZE, va="center", arrowprops={"arrowstyle": "-", "color": INK, "linewidth": 0.6} if far else None,
+        )  # fmt: skip
+    return boxes
+
+
+def _best(x: float, y: float, wide: float, tall: float, taken: Sequence[Box], frame: Box) -> Box:
+    """The nearest place that is free; where there is none, that which covers least."""
+    tried: list[tuple[float, int, Box]] = []
+    for reach, (across, up) in itertools.product(REACHES, _SIDES):
+        middle_x = x + across * (reach + wide / 2) if across else x
+        middle_y = y + up * (reach + tall / 2)
+        box = Box(middle_x - wide / 2, middle_y - tall / 2, middle_x + wide / 2, middle_y + tall / 2)
+        covered = sum(map(box.shared, taken)) + box.outside(frame)
+        if not covered:
+            return box
+        tried.append((covered, len(tried), box))
+    return min(tried)[2]
