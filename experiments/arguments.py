@@ -1,14 +1,15 @@
-"""What all command lines have in common: errors of one line, where runs take place, where results go."""
+"""What command lines that play many runs have in common: where runs take place, where results go."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from experiments.errors import SpecError
+from inputs.arguments import Parser as Parser
+from inputs.arguments import complain, positive
 from inputs.limits import RUNS
 
 if TYPE_CHECKING:
@@ -19,42 +20,32 @@ RESULTS = Path("results")
 """Folder below which results are kept where no other is given."""
 
 
-class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line, like all others."""
-
-    def error(self, message: str) -> NoReturn:
-        """Raise the error instead of printing usage and leaving."""
-        raise SpecError(f"{message} (see {self.prog} --help)")
-
-
-def add_common(parser: argparse.ArgumentParser) -> None:
+def add_common(parser: Parser) -> None:
     """Add what all campaigns have: where they run, and where the results go."""
-    parser.add_argument(
-        "--workers", type=positive, default=available_cores(), metavar="N", help="runs at a time (%(default)s)"
-    )
-    parser.add_argument("--dask", metavar="ADDRESS", help="run on the Dask cluster whose scheduler is there")
-    parser.add_argument(
-        "--dask-jobqueue", metavar="KIND", help="request --workers Dask workers from a batch system (slurm, pbs ...)"
-    )
-    parser.add_argument(
+    add = parser.add_argument_group("where it runs").add_argument
+    add("--workers", type=positive, default=available_cores(), metavar="N", help="runs at a time (%(default)s)")
+    add("--dask", metavar="ADDRESS", help="run on the Dask cluster whose scheduler is there")
+    add("--dask-jobqueue", metavar="KIND", help="request --workers Dask workers from a batch system (slurm, pbs ...)")
+    add(
         "--dask-patience",
         type=positive,
         default=300,
-        metavar="S",
-        help="seconds that a Dask cluster may be without any worker before the command ends (%(default)s)",
+        metavar="SECONDS",
+        help="how long a Dask cluster may be without any worker before the command ends (%(default)s)",
     )
-    parser.add_argument("--out", type=Path, metavar="DIR", help=f"folder of the results (under {RESULTS}/)")
-    add_rerun(parser)
+    group = parser.add_argument_group("results")
+    group.add_argument("--out", type=Path, metavar="DIR", help=f"folder of the results (under {RESULTS}/)")
+    add_rerun(group)
 
 
-def add_max_runs(parser: argparse.ArgumentParser) -> None:
+def add_max_runs(parser: Parser) -> None:
     """Add how many runs a campaign may have."""
     parser.add_argument(
         RUNS.option, type=positive, default=RUNS.most, metavar="N", help="refuse campaigns of more runs (%(default)s)"
     )
 
 
-def add_rerun(parser: argparse.ArgumentParser) -> None:
+def add_rerun(parser: argparse._ActionsContainer) -> None:
     """Add what to do with results that other code made."""
     parser.add_argument(
         "--rerun",
@@ -80,17 +71,10 @@ def executor_of(options: argparse.Namespace) -> Executor[Task]:
 
 
 def _note(text: str) -> None:
-    print(f"run_experiments: {text}", file=sys.stderr, flush=True)
+    complain(text, is_error=False)
 
 
 def available_cores() -> int:
     """Processor cores that this process may use."""
     affinity: Any = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
-
-
-def positive(text: str) -> int:
-    """Read a whole number >= 1 (for ``argparse``)."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number >= 1, got {text!r}")
-    return int(text)

@@ -22,9 +22,10 @@ from typing import Any, TypeVar
 import msgspec
 from rich.console import Console
 
-from experiments import manifest, provenance
+from experiments import manifest
 from experiments.folders import FINISHED, RUN_FILE, read_json, write_text
 from experiments.spec import RunSpec
+from experiments.version import commit
 
 Item = TypeVar("Item", bound=Hashable)
 T = TypeVar("T")
@@ -128,7 +129,7 @@ def keep(path: Path, asked: Any, code: str, result: Any) -> None:
     envelope = Envelope(
         asked=digest(asked),
         code=code,
-        commit=provenance.commit(),
+        commit=commit(),
         sha256=hashlib.sha256(raw).hexdigest(),
         result=msgspec.Raw(raw),
     )
@@ -193,7 +194,7 @@ def choose(found: Mapping[Item, Found], console: Console, *, rerun: bool, what: 
     what
         What they are called.
     """
-    provenance.commit()  # of the code that begins now; worker processes have it from here
+    commit()  # of the code that begins now; worker processes have it from here
     counts = Counter(one.standing for one in found.values())
     again = {Standing.MISSING, Standing.NO_RESULT} | ({Standing.OTHER_CODE} if rerun else set())
     if there := sum(counts[standing] for standing in Standing if standing not in again):

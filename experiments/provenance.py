@@ -6,8 +6,6 @@ import functools
 import importlib.metadata
 import platform
 import shlex
-import shutil
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,6 +16,7 @@ import msgspec
 from experiments.codehash import ROOT, code_of
 from experiments.sessions import SETTINGS
 from experiments.spec import RunSpec
+from experiments.version import commit
 from platforms.catalogue import checksum, resolve_platform
 from schedulers.jobmodels import model_class
 from schedulers.options import show
@@ -33,15 +32,6 @@ def versions() -> dict[str, str]:
     """Versions of Python, of this project and of the packages that results may depend on."""
     found = {"python": platform.python_version(), "spillway": _version("spillway")}
     return found | {name: _version(name) for name in PACKAGES}
-
-
-@functools.cache
-def commit() -> str:
-    """Git commit of the code, with ``+changes`` when files differ from it; "" where there is no repository."""
-    if shutil.which("git") is None or not (ROOT / ".git").exists():
-        return ""
-    head = _git("rev-parse", "HEAD")
-    return f"{head}+changes" if head and _git("status", "--porcelain", "--untracked-files=no") else head
 
 
 def code(policy: str, *roots: str) -> str:
@@ -123,11 +113,6 @@ def _version(name: str) -> str:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return ""
-
-
-def _git(*arguments: str) -> str:
-    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
-    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def python() -> str:

@@ -18,9 +18,8 @@ from experiments.codehash import ROOT
 from experiments.sessions import SETTINGS
 from experiments.spec import DEFAULT_SILENCE_S
 from experiments.summary import OTHER_CODE, TIMINGS
+from inputs.arguments import Parser
 from inputs.limits import LIMITS
-from platforms import __main__ as platforms_cli
-from schedulers import __main__ as schedulers_cli
 from schedulers import durable
 from schedulers.applications import application
 from schedulers.core import operations
@@ -41,8 +40,6 @@ from schedulers.options import OptionInfo, describe, show
 from schedulers.policies import POLICIES, replay
 from schedulers.policykit import estimates
 from schedulers.timesharing import files
-from simulator.command_line import build_parser
-from workloads import cli as workloads_cli
 from workloads.convert import ConvertOptions
 
 FOLDER = ROOT / "docs" / "reference"
@@ -118,30 +115,7 @@ def limits() -> str:
 
 def commands() -> str:
     """Every command line."""
-    from experiments.gang import command as gang
-    from experiments.herbein import command as herbein
-    from experiments.jeannot import command as jeannot
-    from experiments.malleable import command as malleable
-    from experiments.thesis import command as thesis
-
-    parsers = (
-        cli.campaign_parser(),
-        cli.run_parser(),
-        cli.explain_parser(),
-        cli.report_parser(),
-        cli.export_parser(),
-        thesis._parser(),
-        herbein._parser(),
-        jeannot._parser(),
-        gang._parser(),
-        malleable._parser(),
-        schedulers_cli._serve_parser(),
-        schedulers_cli._replay_parser(),
-        build_parser(),
-        workloads_cli._parser(),
-        platforms_cli._parser(),
-    )
-    return "# Command lines\n\n" + "\n".join(_command(parser) for parser in parsers)
+    return "# Command lines\n\n" + "\n".join(_command(cli.parser_of(name)) for name in cli.COMMANDS)
 
 
 def campaigns() -> str:
@@ -264,6 +238,8 @@ _WORDS = {
 
 
 def _command(parser: argparse.ArgumentParser, level: int = 2) -> str:
+    if isinstance(parser, Parser):
+        parser.fill()
     text = f"{'#' * level} `{parser.prog}`\n\n{_plain(parser.description)}\n\n"
     rows = []
     children: dict[str, argparse.ArgumentParser] = {}

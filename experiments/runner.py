@@ -16,6 +16,7 @@ from experiments.pool import Executor, Failed, Finished, Started
 from experiments.progress import make_display
 from experiments.single import Task, keep_cause
 from experiments.spec import RunSpec
+from inputs.arguments import how
 
 
 @dataclass
@@ -91,7 +92,7 @@ def run_all(
                         keep_cause(task, news.cause)
     except KeyboardInterrupt as stop:
         number = signals.number_of(stop)
-        raise Interrupted(f"{signals.how(number)}; {_state(outcome, tasks)}", number) from None
+        raise Interrupted(f"{how(number)}; {_state(outcome, tasks)}", number) from None
     except ClusterLost as lost:
         raise ClusterLost(f"{lost}; {_state(outcome, tasks)}") from None
     return outcome

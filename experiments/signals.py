@@ -40,15 +40,5 @@ def number_of(stop: KeyboardInterrupt) -> int:
     return stop.number if isinstance(stop, StopSignal) else signal.SIGINT
 
 
-def how(number: int) -> str:
-    """Say what stopped the command: nothing more than that after Ctrl-C."""
-    return "stopped" if number == signal.SIGINT else f"stopped by {signal.Signals(number).name}"
-
-
-def exit_code(number: int) -> int:
-    """Give the shell's exit code for a signal."""
-    return 128 + number
-
-
 def _stop(number: int, frame: FrameType | None) -> NoReturn:
     raise StopSignal(number)

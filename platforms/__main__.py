@@ -1,4 +1,4 @@
-"""Command line: ``python -m platforms list | generate | annotate | check | draw``."""
+"""Command line: ``spillway platform list | generate | annotate | check | draw``, also ``python -m platforms``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from inputs.arguments import Parser, play
 from inputs.files import parse_toml
 from inputs.limits import InputError
 from platforms.annotate import annotate
@@ -18,17 +19,15 @@ from platforms.errors import PlatformError
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return the exit code: 0, or 2 after one line about what is wrong with the input."""
-    options = _parser().parse_args(arguments)
-    try:
-        return int(options.run(options))
-    except PlatformError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
+    parser = Parser(prog="python -m platforms", description="Machine descriptions and SimGrid XML.")
+    parser.set_defaults(handler=lambda options: options.run(options))
+    add_actions(parser)
+    return play(parser, arguments)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m platforms", description="Machine descriptions and SimGrid XML.")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+def add_actions(parser: Parser) -> None:
+    """Add a sub-parser for each action; its function is ``options.run``."""
+    commands = parser.add_subparsers(required=True, metavar="ACTION", prog=parser.prog)
     listing = commands.add_parser("list", help="built-in platforms")
     listing.set_defaults(run=_list)
     generate = commands.add_parser("generate", help="write SimGrid XML from a description")
@@ -59,7 +58,6 @@ def _parser() -> argparse.ArgumentParser:
     draw.add_argument("platform", help="built-in name, description (.toml) or SimGrid XML")
     draw.add_argument("-o", "--output", required=True, type=Path, help="file to write (.png, .pdf, .svg)")
     draw.set_defaults(run=_draw)
-    return parser
 
 
 def _list(_: argparse.Namespace) -> int:

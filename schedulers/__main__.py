@@ -1,4 +1,4 @@
-"""Command line of the service: ``python -m schedulers POLICY`` and ``python -m schedulers replay FILE POLICY``.
+"""Command line of the service: ``spillway serve POLICY``, also ``python -m schedulers POLICY``.
 
 Assembly only: this is the one place that has the table of policies, the execution models and the codec at once.
 """
@@ -10,9 +10,10 @@ import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
-from schedulers.errors import OptionError, RemoteProtocolError, SpillwayError
+from inputs.arguments import Parser, complain, play, seconds
+from schedulers.errors import OptionError, RemoteProtocolError
 from schedulers.options import describe, show, split_assignments
 from schedulers.wire.detect import AnyBatsim
 
@@ -27,23 +28,22 @@ DIFFERENT = 1
 """Exit code of a replay that answers otherwise than the recording."""
 
 
-class _Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line, like all others."""
-
-    def error(self, message: str) -> NoReturn:
-        raise OptionError(f"{message} (see {self.prog} --help)")
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code. Every error is one line on the standard error stream."""
+    parser = Parser(prog="python -m schedulers", description=__doc__.partition(":")[0])
+    parser.set_defaults(handler=command)
+    add_arguments(parser)
     given = list(sys.argv[1:] if arguments is None else arguments)
+    return play(parser, [f"--{given[0]}", *given[1:]] if given[:1] == ["replay"] else given)
+
+
+def command(options: argparse.Namespace) -> int:
+    """Serve one simulation, or replay a recording."""
     try:
-        if given[:1] == ["replay"]:
-            return _replay(_replay_parser().parse_args(given[1:]))
-        return _serve(_serve_parser().parse_args(given))
-    except SpillwayError as error:
-        print(f"schedulers: error: {error}", file=sys.stderr)
-        return WRONG_INPUT if isinstance(error, RemoteProtocolError) else error.exit_code
+        return _replay(options) if options.replay is not None else _serve(options)
+    except RemoteProtocolError as error:
+        complain(error)
+        return WRONG_INPUT
 
 
 def _serve(options: argparse.Namespace) -> int:
@@ -74,12 +74,12 @@ def _serve(options: argparse.Namespace) -> int:
 def _replay(options: argparse.Namespace) -> int:
     from schedulers.wire.transcript import INCOMPLETE, replay
 
-    difference = replay(options.file, build_session(options), _codec(options))
+    difference = replay(options.replay, build_session(options), _codec(options))
     if difference is not None:
         print(difference)
         return DIFFERENT
-    part = ", as far as it was recorded: the recording is incomplete" if options.file.suffix == INCOMPLETE else ""
-    print(f"{options.file}: {options.policy} answers as recorded{part}")
+    part = ", as far as it was recorded: the recording is incomplete" if options.replay.suffix == INCOMPLETE else ""
+    print(f"{options.replay}: {options.policy} answers as recorded{part}")
     return 0
 
 
@@ -139,30 +139,31 @@ def _codec(options: argparse.Namespace) -> AnyBatsim:
 # --------------------------------------------------------------------------- arguments
 
 
-def _serve_parser() -> argparse.ArgumentParser:
+def add_arguments(parser: Parser) -> None:
+    """Add what the service takes."""
     from schedulers.limits import MAX_MESSAGE_BYTES
     from schedulers.wire.door import DEFAULT_BIND
 
-    parser = _Parser(
-        prog="python -m schedulers",
-        description="Schedule one simulation of Batsim 4 or 5, or of our own simulator, over ZeroMQ. "
-        "Also: python -m schedulers replay FILE POLICY, which plays a recording again.",
-        epilog="Exit codes: 0 the simulation ended; 1 a decision was refused; 2 wrong input, also from the simulator; "
-        "3 the simulator went silent or has gone; 128 + n stopped by signal n.",
-    )
-    parser.add_argument("policy", nargs="?", metavar="POLICY", help="name of a policy (see --list), or FILE.py:CLASS")
-    parser.add_argument("--list", action="store_true", help="show every policy with its options, and exit")
-    parser.add_argument(
+    add = parser.add_argument_group("what decides").add_argument
+    add("policy", nargs="?", metavar="POLICY", help="name of a policy (see --list), or FILE.py:CLASS")
+    add("--list", action="store_true", help="show every policy with its options, and exit")
+    add = parser.add_argument_group("conversation").add_argument
+    add(
         "--bind",
         default=DEFAULT_BIND,
         metavar="ENDPOINT",
         help="ZeroMQ endpoint; port * for a free one; ipc:///path is closed to other users (%(default)s)",
     )
-    parser.add_argument("--record", type=Path, metavar="FILE", help="write a transcript of the conversation")
-    parser.add_argument(
-        "--watchdog", type=_positive, metavar="SECONDS", help="end with exit code 3 after so long a silence (never)"
+    add("--record", type=Path, metavar="FILE", help="write a transcript of the conversation")
+    add(
+        "--replay",
+        type=Path,
+        metavar="FILE",
+        help="instead of listening, feed a recorded conversation to the policy and show its first different answer "
+        "(exit code 1)",
     )
-    parser.add_argument(
+    add("--watchdog", type=seconds, metavar="SECONDS", help="end with exit code 3 after so long a silence (never)")
+    add(
         "--max-message-bytes",
         type=_message_bytes,
         default=MAX_MESSAGE_BYTES,
@@ -170,29 +171,17 @@ def _serve_parser() -> argparse.ArgumentParser:
         help="largest message that is read (%(default)s: SIMULATION_BEGINS with the profiles of two million jobs fits)",
     )
     _add_session_arguments(parser)
-    return parser
 
 
-def _replay_parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="python -m schedulers replay",
-        description="Feed a recorded conversation to a policy and show its first different answer (exit code 1).",
-    )
-    parser.add_argument("file", type=Path, metavar="FILE", help="transcript made by --record")
-    parser.add_argument("policy", metavar="POLICY", help="name of a policy")
-    _add_session_arguments(parser)
-    return parser
-
-
-def session_parser() -> argparse.ArgumentParser:
+def session_parser() -> Parser:
     """Parser of what describes a session, without the service around it."""
-    parser = _Parser(prog="python -m schedulers", add_help=False)
+    parser = Parser(prog="python -m schedulers", add_help=False)
     parser.add_argument("policy", metavar="POLICY")
     _add_session_arguments(parser)
     return parser
 
 
-def _add_session_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_session_arguments(parser: Parser) -> None:
     from schedulers.assembly import Settings
     from schedulers.former import add_former
     from schedulers.jobmodels import MODELS
@@ -230,13 +219,6 @@ def _add_session_arguments(parser: argparse.ArgumentParser) -> None:
     add("-v", "--verbose", action="count", default=0, help="log what happens to each job; -vv also why jobs wait")
 
 
-def _positive(text: str) -> float:
-    value = _number(text, "a number of seconds above 0")
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, got {text!r}")
-    return value
-
-
 def _bytes(text: str) -> int:
     expected = "a whole number of bytes below 2^62"
     value = _number(text, expected)
@@ -271,7 +253,7 @@ def _warn(text: str) -> None:
 
 
 def _say(text: str) -> None:
-    print(f"schedulers: {text}", file=sys.stderr, flush=True)
+    complain(text, is_error=False)
 
 
 if __name__ == "__main__":

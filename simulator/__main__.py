@@ -7,6 +7,7 @@ option is wrong or the scheduler ended the conversation, 3 it went silent or has
 
 from __future__ import annotations
 
+import argparse
 import gc
 import sys
 from collections.abc import Sequence
@@ -14,10 +15,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import NoReturn
 
-from platforms.errors import PlatformError
+from inputs.arguments import complain, play
 from platforms.model import Platform
 from platforms.xml_reader import load_platform
-from schedulers.errors import SpillwayError
 from schedulers.wire.messages import Message
 from simulator.broker import Simulation, SimulationResult
 from simulator.command_line import CommandLine, build_parser, information, read_command_line
@@ -25,27 +25,24 @@ from simulator.engines.base import Engine
 from simulator.links import InProcessLink, ZmqLink
 from simulator.workload import load_workload
 
-INTERRUPTED = 130
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code."""
-    try:
-        given = build_parser().parse_args(arguments)
-        text = information(given)
-        if text is not None:
-            print(text)
-            return 0
-        command = read_command_line(given)
-        result = simulate(command)
-    except (SpillwayError, PlatformError) as fault:
-        print(f"simulator: error: {fault}", file=sys.stderr)
-        return fault.exit_code
-    except KeyboardInterrupt:
-        print("simulator: interrupted", file=sys.stderr)
-        return INTERRUPTED
-    if not command.quiet:
-        print(_story(result), file=sys.stderr)
+    parser = build_parser()
+    parser.set_defaults(handler=command)
+    return play(parser, arguments)
+
+
+def command(options: argparse.Namespace) -> int:
+    """Simulate, or print what an option wants to know."""
+    text = information(options)
+    if text is not None:
+        print(text)
+        return 0
+    given = read_command_line(options)
+    result = simulate(given)
+    if not given.quiet:
+        complain(_story(result), is_error=False)
     return 0
 
 
@@ -91,7 +88,7 @@ def _story(result: SimulationResult) -> str:
     totals = result.totals
     end = "deadlock" if result.deadlocked else "end"
     return (
-        f"simulator: {end} at {result.end_s:.6f} s; {totals.jobs} jobs, {totals.success} successful, {totals.killed} "
+        f"{end} at {result.end_s:.6f} s; {totals.jobs} jobs, {totals.success} successful, {totals.killed} "
         f"killed or failed, {totals.rejected} rejected; {result.messages} messages; wrote {', '.join(result.paths)}"
     )
 

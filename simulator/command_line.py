@@ -7,8 +7,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
 
+from inputs.arguments import Parser
 from inputs.files import read_file, text_of
 from inputs.limits import InputError
 from schedulers.limits import MAX_MESSAGE_BYTES
@@ -59,25 +59,23 @@ class CommandLine:
     options: SimulationOptions
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser that raises instead of leaving the process."""
-
-    def error(self, message: str) -> NoReturn:
-        raise SimulatorInputError(f"{message}; python -m simulator --help lists the options")
+DESCRIPTION = f"Simulates a machine and its jobs for a scheduler, as Batsim {BATSIM_VERSION[1:]} does."
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The parser of all options."""
-    parser = _Parser(
-        prog="python -m simulator",
-        description=f"Simulates a machine and its jobs for a scheduler, as Batsim {BATSIM_VERSION[1:]} does.",
-        allow_abbrev=False,
-    )
+def add_arguments(parser: Parser) -> None:
+    """Add all options."""
+    parser.description = DESCRIPTION
     _inputs(parser.add_argument_group("input"))
     _context(parser.add_argument_group("scheduler and output"))
     _jobs(parser.add_argument_group("jobs"))
     _own(parser.add_argument_group("not in Batsim"))
     _legacy(parser.add_argument_group("accepted for compatibility"))
+
+
+def build_parser() -> Parser:
+    """The parser of all options."""
+    parser = Parser(prog="python -m simulator")
+    add_arguments(parser)
     return parser
 
 

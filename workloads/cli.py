@@ -1,4 +1,4 @@
-"""``python -m workloads``: files in, files out, errors in one line."""
+"""``spillway workload ACTION``, also ``python -m workloads``: files in, files out, errors in one line."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import NoReturn
 
+from inputs.arguments import Parser, play
 from workloads import malleable_command, periodic_command, streams_command
 from workloads.batsim5 import to_batsim5
 from workloads.batsim_json import read_batsim, write_batsim
@@ -26,28 +26,21 @@ from workloads.synthetic import GENERATORS
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code: 0, or 2 for wrong input (one line on standard error)."""
+    parser = Parser(prog="python -m workloads", description="Logs, Batsim workloads, and the models between them.")
+    parser.set_defaults(handler=act)
+    add_actions(parser)
+    return play(parser, arguments)
+
+
+def act(options: argparse.Namespace) -> int:
+    """Run the action that was chosen."""
     try:
-        options = _parser().parse_args(arguments)
         command: Callable[[argparse.Namespace], None] = options.command
         command(options)
         sys.stdout.flush()
-    except WorkloadError as error:
-        print(f"workloads: {error}", file=sys.stderr)
-        return error.exit_code
     except BrokenPipeError:
         sys.stderr.close()  # the reader (head, less) has closed the pipe; Python would report it once more at exit
-        return 0
-    except KeyboardInterrupt:
-        print("workloads: interrupted", file=sys.stderr)
-        return 130
     return 0
-
-
-class _Parser(argparse.ArgumentParser):
-    """Refuses with one line: argparse would print the whole usage before it."""
-
-    def error(self, message: str) -> NoReturn:
-        raise WorkloadError(f"{message}; '{self.prog} --help' explains")
 
 
 def _list(_: argparse.Namespace) -> None:
@@ -214,13 +207,13 @@ def _add_conversion(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="python -m workloads", description="Logs, Batsim workloads, and the models between them.")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+def add_actions(parser: Parser) -> None:
+    """Add a sub-parser for each action; its function is ``options.command``."""
+    commands = parser.add_subparsers(required=True, metavar="ACTION", prog=parser.prog)
     source_help = "FILE.swf[.xz|.gz], a generator (kth-like:jobs=500) or a public log's name"
 
-    def add(name: str, command: Callable[[argparse.Namespace], None], text: str) -> argparse.ArgumentParser:
-        sub = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
+    def add(name: str, command: Callable[[argparse.Namespace], None], text: str) -> Parser:
+        sub: Parser = commands.add_parser(name, help=text, description=text)
         sub.set_defaults(command=command)
         return sub
 
@@ -270,4 +263,3 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("-o", "--output", type=Path, default=None, metavar="FOLDER", help="draw the plots here")
     sub.add_argument("--folds", type=int, default=5, help="parts of the cross-validation (5)")
     sub.add_argument("--seed", type=int, default=0, help="seed of the shuffle (0)")
-    return parser

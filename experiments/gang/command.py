@@ -1,10 +1,9 @@
-"""``run_experiments.py gang``: the evaluation of Zhang et al. from the drawn workloads to tables and figures."""
+"""``spillway study gang``: the evaluation of Zhang et al. from the drawn workloads to tables and figures."""
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,7 @@ import msgspec
 from rich.console import Console
 
 from experiments import kept
-from experiments.arguments import Parser, add_rerun, available_cores, positive
+from experiments.arguments import Parser, add_rerun, available_cores
 from experiments.folders import make_folder, write_json
 from experiments.gang.grid import FIGURES, Grid
 from experiments.gang.measure import Table
@@ -33,6 +32,7 @@ from experiments.gang.run import (
 from experiments.kept import Found
 from experiments.lock import results_folder
 from experiments.side_by_side import side_by_side
+from inputs.arguments import positive
 from schedulers.timesharing.migration import MigrationStart
 from workloads.batsim_json import write_batsim
 from workloads.gang import INTENSITIES, MEAN_GAP_S, MEAN_TIMES_S, as_workload, draw_gang
@@ -40,10 +40,18 @@ from workloads.gang import INTENSITIES, MEAN_GAP_S, MEAN_TIMES_S, as_workload, d
 QUICK = Grid(times_s=(1861, 2482, 3102), seeds=(0, 1), jobs=1500)
 FULL = Grid(seeds=(0, 1, 2, 3, 4))
 
+DESCRIPTION = (
+    "Gang scheduling for I/O-intensive workloads, with and without regard to where files lie (Zhang, "
+    "Yang, Sivasubramaniam, Moreira 2003)."
+)
+EXAMPLES = """
+spillway study gang --quick
+spillway study gang --write-workload gang.json --intensity 0.5
+"""
 
-def command(arguments: Sequence[str]) -> int:
+
+def command(options: argparse.Namespace) -> int:
     """Run the command; finished runs are kept, so that it goes on where it stopped."""
-    options = _parser().parse_args(arguments)
     console = Console(width=200)
     if options.verify is not None:
         return _verify(options, console)
@@ -71,12 +79,8 @@ def _evaluate(grid: Grid, out: Path, options: argparse.Namespace, console: Conso
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = Parser(
-        prog="run_experiments.py gang",
-        description="Gang scheduling for I/O-intensive workloads, with and without regard to where files lie (Zhang, "
-        "Yang, Sivasubramaniam, Moreira 2003).",
-    )
+def add_arguments(parser: Parser) -> None:
+    """Add what the study takes."""
     add = parser.add_argument
     add("--quick", action="store_true", help="1,500 jobs, two workloads, three loads (a minute)")
     add("--figure", type=int, action="append", choices=FIGURES, help="figure to repeat; may be repeated (all)")
@@ -112,7 +116,6 @@ def _parser() -> argparse.ArgumentParser:
     add("--workers", type=positive, default=available_cores(), metavar="N", help="runs at a time")
     add("--out", type=Path, default=Path("results/gang"), metavar="DIR", help="folder of the results (%(default)s)")
     add_rerun(parser)
-    return parser
 
 
 def _grid(options: argparse.Namespace) -> Grid:

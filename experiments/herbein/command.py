@@ -1,4 +1,4 @@
-"""``run_experiments.py herbein``: the evaluation of Herbein et al. from the log to tables and figures."""
+"""``spillway study herbein``: the evaluation of Herbein et al. from the log to tables and figures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import itertools
 import math
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -46,10 +46,16 @@ the paper's tests (docs/herbein.md has the figures)."""
 LOCAL_LOG = "data/swf/LLNL-Atlas-2006-2.1-cln.swf.xz"
 PUBLIC_LOG = "LLNL-Atlas-2006-2.1-cln"
 
+DESCRIPTION = "I/O-ignorant and I/O-aware scheduling on CTS-1 with four file systems (Herbein et al. 2016)."
+EXAMPLES = """
+spillway study herbein --quick
+spillway study herbein --policy easy --mix constant
+"""
 
-def command(arguments: Sequence[str]) -> int:
+
+def command(options: argparse.Namespace) -> int:
     """Run the command; finished runs are kept, so that it goes on where it stopped."""
-    options = _complete(_parser().parse_args(arguments))
+    options = _complete(options)
     console = Console(width=200)
     with results_folder(options.out) as out:
         _evaluate(options, out, console)
@@ -71,11 +77,8 @@ def _evaluate(options: argparse.Namespace, out: Path, console: Console) -> None:
     kept.remind(options.old, console)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = Parser(
-        prog="run_experiments.py herbein",
-        description="I/O-ignorant and I/O-aware scheduling on CTS-1 with four file systems (Herbein et al. 2016).",
-    )
+def add_arguments(parser: Parser) -> None:
+    """Add what the study takes."""
     add = parser.add_argument
     add("--quick", action="store_true", help="fewer jobs (400), one seed, EASY only, no growth")
     add("--jobs", type=int, metavar="N", help="jobs per workload (2500, quick: 400)")
@@ -104,7 +107,6 @@ def _parser() -> argparse.ArgumentParser:
     add("--workers", type=int, default=available_cores(), metavar="N", help="runs at a time")
     add("--out", type=Path, default=Path("results/herbein"), metavar="DIR", help="folder of the results (%(default)s)")
     add_rerun(parser)
-    return parser
 
 
 def _complete(options: argparse.Namespace) -> argparse.Namespace:

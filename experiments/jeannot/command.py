@@ -1,4 +1,4 @@
-"""``run_experiments.py jeannot``: the evaluation of Jeannot, Pallez and Vidal, from draws to verdicts and figures."""
+"""``spillway study jeannot``: the evaluation of Jeannot, Pallez and Vidal, from draws to verdicts and figures."""
 
 from __future__ import annotations
 
@@ -47,10 +47,16 @@ SELECTOR, LEARNS = "selector.json", "experiments.jeannot.selector"
 EVERY = 20
 """Points between two lines of progress."""
 
+DESCRIPTION = "List and pack scheduling with exclusive I/O (Jeannot, Pallez, Vidal 2023)."
+EXAMPLES = """
+spillway study jeannot --quick
+spillway study jeannot --recommend workload.json --bandwidth 1e9
+"""
 
-def command(arguments: Sequence[str]) -> int:
+
+def command(options: argparse.Namespace) -> int:
     """Run the command; finished points are kept, so that it goes on where it stopped."""
-    options = _complete(_parser().parse_args(arguments))
+    options = _complete(options)
     console = Console(width=210)
     if options.recommend:
         return _recommend(options, console)
@@ -76,11 +82,8 @@ def _evaluate(options: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = Parser(
-        prog="run_experiments.py jeannot",
-        description="List and pack scheduling with exclusive I/O (Jeannot, Pallez, Vidal 2023).",
-    )
+def add_arguments(parser: Parser) -> None:
+    """Add what the study takes."""
     add = parser.add_argument
     add("--quick", action="store_true", help="three loads, three draws, no variants, no selector")
     add("--family", action="append", default=[], choices=FAMILIES, help="families of workloads (all)")
@@ -116,7 +119,6 @@ def _parser() -> argparse.ArgumentParser:
     add("--workers", type=int, default=available_cores(), metavar="N", help="points at a time")
     add("--out", type=Path, default=Path("results/jeannot"), metavar="DIR", help="folder of the results (%(default)s)")
     add_rerun(parser)
-    return parser
 
 
 def _complete(options: argparse.Namespace) -> argparse.Namespace:

@@ -1,11 +1,10 @@
-"""``run_experiments.py malleable``: the evaluation of Singh & Carretero, and malleable jobs on a whole machine."""
+"""``spillway study malleable``: the evaluation of Singh & Carretero, and malleable jobs on a whole machine."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -22,10 +21,20 @@ SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 FAILURES = 1
 """Exit code when a run failed."""
 
+DESCRIPTION = (
+    "Malleability and I/O control (Singh & Carretero 2019): use cases A to D, the four applications, "
+    "and a whole machine with 0 to 100 % malleable jobs. Finished runs are kept: the same command goes on where "
+    "it stopped."
+)
+EPILOG = "The log is KTH's below SPILLWAY_DATA; without it, or with --log kth-like, a generated one."
+EXAMPLES = """
+spillway study malleable --quick
+spillway study malleable --no-machine
+"""
 
-def command(arguments: Sequence[str]) -> int:
+
+def command(options: argparse.Namespace) -> int:
     """Run the command; return the exit code (0: all runs finished, 1: a run failed)."""
-    options = _parser().parse_args(arguments)
     console = Console(width=200) if not sys.stdout.isatty() else Console()
     scope = _scope(options)
     with results_folder(options.out) as out:
@@ -70,14 +79,8 @@ def _scope(options: argparse.Namespace) -> Scope:
     )
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = Parser(
-        prog="run_experiments.py malleable",
-        description="Malleability and I/O control (Singh & Carretero 2019): use cases A to D, the four applications, "
-        "and a whole machine with 0 to 100 %% malleable jobs. Finished runs are kept: the same command goes on where "
-        "it stopped.",
-        epilog="The log is KTH's below SPILLWAY_DATA; without it, or with --log kth-like, a generated one.",
-    )
+def add_arguments(parser: Parser) -> None:
+    """Add what the study takes."""
     add = parser.add_argument
     add("--quick", action="store_true", help="fewer seeds, jobs (300), shares (0, 50, 100 %%) and controls")
     add(
@@ -95,4 +98,3 @@ def _parser() -> argparse.ArgumentParser:
     add("--workers", type=int, default=available_cores(), metavar="N", help="runs at a time (%(default)s)")
     add("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of the results (%(default)s)")
     add_rerun(parser)
-    return parser

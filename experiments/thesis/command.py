@@ -1,4 +1,4 @@
-"""``run_experiments.py thesis``: repeat the evaluation of Kopanski's thesis and report how close it came."""
+"""``spillway study thesis``: repeat the evaluation of Kopanski's thesis and report how close it came."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table as ConsoleTable
 
 from experiments import summary
-from experiments.arguments import Parser, add_common, positive
+from experiments.arguments import Parser, add_common
 from experiments.lock import results_folder
 from experiments.thesis import campaign
 from experiments.thesis.campaign import MODELS, SEEDS, Scope, report_failures
@@ -22,14 +22,27 @@ from experiments.thesis.published import MEASURED, read_published
 from experiments.thesis.report import write_report
 from experiments.thesis.results import Results
 from experiments.thesis.sections import Material
+from inputs.arguments import positive
 
 RESULTS = Path("results") / "thesis"
 QUICK_PARTS = (4, 9)
 
+DESCRIPTION = (
+    "Repeat the evaluation of Kopanski's thesis (2020) with its own rules, and report figure by figure "
+    "how close it came. Finished runs are kept: the same command goes on where it stopped."
+)
+EPILOG = (
+    "The published inputs are looked for in --data, else in the folder data/kth of $SPILLWAY_DATA; without "
+    "them they are drawn anew from the KTH log."
+)
+EXAMPLES = """
+spillway study thesis --quick
+spillway study thesis --beyond --holdout METACENTRUM-2013-3 parts=4
+"""
 
-def main(arguments: Sequence[str]) -> int:
+
+def command(options: argparse.Namespace) -> int:
     """Run the command; return the exit code (0: all runs finished, 1: a run failed)."""
-    options = _parser().parse_args(arguments)
     console = Console() if sys.stdout.isatty() else Console(width=160, force_terminal=False)
     root: Path = options.out or RESULTS
     with results_folder(root):
@@ -84,14 +97,8 @@ def parse_parts(text: str) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = Parser(
-        prog="run_experiments.py thesis",
-        description="Repeat the evaluation of Kopanski's thesis (2020) with its own rules, and report figure by figure "
-        "how close it came. Finished runs are kept: the same command goes on where it stopped.",
-        epilog="The published inputs are looked for in --data, else in the folder data/kth of $SPILLWAY_DATA; without "
-        "them they are drawn anew from the KTH log.",
-    )
+def add_arguments(parser: Parser) -> None:
+    """Add what the study takes."""
     add = parser.add_argument
     add("--quick", action="store_true", help=f"parts {', '.join(map(str, QUICK_PARTS))} only, and no full workload")
     add("--parts", type=parse_parts, metavar="0-15", help="parts of the split workloads (all; counted from 0)")
@@ -128,4 +135,3 @@ def _parser() -> argparse.ArgumentParser:
         "besides parts=N (periods that it is cut into), load=X (offered load that the arrivals are stretched to) and "
         "platform=NAME; may be repeated",
     )
-    return parser

@@ -69,7 +69,7 @@ def test_same_jobs_as_the_embedded_simulator(drop_in: str, tmp_path: Path, model
     assert main([*given, "--engine", "docker", "--image", drop_in, "--out", str(contained)]) == 0
     assert main([*given, "--engine", "fluid", "--out", str(embedded)]) == 0
     assert result(contained) == result(embedded)
-    assert b"simulator: end at " in result(contained, "simulator.log")
+    assert b"spillway: end at " in result(contained, "simulator.log")
     assert drop_in.encode() in result(contained, "run.json")
 
 
@@ -90,7 +90,7 @@ def test_failure_is_told(drop_in: str, client: Any, tmp_path: Path, entry: str) 
     finally:
         if not entry:
             client.images.remove(name, force=True)
-    assert b"simulator: error: " in b"".join(said)
+    assert b"spillway: error: " in b"".join(said)
     assert b"/inputs/0/p.xml" in b"".join(said)
 
 

@@ -139,4 +139,4 @@ def test_a_failing_simulator_ends_it_all(compose: Compose, tmp_path: Path) -> No
     compose.settings |= {"INPUTS": str(inputs)}
     done = compose("--profile", "embedded", "up", "--no-color", "--exit-code-from", "simulator")
     assert done.returncode == 2, done.stdout[-3000:]
-    assert "simulator: error: " in done.stdout
+    assert "spillway: error: " in done.stdout

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from experiments.campaign_file import parse_campaign, read_campaign
-from experiments.cli import DEMO
+from experiments.commands.campaign import DEMO
 from experiments.errors import SpecError
 from experiments.spec import Engine, ModelSpec, PlatformSpec, Transport
 

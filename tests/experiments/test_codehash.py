@@ -51,12 +51,13 @@ def test_a_run_loads_nothing_that_is_not_covered(tmp_path: Path) -> None:
     script = f"""
 import sys
 from pathlib import Path
-from experiments.cli import campaign_of, run_parser
+from experiments.cli import parser_of
+from experiments.comparison import campaign_of
 from experiments.grid import expand
 from experiments.inputs import Inputs
 from experiments.single import Task, execute
 given = ["--workload", "kth-like:jobs=3", "--model", "io", "--policy", "plan"]
-campaign, root = campaign_of(run_parser().parse_args(given)), Path({str(tmp_path)!r})
+campaign, root = campaign_of(parser_of('run').parse_args(given)), Path({str(tmp_path)!r})
 (model,) = campaign.models
 pairs = Inputs(root, print).pairs(campaign.workloads, campaign.platforms, model, 0)
 (run,) = expand(campaign, {{(model.label, 0): pairs}})

@@ -18,7 +18,8 @@ import msgspec
 import pytest
 from distributed import Client, LocalCluster
 
-from experiments.cli import campaign_of, main, run_parser
+from experiments.cli import main, parser_of
+from experiments.comparison import campaign_of
 from experiments.dask_pool import _work
 from experiments.grid import expand
 from experiments.inputs import Inputs
@@ -174,7 +175,7 @@ def test_no_cluster(
 
 def test_a_worker_with_other_code_does_no_run(tmp_path: Path) -> None:
     """What it would make would be taken for a result of the command's code."""
-    campaign = campaign_of(run_parser().parse_args(["--workload", "kth-like:jobs=3", "--policy", "fcfs"]))
+    campaign = campaign_of(parser_of("run").parse_args(["--workload", "kth-like:jobs=3", "--policy", "fcfs"]))
     pairs = Inputs(tmp_path, print).pairs(campaign.workloads, campaign.platforms, ModelSpec(), 0)
     (run,) = expand(campaign, {(ModelSpec().label, 0): pairs})
     outcome = _work(Task(msgspec.structs.replace(run, code="of yesterday"), tmp_path, 600.0), "topic")

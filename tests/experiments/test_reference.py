@@ -46,14 +46,14 @@ def test_every_command_is_listed(pages: dict[str, str]) -> None:
     """All command lines have a section, and options have a meaning."""
     page = pages["commands.md"]
     for program in (
-        "run_experiments.py run",
-        "run_experiments.py explain",
-        "python -m schedulers",
-        "python -m simulator",
+        "spillway run",
+        "spillway explain",
+        "spillway serve",
+        "spillway simulate",
     ):
         assert f"## `{program}`" in page
     assert "`--thesis-literal`" in page
-    assert "### `python -m workloads convert`" in page
+    assert "### `spillway workload convert`" in page
 
 
 def test_every_column_has_a_meaning(pages: dict[str, str]) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 from rich.console import Console
 
 from experiments.campaign import run_campaign
-from experiments.cli import campaign_of, run_parser
+from experiments.cli import parser_of
+from experiments.comparison import campaign_of
 from experiments.pool import Failed, Finished, News, Started, describe
 from experiments.single import Task, execute
 
@@ -35,7 +36,7 @@ class Serial:
 def play(root: Path, arguments: Iterable[str] = ARGUMENTS) -> tuple[int, str]:
     """Run the campaign; its exit code and what it printed."""
     said = io.StringIO()
-    campaign = campaign_of(run_parser().parse_args(list(arguments)[1:]))
+    campaign = campaign_of(parser_of("run").parse_args(list(arguments)[1:]))
     code = run_campaign(campaign, root, Serial(), Console(file=said, width=500))
     return code, said.getvalue()
 

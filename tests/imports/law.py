@@ -176,7 +176,8 @@ LAW: Mapping[str, Rule] = {
     ),
     # Assembly chooses: with the two doors it alone sees policies, job models and the session at once.
     "schedulers.assembly": _rule("schedulers.*", standard=EVERYTHING),
-    "schedulers.__main__": _rule("schedulers.*", others="rich", standard=EVERYTHING),
+    # The command line's parser is every program's.
+    "schedulers.__main__": _rule("schedulers.*", "inputs.arguments", others="rich", standard=EVERYTHING),
     "schedulers.pybatsim": _rule("schedulers.*", others="msgspec batsim procset", standard=EVERYTHING),
     # ---------------------------------------------------------------- the other packages
     # Files from outside are read in one place, within limits; it knows nothing of what is in them.

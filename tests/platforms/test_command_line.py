@@ -61,21 +61,27 @@ def test_check_says_what_to_doubt(tmp_path: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["check", "nowhere"], "error: no platform 'nowhere'; give a file"),
-        (["check", str(MALFORMED / "bad_unit.xml")], f"error: {MALFORMED / 'bad_unit.xml'}, line 3: host 'a'"),
-        (["check", str(MALFORMED / "unknown_key.toml")], f"error: {MALFORMED / 'unknown_key.toml'}: pfs.bandwith"),
-        (["generate", "tiny", "-o", "/nonexistent/x.xml"], "error: /nonexistent/x.xml: cannot write: "),
-        (["generate", "x.xml", "-o", "y.xml"], "error: x.xml: is SimGrid XML already"),
-        (["generate", "tiny", "-s", "pfs", "-o", "y.xml"], "error: --set: expected KEY=VALUE, got 'pfs'"),
-        (["draw", "tiny", "-o", "/nonexistent/x.png"], "error: /nonexistent/x.png: cannot write the picture"),
-        (["draw", "tiny", "-o", "x.unknown"], "error: x.unknown: cannot write the picture"),
+        (["check", "nowhere"], "no platform 'nowhere'; give a file"),
+        (
+            ["check", str(MALFORMED / "bad_unit.xml")],
+            f"{MALFORMED / 'bad_unit.xml'}, line 3: host 'a'",
+        ),
+        (
+            ["check", str(MALFORMED / "unknown_key.toml")],
+            f"{MALFORMED / 'unknown_key.toml'}: pfs.bandwith",
+        ),
+        (["generate", "tiny", "-o", "/nonexistent/x.xml"], "/nonexistent/x.xml: cannot write: "),
+        (["generate", "x.xml", "-o", "y.xml"], "x.xml: is SimGrid XML already"),
+        (["generate", "tiny", "-s", "pfs", "-o", "y.xml"], "--set: expected KEY=VALUE, got 'pfs'"),
+        (["draw", "tiny", "-o", "/nonexistent/x.png"], "/nonexistent/x.png: cannot write the picture"),
+        (["draw", "tiny", "-o", "x.unknown"], "x.unknown: cannot write the picture"),
     ],
 )
 def test_errors(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     """One line on standard error, exit code 2."""
     assert main(arguments) == 2
     captured = capsys.readouterr()
-    assert captured.err.startswith(message)
+    assert captured.err.startswith(f"spillway: error: {message}")
     assert captured.err.count("\n") == 1
     assert captured.out == ""
 

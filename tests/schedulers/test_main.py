@@ -130,16 +130,16 @@ def test_the_list_shows_every_policy_and_option(capsys: pytest.CaptureFixture[st
         (["fcfs", "-o", "deepness=3"], "unknown option 'deepness'; known options: depth"),
         (["fcfs", "-o", "depth"], "an option is given as key=value, got 'depth'"),
         (["fcfs", "--bind", "nonsense"], "cannot listen on 'nonsense'"),
-        (["fcfs", "--watchdog", "0"], "expected a number of seconds above 0, got '0'"),
-        (["fcfs", "--watchdog", "soon"], "expected a number of seconds above 0, got 'soon'"),
+        (["fcfs", "--watchdog", "0"], "expected a number of seconds > 0, got '0'"),
+        (["fcfs", "--watchdog", "soon"], "expected a number of seconds > 0, got 'soon'"),
         (["fcfs", "--burst-buffer-bytes", "-1"], "expected a whole number of bytes below 2^62, got '-1'"),
         (["fcfs", "--burst-buffer-bytes", "inf"], "expected a whole number of bytes"),
         (["fcfs", "--location-shape", "3,x"], "such as 3,3,4, got '3,x'"),
         (["fcfs", "--record", "/nonexistent/folder/file"], "cannot be written: No such file or directory"),
-        (["fcfs", "--frobnicate"], "unrecognized arguments: --frobnicate"),
-        (["fcfs", "--cadence", "daily"], "invalid choice: 'daily'"),
+        (["fcfs", "--frobnicate"], "unknown option '--frobnicate'"),
+        (["fcfs", "--cadence", "daily"], "expected one of message, event, got 'daily'"),
         (["replay", "/nonexistent/file", "fcfs"], "cannot be read: No such file or directory"),
-        (["replay", "file"], "required: POLICY"),
+        (["replay", "file"], "expected the name of a policy"),
         (["replay", "file", "nope"], "unknown policy 'nope'"),
     ],
 )
@@ -151,7 +151,7 @@ def test_wrong_input_is_one_line_and_exit_code_2(
     out, err = capsys.readouterr()
     assert out == ""
     assert err.count("\n") == 1
-    assert err.startswith("schedulers: error: ")
+    assert err.startswith("spillway: error: ")
     assert message in err
 
 
@@ -218,7 +218,7 @@ def test_garbage_ends_the_service_with_one_line(service: Any) -> None:
     _, answer = running.talk(BEGINS, bad)
     code, log = running.end()
     assert code == 2
-    assert log.splitlines()[-1] == "schedulers: error: expected `str`, got `int` (at $.events[0].data.job_id)"
+    assert log.splitlines()[-1] == "spillway: error: expected `str`, got `int` (at $.events[0].data.job_id)"
     assert "Traceback" not in log
     assert answer == b'{"error":"expected `str`, got `int` (at $.events[0].data.job_id)"}'
 
@@ -250,9 +250,9 @@ def test_both_ends_say_why_the_conversation_ended(tmp_path: Path) -> None:
     ]
     said = [end.communicate(timeout=60)[1].splitlines()[-1] for end in ends]
     assert [end.returncode for end in ends] == [1, 2]
-    reason = said[0].removeprefix("schedulers: error: ")
+    reason = said[0].removeprefix("spillway: error: ")
     assert "job 'w0!1' refused" in reason
-    assert said[1] == f"simulator: error: the scheduler ended the conversation: {reason}"
+    assert said[1] == f"spillway: error: the scheduler ended the conversation: {reason}"
     assert not (tmp_path / "door").exists()
 
 
@@ -273,5 +273,5 @@ def test_signals_end_the_service_cleanly(service: Any, number: signal.Signals) -
     running.process.send_signal(number)
     code, log = running.end()
     assert code == 128 + number
-    assert log.splitlines()[-1] == f"schedulers: error: stopped by {number.name} before the simulation ended"
+    assert log.splitlines()[-1] == f"spillway: stopped by {number.name} before the simulation ended"
     assert "Traceback" not in log

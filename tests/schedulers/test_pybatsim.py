@@ -196,7 +196,7 @@ def test_batsim_gets_the_reason_of_an_error(inputs: Path, pybatsim: Path) -> Non
     with subprocess.Popen(launcher, cwd=inputs, env=environment, stderr=subprocess.PIPE, text=True) as deciding:
         playing = subprocess.run(simulator, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)
         _, said = deciding.communicate(timeout=SECONDS)
-    reason = said.splitlines()[-1].removeprefix("schedulers: error: ")
+    reason = said.splitlines()[-1].removeprefix("spillway: error: ")
     assert reason
-    assert playing.stderr.splitlines()[-1] == f"simulator: error: the scheduler ended the conversation: {reason}"
+    assert playing.stderr.splitlines()[-1] == f"spillway: error: the scheduler ended the conversation: {reason}"
     assert playing.returncode == 2

@@ -127,7 +127,7 @@ def test_a_scheduler_that_says_why_it_ends(world: tuple[Path, Path], capsys: pyt
     """The reason is the simulator's own error; it waited for ever before there was one."""
     with listening(lambda frame: b'{"error":"no such luck"}') as endpoint:
         assert main(arguments(world, endpoint)) == 2
-    assert capsys.readouterr().err == "simulator: error: the scheduler ended the conversation: no such luck\n"
+    assert capsys.readouterr().err == "spillway: error: the scheduler ended the conversation: no such luck\n"
 
 
 def test_a_reply_beyond_the_limit(world: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
@@ -141,7 +141,7 @@ def test_deadlock(world: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) 
     """Silent with exit code 0, as Batsim; an error with exit code 4 on request."""
     with listening(decoded(lambda message: Reply(message.now, ()))) as endpoint:
         assert main(arguments(world, endpoint)) == 0
-        assert "simulator: deadlock at 9.0" in capsys.readouterr().err
+        assert "spillway: deadlock at 9.0" in capsys.readouterr().err
         assert main(arguments(world, endpoint, "--fail-on-deadlock")) == 4
         assert "2 submitted jobs were never executed" in capsys.readouterr().err
 
@@ -166,8 +166,8 @@ def test_no_scheduler_with_too_big_a_job(world: tuple[Path, Path], capsys: pytes
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (["--nonsense"], "unrecognized arguments: --nonsense"),
-        (["--engine", "warp"], "invalid choice: 'warp'"),
+        (["--nonsense"], "unknown option '--nonsense'"),
+        (["--engine", "warp"], "got 'warp'"),
         (["-p", "/none.xml"], "there is no file '/none.xml'"),
         (["-w", "/none.json"], "there is no file '/none.json'"),
         (["--events", "/none"], "there is no file '/none'"),
@@ -180,7 +180,7 @@ def test_no_scheduler_with_too_big_a_job(world: tuple[Path, Path], capsys: pytes
         (["-E"], "No power range properties specified for host h0: -E needs the property"),
         (["--enable-profile-reuse"], "needs --enable-dynamic-jobs"),
         (["--mmax", "9"], "3 compute hosts, fewer than the 9"),
-        (["--mmax", "x"], "invalid int value"),
+        (["--mmax", "x"], "expected a whole number, got"),
         (["--peer-timeout", "0"], "--peer-timeout must be a number of seconds above 0"),
         (["-W", "x.dax"], "workflows (DAX) are not part"),
         (["--WS", "x.dax", "3"], "workflows (DAX) are not part"),
@@ -195,7 +195,7 @@ def test_bad_command_lines(
     """Exit code 2 and one line that says what to do."""
     assert main([*arguments(world), *change]) == 2
     reported = capsys.readouterr().err
-    assert reported.startswith("simulator: error: ")
+    assert reported.startswith("spillway: error: ")
     assert reported.count("\n") == 1
     assert expected in reported
 
@@ -283,6 +283,6 @@ def test_as_a_program(world: tuple[Path, Path]) -> None:
             capture_output=True, text=True, timeout=60, check=False,
         )  # fmt: skip
     assert done.returncode == 1
-    assert done.stderr.startswith("simulator: error: ")
+    assert done.stderr.startswith("spillway: error: ")
     assert "Traceback" not in done.stderr
     assert done.stderr.count("\n") == 1

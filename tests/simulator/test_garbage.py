@@ -200,7 +200,7 @@ def test_the_program_survives_garbage(
     with listening(lambda message: frame) as endpoint:
         assert main(arguments(world, endpoint, "--peer-timeout", "10")) == 1
     reported = capsys.readouterr().err
-    assert reported.startswith("simulator: error: ")
+    assert reported.startswith("spillway: error: ")
     assert reported.count("\n") == 1
 
 

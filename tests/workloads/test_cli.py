@@ -114,17 +114,16 @@ def test_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 ERRORS = {
-    "convert": "the following arguments are required: source, -o/--output; "
-    "'python -m workloads convert --help' explains",
-    "": "the following arguments are required: COMMAND; 'python -m workloads --help' explains",
+    "convert": "missing: source, -o/--output (see python -m workloads convert --help)",
+    "": "missing: ACTION (see python -m workloads --help)",
     "info nix.swf": "nix.swf: cannot be read: No such file or directory",
     "synth moon -o a.swf": "unknown generator 'moon'; known: kth-like",
     "synth kth-like -o no/such/a.swf": "no/such/a.swf: cannot write the file: No such file or directory; "
     "name an existing folder that you may write",
     "convert kth-like -o a.json --seed -1": "option 'seed' must be >= 0 and <= 9.22337e+18, got -1",
     "convert kth-like -o a.json --storage-nodes -1": "machine fact 'storage_nodes' must be >= 0, got -1",
-    "convert kth-like -o a.json --kappa x": "argument --kappa: invalid float value: 'x'; "
-    "'python -m workloads convert --help' explains",
+    "convert kth-like -o a.json --kappa x": "--kappa: expected a number, got 'x' "
+    "(see python -m workloads convert --help)",
     "split kth-like:jobs=3 -o /dev/null/x": "/dev/null/x: cannot make the folder: Not a directory; "
     "name another with -o",
     "fit kth-like:jobs=9": "the log 'kth-like' states a requested memory (field 10) for 0 of its 9 jobs with 0 "
@@ -137,5 +136,5 @@ def test_errors_are_one_line(command: str, capsys: pytest.CaptureFixture[str]) -
     """Exit code 2 and exactly one line on standard error."""
     assert main(command.split()) == 2
     captured = capsys.readouterr()
-    assert captured.err == f"workloads: {ERRORS[command]}\n"
+    assert captured.err == f"spillway: error: {ERRORS[command]}\n"
     assert captured.out == ""

@@ -33,7 +33,7 @@ def test_ratios_are_of_the_same_seed() -> None:
     ("arguments", "message"),
     [
         (["--seeds", "0"], "--seeds must be at least 1, got 0"),
-        (["--mean-gap", "nan"], "--mean-gap must be a number above 0, got nan"),
+        (["--mean-gap", "nan"], "--mean-gap: expected a number, got 'nan'"),
         (["--foreign", "1"], "--foreign must be at least 0 and below 1, got 1"),
         (["--policy", "esay"], "unknown policy 'esay'; known: fcfs"),
         (["--log", "nowhere.swf"], "nowhere.swf: cannot be read"),

@@ -1,0 +1,1 @@
+"""Subcommands of ``spillway``, one module each; :mod:`experiments.cli` has the table."""

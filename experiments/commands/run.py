@@ -1,0 +1,190 @@
+"""``spillway run``: one comparison of policies."""
+
+from __future__ import annotations
+
+import argparse
+
+from experiments.arguments import RESULTS, add_common, add_max_runs
+from inputs.arguments import Parser, natural, positive, seconds
+
+HELP = "one comparison: policies on workloads"
+DESCRIPTION = (
+    "Compare policies on workloads. Finished runs are kept: the same command goes on where it stopped. A run that "
+    "other code made is named and marked, and done again with --rerun; one whose files were changed is done again. One "
+    "command at a time writes a folder."
+)
+EPILOG = (
+    "Exit codes: 0 all runs finished, whether or not jobs were rejected; 1 a run failed; 2 wrong input; 130 stopped by "
+    "Ctrl-C (143 by SIGTERM, 129 by SIGHUP)."
+)
+EXAMPLES = """
+spillway run --workload mine.swf
+spillway run --workload mine.swf --nodes 240 --policy easy --policy plan:seed=3
+spillway run --workload kth-like:jobs=500 --policy ./mine.py:Greedy:depth=2 --model io --explain
+"""
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add what the command takes, in groups."""
+    _played(parser)
+    _machine(parser)
+    _policies(parser)
+    _model(parser)
+    _session(parser)
+    _engine(parser)
+    _results(parser)
+    add_common(parser)
+    add_max_runs(parser)
+
+
+def command(options: argparse.Namespace) -> int:
+    """Play the comparison."""
+    from experiments.comparison import campaign_of, play
+
+    return play(campaign_of(options), options.out or RESULTS / "run", options)
+
+
+def _played(parser: Parser) -> None:
+    add = parser.add_argument_group("what is played").add_argument
+    add(
+        "--workload",
+        action="append",
+        required=True,
+        metavar="SOURCE",
+        help="Batsim workload (.json), log (.swf), both also .xz or .gz; a quoted pattern of them; 'ARCHIVE.tar.xz!"
+        "MEMBER' with a pattern of members; a generator such as kth-like:jobs=500; or a public log's name "
+        "(spillway workload list). May be repeated",
+    )
+    add(
+        "--events",
+        default="",
+        metavar="FILE",
+        help="external events in Batsim's format, a JSON object per line: outages of hosts (--on-outage states what "
+        "follows)",
+    )
+    add("--seed", type=natural, default=0, metavar="N", help="seed of everything random (%(default)s)")
+
+
+def _machine(parser: Parser) -> None:
+    from experiments.machines import AUTO
+
+    add = parser.add_argument_group("machine").add_argument
+    add(
+        "--platform",
+        default=AUTO,
+        metavar="NAME|FILE",
+        help="built-in machine, description (.toml) or SimGrid XML. The default has the nodes that the log states in "
+        "its header; where it states none, it is the machine of the thesis if the jobs fit on it, else one of its kind",
+    )
+    add(
+        "--nodes",
+        type=positive,
+        default=None,
+        metavar="N",
+        help="in place of --platform: a machine of N compute nodes, the rest as that of the thesis in proportion",
+    )
+    add(
+        "--processors-per-node",
+        type=positive,
+        default=None,
+        metavar="P",
+        help="processors of a node of the machine that the log was recorded on: p processors become p / P nodes (1)",
+    )
+    add(
+        "--burst-buffer",
+        default=None,
+        metavar="SIZE",
+        help="with --nodes: capacity of each storage node, one for every 8 compute nodes (40GB)",
+    )
+
+
+def _policies(parser: Parser) -> None:
+    from experiments.policies import FIVE
+
+    add = parser.add_argument_group("policies").add_argument
+    add(
+        "--policy",
+        action="append",
+        default=[],
+        metavar="NAME|FILE.py:CLASS[:KEY=VALUE,...]",
+        help=f"policy, with its options; may be repeated (default: {', '.join(FIVE)}; spillway serve --list shows all)",
+    )
+    add("-o", dest="options", action="append", default=[], metavar="P.KEY=VALUE", help="option of policy P")
+    add("--thesis-literal", action="store_true", help="the published experiment's rules, where ours are better")
+
+
+def _model(parser: Parser) -> None:
+    from schedulers.jobmodels import MODELS
+
+    add = parser.add_argument_group("job model").add_argument
+    add(
+        "--model",
+        action="append",
+        default=[],
+        metavar="NAME|FILE.py:CLASS[:KEY=VALUE,...]",
+        help=f"what started jobs do: {', '.join(MODELS)}, or a class of one's own, with its options (io:max_phases=5); "
+        "may be repeated (default: timeshared under gang policies, else rigid)",
+    )
+    add(
+        "--no-uncontended",
+        dest="uncontended",
+        action="store_false",
+        help="with --model io, do not also simulate each job by itself (its slowdown by contention is then left out)",
+    )
+
+
+def _session(parser: Parser) -> None:
+    from experiments.sessions import SETTINGS
+    from schedulers.former import add_former
+    from schedulers.options import show
+
+    group = parser.add_argument_group("settings of all policies")
+    for name, setting in SETTINGS.items():
+        words = f"{setting.help}: {setting.expected} (default: {show(setting.default)})".replace("%", "%%")
+        group.add_argument(f"--{name.replace('_', '-')}", default=None, metavar="VALUE", help=words)
+    add_former(parser)
+
+
+def _engine(parser: Parser) -> None:
+    from experiments.docker_engine import DEFAULT_IMAGE
+    from experiments.spec import DEFAULT_SILENCE_S, Engine, Player, Transport
+
+    add = parser.add_argument_group("simulator").add_argument
+    add("--engine", choices=[e.value for e in Engine], default="fluid", help="what plays the machine (%(default)s)")
+    add("--transport", choices=[t.value for t in Transport], default="direct", help="in one process, or over ZeroMQ")
+    add(
+        "--player",
+        choices=[p.value for p in Player],
+        default="direct",
+        help="operations of jobs as calls in this process, or as messages for each sub-job, as a real Batsim gets "
+        "them; the tables are the same (%(default)s)",
+    )
+    add(
+        "--image",
+        default="",
+        metavar="NAME",
+        help=f"image whose Batsim (4.1 or newer) --engine docker runs ({DEFAULT_IMAGE})",
+    )
+    add(
+        "--silence",
+        type=seconds,
+        default=DEFAULT_SILENCE_S,
+        metavar="SECONDS",
+        help="give up a simulator in a process of its own when it says nothing for so long; the end of its process is "
+        "noticed at once (%(default)g)",
+    )
+
+
+def _results(parser: Parser) -> None:
+    from experiments.spec import DEFAULT_TAU_S
+
+    add = parser.add_argument_group("what is kept and shown").add_argument
+    add(
+        "--tau",
+        type=seconds,
+        default=DEFAULT_TAU_S,
+        metavar="SECONDS",
+        help="bound of the bounded slowdown (%(default)g s)",
+    )
+    add("--explain", action="store_true", help="keep why jobs waited (see the command 'explain')")
+    add("--no-plots", dest="plots", action="store_false", help="draw no figures")

@@ -1,0 +1,129 @@
+"""From the options of a command line to a campaign, and through it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from experiments.errors import SpecError
+from experiments.spec import (
+    Campaign,
+    Engine,
+    ModelSpec,
+    PlatformSpec,
+    Player,
+    PolicySpec,
+    Transport,
+    WorkloadSpec,
+)
+
+if TYPE_CHECKING:
+    from schedulers.options import Value
+
+
+def play(campaign: Campaign, out: Path, options: argparse.Namespace) -> int:
+    """Run a campaign where and how the options say, and show its results; return the exit code."""
+    from rich.console import Console
+
+    from experiments.arguments import executor_of
+    from experiments.campaign import run_campaign
+
+    console = Console() if sys.stdout.isatty() else Console(width=160, force_terminal=False)
+    return run_campaign(campaign, out, executor_of(options), console, rerun=options.rerun, max_runs=options.max_runs)
+
+
+def campaign_of(options: argparse.Namespace) -> Campaign:
+    """Turn the options of ``run`` into a campaign; raise :class:`SpecError` for what does not fit together."""
+    return Campaign(
+        name="run",
+        workloads=tuple(WorkloadSpec(source=source, convert=_conversion(options)) for source in options.workload),
+        platforms=(_platform(options),),
+        policies=policies_of(options.policy, options.options, session_of(options), literal=options.thesis_literal),
+        models=tuple(_model_spec(text) for text in options.model) or (ModelSpec(),),
+        player=Player(options.player),
+        seeds=(options.seed,),
+        engine=Engine(options.engine),
+        transport=Transport(options.transport),
+        image=options.image,
+        tau_s=options.tau,
+        silence_s=options.silence,
+        events=options.events,
+        plots=options.plots,
+        explain=options.explain,
+        uncontended=options.uncontended,
+    )
+
+
+def _platform(options: argparse.Namespace) -> PlatformSpec:
+    """The machine that ``--platform`` names, or that ``--nodes`` and ``--burst-buffer`` state."""
+    from experiments.machines import AUTO, SIZED
+
+    if options.nodes is None:
+        if options.burst_buffer is not None:
+            raise SpecError("--burst-buffer goes with --nodes N: a named platform has burst buffers of its own")
+        return PlatformSpec(source=options.platform)
+    if options.platform != AUTO:
+        raise SpecError("--nodes and --platform exclude each other: each states the machine")
+    capacity = f",burst_buffer={options.burst_buffer}" if options.burst_buffer is not None else ""
+    return PlatformSpec(source=f"{SIZED}{options.nodes}{capacity}")
+
+
+def _conversion(options: argparse.Namespace) -> dict[str, Any]:
+    per_node = options.processors_per_node
+    return {} if per_node is None else {"processors_per_node": per_node}
+
+
+def _model_spec(text: str) -> ModelSpec:
+    from schedulers.jobmodels import parse_model
+    from schedulers.plugins import split_spec
+
+    parse_model(text)  # wrong names and options are refused now
+    name, given = split_spec(text)
+    return ModelSpec(name=name, options=dict(given))
+
+
+def session_of(options: argparse.Namespace) -> dict[str, Value]:
+    """Settings of the session that were given, still as texts."""
+    from experiments.sessions import SETTINGS
+
+    given = {name: getattr(options, name) for name in SETTINGS}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def policies_of(
+    names: Sequence[str], assignments: Sequence[str], session: dict[str, Value], *, literal: bool
+) -> tuple[PolicySpec, ...]:
+    """Combine ``--policy`` and ``-o POLICY.key=value``.
+
+    Raises
+    ------
+    SpecError
+        An option names no policy of the comparison.
+    OptionError
+        An option is malformed, unknown or out of range.
+    """
+    import msgspec
+
+    from experiments import policies, sessions
+    from schedulers.options import split_assignments
+
+    specs = [policies.parse_policy(name, literal=literal) for name in names or policies.FIVE]
+    chosen = {spec.policy for spec in specs}
+    for text in assignments:
+        name, dot, assignment = text.partition(".")
+        if not dot or "=" in name:
+            raise SpecError(f"-o takes POLICY.key=value, such as easy.depth=2; got {text!r}")
+        if name not in chosen:
+            raise SpecError(f"-o {text}: {name!r} is not among the policies {', '.join(sorted(chosen))}")
+        option = split_assignments([assignment])
+        specs = [
+            msgspec.structs.replace(spec, options=spec.options | option) if spec.policy == name else spec
+            for spec in specs
+        ]
+    specs = [sessions.typed(msgspec.structs.replace(spec, session=session)) for spec in specs]
+    return tuple(
+        msgspec.structs.replace(spec, label=policies.label(msgspec.structs.replace(spec, session={}))) for spec in specs
+    )

@@ -1,0 +1,195 @@
+"""Command lines: one parser for every program of the project, whose errors are one line that says what to do.
+
+A parser states its examples beside its options, names the nearest spelling of what it does not know, and can be filled
+only when it is used, so that a program with many subcommands imports what the chosen one needs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import itertools
+import math
+import signal
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NoReturn
+
+PROGRAM = "spillway"
+WRONG_INPUT = 2
+"""Exit code for wrong command lines and files."""
+
+SIGNALLED = 128
+"""Exit codes above it: 128 and the number of the signal that stopped the command, as a shell gives them."""
+
+
+class UsageError(Exception):
+    """A command line is wrong; the message has what was expected, what came, and what to do."""
+
+    exit_code = WRONG_INPUT
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are exceptions, with near misses, examples and late filling.
+
+    Parameters
+    ----------
+    examples
+        Commands that are shown at the end of the help, one a line.
+    fill
+        Adds the arguments when they are first needed.
+    options
+        As for :class:`argparse.ArgumentParser`; abbreviations are not allowed unless it says so.
+    """
+
+    def __init__(self, *, examples: str = "", fill: Callable[[Parser], None] | None = None, **options: Any) -> None:
+        options.setdefault("allow_abbrev", False)
+        super().__init__(**options)
+        self.register("type", int, whole)
+        self.register("type", float, number)
+        self.examples = examples
+        self._late = fill
+
+    def fill(self) -> None:
+        """Add the arguments, unless that was done."""
+        late, self._late = self._late, None
+        if late is not None:
+            late(self)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Read a command line; what is left over is an error here, where the options that were meant are known."""
+        self.fill()
+        if self._subparsers is None:  # a misspelt option is named before what is missing because of it
+            self._refuse_unknown(sys.argv[1:] if args is None else args)
+        options, left = super().parse_known_args(args, namespace)
+        if left:
+            self.error(self._unknown(left))
+        return options, left
+
+    def error(self, message: str) -> NoReturn:
+        """Raise the error instead of printing usage and leaving."""
+        words = message.removeprefix("argument ").replace("the following arguments are required:", "missing:")
+        raise UsageError(f"{words} (see {self.prog} --help)")
+
+    def format_help(self) -> str:
+        """The help, with the examples at its end."""
+        self.fill()
+        text = super().format_help()
+        if not self.examples:
+            return text
+        return f"{text}\nexamples:\n" + "".join(f"  {line}\n" for line in self.examples.strip().splitlines())
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse what is no choice, with the choices and the nearest one (argparse lists them without)."""
+        if action.choices is None or value in action.choices:
+            return
+        known = [str(choice) for choice in action.choices]
+        raise argparse.ArgumentError(action, f"expected one of {', '.join(known)}, got {value!r}{near(value, known)}")
+
+    def _refuse_unknown(self, given: Sequence[str]) -> None:
+        for text in itertools.takewhile(lambda word: word != "--", given):
+            if text.startswith("--") and " " not in text and text.partition("=")[0] not in self._option_string_actions:
+                self.error(self._unknown([text]))
+
+    def _unknown(self, left: Sequence[str]) -> str:
+        first = left[0]
+        if not first.startswith("-") or first == "-":
+            return f"unexpected argument {first!r}: all that is expected has been given"
+        name = first.partition("=")[0]
+        return f"unknown option {name!r}{near(name, self._option_string_actions)}"
+
+
+def near(name: object, known: Iterable[str]) -> str:
+    """``; did you mean 'NAME'?`` with the nearest of the known names, or nothing where none is near."""
+    found = difflib.get_close_matches(str(name), list(known), 1)
+    return f"; did you mean {found[0]!r}?" if found else ""
+
+
+def how(number: int) -> str:
+    """What stopped a command: nothing more than that after Ctrl-C."""
+    return "stopped" if number == signal.SIGINT else f"stopped by {signal.Signals(number).name}"
+
+
+def complain(error: object, *, is_error: bool = True) -> None:
+    """Print one line on the standard error stream, as every door does it."""
+    print(
+        f"{PROGRAM}: {'error: ' if is_error else ''}{' '.join(str(error).split(chr(10)))}", file=sys.stderr, flush=True
+    )
+
+
+def play(parser: Parser, arguments: Sequence[str] | None) -> int:
+    """Read a command line, call its handler (``set_defaults(handler=...)``) and give the exit code.
+
+    Every error that has an ``exit_code`` is one line on the standard error stream; any other is a defect, and raised.
+    """
+    try:
+        options = parser.parse_args(arguments)
+        return int(options.handler(options) or 0)
+    except KeyboardInterrupt as stop:
+        number = getattr(stop, "number", signal.SIGINT)
+        complain(how(number), is_error=False)
+        return SIGNALLED + int(number)
+    except Exception as error:
+        code = getattr(error, "exit_code", None)
+        if code is None:
+            raise
+        complain(error, is_error=code < SIGNALLED)
+        return int(code)
+
+
+# --------------------------------------------------------------------------- typed values
+
+
+def whole(text: str) -> int:
+    """Read a whole number (for ``type=``)."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a whole number, got {text!r}") from None
+
+
+def natural(text: str) -> int:
+    """Read a whole number >= 0."""
+    if not (text.isascii() and text.isdecimal()) or len(text) > 18:
+        raise argparse.ArgumentTypeError(f"expected a whole number >= 0, got {text!r}")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    """Read a whole number >= 1."""
+    if not (text.isascii() and text.isdecimal()) or len(text) > 18 or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number >= 1, got {text!r}")
+    return int(text)
+
+
+def number(text: str) -> float:
+    """Read a finite number."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"expected a number, got {text!r}")
+    return value
+
+
+def above_zero(text: str) -> float:
+    """Read a finite number above 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"expected a number > 0, got {text!r}")
+    return value
+
+
+def seconds(text: str) -> float:
+    """Read a time above 0 s."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"expected a number of seconds > 0, got {text!r}")
+    return value
