@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -15,7 +15,7 @@ from analysis.report.build import build_report
 from experiments import figures, folders, kept, manifest, policies, rejected, summary
 from experiments.batsim import simulator_command
 from experiments.errors import RunFailed
-from experiments.grid import expand
+from experiments.grid import expand, refuse_too_many
 from experiments.inputs import Inputs
 from experiments.lock import results_folder
 from experiments.pool import Executor
@@ -25,6 +25,9 @@ from experiments.spec import Campaign, RunSpec
 from inputs.limits import RUNS
 from schedulers import durable
 from schedulers.policies.replay import SITE_WAIT
+
+Conclude = Callable[[Sequence[Sequence[RunSpec]], Path, Console], Sequence[Path]]
+"""Gets the runs of each grid, the folder, and where to print; gives the files that it wrote."""
 
 FAILURES = 1
 """Exit code when a run failed."""
@@ -50,25 +53,51 @@ def run_campaign(
     Interrupted
         The user stopped it.
     """
-    with results_folder(root):
-        return _run_campaign(campaign, root, executor, console, rerun, max_runs)
+    return run_grids([campaign], root, executor, console, rerun=rerun, max_runs=max_runs)
 
 
-def _run_campaign(
-    campaign: Campaign, root: Path, executor: Executor[Task], console: Console, rerun: bool, max_runs: int
+def run_grids(
+    campaigns: Sequence[Campaign],
+    root: Path,
+    executor: Executor[Task],
+    console: Console,
+    *,
+    rerun: bool = False,
+    max_runs: int = RUNS.most,
+    conclude: Conclude | None = None,
 ) -> int:
-    campaign = with_site_waits(campaign)
+    """The same for several grids in one folder: runs that are in more than one of them are run once.
+
+    Parameters
+    ----------
+    campaigns
+        At least one. The first decides on engine, events, figures and all else that is no axis of a grid.
+    conclude
+        Gets the runs of each grid when all have finished, and writes further files in the folder.
+    """
+    with results_folder(root):
+        return _run_grids(with_site_waits(campaigns), root, executor, console, rerun, max_runs, conclude)
+
+
+def _run_grids(
+    campaigns: Sequence[Campaign],
+    root: Path,
+    executor: Executor[Task],
+    console: Console,
+    rerun: bool,
+    max_runs: int,
+    conclude: Conclude | None,
+) -> int:
+    campaign = campaigns[0]
     simulator = simulator_command(campaign.engine, campaign.transport, campaign.image)
 
     def note(text: str) -> None:
         console.print(f"note: {text}", markup=False, highlight=False, soft_wrap=True)
 
     inputs = Inputs(root, note)
-    pairs = {
-        (model.label, seed): inputs.pairs(campaign.workloads, campaign.platforms, model, seed)
-        for model, seed in itertools.product(campaign.models, campaign.seeds)
-    }
-    runs = expand(campaign, pairs, max_runs, inputs.events(campaign.events))
+    grids = [_runs_of(one, inputs, max_runs) for one in campaigns]
+    runs = tuple({run.id: run for grid in grids for run in grid}.values())
+    refuse_too_many(len(runs), max_runs, f"campaign {campaign.name!r}")
     for run in runs:
         inputs.check_described(run.workload, run.model)
         inputs.check_stated(run.workload, run.policy)
@@ -80,11 +109,12 @@ def _run_campaign(
     for warning in warned(runs, root):
         inputs.note(warning)
     rows = summary.collect(runs, root, campaign.tau_s)
-    if rows:
+    if rows and conclude is None:
         summary.print_tables(rows, console)
     unwritten = ""
     try:
-        _write_results(campaign, runs, rows, inputs.notes, root, console)
+        further = conclude(grids, root, console) if conclude is not None and not outcome.failed else []
+        _write_results(campaign, runs, rows, inputs.notes, root, console, further)
     except OSError as error:
         unwritten = str(error)
     rejected.remind(rows, root, console)
@@ -95,14 +125,28 @@ def _run_campaign(
     return code
 
 
-def with_site_waits(campaign: Campaign) -> Campaign:
-    """The campaign whose logs are converted with their jobs' waiting times, where one of its policies needs those."""
-    if not any(SITE_WAIT in policies.needed_fields(spec) for spec in campaign.policies):
-        return campaign
-    workloads = [
-        msgspec.structs.replace(spec, convert={"site_wait": True} | spec.convert) for spec in campaign.workloads
+def _runs_of(campaign: Campaign, inputs: Inputs, max_runs: int) -> tuple[RunSpec, ...]:
+    """Prepare the inputs of a grid, and list its runs."""
+    pairs = {
+        (model.label, seed): inputs.pairs(campaign.workloads, campaign.platforms, model, seed)
+        for model, seed in itertools.product(campaign.models, campaign.seeds)
+    }
+    return expand(campaign, pairs, max_runs, inputs.events(campaign.events))
+
+
+def with_site_waits(campaigns: Sequence[Campaign]) -> Sequence[Campaign]:
+    """The campaigns, logs converted with their jobs' waiting times where one of the policies needs those."""
+    if not any(SITE_WAIT in policies.needed_fields(spec) for campaign in campaigns for spec in campaign.policies):
+        return campaigns
+    return [
+        msgspec.structs.replace(
+            campaign,
+            workloads=tuple(
+                msgspec.structs.replace(spec, convert={"site_wait": True} | spec.convert) for spec in campaign.workloads
+            ),
+        )
+        for campaign in campaigns
     ]
-    return msgspec.structs.replace(campaign, workloads=tuple(workloads))
 
 
 def warned(runs: Sequence[RunSpec], root: Path) -> list[str]:
@@ -121,12 +165,13 @@ def _write_results(
     assumed: Sequence[str],
     root: Path,
     console: Console,
+    further: Sequence[Path] = (),
 ) -> None:
     """Write tables, what was assumed, figures and report, and last the manifest of all of them."""
     manifest.unseal(root)
     table = summary.write_tables(rows, root)
     durable.write_text(root / ASSUMPTIONS, "".join(f"{line}\n" for line in assumed))
-    written = [table, table.with_name(summary.RESULTS), root / ASSUMPTIONS]
+    written = [table, table.with_name(summary.RESULTS), root / ASSUMPTIONS, *further]
     if rows and campaign.plots:
         for path in figures.draw(runs, root, campaign.tau_s):
             console.print(f"figure: {path}", markup=False, highlight=False, soft_wrap=True)

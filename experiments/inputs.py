@@ -14,6 +14,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from analysis.names import slug
 from experiments import machines, policies
 from experiments.errors import SpecError
@@ -33,6 +35,7 @@ from workloads.batsim_json import format_batsim, parse_batsim
 from workloads.convert import ConvertOptions, convert
 from workloads.files import plain_name
 from workloads.offered import offered_load
+from workloads.vary import varied
 from workloads.workload import Workload
 
 ANY_HOST = 2**62
@@ -62,7 +65,7 @@ class Inputs:
         self.notes: list[str] = []
         self._root = root
         (root / INPUTS).mkdir(parents=True, exist_ok=True)
-        self._machines: dict[str, tuple[Machine, Prepared]] = {}
+        self._machines: dict[tuple[Any, ...], tuple[Machine, Prepared]] = {}
         self._workloads: dict[tuple[Any, ...], Prepared] = {}
         self._jobs: dict[str, int] = {}
         self._fields: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
@@ -81,8 +84,11 @@ class Inputs:
         found: list[tuple[Prepared, Prepared]] = []
         for source in with_names([source for spec in workloads for source in expand(spec)]):
             for spec in platforms:
-                machine, platform = self._platform(spec, source, seed)
-                found.append((self._workload(source, machine, model, seed), platform))
+                machine, platform, as_described = self._platform(spec, source, seed)
+                workload = self._workload(source, as_described, model, seed)
+                if spec.changes:
+                    self._note_load(workload, machine)
+                found.append((workload, platform))
         return found
 
     def events(self, source: str) -> Prepared | None:
@@ -141,21 +147,37 @@ class Inputs:
                     "--site-wait"
                 )
 
-    def _platform(self, spec: PlatformSpec, source: Source, seed: int) -> tuple[Machine, Prepared]:
+    def _platform(self, spec: PlatformSpec, source: Source, seed: int) -> tuple[Machine, Prepared, Machine]:
+        """The machine, its file, and the machine without what was changed."""
         if spec.source == machines.AUTO:
             requested, stated = sizes_and_machine(source, seed)
-            spec, reason = machines.for_workload(stated, requested, spec.name)
+            found, reason = machines.for_workload(stated, requested, spec.name)
+            spec = msgspec.structs.replace(found, changes=spec.changes)
             self.note(f"{source.name}: {reason}")
-        if spec.source not in self._machines:
+        machine, prepared = self._machine(spec)
+        as_described = msgspec.structs.replace(spec, changes={})
+        return machine, prepared, self._machine(as_described)[0] if spec.changes else machine
+
+    def _machine(self, spec: PlatformSpec) -> tuple[Machine, Prepared]:
+        key = spec.source, *spec.changes.items()
+        if key not in self._machines:
             machine = machines.load(spec)
-            self._machines[spec.source] = machine, self._write(machine.name, ".xml", machine.xml.encode())
+            self._machines[key] = machine, self._write(machine.name, ".xml", machine.xml.encode())
             for note in machine.notes:
                 self.note(f"platform {machine.name}: {note}")
-        return self._machines[spec.source]
+        return self._machines[key]
+
+    def _note_load(self, prepared: Prepared, machine: Machine) -> None:
+        """Say what the jobs request of a machine that differs from the one that they were made for."""
+        workload = parse_batsim(read_file(self._root / prepared.path), prepared.path)
+        load = offered_load(workload, machine.facts)
+        for line in (*_too_wide(workload, machine), *(load.lines() if load else ())):
+            self.note(f"{prepared.name} on {machine.name}: {line}")
 
     def _workload(self, source: Source, machine: Machine, model: ModelSpec, seed: int) -> Prepared:
         drawn = seed if source.spec.seed is None else source.spec.seed
-        key = (source.text,) if source.is_json else (source.text, machine.name, _converted_for(model), drawn)
+        converted = (machine.name, _converted_for(model), drawn)
+        key = (source.text, *source.spec.changes.items(), *(() if source.is_json else converted))
         if key not in self._workloads:
             workload, data = read(source, machine, model, drawn)
             prepared = self._workloads[key] = self._write(source.name, ".json", data)
@@ -197,7 +219,8 @@ def read(source: Source, machine: Machine, model: ModelSpec, seed: int) -> tuple
     """
     if source.is_json:
         data = source.content()
-        return parse_batsim(data, where=source.text, name=source.name), data
+        workload = parse_batsim(data, where=source.text, name=source.name)
+        return _varied(workload, source, machine, data)
     try:
         fields: dict[str, Any] = {"model": _converted_for(model), "seed": seed}
         options = ConvertOptions(**(fields | source.spec.convert))
@@ -206,7 +229,14 @@ def read(source: Source, machine: Machine, model: ModelSpec, seed: int) -> tuple
         given = ", ".join(source.spec.convert)
         raise SpecError(f"{source.text}: 'convert' has {given}; known options: {known}") from None
     workload, _ = convert(source.log(seed), machine.facts, options, source.name)
-    return workload, format_batsim(workload).encode()
+    return _varied(workload, source, machine)
+
+
+def _varied(workload: Workload, source: Source, machine: Machine, data: bytes = b"") -> tuple[Workload, bytes]:
+    """A workload with the changes that its description states, and its bytes."""
+    if source.spec.changes:
+        workload, data = varied(workload, source.spec.changes, machine.facts), b""
+    return workload, data or format_batsim(workload).encode()
 
 
 def _converted_for(model: ModelSpec) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from experiments import machine_changes
 from experiments.errors import SpecError
 from experiments.spec import PlatformSpec
 from inputs.files import read_file, text_of
 from inputs.limits import InputError
 from platforms.annotate import annotate, states_paths
 from platforms.catalogue import builtin_files, describe, resolve_platform
-from platforms.description import read_description
+from platforms.description import Description, read_description
 from platforms.errors import PlatformError
 from platforms.generate import generate
 from platforms.io_paths import has_file_system
@@ -78,6 +79,8 @@ def load(spec: PlatformSpec) -> Machine:
         It has no compute node.
     """
     notes: tuple[str, ...] = ()
+    if spec.changes:
+        return _changed(spec)
     if spec.source.startswith(FIT):
         nodes = int(spec.source.removeprefix(FIT))
         xml, notes = fitting_xml(nodes), (f"made for this workload: at least {nodes} compute nodes",)
@@ -95,6 +98,32 @@ def load(spec: PlatformSpec) -> Machine:
         xml = resolve_platform(spec.source)
     platform = parse_platform(xml, spec.source)
     return Machine(spec.name or _name(spec.source), xml, facts_of(platform, spec.source), notes)
+
+
+def _changed(spec: PlatformSpec) -> Machine:
+    """A machine with what differs from its description."""
+    nodes = _nodes_stated(spec.source)
+    resized = None if nodes is None else lambda number: (nodes, sized(number))
+    made, notes = machine_changes.changed(spec.source, description_of(spec.source), spec.changes, resized)
+    name = spec.name or f"{_name(spec.source)} {machine_changes.text_of(spec.changes)}"
+    xml = generate(made)
+    return Machine(name, xml, facts_of(parse_platform(xml, spec.source), spec.source), notes)
+
+
+def _nodes_stated(source: str) -> int | None:
+    """Compute nodes of a machine that is given by them; ``None`` for one that is described."""
+    if source.startswith(SIZED):
+        return _sized(source)[0]
+    return THESIS_NODES if source == "thesis" else None
+
+
+def description_of(source: str) -> Description:
+    """The description of a machine; raise :class:`PlatformError` for SimGrid XML, which has none."""
+    if source.startswith(FIT):
+        return _fitting(int(source.removeprefix(FIT)))
+    if source.startswith(SIZED):
+        return sized(*_sized(source))
+    return describe(source)
 
 
 def _text(source: str) -> str:
@@ -169,6 +198,10 @@ def fitting_xml(nodes: int) -> str:
     Up to 192 nodes it is the thesis's Dragonfly with more chassis; above, a tree of switches with eight nodes and one
     storage node of 40 GB each. The file system's bandwidth grows with the nodes.
     """
+    return generate(_fitting(nodes))
+
+
+def _fitting(nodes: int) -> Description:
     chassis = max(4, -(-nodes // NODES_PER_CHASSIS_ROW))
     if nodes <= LARGEST_DRAGONFLY:
         return _dragonfly(chassis, _file_system(max(nodes, THESIS_NODES)), CAPACITY)
@@ -181,6 +214,11 @@ def sized_xml(nodes: int, capacity: str = CAPACITY) -> str:
     The same as :func:`fitting_xml` where a Dragonfly of that size exists; else a tree of switches with eight nodes and
     one storage node each, and what is left over at a last, smaller switch.
     """
+    return generate(sized(nodes, capacity))
+
+
+def sized(nodes: int, capacity: str = CAPACITY) -> Description:
+    """The description of that machine."""
     chassis, rest = divmod(nodes, NODES_PER_CHASSIS_ROW)
     if nodes <= LARGEST_DRAGONFLY and not rest:
         return _dragonfly(chassis, _file_system(nodes), capacity)
@@ -205,12 +243,12 @@ def _file_system(nodes: int) -> str:
     return f"{5000 * nodes / THESIS_NODES:.0f}MBps"
 
 
-def _dragonfly(chassis: int, file_system: str, capacity: str) -> str:
+def _dragonfly(chassis: int, file_system: str, capacity: str) -> Description:
     changes = {"dragonfly.chassis": chassis, "pfs.bandwidth": file_system, "storage.capacity": capacity}
-    return generate(describe("thesis", changes))
+    return describe("thesis", changes)
 
 
-def _tree(switches: int, rest: int, file_system: str, capacity: str) -> str:
+def _tree(switches: int, rest: int, file_system: str, capacity: str) -> Description:
     """Switches with eight nodes each, and one with what is left over."""
     clusters = [_cluster("fitting", switches, NODES_PER_STORAGE)] if switches else []
     clusters += [_cluster("rest" if switches else "fitting", 1, rest)] if rest else []
@@ -226,7 +264,7 @@ latency = "50us"
 [pfs]
 bandwidth = "{file_system}"
 """
-    return generate(read_description(text, "fitting machine", builtin_files()))
+    return read_description(text, "fitting machine", builtin_files())
 
 
 def _cluster(name: str, switches: int, nodes: int) -> str:

@@ -67,12 +67,16 @@ class WorkloadSpec(Struct, frozen=True):
         Seed of the random draws of generators and of the burst-buffer model; ``None``: the run's seed.
     convert
         Options of the conversion of logs, by name (:class:`workloads.convert.ConvertOptions`).
+    changes
+        What differs from the jobs as they are, by name (:data:`workloads.vary.CHANGES`), as a text: ``load``:
+        ``x1.1``.
     """
 
     source: str
     name: str = ""
     seed: int | None = None
     convert: dict[str, Any] = {}
+    changes: dict[str, str] = {}
 
 
 DEFAULT_MODEL = "default"
@@ -109,10 +113,20 @@ class ModelSpec(Struct, frozen=True):
 
 
 class PlatformSpec(Struct, frozen=True):
-    """A machine: a built-in name (``thesis``), a description (``.toml``) or SimGrid XML."""
+    """A machine: a built-in name (``thesis``), a description (``.toml``) or SimGrid XML.
+
+    Attributes
+    ----------
+    source, name
+        Where it is described, and its name in the results.
+    changes
+        What differs from the description, by dotted key (``storage.capacity``), as a text: a value with its unit, or a
+        factor such as ``x1.2``. Logs are converted for the machine without them, so that its jobs are the same.
+    """
 
     source: str = "thesis"
     name: str = ""
+    changes: dict[str, str] = {}
 
 
 class PolicySpec(Struct, frozen=True):
