@@ -17,7 +17,7 @@ from experiments import signals
 from inputs.arguments import PROGRAM, Parser, UsageError, complain, near, play
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "play and compare": ("run", "campaign", "study"),
+    "play and compare": ("run", "whatif", "campaign", "study"),
     "read results": ("report", "explain", "export", "verify"),
     "machines and jobs": ("platform", "workload"),
     "scheduler and simulator as processes of their own": ("serve", "simulate", "verify-batsim"),

@@ -21,26 +21,42 @@ from experiments.spec import (
 )
 
 if TYPE_CHECKING:
+    from experiments.campaign import Conclude
     from schedulers.options import Value
 
 
 def play(campaign: Campaign, out: Path, options: argparse.Namespace) -> int:
     """Run a campaign where and how the options say, and show its results; return the exit code."""
+    return play_grids([campaign], out, options)
+
+
+def play_grids(
+    campaigns: Sequence[Campaign], out: Path, options: argparse.Namespace, conclude: Conclude | None = None
+) -> int:
+    """The same for several grids in one folder (:func:`experiments.campaign.run_grids`)."""
     from rich.console import Console
 
     from experiments.arguments import executor_of
-    from experiments.campaign import run_campaign
+    from experiments.campaign import run_grids
 
     console = Console() if sys.stdout.isatty() else Console(width=160, force_terminal=False)
-    return run_campaign(campaign, out, executor_of(options), console, rerun=options.rerun, max_runs=options.max_runs)
+    return run_grids(
+        campaigns,
+        out,
+        executor_of(options),
+        console,
+        rerun=options.rerun,
+        max_runs=options.max_runs,
+        conclude=conclude,
+    )
 
 
 def campaign_of(options: argparse.Namespace) -> Campaign:
     """Turn the options of ``run`` into a campaign; raise :class:`SpecError` for what does not fit together."""
     return Campaign(
         name="run",
-        workloads=tuple(WorkloadSpec(source=source, convert=_conversion(options)) for source in options.workload),
-        platforms=(_platform(options),),
+        workloads=tuple(WorkloadSpec(source=source, convert=conversion_of(options)) for source in options.workload),
+        platforms=(platform_of(options),),
         policies=policies_of(options.policy, options.options, session_of(options), literal=options.thesis_literal),
         models=tuple(_model_spec(text) for text in options.model) or (ModelSpec(),),
         player=Player(options.player),
@@ -57,7 +73,7 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
     )
 
 
-def _platform(options: argparse.Namespace) -> PlatformSpec:
+def platform_of(options: argparse.Namespace) -> PlatformSpec:
     """The machine that ``--platform`` names, or that ``--nodes`` and ``--burst-buffer`` state."""
     from experiments.machines import AUTO, SIZED
 
@@ -71,7 +87,8 @@ def _platform(options: argparse.Namespace) -> PlatformSpec:
     return PlatformSpec(source=f"{SIZED}{options.nodes}{capacity}")
 
 
-def _conversion(options: argparse.Namespace) -> dict[str, Any]:
+def conversion_of(options: argparse.Namespace) -> dict[str, Any]:
+    """Options of the conversion of logs, by name."""
     per_node = options.processors_per_node
     return {} if per_node is None else {"processors_per_node": per_node}
 

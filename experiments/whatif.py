@@ -6,7 +6,6 @@ compared with the same policy without it, and both stand beside what the site di
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -20,6 +19,7 @@ from experiments.machine_changes import QUANTITIES
 from experiments.sources import Source, expand
 from experiments.spec import DEFAULT_TAU_S, Campaign, ModelSpec, PlatformSpec, PolicySpec, WorkloadSpec
 from experiments.whatif_answer import REPLAY, Answer, Asked
+from inputs.arguments import near
 from schedulers.jobmodels import parse_model
 from schedulers.plugins import split_spec
 from schedulers.policies.replay import SITE_WAIT
@@ -77,9 +77,7 @@ def parse_knob(text: str) -> Knob:
             values[last] += f",{part}"
             continue
         if name not in KNOBS:
-            near = difflib.get_close_matches(name, KNOBS, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise SpecError(f"--set {text}: unknown setting {name!r}{hint}; known: {', '.join(KNOBS)}")
+            raise SpecError(f"--set {text}: unknown setting {name!r}{near(name, KNOBS)}; known: {', '.join(KNOBS)}")
         if not equals or not value:
             raise SpecError(f"--set {text}: expected {name}=VALUE ({KNOBS[name]})")
         if name in values:
@@ -170,8 +168,9 @@ def the_source(spec: WorkloadSpec) -> Source:
 
 @dataclass(frozen=True)
 class Question:
-    """What is played: the grids, and what reads the answer from their runs."""
+    """What is played: the name of the workload, the grids, and what reads the answer from their runs."""
 
+    name: str
     grids: Sequence[Campaign]
     answer: Answer
 
@@ -237,4 +236,6 @@ def question_of(
     )
     replay = chosen.policy != REPLAY and starts_known(source, seed)
     asked = [Asked(knob.text, tuple(knob.values)) for knob in knobs]
-    return Question(grids(base, knobs, replay=replay), Answer(asked, tau_s, of_log=not source.is_generated))
+    return Question(
+        source.name, grids(base, knobs, replay=replay), Answer(asked, tau_s, of_log=not source.is_generated)
+    )

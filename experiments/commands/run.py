@@ -27,7 +27,7 @@ spillway run --workload kth-like:jobs=500 --policy ./mine.py:Greedy:depth=2 --mo
 def add_arguments(parser: Parser) -> None:
     """Add what the command takes, in groups."""
     _played(parser)
-    _machine(parser)
+    add_machine(parser)
     _policies(parser)
     _model(parser)
     _session(parser)
@@ -65,7 +65,8 @@ def _played(parser: Parser) -> None:
     add("--seed", type=natural, default=0, metavar="N", help="seed of everything random (%(default)s)")
 
 
-def _machine(parser: Parser) -> None:
+def add_machine(parser: Parser) -> None:
+    """Add how the machine is stated."""
     from experiments.machines import AUTO
 
     add = parser.add_argument_group("machine").add_argument
