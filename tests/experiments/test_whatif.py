@@ -16,6 +16,7 @@ from rich.console import Console
 from analysis.compare import Interval, Paired
 from experiments import whatif
 from experiments.campaign import run_grids
+from experiments.cli import main
 from experiments.errors import SpecError
 from experiments.machines import load
 from experiments.pool import Pool
@@ -182,3 +183,27 @@ def test_sentences_claim_what_the_interval_allows(ratio: Interval, words: str) -
     (said,) = sentences([same, row])
     assert words in said
     assert said.startswith("nodes=9: under easy jobs wait")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "missing: --set"),
+        (["--set", "storage.capcity=x2"], "did you mean 'storage.capacity'?"),
+        (["--set", "nodes=many"], "nodes=many: expected a factor such as x1.2, or a value such as 120"),
+        (["--set", "policy=esay"], "did you mean 'easy'?"),
+        (["--set", "load=x0"], "load=x0: expected a factor such as x1.1, or a load such as 0.9, above 0"),
+        (["--set", "walltime=3 weeks"], "walltime=3 weeks: expected a factor such as x0.5, or a longest time such"),
+        (["--set", "nodes=3", "--set", "nodes=4", "--together"], "--together: nodes is set to 3 and to 4"),
+    ],
+)
+def test_mistakes_are_one_line(
+    arguments: list[str], message: str, log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 2, before anything runs."""
+    out = log.parent / "mistakes"
+    assert main(["whatif", str(log), *arguments, "--out", str(out)]) == 2
+    said = capsys.readouterr().err.strip().splitlines()
+    assert len(said) == 1
+    assert message in said[0]
+    assert not list(out.glob("*/run.json"))
