@@ -1,6 +1,7 @@
 """Comparing policies: paired differences on the same jobs, with intervals over what is independent.
 
-Intervals over runs, or over long periods of one, are those of Student's law (:mod:`analysis.units`); those over
+Intervals over runs, or over long periods of one, are those of Student's law, longer on the side of the long tail where
+units are skewed (:mod:`analysis.units`); those over
 independent pairs (parts of a log) are made by a bootstrap, which is seeded: the same files give the same intervals.
 
 References
@@ -20,7 +21,7 @@ import numpy.typing as npt
 
 from analysis.errors import AnalysisError
 from analysis.tables import Floats, JobTable
-from analysis.units import Units, ratio_of, student, typical_ratio, units_of
+from analysis.units import Estimate, Units, ratio_of, typical_ratio, units_of
 
 RESAMPLES = 1000
 CONFIDENCE = 0.95
@@ -78,11 +79,8 @@ def mean_interval(runs: Sequence[Floats]) -> Interval:
     units = units_of([run[:, None] for run in runs])
     if units is None:
         return Interval(float(values.mean()), math.nan, math.nan)
-    mean, error = ratio_of(units, None)
-    reach = student(len(units.counts) - 1)
-    if values.min() >= 0 and mean > 0:
-        return _log_interval(mean, error, reach)
-    return Interval(mean, mean - reach * error, mean + reach * error)
+    mean = ratio_of(units, None)
+    return _log_interval(mean) if values.min() >= 0 and mean.value > 0 else _interval_of(mean)
 
 
 def compare_runs(
@@ -116,10 +114,8 @@ def compare_runs(
     difference = Interval(float(delta.mean()), math.nan, math.nan)
     units = units_of([np.column_stack((run, run[:, 0] - run[:, 1])) for run in runs], weights)
     if units is not None:
-        reach = student(len(units.counts) - 1)
-        ratio = _log_interval(*ratio_of(units, 1), reach) if units.neighbours else _typical(units, ratio)
-        mean, error = ratio_of(units, None, 2)
-        difference = Interval(mean, mean - reach * error, mean + reach * error)
+        ratio = _log_interval(ratio_of(units, 1)) if units.neighbours else _typical(units, ratio)
+        difference = _interval_of(ratio_of(units, None, 2))
     return Paired(
         ratio=ratio,
         difference=difference,
@@ -133,19 +129,28 @@ def compare_runs(
 
 def _typical(units: Units, pooled: Interval) -> Interval:
     """Ratio in a typical run; that of all jobs, without an interval, where single runs have none."""
-    mean, error = typical_ratio(units)
-    if math.isnan(mean):
+    logs = typical_ratio(units)
+    if math.isnan(logs.value):
         return pooled
-    reach = student(int(np.count_nonzero(units.counts)) - 1) * error
-    return Interval(math.exp(mean), math.exp(mean - reach), math.exp(mean + reach))
+    found = _interval_of(logs)
+    return Interval(math.exp(found.value), _exp(found.low), _exp(found.high))
 
 
-def _log_interval(ratio: float, error: float, reach: float) -> Interval:
-    """Interval of a positive ratio, symmetric in its logarithm."""
-    if not ratio > 0:
-        return Interval(ratio, math.nan, math.nan)
-    factor = math.exp(min(reach * error / ratio, 700.0))
-    return Interval(ratio, ratio / factor, ratio * factor)
+def _log_interval(ratio: Estimate) -> Interval:
+    """Interval of a positive ratio that reaches equally far by factors where units are not skewed."""
+    if not ratio.value > 0:
+        return Interval(ratio.value, math.nan, math.nan)
+    below, above = ratio.reach
+    return Interval(ratio.value, ratio.value / _exp(below / ratio.value), ratio.value * _exp(above / ratio.value))
+
+
+def _interval_of(found: Estimate) -> Interval:
+    below, above = found.reach
+    return Interval(found.value, found.value - below, found.value + above)
+
+
+def _exp(value: float) -> float:
+    return math.exp(min(value, 700.0))
 
 
 def compare_pairs(

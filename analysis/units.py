@@ -8,7 +8,8 @@ show no correlation between neighbours; else the data say nothing about their ow
 References
 ----------
 Law, Carson, *A sequential procedure for determining the length of a steady-state simulation*, Operations Research 27,
-1979 (batch means and the correlation of neighbours); Cochran, *Sampling techniques*, 1977, chapter 6 (ratios).
+1979 (batch means and the correlation of neighbours); Cochran, *Sampling techniques*, 1977, chapter 6 (ratios); Johnson,
+*Modified t tests and confidence intervals for asymmetrical populations*, JASA 73, 1978 (skewness).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ FEWEST_RUNS = 5
 FINEST = 512
 """Most periods that are looked at first."""
 
-INDEPENDENT = 128
+INDEPENDENT = 256
 """So many periods must look independent before they are trusted."""
 
 PERIODS = 8
@@ -38,7 +39,7 @@ PERIODS = 8
 FEWEST_JOBS = 10
 """Fewest jobs of a period."""
 
-SHORTEST = 10_000
+SHORTEST = 50_000
 """Jobs of all runs below which periods are not tried: a short run that looks independent is a quiet one."""
 
 LIMIT = 1.28
@@ -98,8 +99,44 @@ def units_of(runs: Sequence[Floats], weights: Sequence[Floats] | None = None) ->
     return None
 
 
-def ratio_of(units: Units, over: int | None, column: int = 0) -> tuple[float, float]:
-    """A ratio of sums over units, and its standard error.
+@dataclass(frozen=True)
+class Estimate:
+    """A value found from independent units.
+
+    Attributes
+    ----------
+    value
+        The value.
+    error
+        Its standard error.
+    skewness
+        Skewness of what the single units say.
+    units
+        Number of units.
+    """
+
+    value: float
+    error: float
+    skewness: float
+    units: int
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        """How far the interval reaches below and above the value.
+
+        Student's law; on the side of the long tail as far as Johnson's correction for skewed units says, since a few
+        units rarely hold one of the busy ones that the mean is made of. The other side is not shortened.
+        """
+        student_t = student(self.units - 1)
+        longer = self.error * self.skewness / math.sqrt(self.units) * (1 / 6 + student_t**2 / 3)
+        return student_t * self.error - min(longer, 0.0), student_t * self.error + max(longer, 0.0)
+
+
+_UNKNOWN = Estimate(math.nan, math.nan, 0.0, FEWEST_RUNS)
+
+
+def ratio_of(units: Units, over: int | None, column: int = 0) -> Estimate:
+    """A ratio of sums over units.
 
     Parameters
     ----------
@@ -112,27 +149,28 @@ def ratio_of(units: Units, over: int | None, column: int = 0) -> tuple[float, fl
     below = units.counts if over is None else units.sums[:, over]
     whole = below.sum()
     if not whole:
-        return math.nan, math.nan
+        return _UNKNOWN
     ratio = units.sums[:, column].sum() / whole
     left = units.sums[:, column] - ratio * below
     spread = math.sqrt(number / (number - 1) * float(left @ left)) / abs(whole)
     if units.neighbours:  # correlation that may be left, and that the test did not see
         beside = min(0.9, max(0.0, _lag_one(left) + 1 / number))
         spread *= math.sqrt((1 + beside) / (1 - beside))
-    return float(ratio), float(spread)
+    return Estimate(float(ratio), float(spread), _skewness(left), number)
 
 
-def typical_ratio(units: Units) -> tuple[float, float]:
-    """Mean logarithm of the ratio of the first column to the second in single units, and its standard error.
+def typical_ratio(units: Units) -> Estimate:
+    """Mean logarithm of the ratio of the first column to the second in single units.
 
     Runs of a busy machine differ so much that a ratio of their sums is that of the few busiest; NaN where fewer than
     two units have both sums above 0.
     """
     known = (units.sums[:, 0] > 0) & (units.sums[:, 1] > 0)
     if known.sum() < 2 or known.sum() < np.count_nonzero(units.counts):
-        return math.nan, math.nan
+        return _UNKNOWN
     logs = np.log(units.sums[known, 0] / units.sums[known, 1])
-    return float(logs.mean()), float(logs.std(ddof=1)) / math.sqrt(len(logs))
+    error = float(logs.std(ddof=1)) / math.sqrt(len(logs))
+    return Estimate(float(logs.mean()), error, _skewness(logs), len(logs))
 
 
 def student(degrees: int, confidence: float = CONFIDENCE) -> float:
@@ -145,6 +183,16 @@ def student(degrees: int, confidence: float = CONFIDENCE) -> float:
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
     )
     return z + math.fsum(term / degrees**power for power, term in enumerate(terms, start=1))
+
+
+def _skewness(values: Floats) -> float:
+    """Skewness without bias for a normal law; 0 where the values do not vary."""
+    number = len(values)
+    left = values - values.mean()
+    spread = float(left.std(ddof=1))
+    if number < 3 or spread == 0:
+        return 0.0
+    return number / ((number - 1) * (number - 2)) * float((left**3).sum()) / spread**3
 
 
 def _cut(runs: Sequence[Floats], weights: Sequence[Floats], periods: int) -> tuple[Floats, Floats]:
