@@ -47,7 +47,7 @@ lint: setup
 
 docs: setup
 	$(BIN)/python -m experiments.reference
-	$(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 test: lint docs
 	$(BIN)/python -m pytest

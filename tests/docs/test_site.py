@@ -1,0 +1,142 @@
+"""The built documentation, opened from disk in a real browser: search works, nothing is fetched, nothing is clipped."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from experiments import reference
+from tests.analysis.report.browser import PROGRAMS, Page, browser, program
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ("docs", "schedulers", "analysis", "experiments", "mkdocs.yml")
+LONGEST = 12_000
+"""Most pixels of a page of the reference at 1280 pixels of width; one page with every command had 19,285."""
+
+CLIPPED = """[...document.querySelectorAll(".md-content table")].filter((table) => {
+  let box = table.parentElement;
+  while (box && getComputedStyle(box).overflowX !== "auto") box = box.parentElement;
+  return !box && table.getBoundingClientRect().right > innerWidth;
+}).length"""
+
+
+def is_new(site: Path) -> bool:
+    """Whether ``make docs`` has built the site since its sources changed."""
+    if not (site / "search" / "search_index.js").exists():
+        return False
+    built_s = (site / "index.html").stat().st_mtime
+    files = [ROOT / "mkdocs.yml"]
+    files += [path for name in SOURCES for kind in ("*.md", "*.py", "*.js") for path in (ROOT / name).rglob(kind)]
+    return all(path.stat().st_mtime <= built_s for path in files)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site: what ``make docs`` left, or one built here."""
+    if is_new(ROOT / "site"):
+        return ROOT / "site"
+    folder = tmp_path_factory.mktemp("site")
+    reference.write()
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """A browser, shared by the tests."""
+    if program() is None:
+        pytest.skip(f"no browser: none of {', '.join(PROGRAMS)} is installed")
+    with browser(tmp_path_factory.mktemp("browser")) as started:
+        for domain in ("Runtime", "Log", "Page"):
+            started.call(f"{domain}.enable")
+        yield started
+
+
+def show(page: Page, path: Path, width: int, query: str = "") -> None:
+    """Open a page from disk and wait until it is loaded."""
+    page.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+    url = path.as_uri() + query
+    page.call("Page.navigate", url=url)
+    wait_for(page, f"location.href === {url!r} && document.readyState === 'complete'")
+
+
+def wait_for(page: Page, condition: str) -> None:
+    """Wait until an expression is true, at most ten seconds."""
+    deadline = time.monotonic() + 10
+    while page.evaluate(condition) is not True:
+        assert time.monotonic() < deadline, f"not after ten seconds: {condition}"
+        time.sleep(0.05)
+
+
+def test_search_works_from_disk(page: Page, site: Path) -> None:
+    """A word of a reference page is found on a page opened as a file, and its result leads there."""
+    show(page, site / "index.html", 1280, "?q=sjf-easy")
+    wait_for(page, "document.querySelectorAll('.md-search-result__item a').length > 0")
+    links = page.evaluate("[...document.querySelectorAll('.md-search-result__item a')].map((a) => a.href)")
+    found = {link.partition("?")[0].partition("#")[0] for link in links}
+    assert (site / "reference" / "policies.html").as_uri() in found
+    assert all(url.startswith("file://") for url in found)
+    assert page.complaints == []
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("name", ["index", "reference/policies", "reference/campaigns", "architecture", "api/view"])
+def test_nothing_is_clipped(page: Page, site: Path, name: str, width: int) -> None:
+    """The page is no wider than the window; a table that is wider scrolls in its own box."""
+    show(page, site / f"{name}.html", width)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate("document.querySelectorAll('.md-content table, .doc-object').length") > 0
+    wait_for(page, f"{CLIPPED} === 0")
+    assert page.complaints == []
+
+
+def test_no_page_of_the_reference_is_endless(page: Page, site: Path) -> None:
+    """Commands have a page each, and so have the parts of the API."""
+    longest = {}
+    for path in sorted([*(site / "reference").rglob("*.html"), *(site / "api").glob("*.html")]):
+        show(page, path, 1280)
+        longest[path.relative_to(site).as_posix()] = page.evaluate("document.body.scrollHeight")
+    longest.pop("reference/commands.html", None)
+    assert {name: height for name, height in longest.items() if height > LONGEST} == {}
+
+
+def test_nothing_is_fetched(site: Path) -> None:
+    """No page names a script, style, font or picture of another site."""
+    fetched = re.compile(r"<(?:script|img|iframe)[^>]*src=.?https?:|<link[^>]*stylesheet[^>]*href=.?https?:|@import")
+    pages = sorted(site.rglob("*.html"))
+    assert pages
+    assert [path.name for path in pages if fetched.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_tables_show_no_escapes(site: Path) -> None:
+    r"""``NAME|FILE`` in a table's code is shown so, not as ``NAME\|FILE``, which its source must say."""
+    source = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert "\\|" in source
+    cells = re.compile(r"<td.*?</td>", re.DOTALL)
+    for path in site.rglob("*.html"):
+        assert not [cell for cell in cells.findall(path.read_text(encoding="utf-8")) if "\\|" in cell], path.name
+
+
+def test_the_api_is_documented(site: Path) -> None:
+    """What authors import has an entry that is made from its docstring."""
+    text = "".join(path.read_text(encoding="utf-8") for path in (site / "api").glob("*.html"))
+    for name in (
+        "schedulers.policykit.view.View",
+        "schedulers.timeline.timeline.Timeline.earliest_fit",
+        "schedulers.core.job.Job",
+        "schedulers.policykit.decisions.Start",
+        "schedulers.policykit.passes.serve_first",
+        "schedulers.policykit.passes.fill",
+        "schedulers.jobmodels.base.JobModel.program",
+        "schedulers.controllers.scene.Controller",
+        "analysis.metrics.summarise",
+    ):
+        assert f'id="{name}"' in text or f'id="{name.replace("timeline.timeline", "timeline")}"' in text, name
