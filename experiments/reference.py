@@ -18,7 +18,7 @@ from experiments.codehash import ROOT
 from experiments.sessions import SETTINGS
 from experiments.spec import DEFAULT_SILENCE_S
 from experiments.summary import OTHER_CODE, TIMINGS
-from inputs.arguments import Parser
+from inputs.arguments import PROGRAM, Parser
 from inputs.limits import LIMITS
 from schedulers import durable
 from schedulers.applications import application
@@ -49,7 +49,6 @@ NOTE = "<!-- Written by `python -m experiments.reference` from the code. Do not 
 def pages() -> dict[str, str]:
     """All reference pages by file name."""
     made = {
-        "commands.md": commands(),
         "campaigns.md": campaigns(),
         "policies.md": policies(),
         "models.md": models(),
@@ -57,6 +56,7 @@ def pages() -> dict[str, str]:
         "metrics.md": metrics(),
         "limits.md": limits(),
     }
+    made |= commands()
     return {name: NOTE + text for name, text in made.items()}
 
 
@@ -113,9 +113,15 @@ def limits() -> str:
     )
 
 
-def commands() -> str:
-    """Every command line."""
-    return "# Command lines\n\n" + "\n".join(_command(cli.parser_of(name)) for name in cli.COMMANDS)
+def commands() -> dict[str, str]:
+    """A page for each command of ``spillway``, and one that lists them."""
+    rows, made = [], {}
+    for group, names in cli.GROUPS.items():
+        for name in names:
+            rows.append((f"[`{PROGRAM} {name}`]({name}.md)", cli.module_of(name).HELP, group))
+            made[f"commands/{name}.md"] = _command(cli.parser_of(name), level=1)
+    index = f"# Command lines\n\n`{PROGRAM} COMMAND --help` prints the same.\n\n"
+    return {"commands/index.md": index + _table(("command", "what it does", "group"), rows)} | made
 
 
 def campaigns() -> str:
@@ -241,17 +247,19 @@ def _command(parser: argparse.ArgumentParser, level: int = 2) -> str:
     if isinstance(parser, Parser):
         parser.fill()
     text = f"{'#' * level} `{parser.prog}`\n\n{_plain(parser.description)}\n\n"
-    rows = []
+    if isinstance(parser, Parser) and parser.examples.strip():
+        text += f"```\n{parser.examples.strip()}\n```\n\n"
     children: dict[str, argparse.ArgumentParser] = {}
-    for action in parser._actions:
-        if isinstance(action, argparse._HelpAction):
-            continue
-        if isinstance(action, argparse._SubParsersAction):
-            children = dict(action.choices)
-            continue
-        rows.append((_names(action), _help(parser, action)))
-    if rows:
-        text += _table(("argument", "meaning"), rows)
+    for group in parser._action_groups:
+        rows = []
+        for action in group._group_actions:
+            if isinstance(action, argparse._SubParsersAction):
+                children = dict(action.choices)
+            elif argparse.SUPPRESS != action.help and not isinstance(action, argparse._HelpAction):
+                rows.append((_names(action), _help(parser, action)))
+        if rows:
+            title = (group.title or "options").capitalize()
+            text += f"**{title}**\n\n{_table(('argument', 'meaning'), rows)}\n"
     if parser.epilog:
         text += f"\n{_plain(parser.epilog)}\n"
     return text + "".join("\n" + _command(child, level + 1) for child in children.values())
@@ -326,10 +334,12 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def write(folder: Path = FOLDER) -> list[Path]:
     """Write all pages; return their paths."""
-    folder.mkdir(parents=True, exist_ok=True)
+    for stale in folder.rglob("*.md"):
+        stale.unlink()  # pages of commands that have another name now
     written = []
     for name, text in pages().items():
         path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
         durable.write_text(path, text)
         written.append(path)
     return written

@@ -1,4 +1,4 @@
-"""What MkDocs does here beside its plugins: notebooks become pages, generated folders become parts of the navigation."""
+"""What MkDocs does here beside its plugins: notebooks become pages, generated folders parts of the navigation."""
 
 from __future__ import annotations
 
