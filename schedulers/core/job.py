@@ -16,6 +16,9 @@ BURST_BUFFER_FIELD = "bb"
 IO_RATE_FIELD = "io_rate"
 """Field of the job (or of its profile) with the average I/O rate per node, bytes per second."""
 
+USER_FIELD = "user"
+"""Field of the job that names its user."""
+
 
 class Lives(msgspec.Struct, frozen=True, gc=False):
     """When a job's holdings begin and end, relative to the interval of its nodes. The default: all together.
@@ -112,7 +115,7 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
     profile_name, profile
         The job's kind of work as Batsim describes it (``{}`` where it is unknown).
     extras
-        Further user fields of the job object (``user``, malleability, I/O phases ...).
+        Further fields of the job object (``user``, malleability, I/O phases ...).
     lives
         How long its burst buffers and bandwidth are held; ``None``: as long as its nodes.
     """
@@ -138,6 +141,14 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
     def workload(self) -> str:
         """Name of its workload (``w0`` of ``w0!12``)."""
         return self.id.split("!", 1)[0]
+
+    @property
+    def user(self) -> str:
+        """Who submitted it, as its field ``user`` says (a number as text); ``""`` where it names none."""
+        user = self.extras.get(USER_FIELD)
+        if isinstance(user, str):
+            return user
+        return str(user) if isinstance(user, int | float) and not isinstance(user, bool) else ""
 
     @property
     def area(self) -> float:

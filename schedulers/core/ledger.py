@@ -12,13 +12,14 @@ from __future__ import annotations
 import dataclasses
 import heapq
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 import numpy as np
 
+from schedulers.core.accounts import Accounts
 from schedulers.core.allocation import only, without
 from schedulers.core.availability import Availability
 from schedulers.core.cluster import Cluster
@@ -27,6 +28,7 @@ from schedulers.core.job import Allocation, Job, sized_as
 from schedulers.core.machine import Machine
 from schedulers.errors import shown
 from schedulers.policykit.estimates import Estimator
+from schedulers.policykit.history import FinishedJobs, Usage
 from schedulers.policykit.view import Holding, Running
 from schedulers.timeline import Resource, Timeline
 from schedulers.timeline.lives import parts
@@ -77,6 +79,8 @@ class Ledger:
         Running jobs by id.
     held
         Burst buffers of waiting jobs by id.
+    accounts
+        What jobs have held until now, and which have ended.
     """
 
     def __init__(self, machine: Machine, timeline: Timeline, estimator: Estimator) -> None:
@@ -84,6 +88,7 @@ class Ledger:
         self.timeline = timeline
         self.running: dict[str, Running] = {}
         self.held: dict[str, Holding] = {}
+        self.accounts = Accounts()
         self._estimator = estimator
         self._availability = Availability(timeline)
         self.extra = ExtraNodes(self._availability)
@@ -95,21 +100,32 @@ class Ledger:
         """Running jobs in order of their starts."""
         return _Lazy(self.running)
 
+    def finished(self) -> FinishedJobs:
+        """Jobs that have ended, for a view."""
+        return self.accounts.finished()
+
+    def usage(self, queue: Sequence[Job], now_s: float) -> Mapping[str, Usage]:
+        """What each user's jobs have held until now, for a view; ``queue``: the waiting jobs."""
+        return self.accounts.usage(self.running.values(), self.held, queue, now_s)
+
     def hold(self, job: Job, allocation: Allocation, now_s: float, until_s: float) -> None:
         """A waiting job is given its burst buffer, expected to be held until ``until_s``."""
         self.cluster.hold(job, allocation)
         self._availability.reserve(now_s, until_s, allocation, Resource.BURST_BUFFERS)
         extension_s = max(until_s - now_s, OVERDUE_S)
         self._book([_Booking(job, Resource.BURST_BUFFERS, allocation, now_s, until_s, extension_s=extension_s)])
-        self._refresh(job.id)
+        self._refresh(job.id, now_s)
 
     def evict(self, job_id: str, now_s: float) -> Holding:
         """A waiting job loses its burst buffer; return what it was."""
         self.cluster.free(job_id)
         self.advance(now_s, job_id)
-        for booking in self._bookings.pop(job_id):
+        bookings = self._bookings.pop(job_id)
+        for booking in bookings:
             self._release(booking, booking.allocation, booking.covering, now_s)
-        return _until(self.held.pop(job_id), now_s)
+        holding = _until(self.held.pop(job_id), now_s)
+        self.accounts.evicted(bookings[0].job, holding, now_s)
+        return holding
 
     def start(self, job: Job, allocation: Allocation, now_s: float) -> None:
         """A job starts, on the burst buffer that it holds if it holds one."""
@@ -132,11 +148,13 @@ class Ledger:
                 self._availability.reserve(now_s, until_s, allocation, covering)
                 extension_s = max(tail_s, OVERDUE_S)
                 bookings.append(_Booking(job, covering, allocation, now_s, until_s, tail_s, extension_s))
-        self.held.pop(job.id, None)
+        held = self.held.pop(job.id, None)
+        if held is not None:
+            self.accounts.staged(job.id, held, now_s)
         self.running[job.id] = Running(job, now_s, end_s, allocation)
         self._book(bookings)
         if len(self._bookings[job.id]) > 1:
-            self._refresh(job.id)
+            self._refresh(job.id, now_s)
 
     def end(self, job_id: str, now_s: float) -> Running:
         """A running job is through and has given everything back; return what it was, held until now."""
@@ -180,7 +198,7 @@ class Ledger:
         self.advance(now_s)
         self.extra.book(job_id, gained, now_s, until_s)
         self.cluster.grow(job_id, gained)
-        return self._refresh(job_id)
+        return self._refresh(job_id, now_s)
 
     def give_up(self, job_id: str, nodes: Collection[int], now_s: float, until_s: float) -> None:
         """A running job will leave these nodes of its own by ``until_s``: booked until then, as extra ones are."""
@@ -196,7 +214,7 @@ class Ledger:
             bookings += _left_of(booking, Resource.ALL, nodes)
         self._bookings[job_id] = []
         self._book(bookings)
-        self._refresh(job_id)
+        self._refresh(job_id, now_s)
 
     def give_back(
         self, job_id: str, now_s: float, nodes: Collection[int] | None = None, covering: Resource = Resource.ALL
@@ -237,7 +255,7 @@ class Ledger:
         self.extra.give_back(job_id, extra if nodes is None else nodes, now_s)
         self._bookings[job_id] = []
         self._book(bookings)
-        return self._refresh(job_id, past)
+        return self._refresh(job_id, now_s, past)
 
     def expect(self, job_id: str, until_s: float, now_s: float, covering: Resource = Resource.ALL) -> Running:
         """A running job's holdings of these kinds are expected to end at another time; returns what it is now."""
@@ -253,7 +271,7 @@ class Ledger:
                 bookings.append(moved)
         self._bookings[job_id] = []
         self._book(bookings)
-        return self._refresh(job_id)
+        return self._refresh(job_id, now_s)
 
     def advance(self, now_s: float, ending: str = "") -> None:
         """Move the timeline on; what outlived its booking is booked a little longer.
@@ -270,7 +288,7 @@ class Ledger:
                 continue
             self._extend(booking, now_s)
             if job.id in self.held or self.running[job.id].apart:
-                self._refresh(job.id)
+                self._refresh(job.id, now_s)
 
     def close(self, nodes: Collection[int], storages: Collection[int], now_s: float) -> None:
         """Nodes and storage nodes may not be used from now on; jobs keep what they hold there."""
@@ -403,13 +421,14 @@ class Ledger:
         booking.end_s = end_s
         self._watch(booking)
 
-    def _refresh(self, job_id: str, past: Sequence[Holding] = ()) -> Running:
+    def _refresh(self, job_id: str, now_s: float, past: Sequence[Holding] = ()) -> Running:
         """Update a job's entry in :attr:`running` (or :attr:`held`) to what it holds now, and return it."""
         bookings = self._bookings[job_id]
         if job_id not in self.running:
             self.held[job_id] = bookings[0].as_holding()
             return Running(bookings[0].job, bookings[0].start_s, bookings[0].end_s, bookings[0].allocation)
         running = self.running[job_id]
+        self.accounts.changes(running, now_s)
         allocation = self.cluster.held_by(job_id)
         assert allocation is not None, "a running job holds something"
         apart = (*(booking.as_holding() for booking in bookings), *self.extra.holdings(job_id))

@@ -510,6 +510,7 @@ class Session:
             self._fewest_nodes,
             self._ledger.held,
             self.cluster.unavailable,
+            self._ledger,
         )
         for decision in self._policy(view):
             enact = self._ENACT.get(type(decision))
@@ -648,6 +649,7 @@ class Session:
         if ended.job_id not in self._ledger.running:
             raise RemoteProtocolError(f"the end of {shown(ended.job_id)}, which does not run")
         running = self._ledger.end(ended.job_id, self._now_s)
+        self._ledger.accounts.ended(running, ended.state.value, self._now_s)
         self._observer.ended(running, ended.state, self._now_s)
         self._dirty = True
         self._after_outage(running, ended)

@@ -22,7 +22,12 @@ CORRECTIONS_S = (60.0, 300.0, 900.0, 1800.0, 3600.0, 7200.0, 18000.0, 36000.0, 7
 
 FIELDS = (
     JobField("requested_s", "job", "number, s", "expected duration, for the setting estimates=requested"),
-    JobField("user", "job", "text or number", "who submitted it: predictions learn from a user's earlier jobs"),
+    JobField(
+        "user",
+        "job",
+        "text or number",
+        "who submitted it: policies see it, and predictions learn from a user's earlier jobs",
+    ),
 )
 """Own fields that predictions read."""
 

@@ -13,6 +13,7 @@ from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.policykit.decisions import Decision
 from schedulers.policykit.explain import PassNotes
+from schedulers.policykit.history import FinishedJobs, Usage
 from schedulers.timeline import Resource, Timeline
 
 
@@ -67,8 +68,23 @@ class Running(msgspec.Struct, frozen=True, eq=False, gc=False):
         return self.apart or (Holding(Resource.ALL, self.allocation, self.start_s, self.end_s),)
 
 
+class Past(Protocol):
+    """Where a view takes from what has happened before (:class:`schedulers.core.ledger.Ledger`)."""
+
+    def finished(self) -> FinishedJobs:
+        """Jobs that have ended."""
+        ...
+
+    def usage(self, queue: Sequence[Job], now_s: float) -> Mapping[str, Usage]:
+        """What each user's jobs have held."""
+        ...
+
+
 class View:
-    """One pass's view of the simulation.
+    """One pass's view of the simulation: all that a policy decides by.
+
+    :attr:`timeline`, :attr:`finished` and :attr:`usage` are made when they are read: a pass that does not look at them
+    pays nothing for them.
 
     Attributes
     ----------
@@ -97,8 +113,11 @@ class View:
     """
 
     __slots__ = (
+        "_finished",
+        "_past",
         "_timeline",
         "_timeline_source",
+        "_usage",
         "estimate_s",
         "fewest_nodes",
         "held",
@@ -126,6 +145,7 @@ class View:
         fewest_nodes: Callable[[Job], int] | None = None,
         held: Mapping[str, Holding] | None = None,
         unavailable: frozenset[int] = frozenset(),
+        past: Past | None = None,
     ) -> None:
         self.now_s = now_s
         self.machine = machine
@@ -140,6 +160,9 @@ class View:
         self.unavailable = unavailable
         self._timeline_source = timeline_source
         self._timeline: Timeline | None = None
+        self._past = past
+        self._finished: FinishedJobs | None = None
+        self._usage: Mapping[str, Usage] | None = None
 
     @property
     def timeline(self) -> Timeline:
@@ -147,6 +170,25 @@ class View:
         if self._timeline is None:
             self._timeline = self._timeline_source()
         return self._timeline
+
+    @property
+    def finished(self) -> FinishedJobs:
+        """Jobs that were started and have ended, in order of their ends; at most the last 100,000."""
+        if self._finished is None:
+            self._finished = FinishedJobs() if self._past is None else self._past.finished()
+        return self._finished
+
+    @property
+    def usage(self) -> Mapping[str, Usage]:
+        """What the jobs of each user (:attr:`schedulers.core.job.Job.user`) have held until now.
+
+        All jobs count: ended ones (also killed ones, and attempts that an outage ended), running ones, and waiting ones
+        that hold a burst buffer. Users who have held nothing may be missing. Where what is past should count less, see
+        :func:`schedulers.policykit.fairness.decayed_usage`.
+        """
+        if self._usage is None:
+            self._usage = {} if self._past is None else self._past.usage(self.queue, self.now_s)
+        return self._usage
 
 
 class Policy(Protocol):

@@ -120,7 +120,8 @@ LAW: Mapping[str, Rule] = {
     # Of the controllers: what steering shows them and enacts.
     "schedulers.core.*": _rule(
         "schedulers.core.*", "schedulers.timeline.*", "schedulers.policykit.view", "schedulers.policykit.decisions",
-        "schedulers.policykit.explain", "schedulers.policykit.estimates", "schedulers.controllers.prediction",
+        "schedulers.policykit.explain", "schedulers.policykit.estimates", "schedulers.policykit.history",
+        "schedulers.controllers.prediction",
         "schedulers.controllers.running", "schedulers.controllers.scene", "schedulers.wire.messages",
         "schedulers.errors", "schedulers.limits",
         others="numpy msgspec",

@@ -33,13 +33,20 @@ class LedgerHistory(RuleBasedStateMachine):
         self.number = 0
         self.waiting: dict[str, Job] = {}
         self.granted: dict[str, dict[Resource, set[int]]] = {}
+        self.used: dict[str, list[float]] = {}
 
     def _new_job(self, data: Any) -> Job:
         self.number += 1
         walltime_s = data.draw(st.sampled_from([0.0, 2.0, 5.0, 9.0, math.inf]))
         requested = data.draw(st.tuples(st.integers(1, 4), st.sampled_from([0, 3, 8]), st.sampled_from([0, 2, 7])))
         return Job(
-            f"w!{self.number}", self.number, self.now_s, walltime_s, *requested, lives=data.draw(st.none() | lives)
+            f"w!{self.number}",
+            self.number,
+            self.now_s,
+            walltime_s,
+            *requested,
+            extras={"user": self.number % 3},
+            lives=data.draw(st.none() | lives),
         )
 
     def _fit(self, job: Job, covering: Resource = Resource.ALL) -> Allocation | None:
@@ -130,6 +137,8 @@ class LedgerHistory(RuleBasedStateMachine):
         job_id = data.draw(st.sampled_from(sorted(self.granted)))
         del self.granted[job_id]
         ended = self.ledger.end(job_id, self.now_s)
+        self.ledger.accounts.ended(ended, "COMPLETED_SUCCESSFULLY", self.now_s)
+        assert self.ledger.finished()[-1].id == job_id
         assert all(part.start_s <= part.end_s for part in (*ended.apart, *ended.past))
 
     @rule(data=st.data(), available=st.booleans())
@@ -141,7 +150,14 @@ class LedgerHistory(RuleBasedStateMachine):
 
     @rule(step=st.sampled_from([0.25, 1.0, 3.0, 20.0]))
     def advance(self, step: float) -> None:
-        """Time goes on; what is late is booked on."""
+        """Time goes on; what is late is booked on. What is held now is held for so long."""
+        holders = [running.job for running in self.ledger.running.values()] + list(self.waiting.values())
+        for job in holders:
+            held = self.ledger.cluster.parts_of(job.id)
+            assert held is not None
+            sums = self.used.setdefault(job.user, [0.0, 0.0])
+            sums[0] += step * len(held.nodes.nodes)
+            sums[1] += step * len(held.storage.storages) * held.storage.bb_bytes
         self.now_s += step
         self.ledger.advance(self.now_s)
 
@@ -159,6 +175,10 @@ class LedgerHistory(RuleBasedStateMachine):
         assert min(cluster.free_storage) >= 0
         assert self.ledger.held.keys() == self.waiting.keys()
         assert self.ledger.running.keys() == self.granted.keys()
+        usage = self.ledger.usage(tuple(self.waiting.values()), self.now_s)
+        for user, sums in self.used.items():
+            assert [usage[user].node_seconds, usage[user].buffer_byte_seconds] == sums, user
+        assert not any(part.node_seconds for user, part in usage.items() if user not in self.used)
         for job_id, holds in self.granted.items():
             held = cluster.parts_of(job_id)
             assert held is not None

@@ -1,0 +1,110 @@
+"""What jobs have held so far, by user, and which have ended: kept as it happens, summed up where a policy looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from schedulers.core.job import Allocation, Job
+from schedulers.policykit.history import HISTORY_JOBS, Finished, FinishedJobs, Usage
+from schedulers.policykit.view import Holding, Running
+
+
+@dataclass(slots=True)
+class _Meter:
+    """What a job had held until ``since_s``, where that is not all that it holds now since its start."""
+
+    node_s: float
+    byte_s: float
+    since_s: float
+
+    def add(self, held: Allocation, now_s: float) -> None:
+        """Count what was held from ``since_s`` until now."""
+        seconds, self.since_s = now_s - self.since_s, now_s
+        self.node_s += len(held.nodes) * seconds
+        self.byte_s += len(held.storages) * held.bb_bytes * seconds
+
+
+class Accounts:
+    """The accounts of one conversation.
+
+    Parameters
+    ----------
+    most
+        How many finished jobs are kept at least.
+    """
+
+    def __init__(self, most: int = HISTORY_JOBS) -> None:
+        self._most = most
+        self._finished: list[Finished] = []
+        self._total = 0
+        self._users: dict[str, _Meter] = {}
+        self._meters: dict[str, _Meter] = {}
+
+    def staged(self, job_id: str, holding: Holding, now_s: float) -> None:
+        """A job starts that has held a burst buffer before."""
+        meter = _Meter(0.0, 0.0, holding.start_s)
+        meter.add(holding.allocation, now_s)
+        self._meters[job_id] = meter
+
+    def changes(self, running: Running, now_s: float) -> None:
+        """A running job is about to hold more, or less, than ``running.allocation``."""
+        meter = self._meters.setdefault(running.job.id, _Meter(0.0, 0.0, running.start_s))
+        meter.add(running.allocation, now_s)
+
+    def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
+        """A waiting job has lost its burst buffer."""
+        meter = _Meter(0.0, 0.0, holding.start_s)
+        meter.add(holding.allocation, now_s)
+        self._count(job.user, Usage(meter.node_s, meter.byte_s))
+
+    def ended(self, running: Running, state: str, now_s: float) -> None:
+        """A job has ended and holds nothing any more; ``running`` is what it was."""
+        job, usage = running.job, self._used(running, now_s)
+        self._meters.pop(job.id, None)
+        self._count(job.user, usage)
+        if len(self._finished) >= 2 * self._most:
+            self._finished = self._finished[-self._most :]  # views of before keep the list that they have
+        self._finished.append(
+            Finished(
+                job.id, job.user, job.submit_time_s, running.start_s, now_s, job.walltime_s, job.nodes, state, usage
+            )
+        )
+        self._total += 1
+
+    def finished(self) -> FinishedJobs:
+        """The last jobs that have ended, as of now."""
+        return FinishedJobs(self._finished, max(len(self._finished) - self._most, 0), self._total)
+
+    def usage(
+        self, running: Iterable[Running], held: Mapping[str, Holding], queue: Iterable[Job], now_s: float
+    ) -> dict[str, Usage]:
+        """What each user's jobs have held until now, those that run or hold a burst buffer included."""
+        sums = {user: [meter.node_s, meter.byte_s] for user, meter in self._users.items()}
+
+        def add(user: str, used: Usage) -> None:
+            entry = sums.setdefault(user, [0.0, 0.0])
+            entry[0] += used.node_seconds
+            entry[1] += used.buffer_byte_seconds
+
+        for one in running:
+            add(one.job.user, self._used(one, now_s))
+        for job in queue if held else ():
+            if job.id in held:
+                part = held[job.id]
+                size = len(part.allocation.storages) * part.allocation.bb_bytes
+                add(job.user, Usage(0.0, size * (now_s - part.start_s)))
+        return {user: Usage(*entry) for user, entry in sums.items()}
+
+    def _used(self, running: Running, now_s: float) -> Usage:
+        known = self._meters.get(running.job.id)
+        meter = (
+            _Meter(0.0, 0.0, running.start_s) if known is None else _Meter(known.node_s, known.byte_s, known.since_s)
+        )
+        meter.add(running.allocation, now_s)
+        return Usage(meter.node_s, meter.byte_s)
+
+    def _count(self, user: str, usage: Usage) -> None:
+        meter = self._users.setdefault(user, _Meter(0.0, 0.0, 0.0))
+        meter.node_s += usage.node_seconds
+        meter.byte_s += usage.buffer_byte_seconds

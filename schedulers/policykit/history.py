@@ -1,0 +1,101 @@
+"""What has happened before a pass: jobs that have ended, and what each user's jobs have held. Read through the view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import overload
+
+import msgspec
+
+HISTORY_JOBS = 100_000
+"""How many of the jobs that ended last are shown. What users have held counts all of them."""
+
+
+class Usage(msgspec.Struct, frozen=True, gc=False):
+    """What was held for how long.
+
+    Attributes
+    ----------
+    node_seconds
+        Nodes times seconds, at least 0. Where jobs take turns on nodes, a place in one time slice counts as a node.
+    buffer_byte_seconds
+        Bytes of burst buffer times seconds, at least 0; also while a job held its burst buffer before its nodes.
+    """
+
+    node_seconds: float = 0.0
+    buffer_byte_seconds: float = 0.0
+
+
+class Finished(msgspec.Struct, frozen=True, gc=False):
+    """A job that has ended after it was started. A job that was restarted after an outage is here once per attempt.
+
+    Attributes
+    ----------
+    id
+        As :attr:`schedulers.core.job.Job.id`; further attempts end in ``#2``, ``#3`` ...
+    user
+        As :attr:`schedulers.core.job.Job.user`.
+    submit_time_s, start_s, end_s
+        When it was submitted, was given its nodes, and had given everything back (s).
+    walltime_s
+        The time that it requested; infinite where it stated none.
+    nodes
+        Nodes that it requested.
+    state
+        How it ended, in Batsim's words: ``COMPLETED_SUCCESSFULLY``, ``COMPLETED_FAILED``,
+        ``COMPLETED_WALLTIME_REACHED``, ``COMPLETED_KILLED``.
+    usage
+        What it held, as it was: nodes that it was expanded by count, nodes that it gave back early count until then.
+    """
+
+    id: str
+    user: str
+    submit_time_s: float
+    start_s: float
+    end_s: float
+    walltime_s: float
+    nodes: int
+    state: str
+    usage: Usage
+
+
+class FinishedJobs(Sequence[Finished]):
+    """Jobs that have ended, in order of their ends, as of one pass; immutable, and made without copying.
+
+    At most the last :data:`HISTORY_JOBS` are there; :attr:`total` counts all.
+
+    Attributes
+    ----------
+    total
+        Jobs that had ended by then, also those that are not shown any more.
+    """
+
+    __slots__ = ("_first", "_items", "_stop", "total")
+
+    def __init__(self, items: Sequence[Finished] = (), first: int = 0, total: int | None = None) -> None:
+        self._items = items
+        self._first = first
+        self._stop = len(items)
+        self.total = self._stop - first if total is None else total
+
+    def since(self, total: int) -> Sequence[Finished]:
+        """Those that ended after the first ``total``, as far as they are shown.
+
+        A policy that keeps ``view.finished.total`` in its notebook reads each job once.
+        """
+        new = max(self.total - total, 0)
+        return self._items[max(self._stop - new, self._first) : self._stop]
+
+    def __len__(self) -> int:
+        return self._stop - self._first
+
+    def __iter__(self) -> Iterator[Finished]:
+        return (self._items[place] for place in range(self._first, self._stop))
+
+    @overload
+    def __getitem__(self, index: int) -> Finished: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Finished]: ...
+    def __getitem__(self, index: int | slice) -> Finished | Sequence[Finished]:
+        places = range(self._first, self._stop)[index]
+        return self._items[places] if isinstance(places, int) else tuple(self._items[place] for place in places)

@@ -1,0 +1,230 @@
+"""What a policy sees of finished jobs and users is what the tables of the run say: nothing missing, nothing twice."""
+
+from __future__ import annotations
+
+import csv
+import math
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schedulers.assembly import SessionSpec
+from schedulers.core.accounts import Accounts
+from schedulers.core.job import Allocation, Job
+from schedulers.core.machine import simple_machine
+from schedulers.jobmodels import MODELS
+from schedulers.policykit.decisions import Decision
+from schedulers.policykit.fairness import decayed_usage
+from schedulers.policykit.history import Finished, FinishedJobs, Usage
+from schedulers.policykit.view import Running, View
+from schedulers.timeline import Timeline
+from tests.properties.outage_world import Change
+from tests.properties.outage_world import play as play_outages
+from tests.properties.small_world import execute, runs, workload
+from tests.properties.test_players import JOBS
+
+LATE_S = 1e-3
+"""The scheduler hears of an end up to a network latency after it."""
+
+Jobs = list[tuple[int, int, float, int, int, int | None, bool]]
+
+
+def by_user(
+    rows: Iterable[Mapping[str, str]], given_: Mapping[str, Mapping[str, str]]
+) -> dict[str, tuple[float, float]]:
+    """Node-seconds and byte-seconds of each user, from the rows of jobs and of their allocations."""
+    sums: dict[str, tuple[float, float]] = {}
+    for row in rows:
+        if row["job_id"] not in given_:
+            continue  # rejected
+        grant = given_[row["job_id"]]
+        seconds = float(row["finish_time"]) - float(row["starting_time"])
+        held = float(row.get("node_seconds") or int(row["requested_number_of_resources"]) * seconds)
+        storages = sum(int(part.split(":")[1]) for part in grant["storages"].split())
+        nodes, size = sums.get(grant["user"], (0.0, 0.0))
+        sums[grant["user"]] = nodes + held, size + storages * int(grant["bb_bytes"]) * seconds
+    return sums
+
+
+@pytest.mark.parametrize("model", MODELS)
+@settings(max_examples=6)
+@given(jobs=JOBS)
+def test_usage_is_what_the_tables_say(model: str, jobs: Jobs) -> None:
+    """Per user, at the end, under every job model: from jobs.csv and allocations.csv; also of jobs that were killed."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        root = Path(folder)
+        [run] = runs(root, model, workload(model, jobs), ["easy"])
+        session = execute(run, root, patch)
+        tables = {}
+        for name in ("jobs", "allocations"):
+            with (root / run.id / f"{name}.csv").open(newline="") as stream:
+                tables[name] = list(csv.DictReader(stream))
+        grants = {row["job_id"]: row for row in tables["allocations"]}
+        expected = by_user(tables["jobs"], grants)
+        usage, finished = session.ledger.usage((), math.inf), session.ledger.finished()
+        assert usage.keys() == expected.keys()
+        for user, (nodes, size) in expected.items():
+            assert usage[user].node_seconds == pytest.approx(nodes, abs=LATE_S * 8 * len(jobs))
+            if model != "malleable":  # what is given back with the nodes is in no table
+                assert usage[user].buffer_byte_seconds == pytest.approx(size, abs=LATE_S * 40e9 * len(jobs))
+        shown = {job.id.split("!")[1]: job for job in finished}
+        assert shown.keys() == grants.keys()
+        for row in tables["jobs"]:
+            if row["job_id"] in shown:
+                job = shown[row["job_id"]]
+                assert (job.state, job.user) == (row["final_state"], grants[row["job_id"]]["user"])
+                assert job.end_s == pytest.approx(float(row["finish_time"]), abs=1e-3)
+                assert job.submit_time_s == pytest.approx(float(row["submission_time"]), abs=1e-6)
+        assert [job.end_s for job in finished] == sorted(job.end_s for job in finished)
+
+
+@pytest.mark.parametrize("rule", ["kill", "requeue"])
+def test_attempts_count_for_what_they_held(rule: str, tmp_path: Path) -> None:
+    """Ten seconds on eight nodes until the outage, then, where it is submitted anew, thirty more."""
+    jobs: Jobs = [(0, 8, 30.0, 0, 0, 100, False), (3, 8, 10.0, 1, 0, 100, False)]
+    changes: list[Change] = [(10.0, False, (2,)), (40.0, True, (2,))]
+    spec = SessionSpec("fcfs", model="rigid", settings={"on_outage": rule})
+    played = play_outages(tmp_path, spec, workload("rigid", jobs), changes)
+    finished = {job.id: job for job in played.session.ledger.finished()}
+    assert finished["w0!0"].state == "COMPLETED_KILLED"
+    assert finished["w0!0"].usage.node_seconds == pytest.approx(80.0)
+    again = finished.get("w0!0#2")
+    assert (again is None) == (rule == "kill")
+    usage = played.session.ledger.usage((), math.inf)
+    assert usage["0"].node_seconds == pytest.approx(80.0 if again is None else 320.0, abs=0.01)
+    rows = played.rows.values()
+    seconds = sum(float(row["finish_time"]) - float(row["starting_time"]) for row in rows if row["job_id"] != "1")
+    assert usage["0"].node_seconds == pytest.approx(8 * seconds, abs=1e-3)
+    assert usage["1"].buffer_byte_seconds == pytest.approx(8e9 * finished["w0!1"].usage.node_seconds / 8)
+
+
+def test_a_pass_that_does_not_look_makes_nothing() -> None:
+    """The sums are made when they are read, once per pass."""
+    asked: list[str] = []
+
+    class Past:
+        def finished(self) -> FinishedJobs:
+            asked.append("finished")
+            return FinishedJobs()
+
+        def usage(self, queue: object, now_s: float) -> Mapping[str, Usage]:
+            asked.append("usage")
+            return {}
+
+    machine = simple_machine(2)
+    view = View(0.0, machine, (), (), lambda: Timeline(machine), Random(0), {}, past=Past())
+    assert asked == []
+    assert (view.usage, view.usage, len(view.finished), len(view.finished)) == ({}, {}, 0, 0)
+    assert asked == ["usage", "finished"]
+
+
+def ended(number: int, user: str, start_s: float, end_s: float, nodes: int) -> Running:
+    """What a job was at its end."""
+    job = Job(f"w0!{number}", number, 0.0, 1e9, nodes, extras={"user": user})
+    return Running(job, start_s, end_s, Allocation(tuple(range(nodes))))
+
+
+def test_the_history_is_bounded_and_what_was_seen_stays() -> None:
+    """The last ones are shown, all are counted, each is read once; a view of before does not change."""
+    accounts, seen, before = Accounts(most=3), 0, FinishedJobs()
+    read: list[str] = []
+    for number in range(20):
+        accounts.ended(ended(number, "a", number, number + 1, 1), "COMPLETED_SUCCESSFULLY", number + 1.0)
+        now = accounts.finished()
+        assert [job.id for job in now] == [f"w0!{index}" for index in range(max(number - 2, 0), number + 1)]
+        assert now.total == number + 1
+        if number % 2:
+            read += [job.id for job in now.since(seen)]
+            seen = now.total
+        if number == 9:
+            before = now
+    assert read == [f"w0!{number}" for number in range(20)]
+    assert [job.id for job in before] == ["w0!7", "w0!8", "w0!9"]
+    assert before[-1].id == "w0!9"
+    assert [job.id for job in before[1:]] == ["w0!8", "w0!9"]
+    assert accounts.usage((), {}, (), 20.0)["a"].node_seconds == 20.0
+
+
+@pytest.mark.parametrize(
+    ("user", "text"), [("ann", "ann"), (3, "3"), (-1, "-1"), (True, ""), (None, ""), ([1], ""), ({}, "")]
+)
+def test_users_are_texts(user: object, text: str) -> None:
+    """As the field says, a number as text; anything else names none."""
+    assert Job("w0!1", 0, 0.0, 1.0, 1, extras={"user": user}).user == text
+    assert Job("w0!1", 0, 0.0, 1.0, 1).user == ""
+
+
+@given(
+    data=st.lists(
+        st.tuples(st.sampled_from("abc"), st.integers(0, 50), st.integers(0, 30), st.integers(1, 4)), max_size=12
+    ),
+    half_life_s=st.sampled_from([3.0, 20.0, 1e4, math.inf]),
+    passes=st.lists(st.integers(1, 90), max_size=6),
+)
+def test_decayed_usage(data: list[tuple[str, int, int, int]], half_life_s: float, passes: list[int]) -> None:
+    """As the integral says, whenever it is read; without decay it is the plain sum."""
+    machine, notebook = simple_machine(4), dict[str, object]()
+    spans = sorted((start + length, start, user, nodes) for user, start, length, nodes in data)
+    for now in [*sorted(set(passes)), 100]:
+        items = [
+            Finished(f"w0!{i}", user, 0.0, start, end, 1e9, nodes, "", Usage(nodes * float(end - start), 0.0))
+            for i, (end, start, user, nodes) in enumerate(spans)
+            if end <= now
+        ]
+        runs_now = [
+            ended(i, user, start, 1e9, nodes) for i, (end, start, user, nodes) in enumerate(spans) if start <= now < end
+        ]
+
+        class Past:
+            def finished(self) -> FinishedJobs:
+                return FinishedJobs(items)  # noqa: B023 read at once
+
+            def usage(self, queue: object, now_s: float) -> Mapping[str, Usage]:
+                return {}
+
+        view = View(now, machine, (), runs_now, lambda: Timeline(machine), Random(0), notebook, past=Past())
+        found = decayed_usage(view, half_life_s)
+        for user in "abc":
+            rate = math.log(2) / half_life_s
+            total = 0.0
+            for end, start, name, nodes in spans:
+                if name == user and start < now:
+                    stop = min(end, now)
+                    if rate:
+                        total += nodes * (math.exp(-rate * (now - stop)) - math.exp(-rate * (now - start))) / rate
+                    else:
+                        total += nodes * (stop - start)
+            assert found.get(user, Usage()).node_seconds == pytest.approx(total, rel=1e-9, abs=1e-9)
+
+
+def test_a_half_life_is_above_0() -> None:
+    """Zero would divide by it."""
+    machine = simple_machine(1)
+    with pytest.raises(ValueError, match="above 0 s, got 0"):
+        decayed_usage(View(0.0, machine, (), (), lambda: Timeline(machine), Random(0), {}), 0.0)
+
+
+def test_the_view_of_a_session_has_them(tmp_path: Path) -> None:
+    """A policy reads them in its passes: usage grows from pass to pass, and ends with all that was held."""
+    seen: list[tuple[float, float, int]] = []
+
+    def look(view: View) -> Iterable[Decision]:
+        used = sum(part.node_seconds for part in view.usage.values())
+        seen.append((view.now_s, used, len(view.finished)))
+        running = sum(len(one.allocation.nodes) * (view.now_s - one.start_s) for one in view.running)
+        assert used == pytest.approx(running + sum(job.usage.node_seconds for job in view.finished))
+        return base(view)
+
+    spec = SessionSpec("easy", model="rigid")
+    base = spec.make_policy()
+    jobs: Jobs = [(0, 4, 30.0, 2, 0, 400, True), (1, 8, 10.0, 1, 0, 300, True), (2, 2, 5.0, 0, 0, 300, True)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SessionSpec, "make_policy", lambda _: look)
+        play_outages(tmp_path, spec, workload("rigid", jobs), [(500.0, False, (2,))])
+    assert seen[-1][2] >= 2
+    assert [used for _, used, _ in seen] == sorted(used for _, used, _ in seen)
