@@ -1,11 +1,13 @@
 """The code that decides a result, as one hash: the sources of some modules and of all of ours that they import.
 
 Imports are followed from text to text, also those inside functions, and nothing is imported for it: the files are read
-as they are now, once per process. A package's ``__init__`` counts with its modules.
+as they are now, once per process. A package's ``__init__`` counts with its modules. Of a module from outside (a policy
+of the user's) what it imports of its own package counts, or of the folder of its file; not what is installed beside.
 """
 
 from __future__ import annotations
 
+import ast
 import functools
 import hashlib
 import os
@@ -13,6 +15,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 """Folder of our packages."""
@@ -67,21 +70,47 @@ def code_of(*roots: str) -> str:
     """
     total = hashlib.sha256()
     for name, path in sorted(modules_of(*roots).items()):
-        total.update(f"{name}={_read(path)[0]}\n".encode())
+        total.update(f"{name}={_sha256(path)}\n".encode())
     return total.hexdigest()
+
+
+class _Module(NamedTuple):
+    """A module by name and file; ``top`` is the folder that names from outside begin in, ``None`` for one of ours."""
+
+    name: str
+    path: Path
+    top: Path | None = None
 
 
 def modules_of(*roots: str) -> dict[str, Path]:
     """Files of some modules and of all of ours that they import, directly or not, by name of the module."""
     found: dict[str, Path] = {}
-    waiting = [(root, _ours().get(root) or _loaded(root)) for root in roots]
+    waiting = [module for root in roots for module in _root(root)]
     while waiting:
-        name, path = waiting.pop()
-        if path is None or name in found:
-            continue
-        found[name] = path
-        waiting += [(other, file) for other, file in _read(path)[1].items() if other not in found]
+        module = waiting.pop()
+        if module.name not in found:
+            found[module.name] = module.path
+            waiting += _read(module)
     return found
+
+
+def _root(name: str) -> list[_Module]:
+    """A module by its name, with the packages around it where it is from outside; nothing where it has no file."""
+    ours = _ours().get(name)
+    if ours is not None:
+        return [_Module(name, ours)]
+    file = getattr(sys.modules.get(name), "__file__", None)
+    if not file:
+        return []
+    path = Path(file).resolve()
+    levels = name.count(".") + (path.name == "__init__.py")
+    top = path.parents[levels]
+    return [_Module(name, path, top), *_outside(name, top, name)]
+
+
+@functools.cache
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @functools.cache
@@ -98,28 +127,53 @@ def _ours() -> dict[str, Path]:
     return found
 
 
-def _loaded(name: str) -> Path | None:
-    """Source of a module that was loaded from elsewhere: a policy in a file of the user's."""
-    file = getattr(sys.modules.get(name), "__file__", None)
-    return Path(file).resolve() if file else None
-
-
 @functools.cache
-def _read(path: Path) -> tuple[str, dict[str, Path]]:
-    """Hash of a file, and the modules that it imports: of ours, or its neighbours where it is none of ours."""
-    data = path.read_bytes()
-    beside = None if path.is_relative_to(ROOT) else path.parent
-    found = {}
-    for name in set(_imports(data.decode("utf-8", "replace"))):
-        file = _ours().get(name) or (beside and _neighbour(beside, name))
-        if file and name not in NOT_FOLLOWED:
-            found[name] = file
-    return hashlib.sha256(data).hexdigest(), found
+def _read(module: _Module) -> tuple[_Module, ...]:
+    """The modules that a module imports: of ours, or of its own package or folder."""
+    text = module.path.read_bytes().decode("utf-8", "replace")
+    names = _imports(text) if module.top is None else _outside_imports(text, module)
+    found = []
+    for name in sorted(set(names)):
+        file = _ours().get(name)
+        if file is not None:
+            found += [_Module(name, file)] if name not in NOT_FOLLOWED else []
+        elif module.top is not None:
+            found += _outside(name, module.top, module.name)
+    return tuple(found)
 
 
-def _neighbour(folder: Path, name: str) -> Path | None:
-    stem = folder.joinpath(*name.split("."))
-    return next((path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()), None)
+def _outside(name: str, top: Path, importer: str) -> list[_Module]:
+    """A module from outside and the packages around it, where the importer's own package or folder has them."""
+    own, _, within = importer.partition(".")
+    if within and name.partition(".")[0] != own:
+        return []
+    if not within and top.name in ("site-packages", "dist-packages") and name.partition(".")[0] != own:
+        return []  # what stands beside it is other packages
+    found = []
+    for part in _with_packages(name):
+        stem = top.joinpath(*part.split("."))
+        file = next((path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()), None)
+        found += [_Module(part, file, top)] if file is not None else []
+    return found
+
+
+def _outside_imports(text: str, module: _Module) -> Iterator[str]:
+    """Names that a module from outside imports, relative ones made absolute."""
+    package = module.name.split(".")
+    if module.path.name != "__init__.py":
+        package.pop()
+    try:
+        nodes = list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError):
+        return  # a neighbour that cannot be run
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            around = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*around, *([node.module] if node.module else [])])
+            yield from ([base] if base else [])
+            yield from (f"{base}.{alias.name}" if base else alias.name for alias in node.names)
 
 
 def _imports(text: str) -> Iterator[str]:

@@ -12,14 +12,20 @@ import queue
 import time
 import traceback
 import uuid
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from experiments import provenance
 from experiments.errors import ClusterLost, SpecError
 from experiments.pool import Failed, Finished, News, Progress, Started, describe
 from experiments.single import Task, execute
+from experiments.spec import RunSpec
+from schedulers.errors import SpillwayError
+from schedulers.plugins import place_in
 
 JOBQUEUES = {
     "slurm": "SLURMCluster",
@@ -83,7 +89,7 @@ class DaskPool:
             _check_shared(client, next(iter(todo.values())).root)
             client.subscribe_topic(topic, lambda event: news.put(_decode(event[1])))
             futures = {
-                client.submit(_work, task, topic, key=f"{topic}-{name}", pure=False): name
+                client.submit(_work, task, topic, str(Path.cwd()), key=f"{topic}-{name}", pure=False): name
                 for name, task in todo.items()
             }
             for future, name in futures.items():
@@ -155,11 +161,20 @@ def _listen(
         yield todo[name], item
 
 
-def _work(task: Task, topic: str) -> Failed | None:
-    """Do one run on a worker; failures are results, so that Dask does not try them again elsewhere."""
+def _work(task: Task, topic: str, folder: str) -> Failed | None:
+    """Do one run on a worker; failures are results, so that Dask does not try them again elsewhere.
+
+    ``folder`` is the command's own: files of classes from outside may be named from there.
+    """
     from distributed import get_worker
 
-    if task.run.code != provenance.code(task.run.policy.policy):
+    task = replace(task, run=_placed(task.run, Path(folder)))
+    run = task.run
+    try:
+        code = provenance.code_of_run(run.policy.policy, run.model.name, run.model_options)
+    except SpillwayError as error:
+        return Failed(f"this Dask worker cannot load what the command could: {error}")
+    if run.code != code:
         return Failed("this Dask worker has other code than the command: restart the workers")
     worker = get_worker()
 
@@ -173,6 +188,20 @@ def _work(task: Task, topic: str) -> Failed | None:
     except Exception as error:
         return Failed(describe(error), traceback.format_exc())
     return None
+
+
+def _placed(run: RunSpec, folder: Path) -> RunSpec:
+    """A run whose classes from files are found from the worker's folder, too; the same run where that is the same."""
+    if folder == Path.cwd():
+        return run
+
+    def placed(options: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: place_in(folder, value) if isinstance(value, str) else value for key, value in options.items()}
+
+    change = msgspec.structs.replace
+    model = change(run.model, name=place_in(folder, run.model.name), options=placed(run.model.options))
+    policy = change(run.policy, policy=place_in(folder, run.policy.policy))
+    return change(run, policy=policy, model=model, model_options=placed(run.model_options))
 
 
 def _decode(event: dict[str, Any]) -> tuple[str, News]:

@@ -18,10 +18,12 @@ from experiments.sessions import SETTINGS
 from experiments.spec import RunSpec
 from experiments.version import commit
 from platforms.catalogue import checksum, resolve_platform
+from schedulers.controllers.control import controller_class
 from schedulers.jobmodels import model_class
 from schedulers.options import show
-from schedulers.plugins import load_class, place_in, split_spec
+from schedulers.plugins import place_in
 from schedulers.policies import find_policy
+from schedulers.registered import registered
 
 PACKAGES = ("numpy", "numba", "llvmlite", "msgspec", "pyzmq", "networkx", "z3-solver")
 """Packages that results may depend on."""
@@ -52,7 +54,7 @@ def code_of_run(policy: str, model: str, model_options: Mapping[str, Any]) -> st
     roots = ["experiments.single", model_class(model).__module__]
     controller = model_options.get("controller")
     if controller:
-        roots.append(load_class(split_spec(str(controller))[0], "controller").__module__)
+        roots.append(controller_class(str(controller)).__module__)
     return code(policy, *roots)
 
 
@@ -69,13 +71,24 @@ def metrics_code() -> str:
 
 def describe(run: RunSpec, flags: Sequence[str] = ()) -> dict[str, Any]:
     """What ``run.json`` has of a run apart from its outcome; ``flags`` repeat what is no part of the run's settings."""
+    packages = packages_of(run)
     return {
         "id": run.id,
         "configuration": msgspec.to_builtins(run),
         "repeat": shlex.join([*repeat_command(run), *flags]),
         "versions": versions(),
+        **({"packages": packages} if packages else {}),
         "commit": commit(),
         "system": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def packages_of(run: RunSpec) -> dict[str, str]:
+    """Installed packages that registered a run's policy, job model or controller: name and version, by the name."""
+    controller = str(run.model_options.get("controller") or "").partition(":")[0]
+    named = {"policy": run.policy.policy, "job model": run.model.name, "controller": controller}
+    return {
+        name: entry.package for kind, name in named.items() if name for entry in registered(kind) if entry.name == name
     }
 
 

@@ -87,13 +87,16 @@ def _list() -> int:
     from rich.console import Console
 
     from schedulers import kernels
-    from schedulers.listing import print_policies
+    from schedulers.listing import print_policies, print_registered
 
     kernels.warm_up(_say)
     from schedulers.policies import POLICIES
+    from schedulers.registered import GROUPS, registered
 
     console = Console()
-    print_policies(POLICIES, console if console.is_terminal else Console(width=160))
+    console = console if console.is_terminal else Console(width=160)
+    print_policies(POLICIES, console)
+    print_registered({kind: registered(kind) for kind in GROUPS}, console)
     return 0
 
 
@@ -145,7 +148,7 @@ def add_arguments(parser: Parser) -> None:
     from schedulers.wire.door import DEFAULT_BIND
 
     add = parser.add_argument_group("what decides").add_argument
-    add("policy", nargs="?", metavar="POLICY", help="name of a policy (see --list), or FILE.py:CLASS")
+    add("policy", nargs="?", metavar="POLICY", help="name of a policy (see --list), FILE.py:CLASS or MODULE:CLASS")
     add("--list", action="store_true", help="show every policy with its options, and exit")
     add = parser.add_argument_group("conversation").add_argument
     add(

@@ -35,6 +35,25 @@ class Entry(Protocol):
         ...
 
 
+class Registration(Protocol):
+    """A name that an installed package registers (:class:`schedulers.registered.Registered`)."""
+
+    @property
+    def name(self) -> str:
+        """As it is given on command lines."""
+        ...
+
+    @property
+    def place(self) -> str:
+        """``MODULE:CLASS``."""
+        ...
+
+    @property
+    def package(self) -> str:
+        """Name and version of the package."""
+        ...
+
+
 def print_policies(entries: Mapping[str, Entry], console: Console) -> None:
     """Print every policy with its summary and source, then every option with unit, range and the policies' defaults.
 
@@ -48,6 +67,16 @@ def print_policies(entries: Mapping[str, Entry], console: Console) -> None:
     console.print(policies)
     for names in _families(entries).values():
         console.print(_options_table(names, entries))
+
+
+def print_registered(names: Mapping[str, Iterable[Registration]], console: Console) -> None:
+    """Print the names that installed packages register, by kind (``policy`` ...); nothing where there are none."""
+    table = Table("name", "what", "package", "class", title="From installed packages", title_justify="left")
+    for kind, entries in names.items():
+        for entry in entries:
+            table.add_row(Text(entry.name, style="bold"), kind, Text(entry.package), Text(entry.place))
+    if table.row_count:
+        console.print(table)
 
 
 def _families(entries: Mapping[str, Entry]) -> dict[tuple[tuple[str, str], ...], list[str]]:

@@ -1,5 +1,8 @@
 """Classes from outside: a policy, a job model or a controller named as ``FILE.py:CLASS`` or ``MODULE:CLASS``.
 
+``FILE.py`` alone will do where the file has just one such class. Names that installed packages register are looked up
+in :mod:`schedulers.registered`.
+
 Whatever can be chosen by name has one spelling: ``NAME[:key=value,...]``. :func:`split_spec` takes it apart;
 where the name gives the place of a class, :func:`load_class` loads it::
 
@@ -25,7 +28,6 @@ import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import cast
 
 from schedulers.errors import OptionError
 from schedulers.options import describe, split_assignments
@@ -67,7 +69,7 @@ def split_spec(text: str) -> tuple[str, dict[str, str]]:
 
 
 def is_outside(name: str) -> bool:
-    """Whether a name is ``FILE.py:CLASS`` or ``MODULE:CLASS`` (or lacks only the class), not a table's."""
+    """Whether a name is ``FILE.py``, ``FILE.py:CLASS`` or ``MODULE:CLASS``, not a table's or a package's."""
     return ":" in name or name.endswith(".py")
 
 
@@ -85,7 +87,7 @@ def load_class(text: str, kind: str, *, methods: Sequence[str] = ()) -> type:
     Parameters
     ----------
     text
-        ``FILE.py:CLASS`` or ``MODULE:CLASS``, without options (:func:`split_spec`).
+        ``FILE.py:CLASS``, ``MODULE:CLASS`` or ``FILE.py``, without options (:func:`split_spec`).
     kind
         What the class should be, for messages: ``policy``, ``job model``, ``controller``.
     methods
@@ -99,9 +101,11 @@ def load_class(text: str, kind: str, *, methods: Sequence[str] = ()) -> type:
     Raises
     ------
     OptionError
-        The file or the module is missing or fails while it is loaded (with its line), the class is missing, or it is
-        no frozen dataclass whose fields are options or have defaults.
+        The file or the module is missing or fails while it is loaded (with its line), the class is missing or is one of
+        several, or it is no frozen dataclass whose fields are options or have defaults.
     """
+    if text.endswith(".py"):
+        return _checked(_only(_from_file(Path(text), kind), text, kind, methods), f"{kind} {text!r}", methods)
     place, colon, name = text.rpartition(":")
     if not colon or not place or not name:
         raise OptionError(f"{kind} {text!r}: expected FILE.py:CLASS or MODULE:CLASS")
@@ -179,6 +183,33 @@ def _found(module: ModuleType, place: str, name: str, kind: str) -> type:
     raise OptionError(f"{kind} file {place!r} has no class {name!r}; {_listed(own)}{hint}")
 
 
+def _only(module: ModuleType, place: str, kind: str, methods: Sequence[str]) -> type:
+    """The one class of a file that can be of this kind; those whose names begin with ``_`` are parts of others."""
+    found = [
+        value
+        for name, value in vars(module).items()
+        if isinstance(value, type)
+        and _is_own(value, module)
+        and not name.startswith("_")
+        and value.__name__ == name  # another name of it counts with it
+        and _is_frozen(value)
+        and all(hasattr(value, method) for method in methods)
+    ]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = [cls.__name__ for cls in found]
+        raise OptionError(f"{kind} file {place!r} has {len(found)} classes, {', '.join(names)}: say {place}:{names[0]}")
+    own = sorted(key for key, value in vars(module).items() if isinstance(value, type) and _is_own(value, module))
+    need = f" with a method {' and '.join(methods)}" if methods else ""
+    raise OptionError(f"{kind} file {place!r} has no frozen dataclass{need}; {_listed(own)}")
+
+
+def _is_frozen(cls: type) -> bool:
+    parameters = vars(cls).get("__dataclass_params__")
+    return parameters is not None and bool(parameters.frozen)
+
+
 def _is_own(cls: type, module: ModuleType) -> bool:
     return cls.__module__ == module.__name__
 
@@ -188,7 +219,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _checked(cls: type, shown: str, methods: Sequence[str]) -> type:
-    if "__dataclass_fields__" not in vars(cls) or not cast(object, cls).__dataclass_params__.frozen:  # type: ignore[attr-defined]
+    if not _is_frozen(cls):
         raise OptionError(f"{shown} must be a frozen dataclass: write @dataclass(frozen=True) above it")
     try:
         options = {info.name for info in describe(cls)}

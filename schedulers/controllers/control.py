@@ -12,7 +12,8 @@ from schedulers.controllers.interference import Conflict, Interference, Strategy
 from schedulers.controllers.scene import Controller, Resize, Scene
 from schedulers.controllers.sharing import Expansion
 from schedulers.options import build, option
-from schedulers.plugins import load_class, split_spec
+from schedulers.plugins import split_spec
+from schedulers.registered import load, unknown
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,27 @@ def make_controllers(control: Control, tell: Callable[[Conflict], None] | None =
     )
 
 
+def controller_class(text: str) -> type:
+    """The class of a controller from outside.
+
+    Parameters
+    ----------
+    text
+        ``FILE.py:CLASS``, ``MODULE:CLASS``, or a name that an installed package registers in the group
+        ``spillway.controllers``; ``FILE.py`` where the file has just one. Options may follow; they are not looked at.
+
+    Raises
+    ------
+    OptionError
+        The name is unknown, or its class cannot be loaded.
+    """
+    name, _ = split_spec(text)
+    found = load(name, "controller", (), ("__call__",))
+    if found is None:
+        raise unknown(name, "controller", ())
+    return found
+
+
 def _outside(text: str) -> Controller:
-    name, options = split_spec(text)
-    controller: Controller = build(load_class(name, "controller", methods=("__call__",)), options)
+    controller: Controller = build(controller_class(text), split_spec(text)[1])
     return controller

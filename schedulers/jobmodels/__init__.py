@@ -1,12 +1,11 @@
-"""Job models, by name: what a started job does. The only registration there is.
+"""Job models, by name: what a started job does. The only registration of ours.
 
 An entry is a frozen dataclass whose fields are the model's options (``--model io:max_phases=5``). Models from outside
-are named as ``FILE.py:CLASS``.
+are named as ``FILE.py:CLASS`` or ``MODULE:CLASS``, or as an installed package registers them.
 """
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -20,7 +19,8 @@ from schedulers.jobmodels.rigid import Rigid
 from schedulers.jobmodels.stream import Stream
 from schedulers.jobmodels.time_sharing import TimeSharing
 from schedulers.options import build
-from schedulers.plugins import is_outside, load_class, split_spec
+from schedulers.plugins import split_spec
+from schedulers.registered import load, unknown
 
 MODELS: dict[str, type[JobModel]] = {
     "rigid": Rigid,
@@ -37,22 +37,32 @@ FORMER = {"alloc": "rigid", "phased": "io"}
 
 
 def model_class(name: str) -> type[JobModel]:
-    """The class of a job model by its name, or from ``FILE.py:CLASS``; :class:`OptionError` for an unknown one."""
-    if name in MODELS:
-        return MODELS[name]
+    """The class of a job model by its name.
+
+    Parameters
+    ----------
+    name
+        A name of :data:`MODELS`, one that an installed package registers in the group ``spillway.models``,
+        ``FILE.py:CLASS``, ``MODULE:CLASS``, or ``FILE.py`` where the file has just one job model.
+
+    Raises
+    ------
+    OptionError
+        The name is unknown (lists those that are known), or its class cannot be loaded.
+    """
     head = name.partition(":")[0]
-    if head in MODELS:
+    if head in MODELS and head != name:
         raise OptionError(f"job model {name!r}: options are given as {head}:key=value,...")
-    if is_outside(name):
-        found = load_class(name, "job model", methods=("program",))
+    found = load(name, "job model", MODELS, ("program",))
+    if found is not None:
         if not issubclass(found, JobModel):
             raise OptionError(f"job model {name!r}: the class must derive from schedulers.jobmodels.base.JobModel")
         return found
     if name in FORMER:
         raise OptionError(f"the job model {name!r} is called {FORMER[name]!r} now: --model {FORMER[name]}")
-    near = difflib.get_close_matches(name, MODELS, 1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise OptionError(f"unknown job model {name!r}; known: {', '.join(MODELS)}, or FILE.py:CLASS{hint}")
+    if name not in MODELS:
+        raise unknown(name, "job model", MODELS)
+    return MODELS[name]
 
 
 def make_model(name: str, options: Mapping[str, Any] | None = None, *, literal: bool = False) -> JobModel:
@@ -61,7 +71,7 @@ def make_model(name: str, options: Mapping[str, Any] | None = None, *, literal: 
     Parameters
     ----------
     name
-        A name of :data:`MODELS`, or ``FILE.py:CLASS``.
+        See :func:`model_class`.
     options
         Texts or values by name.
     literal

@@ -1,4 +1,4 @@
-"""The policies, by name: the only registration there is.
+"""The policies, by name: the only registration of ours. Installed packages add theirs (:mod:`schedulers.registered`).
 
 An entry is a policy class with presets; its options stay open (``-o key=value``). ``literal`` holds the changes that
 ``--thesis-literal`` makes, so that the published numbers can be reproduced.
@@ -6,14 +6,12 @@ An entry is a policy class with presets; its options stay open (``-o key=value``
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from schedulers.errors import OptionError
 from schedulers.options import OptionInfo, build, describe
-from schedulers.plugins import is_outside, load_class
 from schedulers.policies.backfill import Backfill
 from schedulers.policies.conservative import Conservative
 from schedulers.policies.gang import Gang
@@ -23,6 +21,7 @@ from schedulers.policies.plan import Plan
 from schedulers.policies.replay import Replay
 from schedulers.policies.window import Window
 from schedulers.policykit.view import Policy
+from schedulers.registered import load, unknown
 from schedulers.timeline import StorageOrder
 from schedulers.timesharing.scheduling import Where
 
@@ -197,15 +196,25 @@ POLICIES: dict[str, PolicyEntry] = {
 
 
 def find_policy(name: str) -> PolicyEntry:
-    """The entry of a policy by its name, or one for ``FILE.py:CLASS``; :class:`OptionError` lists the known names."""
-    if name in POLICIES:
-        return POLICIES[name]
+    """The entry of a policy by its name.
+
+    Parameters
+    ----------
+    name
+        A name of :data:`POLICIES`, one that an installed package registers in the group ``spillway.policies``,
+        ``FILE.py:CLASS``, ``MODULE:CLASS``, or ``FILE.py`` where the file has just one policy.
+
+    Raises
+    ------
+    OptionError
+        The name is unknown (lists those that are known), or its class cannot be loaded.
+    """
     head = name.partition(":")[0]
-    if head in POLICIES:
+    if head in POLICIES and head != name:
         raise OptionError(f"policy {name!r}: options are given as {head}:key=value,...")
-    if is_outside(name):
-        cls = load_class(name, "policy", methods=("__call__",))
+    cls = load(name, "policy", POLICIES, ("__call__",))
+    if cls is not None:
         return PolicyEntry(cls, (cls.__doc__ or name).strip().splitlines()[0])
-    near = difflib.get_close_matches(name, POLICIES, 1)
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
-    raise OptionError(f"unknown policy {name!r}{hint}; known policies: {', '.join(POLICIES)}, or FILE.py:CLASS")
+    if name not in POLICIES:
+        raise unknown(name, "policy", POLICIES)
+    return POLICIES[name]

@@ -93,7 +93,7 @@ def test_ranges_become_a_grid() -> None:
         (SMALL.replace("source", "file"), r"workload\[0\]: unknown key 'file'"),
         (
             SMALL.replace("fcfs", "fcsf"),
-            r"policy\[0\]: unknown policy 'fcsf' \(did you mean 'fcfs'\?\); known policies",
+            r"policy\[0\]: unknown policy 'fcsf' \(did you mean 'fcfs'\?\); known: ",
         ),
         (SMALL + "options = { depht = 2 }\n", r"policy\[0\]: .*unknown option 'depht'.*did you mean 'depth'"),
         (SMALL + "options = { depth = [0, -1] }\n", r"policy\[0\]: .*'depth' must be .*got '-1'"),

@@ -94,6 +94,6 @@ def test_a_policy_in_a_file_of_the_users(tmp_path: Path, monkeypatch: pytest.Mon
     before = code_of(module.__name__)
     (tmp_path / "helper.py").write_text("best = 2\n")
     assert code_of(module.__name__) == before, "a process says what it loaded, not what came later"
-    codehash._read.cache_clear()
+    codehash._sha256.cache_clear()
     code_of.cache_clear()
     assert code_of(module.__name__) != before

@@ -87,8 +87,7 @@ LAW: Mapping[str, Rule] = {
     # The table alone imports policies. timeline and timesharing: the types of settings that a policy brings along.
     "schedulers.policies": _rule(
         "schedulers.policies.*", "schedulers.policykit.view", "schedulers.timeline", "schedulers.timesharing.*",
-        "schedulers.options", "schedulers.errors", "schedulers.plugins",
-        standard=PURE | {"difflib"},
+        "schedulers.options", "schedulers.errors", "schedulers.registered",
     ),
     # core.job: what a job requests and is granted. core.machine: the machine that the view shows, for annotations and
     # its fixed capacities. core.operations: pack scores a job by the operations that it describes. options, errors: a
@@ -130,8 +129,7 @@ LAW: Mapping[str, Rule] = {
     # The table finds models by name, from outside too.
     "schedulers.jobmodels": _rule(
         "schedulers.jobmodels.*", "schedulers.core.job", "schedulers.options", "schedulers.errors",
-        "schedulers.plugins",
-        standard=PURE | {"difflib"},
+        "schedulers.plugins", "schedulers.registered",
     ),
     # Of the core: what a job is, what the machine has and what a session needs, never the ledger or the session itself.
     "schedulers.jobmodels.*": _rule(
@@ -143,7 +141,7 @@ LAW: Mapping[str, Rule] = {
     ),
     "schedulers.controllers.*": _rule(
         "schedulers.controllers.*", "schedulers.applications.*", "schedulers.options", "schedulers.errors",
-        "schedulers.plugins",
+        "schedulers.plugins", "schedulers.registered",
         others="numpy numba msgspec",
     ),
     "schedulers.applications.*": _rule(
@@ -167,6 +165,7 @@ LAW: Mapping[str, Rule] = {
     # The one law of writing: what simulator, experiments and analysis leave on the disk.
     "schedulers.durable": _rule("schedulers.errors", standard=EVERYTHING),
     "schedulers.plugins": _rule("schedulers.options", "schedulers.errors", standard=EVERYTHING),
+    "schedulers.registered": _rule("schedulers.plugins", "schedulers.errors", standard=EVERYTHING),
     "schedulers.kernel_cache": _rule(standard=EVERYTHING),
     "schedulers.kernels": _rule(standard=EVERYTHING),  # imports kernels by name, to compile them before they are needed
     "schedulers.former": _rule("schedulers.assembly", standard=EVERYTHING),

@@ -76,6 +76,7 @@ PROBES = [
     ("schedulers.wire.server", "import zmq"),
     ("schedulers.wire.door", "from schedulers.wire.batsim4 import codec"),
     ("schedulers.options", "import zmq"),
+    ("schedulers.registered", "from schedulers.policies import POLICIES"),
     ("schedulers.limits", "import math"),
     ("schedulers.durable", "from schedulers.options import show"),
     ("schedulers.assembly", "from experiments import sessions"),

@@ -125,7 +125,7 @@ def test_the_list_shows_every_policy_and_option(capsys: pytest.CaptureFixture[st
     ("arguments", "message"),
     [
         ([], "expected the name of a policy (--list shows all)"),
-        (["nope"], "unknown policy 'nope'; known policies: fcfs, filler"),
+        (["nope"], "unknown policy 'nope'; known: fcfs, filler"),
         (["fcfs", "-o", "depth=-3"], "option 'depth' must be a whole number from 0 to"),
         (["fcfs", "-o", "deepness=3"], "unknown option 'deepness'; known options: depth"),
         (["fcfs", "-o", "depth"], "an option is given as key=value, got 'depth'"),

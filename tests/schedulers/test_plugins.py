@@ -141,7 +141,8 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, content: str, words: 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("mine.py", "expected FILE.py:CLASS or MODULE:CLASS"),
+        ("mine.py", "No such file"),
+        ("mine", "expected FILE.py:CLASS or MODULE:CLASS"),
         ("mine.py:", "expected FILE.py:CLASS or MODULE:CLASS"),
         ("no_such_file.py:Greedy", "No such file"),
         ("no_such_module:Greedy", "module 'no_such_module' is not found"),
@@ -161,3 +162,35 @@ def test_a_module_that_fails_is_said_with_its_line(tmp_path: Path, monkeypatch: 
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(OptionError, match=r"policy failing_module, line 2: ValueError: no"):
         load_class("failing_module:Greedy", "policy")
+
+
+BASE = GOOD.replace("Greedy", "_Base") + "\n\n@dataclass(frozen=True)\nclass Greedy(_Base):\n    pass\n"
+
+
+@pytest.mark.parametrize("content", [GOOD, BASE, GOOD + "\nclass Helper:\n    pass\n\nALIAS = Greedy\n"])
+def test_a_file_with_one_policy_needs_no_class(tmp_path: Path, content: str) -> None:
+    """Parts whose names begin with _ and classes of other kinds are passed over."""
+    file = tmp_path / "mine.py"
+    file.write_text(content)
+    found = load_class(str(file), "policy", methods=("__call__",))
+    assert found is load_class(f"{file}:Greedy", "policy")
+    assert split_spec(f"{file}:depth=3") == (str(file), {"depth": "3"})
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (
+            GOOD + GOOD.replace("Greedy", "Other").partition("option\n")[2],
+            "has 2 classes, Greedy, Other: say .*mine.py:Greedy",
+        ),
+        ("class Greedy:\n    pass\n", "no frozen dataclass with a method __call__; its classes are Greedy"),
+        ("x = 1\n", "no frozen dataclass with a method __call__; it has no class of its own"),
+    ],
+)
+def test_a_file_with_none_or_several_policies_names_them(tmp_path: Path, content: str, words: str) -> None:
+    """In one line."""
+    file = tmp_path / "mine.py"
+    file.write_text(content)
+    with pytest.raises(OptionError, match=words):
+        load_class(str(file), "policy", methods=("__call__",))

@@ -61,7 +61,8 @@ def test_it_decides_beside_the_built_in_ones(tmp_path: Path) -> None:
         ("{file}:Eagre", "did you mean 'Eager'"),
         ("{file}:Eager:most=x", "option 'most' must be a whole number"),
         ("{file}:Eager:least=1", "unknown option 'least'; known options: most"),
-        ("{file}", "expected FILE.py:CLASS"),
+        ("{file}:", "after the last colon"),
+        ("eager", "unknown controller 'eager'; expected FILE.py:CLASS or MODULE:CLASS"),
     ],
 )
 def test_what_cannot_be_loaded_is_refused(tmp_path: Path, text: str, words: str) -> None:
