@@ -255,7 +255,7 @@ def _command(parser: argparse.ArgumentParser, level: int = 2) -> str:
         for action in group._group_actions:
             if isinstance(action, argparse._SubParsersAction):
                 children = dict(action.choices)
-            elif argparse.SUPPRESS != action.help and not isinstance(action, argparse._HelpAction):
+            elif action.help != argparse.SUPPRESS and not isinstance(action, argparse._HelpAction):
                 rows.append((_names(action), _help(parser, action)))
         if rows:
             title = (group.title or "options").capitalize()
