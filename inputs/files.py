@@ -50,10 +50,13 @@ class Unpacked(io.RawIOBase):
         ``.gz``, ``.xz`` or ``.bz2``.
     size
         Bytes of the compressed file.
+    limit
+        Most bytes that it may unpack to.
     """
 
-    def __init__(self, packed: IO[bytes], suffix: str, size: int) -> None:
+    def __init__(self, packed: IO[bytes], suffix: str, size: int, limit: Limit = FILE_BYTES) -> None:
         self._stream = _OPENERS[suffix](packed)
+        self._limit = limit
         self._size = max(size, 1)
         self._read = 0
 
@@ -67,12 +70,12 @@ class Unpacked(io.RawIOBase):
         Raises
         ------
         InputError
-            There are more than :data:`~inputs.limits.FILE_BYTES` or :data:`~inputs.limits.EXPANSION` allow.
+            There are more than the limit or :data:`~inputs.limits.EXPANSION` allow.
         """
         data: bytes = self._stream.read(min(size, _CHUNK) if size >= 0 else _CHUNK)
         self._read += len(data)
-        if self._read > FILE_BYTES.value:
-            raise InputError(FILE_BYTES.text())
+        if self._read > self._limit.value:
+            raise InputError(self._limit.text())
         if self._read > max(_UNSUSPICIOUS, EXPANSION.value * self._size):
             raise InputError(EXPANSION.text())
         return data
@@ -118,6 +121,37 @@ def read_file(path: Path | str, limit: Limit = FILE_BYTES) -> bytes:
     if len(data) > limit.value:
         raise InputError(limit.text())
     return data
+
+
+def read_pieces(path: Path | str, limit: Limit = FILE_BYTES) -> Iterator[bytes]:
+    """Content of a file as :func:`read_file` gives it, in pieces of at most a megabyte.
+
+    Raises
+    ------
+    InputError
+        As for :func:`read_file`, when the piece is reached.
+    """
+    with open_regular(path) as stream:
+        yield from _pieces(stream, Path(path).suffix.lower(), os.fstat(stream.fileno()).st_size, limit)
+
+
+def unpack_pieces(data: bytes, suffix: str, limit: Limit = FILE_BYTES) -> Iterator[bytes]:
+    """Undo a compression that a suffix names, in pieces of at most a megabyte; other suffixes give the data."""
+    yield from _pieces(io.BytesIO(data), suffix.lower(), len(data), limit)
+
+
+def _pieces(stream: IO[bytes], suffix: str, size: int, limit: Limit) -> Iterator[bytes]:
+    try:
+        source: Any = Unpacked(stream, suffix, size, limit) if suffix in PACKED else stream
+        count = 0
+        while piece := source.read(_CHUNK):
+            count += len(piece)
+            if count > limit.value:
+                raise InputError(limit.text())
+            yield piece
+    except FAULTS as error:
+        what = f"expected a complete {suffix} file, decompression failed" if suffix in PACKED else "cannot be read"
+        raise InputError(f"{what}: {_why(error)}") from None
 
 
 def unpack(data: bytes, suffix: str) -> bytes:

@@ -67,6 +67,20 @@ FILE_BYTES = Limit(
     "SPILLWAY_MAX_FILE_BYTES",
     "holds more than {most} bytes; split it, or raise {option}",
 )
+LOG_BYTES = Limit(
+    "one log of jobs, unpacked: it is read as a stream",
+    2**34,
+    "bytes",
+    "SPILLWAY_MAX_LOG_BYTES",
+    "holds more than {most} bytes; split it, or raise {option}",
+)
+LINE_BYTES = Limit(
+    "one line of a log of jobs",
+    2**20,
+    "bytes",
+    "",
+    "is longer than {most} bytes; a log has one job per line",
+)
 EXPANSION = Limit(
     "how often larger a compressed file (.gz, .xz, .bz2, .tar.*) becomes, beyond its first 64 MB",
     100,
@@ -124,7 +138,7 @@ ELEMENTS = Limit(
     "elements are nested more than {most} deep",
 )
 
-LIMITS = (FILE_BYTES, EXPANSION, DESCRIPTION_BYTES, NESTING, DIGITS, NAME, RUNS, HOSTS, ELEMENTS)
+LIMITS = (FILE_BYTES, LOG_BYTES, LINE_BYTES, EXPANSION, DESCRIPTION_BYTES, NESTING, DIGITS, NAME, RUNS, HOSTS, ELEMENTS)
 """All of them, in the order of the table."""
 
 

@@ -173,9 +173,9 @@ def parse_swf(data: bytes | str, where: str = "<text>") -> SwfLog:
         if not parts:
             continue
         if parts[0][0] == ";":
-            comments.append(_comment(line, f"{where}:{line_number}"))
+            comments.append(comment_text(line, f"{where}:{line_number}"))
             continue
-        append(_record(parts, f"{where}:{line_number}"))
+        append(parse_record(parts, f"{where}:{line_number}"))
     return SwfLog(SwfHeader(tuple(comments)), tuple(records))
 
 
@@ -198,7 +198,8 @@ def _decode(data: bytes) -> str:
         return data.decode("latin-1")  # older logs have names in Latin-1
 
 
-def _comment(line: str, where: str) -> str:
+def comment_text(line: str, where: str) -> str:
+    """A comment line without its semicolon; raise :class:`WorkloadError` for a directive with a wrong number."""
     text = line.rstrip("\r").lstrip()[1:].rstrip()
     found = _DIRECTIVE.match(text)
     if found and found[1].lower() in _NUMERIC_DIRECTIVES:
@@ -209,8 +210,8 @@ def _comment(line: str, where: str) -> str:
     return text
 
 
-def _record(parts: list[str], where: str) -> SwfRecord:
-    """Slow path: a line that is not 18 plain whole numbers; reads its fractions, or names the error."""
+def parse_record(parts: list[str], where: str) -> SwfRecord:
+    """Read the fields of a line that is not 18 plain whole numbers: its fractions, or raise what is wrong with them."""
     if len(parts) != len(FIELDS):
         shown = " ".join(parts[:4]) + (" ..." if len(parts) > 4 else "")
         raise WorkloadError(

@@ -1,0 +1,1 @@
+"""Logs of batch systems in many forms, read as a stream into one table of jobs."""

@@ -1,0 +1,132 @@
+"""Bytes that jobs moved, as Darshan recorded them: the totals of each job's logs.
+
+Read are what ``darshan-parser --total`` prints (``*.txt``), and ``.darshan`` files themselves with the extra
+``darshan``. POSIX and STDIO calls are added up; MPI-IO is made of POSIX calls and would count twice.
+
+References
+----------
+Argonne National Laboratory, *Darshan-util installation and usage*, ``darshan-parser``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from inputs.files import read_file, text_of
+from inputs.limits import InputError
+from workloads.errors import WorkloadError
+from workloads.logs.lines import shown
+
+_JOB = re.compile(r"#\s*jobid:\s*(\S+)")
+_TOTAL = re.compile(r"total_(POSIX|STDIO)_BYTES_(READ|WRITTEN):\s*(\S+)")
+_MODULES = ("POSIX", "STDIO")
+
+
+@dataclass(frozen=True)
+class Moved:
+    """What a job moved.
+
+    Attributes
+    ----------
+    read_bytes, written_bytes
+        Of all its processes, in all its recorded programs.
+    """
+
+    read_bytes: int
+    written_bytes: int
+
+    def __add__(self, other: Moved) -> Moved:
+        return Moved(self.read_bytes + other.read_bytes, self.written_bytes + other.written_bytes)
+
+
+def read_totals(path: Path | str) -> dict[int, Moved]:
+    """Bytes moved by job number, of a file or of all files in a folder.
+
+    Raises
+    ------
+    WorkloadError
+        A file cannot be read or is none of Darshan's; with its line where it has lines.
+    """
+    moved: dict[int, Moved] = {}
+    for file in _files(Path(path)):
+        found = _of_log(file) if file.suffix == ".darshan" else _of_text(file)
+        for job, total in found:
+            moved[job] = moved.get(job, Moved(0, 0)) + total
+    return moved
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    found = sorted(Path(folder) / name for folder, _, names in os.walk(path) for name in names if _is_ours(name))
+    if not found:
+        raise WorkloadError("no file of Darshan in this folder (*.darshan, or *.txt of darshan-parser --total)", str(path))
+    return found
+
+
+def _is_ours(name: str) -> bool:
+    return name.endswith((".darshan", ".txt"))
+
+
+def _of_text(path: Path) -> Iterator[tuple[int, Moved]]:
+    """Totals of each log in a text: several texts may stand one after another."""
+    try:
+        text = text_of(read_file(path))
+    except InputError as error:
+        raise WorkloadError(str(error), str(path)) from None
+    job, totals = -1, {"READ": 0, "WRITTEN": 0}
+    seen = False
+    for number, line in enumerate(text.split("\n"), start=1):
+        if found := _JOB.match(line):
+            if seen and job >= 0:
+                yield job, Moved(totals["READ"], totals["WRITTEN"])
+            job, totals, seen = _whole(found[1], f"{path}:{number}"), {"READ": 0, "WRITTEN": 0}, False
+        elif found := _TOTAL.match(line):
+            if job < 0:
+                raise WorkloadError("totals before a line '# jobid: NUMBER'", f"{path}:{number}")
+            totals[found[2]] += _whole(found[3], f"{path}:{number}")
+            seen = True
+    if not seen or job < 0:
+        raise WorkloadError(
+            "expected what darshan-parser --total prints: '# jobid: NUMBER' and total_POSIX_BYTES_READ, ..._WRITTEN",
+            str(path),
+        )
+    yield job, Moved(totals["READ"], totals["WRITTEN"])
+
+
+def _whole(text: str, where: str) -> int:
+    if not text.isdecimal() or len(text) > 18:
+        raise WorkloadError(f"expected a whole number >= 0, got {shown(text)}", where)
+    return int(text)
+
+
+def _of_log(path: Path) -> Iterator[tuple[int, Moved]]:
+    """Totals of a ``.darshan`` file, read by Darshan's own library."""
+    try:
+        import darshan
+    except ImportError:
+        raise WorkloadError(
+            "a .darshan file needs Darshan's library, which the extra 'darshan' installs: pip install "
+            "'spillway[darshan]'; or give what darshan-parser --total prints",
+            str(path),
+        ) from None
+    try:
+        with darshan.DarshanReport(str(path), read_all=False) as report:
+            total = Moved(0, 0)
+            for module in set(_MODULES) & report.modules.keys():
+                report.mod_read_all_records(module)
+                total += _of_records(report.records[module].to_df()["counters"], module)
+            yield int(report.metadata["job"]["jobid"]), total
+    except WorkloadError:
+        raise
+    except Exception as error:  # the library raises what it likes for a damaged file
+        raise WorkloadError(f"cannot be read as a log of Darshan: {str(error)[:120]}", str(path)) from None
+
+
+def _of_records(counters: Any, module: str) -> Moved:
+    return Moved(int(counters[f"{module}_BYTES_READ"].sum()), int(counters[f"{module}_BYTES_WRITTEN"].sum()))

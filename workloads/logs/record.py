@@ -1,0 +1,107 @@
+"""One job of any log, and what kind of knowledge each of its fields is."""
+
+from __future__ import annotations
+
+import enum
+
+import msgspec
+
+
+class Mark(enum.IntEnum):
+    """What kind of knowledge a field is."""
+
+    ABSENT = 0
+    """The log does not have it."""
+
+    MEASURED = 1
+    """Recorded by the system: what happened."""
+
+    REQUESTED = 2
+    """Stated by the user."""
+
+    IMPUTED = 3
+    """Made up by the conversion, by a rule or a random draw that the notes name."""
+
+
+class LogRecord(msgspec.Struct, frozen=True, gc=False):
+    """One job of a log. -1 (or "") everywhere means "not known". Times in whole seconds.
+
+    Attributes
+    ----------
+    number
+        Job number, >= 0.
+    submit_s
+        Submission: since 1970, or since the start of the log.
+    eligible_s, start_s, end_s
+        When it could have started (no hold, dependency or wished-for time kept it), started and ended: same clock.
+    run_s
+        Duration of its execution.
+    requested_s
+        Wall clock time that the user requested.
+    nodes
+        Compute nodes.
+    requested_processors, allocated_processors
+        What the user requested and what the job got.
+    burst_buffer_bytes
+        Burst-buffer capacity that the whole job requested; 0: it requested none.
+    memory_bytes
+        Main memory of the whole job.
+    read_bytes, written_bytes
+        What the whole job moved.
+    marks
+        Kind of knowledge of nodes and memory, where a log has different kinds, as bits.
+    part
+        What follows the number in the job's id: ``_4`` (task of an array), ``+1`` (component of a heterogeneous job).
+    user, partition
+        Names, or numbers that stand for names.
+    state
+        One of :data:`STATES`.
+    dependency
+        What it had to wait for, in the log's words.
+    """
+
+    number: int
+    submit_s: int
+    eligible_s: int = -1
+    start_s: int = -1
+    end_s: int = -1
+    run_s: int = -1
+    requested_s: int = -1
+    nodes: int = -1
+    requested_processors: int = -1
+    allocated_processors: int = -1
+    burst_buffer_bytes: int = -1
+    memory_bytes: int = -1
+    read_bytes: int = -1
+    written_bytes: int = -1
+    marks: int = 0
+    part: str = ""
+    user: str | int = ""
+    partition: str | int = ""
+    state: str = ""
+    dependency: str | int = ""
+
+
+NODES_REQUESTED = 1
+"""Bit of :attr:`LogRecord.marks`: the node count is the user's request (else: what the job got)."""
+
+MEMORY_REQUESTED = 2
+"""Bit of :attr:`LogRecord.marks`: the memory is the user's request (else: what the job used)."""
+
+NUMBERS = tuple(name for name in LogRecord.__struct_fields__[:15])
+"""Fields that are whole numbers."""
+
+TEXTS = LogRecord.__struct_fields__[15:]
+"""Fields that are names: a table keeps them as codes."""
+
+COMPLETED, FAILED, CANCELLED, TIMEOUT, PIECE, RUNNING, PENDING = (
+    "completed",
+    "failed",
+    "cancelled",
+    "timeout",
+    "piece",
+    "running",
+    "pending",
+)
+STATES = ("", COMPLETED, FAILED, CANCELLED, TIMEOUT, PIECE, RUNNING, PENDING)
+"""How a job ended. ``piece``: a part of a checkpointed job whose summary stands elsewhere in the log."""

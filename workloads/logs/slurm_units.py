@@ -1,0 +1,172 @@
+"""How Slurm prints times, durations, sizes, resources and states.
+
+References
+----------
+SchedMD, manual pages *sacct(1)* (fields, suffixes of 1024), *sbatch(1)* (time limits) and *burst_buffer.conf(5)*.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from functools import lru_cache
+
+from schedulers.limits import LATEST_S
+from workloads.logs.record import CANCELLED, COMPLETED, FAILED, PENDING, RUNNING, TIMEOUT
+
+_NO_TIME = {"", "unknown", "none", "n/a", "invalid"}
+_NO_LIMIT = {"unlimited", "infinite"}
+_DURATION = re.compile(r"(?:(\d{1,6})-)?(?:(\d{1,9}):)?(\d{1,9}):(\d{1,9})(?:\.\d+)?")
+_SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,9})?)\s*([A-Za-z]*)")
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+UNLIMITED = -2
+"""A time limit that is none."""
+
+MEGA = 1024**2
+"""Bytes of a size without a suffix among Slurm's resources."""
+
+
+class UnitError(ValueError):
+    """A text is no value of this kind; the message says what was expected."""
+
+
+def time_of(text: str) -> int:
+    """Seconds since 1970 of a time such as ``2019-01-01T08:55:55`` (or a whole number of seconds); -1 for unknown.
+
+    A time zone is not part of Slurm's times: they are taken as they stand.
+    """
+    try:
+        if text[4] == "-" and text[10] in "T " and text[13] == ":" and text.isascii():
+            clock = int(text[11:13]) * 3600 + int(text[14:16]) * 60 + _seconds(text[17:])
+            return _day(text[:10]) + clock
+    except (IndexError, ValueError):
+        pass
+    if text.lower() in _NO_TIME:
+        return -1
+    if text.isdecimal() and len(text) < 12 and int(text) <= LATEST_S:
+        return int(text)
+    raise UnitError("a time such as 2019-01-01T08:55:55 (or Unknown)")
+
+
+def _seconds(text: str) -> int:
+    return int(text) if len(text) == 2 else round(float(text[: text.index("+")] if "+" in text else text))
+
+
+@lru_cache(maxsize=100_000)
+def _day(text: str) -> int:
+    return (date.fromisoformat(text).toordinal() - 719_163) * 86_400
+
+
+@lru_cache(maxsize=100_000)
+def duration_of(text: str) -> int:
+    """Seconds of ``[days-]hours:minutes:seconds`` or ``minutes:seconds``; -1 for unknown, -2 (UNLIMITED) for no limit.
+
+    ``Partition_Limit`` is unknown: the accounts do not state what it was.
+    """
+    found = _DURATION.fullmatch(text)
+    if found:
+        days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+        total = days * 86_400 + hours * 3600 + minutes * 60 + seconds
+        if total <= LATEST_S:
+            return total
+    word = text.lower()
+    if word in _NO_LIMIT:
+        return UNLIMITED
+    if word in _NO_TIME or word == "partition_limit":
+        return -1
+    raise UnitError("a duration such as 1-12:00:00, 30:00, UNLIMITED or Partition_Limit")
+
+
+@lru_cache(maxsize=100_000)
+def minutes_of(text: str) -> int:
+    """Seconds of a whole number of minutes; words as :func:`duration_of`."""
+    if text.isdecimal() and len(text) < 10 and int(text) * 60 <= LATEST_S:
+        return int(text) * 60
+    try:
+        return duration_of(text)
+    except UnitError:
+        raise UnitError("a number of minutes, UNLIMITED or Partition_Limit") from None
+
+
+def count_of(text: str) -> int:
+    """A whole number, also as Slurm shortens it (``1.5K`` = 1500 for counts); -1 for unknown."""
+    if text.isdecimal() and len(text) <= 18:
+        return int(text)
+    if text.lower() in _NO_TIME:
+        return -1
+    found = _SIZE.fullmatch(text)
+    if found and found[2].lower() in _POWERS:
+        return round(float(found[1]) * 1000 ** _POWERS[found[2].lower()])
+    raise UnitError("a whole number")
+
+
+def size_of(text: str, unit: int = MEGA) -> int:
+    """Bytes of a size of a resource: suffixes K, M, G, T, P are powers of 1024; without one it counts ``unit`` bytes."""
+    found = _SIZE.fullmatch(text)
+    suffix = found[2].lower().removesuffix("b").removesuffix("i") if found else "?"
+    if found is None or suffix not in _POWERS:
+        raise UnitError("a size such as 4000M or 1.5T")
+    factor = unit if not found[2] else 1024 ** _POWERS[suffix]
+    return _bytes(found[1], factor)
+
+
+def capacity_of(text: str) -> int:
+    """Bytes of a capacity in a directive: K, KiB = 1024 and KB = 1000, likewise M, G, T, P; without a suffix bytes."""
+    found = _SIZE.fullmatch(text)
+    suffix = found[2].lower() if found else "?"
+    decimal = suffix.endswith("b") and not suffix.endswith("ib")
+    letter = suffix.removesuffix("b").removesuffix("i")
+    if found is None or letter not in _POWERS:
+        raise UnitError("a capacity such as 100GB, 10GiB or 1TiB")
+    return _bytes(found[1], (1000 if decimal else 1024) ** _POWERS[letter])
+
+
+def _bytes(number: str, factor: int) -> int:
+    size = int(number) * factor if number.isdecimal() else round(float(number) * factor)
+    if size >= 2**62:
+        raise UnitError("a size below 2^62 bytes")
+    return size
+
+
+@lru_cache(maxsize=100_000)
+def resources_of(text: str) -> tuple[int, int, int, int]:
+    """Nodes, processors, bytes of memory and bytes of burst buffers in ``cpu=4,mem=8G,node=2,bb/datawarp=100G``.
+
+    What is not in it is -1; several burst buffers are added up.
+    """
+    nodes = processors = memory = buffers = -1
+    for item in filter(None, text.split(",")):
+        name, equals, value = item.partition("=")
+        if not equals:
+            raise UnitError("resources such as cpu=4,mem=8G,node=2,bb/datawarp=100G")
+        if name == "node":
+            nodes = count_of(value)
+        elif name == "cpu":
+            processors = count_of(value)
+        elif name == "mem":
+            memory = size_of(value)
+        elif name.startswith("bb/"):
+            buffers = max(buffers, 0) + size_of(value)
+    return nodes, processors, memory, buffers
+
+
+_STATES = {
+    "COMPLETED": COMPLETED,
+    "CANCELLED": CANCELLED,
+    "TIMEOUT": TIMEOUT,
+    "DEADLINE": TIMEOUT,
+    "RUNNING": RUNNING,
+    "COMPLETING": RUNNING,
+    "SUSPENDED": RUNNING,
+    "RESIZING": RUNNING,
+    "STAGE_OUT": RUNNING,
+    "PENDING": PENDING,
+    "CONFIGURING": PENDING,
+}
+
+
+@lru_cache(maxsize=10_000)
+def state_of(text: str) -> str:
+    """How a job ended, of ``CANCELLED by 123``, ``NODE_FAIL``, ``OUT_OF_ME+``; what is not known is a failure."""
+    words = text.split()
+    return _STATES.get(words[0].rstrip("+").upper(), FAILED) if words else ""
