@@ -32,6 +32,7 @@ from schedulers.errors import OptionError
 from schedulers.jobmodels import make_model
 from schedulers.options import show
 from schedulers.plugins import place_in, split_spec
+from workloads.logs.formats import FORMATS
 
 T = TypeVar("T")
 
@@ -106,6 +107,10 @@ def _one_of(kind: type[Engine] | type[Player] | type[Transport], help: str = "",
     return Key(lambda value: value in known, "one of " + ", ".join(known), help, default)
 
 
+def _one_of_names(known: tuple[str, ...], help: str, default: str) -> Key:
+    return Key(lambda value: value in known, "one of " + ", ".join(known), help, default)
+
+
 def _list_of(item: Key, help: str, default: str) -> Key:
     def check(value: Any) -> bool:
         return isinstance(value, list) and bool(value) and all(map(item.check, value))
@@ -148,6 +153,14 @@ WORKLOAD_KEYS: dict[str, Key] = {
     "name": _name("name in the results", "the file's"),
     "seed": _whole("seed of generators and of the burst-buffer model", "the run's seed"),
     "convert": _table("options of the conversion of logs, see below"),
+    "read": _table("options of reading logs, see below"),
+}
+READ_KEYS: dict[str, Key] = {
+    "format": _one_of_names(tuple(FORMATS), "format of the log", "recognised from its first lines"),
+    "lenient": _flag("Standard Workload Format: whether more or fewer columns than 18 are accepted"),
+    "fields": _text("Standard Workload Format: what each column is, such as swf,nodes,-", "swf"),
+    "scripts": _text("folder of job scripts that state burst buffers, each named by its job's number", "none"),
+    "darshan": _text("file or folder of Darshan's totals: bytes moved", "none"),
 }
 PLATFORM_KEYS: dict[str, Key] = {
     "source": _text("built-in name, description (.toml), SimGrid XML, or auto: one that fits the workload"),
@@ -240,7 +253,15 @@ def _workload(table: dict[str, Any], where: str, folder: Path) -> WorkloadSpec:
         name=table.get("name", ""),
         seed=table.get("seed"),
         convert=table.get("convert", {}),
+        read=_read(table.get("read", {}), where, folder),
     )
+
+
+def _read(table: dict[str, Any], where: str, folder: Path) -> dict[str, Any]:
+    """Options of reading logs; files and folders are beside the campaign file."""
+    _check(table, READ_KEYS, f"{where}: read")
+    beside = {key: str(folder / table[key]) for key in ("scripts", "darshan") if key in table}
+    return table | beside
 
 
 def _platform(table: dict[str, Any], where: str, folder: Path) -> PlatformSpec:

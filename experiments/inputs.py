@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from analysis.names import slug
 from experiments import machines, policies
@@ -228,7 +229,7 @@ def read(source: Source, machine: Machine, model: ModelSpec, seed: int) -> tuple
         known = ", ".join(field.name for field in dataclasses.fields(ConvertOptions))
         given = ", ".join(source.spec.convert)
         raise SpecError(f"{source.text}: 'convert' has {given}; known options: {known}") from None
-    workload, _ = convert(source.log(seed), machine.facts, options, source.name)
+    workload, _ = convert(source.table(seed), machine.facts, options, source.name)
     return _varied(workload, source, machine)
 
 
@@ -257,11 +258,12 @@ def sizes_and_machine(source: Source, seed: int) -> tuple[list[int], int | None]
     if source.is_json:
         workload = parse_batsim(source.content(), where=source.text, name=source.name)
         return [job.res for job in workload.jobs], workload.nb_res or None
-    log = source.log(seed)
+    table = source.table(seed)
     per_node = int(source.spec.convert.get("processors_per_node", 1))
-    requested = [-(-max(r.requested_processors, r.processors, 1) // per_node) for r in log.records]
-    processors = None if source.is_generated else log.header.max_procs
-    return requested, -(-processors // per_node) if processors else None
+    processors = np.maximum(np.maximum(table["requested_processors"], table["allocated_processors"]), 1)
+    requested = np.where(table["nodes"] > 0, table["nodes"], -(-processors // per_node)).tolist()
+    stated = None if source.is_generated else table.intake.machine_processors
+    return requested, -(-stated // per_node) if stated else None
 
 
 def _too_wide(workload: Workload, machine: Machine) -> list[str]:

@@ -7,7 +7,7 @@ import glob
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from experiments.errors import SpecError
@@ -15,7 +15,12 @@ from experiments.spec import WorkloadSpec
 from inputs.files import members
 from inputs.limits import InputError
 from workloads.files import content_suffix, decompress, plain_name, read_bytes
-from workloads.load import load_log
+from workloads.load import load_log, load_table
+from workloads.logs.formats import read_log
+from workloads.logs.lines import LogFile
+from workloads.logs.reading import Reading
+from workloads.logs.table import JobTable
+from workloads.logs.tables import as_table
 from workloads.swf import SwfLog, parse_swf
 from workloads.synthetic import GENERATORS, generator
 
@@ -66,6 +71,25 @@ class Source:
             return generator(f"{self.text}{',' if ':' in self.text else ':'}seed={seed}")()
         return load_log(self.text)[0]
 
+    def table(self, seed: int) -> JobTable:
+        """Read or generate the log, of any format, as a table of jobs; ``seed`` as for :meth:`log`.
+
+        Raises
+        ------
+        SpecError
+            The workload's ``read`` has an unknown option.
+        """
+        if self.is_generated:
+            return as_table(self.log(seed))
+        try:
+            reading = Reading(**self.spec.read)
+        except TypeError:
+            known = ", ".join(field.name for field in fields(Reading))
+            raise SpecError(f"{self.text}: 'read' has {', '.join(self.spec.read)}; known options: {known}") from None
+        if self.member is not None:
+            return read_log(LogFile(self.text, self._path, self.member), reading)
+        return load_table(self.text, reading)[0]
+
     @property
     def _path(self) -> Path:
         return Path(self.text.partition(MEMBER)[2] or self.text)
@@ -95,7 +119,7 @@ def expand(spec: WorkloadSpec) -> list[Source]:
 
 
 def with_names(sources: Sequence[Source]) -> list[Source]:
-    """Distinguish sources of the same name by the folders that they come from.
+    """Distinguish sources of the same name: files by their folders, generators by the options in which they differ.
 
     Raises
     ------
@@ -103,7 +127,8 @@ def with_names(sources: Sequence[Source]) -> list[Source]:
         The same workload is given twice.
     """
     counts = Counter(source.name for source in sources)
-    named = [replace(s, name=f"{_folder(s)}-{s.name}") if counts[s.name] > 1 else s for s in sources]
+    same = {name: [s for s in sources if s.name == name] for name, count in counts.items() if count > 1}
+    named = [replace(s, name=_distinct(s, same[s.name])) if s.name in same else s for s in sources]
     twice = [name for name, count in Counter(source.name for source in named).items() if count > 1]
     if twice:
         raise SpecError(f"two workloads are called {twice[0]!r}; give each its own name")
@@ -129,6 +154,25 @@ def _name(text: str) -> str:
 
 def _folder(source: Source) -> str:
     return Path(source.text.partition(MEMBER)[2] or source.text).resolve().parent.name
+
+
+def _distinct(source: Source, others: Sequence[Source]) -> str:
+    """A name that tells a source from others of the same name."""
+    if not source.is_generated:
+        return f"{_folder(source)}-{source.name}"
+    given = [_options(other) for other in others if other.is_generated]
+    keys = sorted({key for options in given for key in options})
+    differ = [key for key in keys if len({options.get(key) for options in given}) > 1]
+    mine = _options(source)
+    said = ",".join(f"{key}={mine[key]}" for key in differ if key in mine)
+    return f"{source.name}:{said}" if said else source.name
+
+
+def _options(source: Source) -> dict[str, str]:
+    """Options of a generator, as they were given; the seed that its description names is one of them."""
+    items = filter(None, source.text.partition(":")[2].split(","))
+    seed = {} if source.spec.seed is None else {"seed": str(source.spec.seed)}
+    return seed | dict(item.partition("=")[::2] for item in items)
 
 
 def _natural(text: str) -> list[tuple[int, int, str]]:

@@ -58,7 +58,7 @@ class WorkloadSpec(Struct, frozen=True):
     Attributes
     ----------
     source
-        A Batsim workload (``.json``, ``.xz`` and ``.gz`` too), a log (``.swf``), a member of an archive
+        A Batsim workload (``.json``, ``.xz`` and ``.gz`` too), a log of any format, a member of an archive
         (``parts.tar.xz!part-4.json``), a pattern of any of these, a generator (``kth-like:jobs=500``) or the name of a
         public log.
     name
@@ -70,6 +70,8 @@ class WorkloadSpec(Struct, frozen=True):
     changes
         What differs from the jobs as they are, by name (:data:`workloads.vary.CHANGES`), as a text: ``load``:
         ``x1.1``.
+    read
+        Options of reading logs, by name (:class:`workloads.logs.reading.Reading`).
     """
 
     source: str
@@ -77,6 +79,7 @@ class WorkloadSpec(Struct, frozen=True):
     seed: int | None = None
     convert: dict[str, Any] = {}
     changes: dict[str, str] = {}
+    read: dict[str, Any] = {}
 
 
 DEFAULT_MODEL = "default"

@@ -10,8 +10,7 @@ IO-Aware job are made when it runs.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -19,13 +18,17 @@ import numpy as np
 import numpy.typing as npt
 
 from workloads.burst_buffer import THESIS_MODEL, BurstBufferModel
+from workloads.converted import Converted
 from workloads.draws import Draws
 from workloads.errors import WorkloadError
+from workloads.logs.record import PIECE, RUNNING
+from workloads.logs.shares import shares_line
+from workloads.logs.table import Ints, JobTable, identities
+from workloads.logs.tables import as_table
 from workloads.machine_facts import MachineFacts
-from workloads.swf import SwfLog, SwfRecord
-from workloads.workload import Profile, Workload, WorkloadJob
+from workloads.swf import SwfLog
+from workloads.workload import Workload
 
-_PIECES = (2, 3, 4)
 _MANY_CUT = 0.05
 
 
@@ -60,6 +63,9 @@ class ConvertOptions:
         Least walltime for ``scaled``, > 0.
     oversized
         Jobs that request more nodes than the machine has: ``keep`` (the scheduler rejects them) or ``drop``.
+    bytes_moved
+        Bytes that a log (or Darshan) recorded: ``leave``: not played; ``stream``: each job writes them over its whole
+        life, field ``io_bytes``, under the job model ``stream``.
     from_job
         First job number taken.
     max_records
@@ -87,6 +93,7 @@ class ConvertOptions:
     max_records: int | None = None
     first_submit_s: int = 1
     site_wait: bool = False
+    bytes_moved: Literal["leave", "stream"] = "leave"
 
     def __post_init__(self) -> None:
         for name, known in _CHOICES.items():
@@ -99,7 +106,12 @@ class ConvertOptions:
                 raise WorkloadError(f"option {name!r} must be >= {least:g}{top}, got {value!r}")
 
 
-_CHOICES = {"model": ("alloc", "io"), "missing_walltime": ("scaled", "none", "drop"), "oversized": ("keep", "drop")}
+_CHOICES = {
+    "model": ("alloc", "io"),
+    "missing_walltime": ("scaled", "none", "drop"),
+    "oversized": ("keep", "drop"),
+    "bytes_moved": ("leave", "stream"),
+}
 _RANGES = {
     "seed": (0, 2**63 - 1),
     "kappa": (0, math.inf),
@@ -143,11 +155,11 @@ class ConversionReport:
 
 
 def convert(
-    log: SwfLog, machine: MachineFacts, options: ConvertOptions | None = None, name: str = "log"
+    log: SwfLog | JobTable, machine: MachineFacts, options: ConvertOptions | None = None, name: str = "log"
 ) -> tuple[Workload, ConversionReport]:
     """Make a Batsim workload of a log.
 
-    One ``parallel_homogeneous`` profile per job, named by the job number: ``cpu`` flop per node, ``com`` bytes from
+    One ``parallel_homogeneous`` profile per job, named by the job's id: ``cpu`` flop per node, ``com`` bytes from
     each node to each other node, ``bb`` burst-buffer bytes per node. Jobs stand in order of submission.
 
     Raises
@@ -155,37 +167,58 @@ def convert(
     WorkloadError
         If no usable record remains, or two remaining records have the same job number.
     """
+    converted, report = convert_columns(log, machine, options, name)
+    return replace(converted.workload(), notes=tuple(report.lines())), report
+
+
+def convert_columns(
+    log: SwfLog | JobTable, machine: MachineFacts, options: ConvertOptions | None = None, name: str = "log"
+) -> tuple[Converted, ConversionReport]:
+    """The same, as columns: for logs of millions of jobs, whose workload is written as a stream.
+
+    Raises
+    ------
+    WorkloadError
+        As for :func:`convert`.
+    """
     options = options or ConvertOptions()
-    chosen = _choose(log.records, options)
+    table = as_table(log)
+    chosen = _choose(table, options)
     kept, dropped = _usable(chosen, machine, options)
-    if not kept:
-        reasons = "; ".join(f"{count} {reason}" for reason, count in dropped.items()) or "it is empty"
+    if not len(kept):
+        reasons = "; ".join(f"{count} {reason}" for reason, count in (dropped | _read(table)).items()) or "it is empty"
         raise WorkloadError(f"no usable job in the log {name!r}: {reasons}")
-    kept.sort(key=lambda record: (record.submit_s, record.number))
-    _refuse_repeated_numbers(kept, name)
-    workload = _assemble(kept, machine, options, name)
-    remarks = (*_remarks(kept, machine, options), *_storage_remark(workload, machine))
-    report = ConversionReport(len(chosen), len(kept), dict(dropped), remarks)
-    return replace(workload, notes=tuple(report.lines())), report
+    kept = _in_order(kept, name)
+    converted = _assemble(kept, machine, options, name)
+    remarks = (
+        *table.intake.notes,
+        *_remarks(kept, machine, options),
+        *_storage_remark(kept, converted, machine),
+        *_not_played(kept, options),
+        shares_line(kept, buffers=_buffers_from(machine, options), walltimes=options.missing_walltime == "scaled"),
+    )
+    return converted, ConversionReport(len(chosen), len(kept), dropped | _read(table), remarks)
 
 
-def processors(record: SwfRecord) -> int:
-    """Processors that a job requests, or got where the log does not record its request; <= 0 where not known."""
-    return record.requested_processors if record.requested_processors > 0 else record.processors
+def processors_of(table: JobTable) -> Ints:
+    """Processors that jobs request, or got where the log does not record a request; <= 0 where not known."""
+    requested = table["requested_processors"]
+    return np.where(requested > 0, requested, table["allocated_processors"])
 
 
-def nodes_of(record: SwfRecord, options: ConvertOptions) -> int:
-    """Whole nodes for the processors of a record."""
-    return -(-processors(record) // options.processors_per_node)
+def nodes_of(table: JobTable, options: ConvertOptions) -> Ints:
+    """Whole nodes of jobs: those that the log states, else enough for their processors; <= 0 where not known."""
+    nodes = table["nodes"]
+    return np.where(nodes > 0, nodes, -(-processors_of(table) // options.processors_per_node))
 
 
-def walltime_of(record: SwfRecord, options: ConvertOptions) -> int | None:
-    """Requested time of a record, or what ``missing_walltime`` puts in its place."""
-    if record.requested_s > 0:
-        return record.requested_s
+def walltimes_of(table: JobTable, options: ConvertOptions) -> Ints:
+    """Requested times of jobs, or what ``missing_walltime`` puts in their place; -1: none."""
+    requested = table["requested_s"]
     if options.missing_walltime != "scaled":
-        return None
-    return 60 * math.ceil(max(options.walltime_factor * record.run_s, options.walltime_floor_s) / 60)
+        return np.where(requested > 0, requested, -1)
+    scaled = 60 * np.ceil(np.maximum(options.walltime_factor * table["run_s"], options.walltime_floor_s) / 60)
+    return np.where(requested > 0, requested, scaled.astype(np.int64))
 
 
 def compute_flops(
@@ -206,111 +239,158 @@ def compute_flops(
     return round(machine.node_speed_flops * seconds)
 
 
-def _choose(records: Iterable[SwfRecord], options: ConvertOptions) -> list[SwfRecord]:
-    chosen = [record for record in records if record.number >= options.from_job]
-    return chosen if options.max_records is None else chosen[: options.max_records]
+def _choose(table: JobTable, options: ConvertOptions) -> JobTable:
+    if options.from_job > 0:
+        table = table.chosen(table["number"] >= options.from_job)
+    most = options.max_records
+    return table if most is None or most >= len(table) else table.chosen(np.arange(most))
 
 
-def _usable(
-    records: list[SwfRecord], machine: MachineFacts, options: ConvertOptions
-) -> tuple[list[SwfRecord], Counter[str]]:
-    dropped: Counter[str] = Counter()
-    kept: list[SwfRecord] = []
-    for record in records:
-        reason = _unusable(record, machine, options)
-        if reason:
-            dropped[reason] += 1
-        else:
-            kept.append(record)
-    return kept, dropped
+def _usable(table: JobTable, machine: MachineFacts, options: ConvertOptions) -> tuple[JobTable, dict[str, int]]:
+    """The records that become jobs, and the numbers of the others by reason, in order of their first occurrence."""
+    reason = np.zeros(len(table), dtype=np.int8)
+    words: list[str] = []
+    for text, unusable in _reasons(table, machine, options):
+        words.append(text)
+        reason[unusable & (reason == 0)] = len(words)
+    counts = np.bincount(reason, minlength=len(words) + 1)
+    used = [number for number in range(1, len(words) + 1) if counts[number]]
+    used.sort(key=lambda number: int(np.argmax(reason == number)))
+    dropped = {words[number - 1]: int(counts[number]) for number in used}
+    return (table.chosen(reason == 0) if dropped else table), dropped
 
 
-def _unusable(record: SwfRecord, machine: MachineFacts, options: ConvertOptions) -> str:
-    """Why a record is left out ("" for a usable one)."""
-    if record.status in _PIECES:
-        return "piece of a checkpointed job (its summary line is used)"
-    if record.run_s <= 0:
-        return "runtime 0 or not known"
-    if processors(record) <= 0:
-        return "number of processors not known"
-    if record.requested_s <= 0 and options.missing_walltime == "drop":
-        return "no requested time"
-    if options.site_wait and record.wait_s < 0:
-        return "the log does not state when it started"
-    if options.oversized == "drop" and nodes_of(record, options) > machine.nodes:
-        return f"requests more than the machine's {machine.nodes} nodes"
-    return ""
+def _reasons(
+    table: JobTable, machine: MachineFacts, options: ConvertOptions
+) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
+    """Why records are left out, and which; the first reason counts."""
+    state = table["state"]
+    yield "piece of a checkpointed job (its summary line is used)", state == table.code("state", PIECE)
+    yield "still running when the log was made", state == table.code("state", RUNNING)
+    yield "runtime 0 or not known", table["run_s"] <= 0
+    nodes = nodes_of(table, options)
+    yield "number of processors not known", nodes <= 0
+    if options.missing_walltime == "drop":
+        yield "no requested time", table["requested_s"] <= 0
+    if options.site_wait:
+        start = table["start_s"]
+        yield "the log does not state when it started", (start < 0) | (start < table["submit_s"])
+    if options.oversized == "drop":
+        yield f"requests more than the machine's {machine.nodes} nodes", nodes > machine.nodes
 
 
-def _refuse_repeated_numbers(records: list[SwfRecord], name: str) -> None:
-    number, count = Counter(record.number for record in records).most_common(1)[0]
-    if count > 1:
-        raise WorkloadError(
-            f"job number {number} stands {count} times in the log {name!r}; number its jobs without repetition"
-        )
+def _read(table: JobTable) -> dict[str, int]:
+    """What the reader left out, by reason."""
+    return {reason: count for reason, count in table.intake.dropped.items() if count}
 
 
-def _assemble(records: list[SwfRecord], machine: MachineFacts, options: ConvertOptions, name: str) -> Workload:
-    walltimes = [walltime_of(record, options) for record in records]
-    sizes = np.array([nodes_of(record, options) for record in records], dtype=np.int64)
-    requested = np.array([w or r.run_s for w, r in zip(walltimes, records, strict=True)], dtype=np.float64)
-    model = options.burst_buffers
-    buffers = (
-        model.draw(sizes, requested, machine, options.seed, options.processors_per_node).tolist()
-        if model
-        else [0] * len(records)
+def _in_order(table: JobTable, name: str) -> JobTable:
+    """The jobs in order of submission; raise :class:`WorkloadError` where two have the same number."""
+    order = np.lexsort((table["number"], table["submit_s"]))
+    table = table.chosen(order)
+    keys = identities(table)
+    ordered = np.sort(keys)
+    if not (ordered[1:] == ordered[:-1]).any():
+        return table
+    _, first, counts = np.unique(keys, return_index=True, return_counts=True)
+    row = int(first[counts == counts.max()].min())
+    raise WorkloadError(
+        f"job number {table.label(row)} stands {counts.max()} times in the log {name!r}; number its jobs without "
+        "repetition"
     )
-    traffic = _communication(sizes, options).tolist()
-    shift = options.first_submit_s - records[0].submit_s
-    jobs: list[WorkloadJob] = []
-    profiles: dict[str, Profile] = {}
-    for record, walltime, size, bb, com in zip(records, walltimes, sizes.tolist(), buffers, traffic, strict=True):
-        label = str(record.number)
-        cpu = compute_flops(record.run_s, bb, machine, options, walltime)
-        user = {"user": record.user} if record.user >= 0 else {}
-        user |= {"site_wait_s": record.wait_s} if options.site_wait else {}
-        jobs.append(WorkloadJob(record.number, record.submit_s + shift, size, label, walltime, user))
-        profiles[label] = {"type": "parallel_homogeneous", "cpu": cpu, "com": com, "bb": bb}
-    first, last = records[0].number, records[-1].number
-    return Workload(
+
+
+def _assemble(table: JobTable, machine: MachineFacts, options: ConvertOptions, name: str) -> Converted:
+    walltimes = walltimes_of(table, options)
+    sizes = nodes_of(table, options)
+    shift = options.first_submit_s - int(table["submit_s"][0])
+    moved = None
+    if options.bytes_moved == "stream":
+        moved = -(-(np.maximum(table["read_bytes"], 0) + np.maximum(table["written_bytes"], 0)) // sizes)
+    return Converted(
+        table=table,
         name=name,
         nb_res=machine.nodes,
-        jobs=tuple(jobs),
-        profiles=profiles,
-        description=f"{len(jobs)} jobs from swf job number {first} to {last} inclusive",
+        submit_s=table["submit_s"] + shift,
+        nodes=sizes,
+        walltime_s=walltimes,
+        bb_bytes=_buffers(table, sizes, walltimes, machine, options),
+        com_bytes=_communication(sizes, options),
+        site_wait_s=table["start_s"] - table["submit_s"] if options.site_wait else None,
+        io_bytes=moved,
+        flops=lambda run_s, bb, walltime: compute_flops(run_s, bb, machine, options, walltime),
     )
 
 
-def _communication(sizes: npt.NDArray[np.int64], options: ConvertOptions) -> npt.NDArray[np.int64]:
+def _buffers(table: JobTable, sizes: Ints, walltimes: Ints, machine: MachineFacts, options: ConvertOptions) -> Ints:
+    """Burst-buffer bytes per node: what the log states, else drawn."""
+    stated = table["burst_buffer_bytes"]
+    model = options.burst_buffers
+    if model is None or bool((stated >= 0).all()):
+        drawn: Ints = np.zeros(len(sizes), dtype=np.int64)
+    else:
+        requested = np.where(walltimes > 0, walltimes, table["run_s"]).astype(np.float64)
+        drawn = model.draw(sizes, requested, machine, options.seed, options.processors_per_node)
+    return np.where(stated >= 0, -(-stated // sizes), drawn)
+
+
+def _buffers_from(machine: MachineFacts, options: ConvertOptions) -> bool:
+    """Whether burst buffers are drawn for jobs whose log states none."""
+    return options.burst_buffers is not None and machine.storage_nodes > 0 and machine.storage_bytes > 0
+
+
+def _communication(sizes: Ints, options: ConvertOptions) -> Ints:
     normal = Draws(options.seed, "communication").normal(len(sizes))
     drawn = np.maximum(np.rint(options.com_mean_bytes + options.com_sd_bytes * normal), 0.0).astype(np.int64)
     return np.where(sizes > 1, drawn, 0)
 
 
-def _remarks(records: list[SwfRecord], machine: MachineFacts, options: ConvertOptions) -> Iterable[str]:
-    missing = sum(record.requested_s <= 0 for record in records)
+def _remarks(table: JobTable, machine: MachineFacts, options: ConvertOptions) -> Iterable[str]:
+    missing = int((table["requested_s"] <= 0).sum())
     if missing:
         how = {
             "scaled": f"took {options.walltime_factor:g} x the runtime, at least {options.walltime_floor_s:g} s",
             "none": "they have no walltime",
         }[options.missing_walltime]
         yield f"{missing} jobs state no requested time: {how}"
-    large = sum(nodes_of(record, options) > machine.nodes for record in records)
+    large = int((nodes_of(table, options) > machine.nodes).sum())
     if large:
         yield f"{large} jobs request more than the machine's {machine.nodes} nodes and will be rejected"
 
 
-def _storage_remark(workload: Workload, machine: MachineFacts) -> Iterable[str]:
-    """A remark where the machine's storage, not the request model, decides many of the requests."""
+def _storage_remark(table: JobTable, converted: Converted, machine: MachineFacts) -> Iterable[str]:
+    """Remarks where the machine's storage, not the request model, decides requests."""
+    stated = table["burst_buffer_bytes"] >= 0
     if machine.storage_nodes == 0:
+        wanted = int((table["burst_buffer_bytes"] > 0).sum())
+        if wanted:
+            yield f"{wanted} jobs request burst buffers, of which this machine has none: they will be rejected"
         return
     whole = machine.storage_bytes
-    cut = 0
-    for job in workload.jobs:
-        share = whole // -(-job.res // machine.storage_nodes)
-        cut += workload.profiles[job.profile]["bb"] in (whole, share)
-    if cut > _MANY_CUT * len(workload.jobs):
+    drawn = converted.bb_bytes[~stated]
+    share = whole // -(-converted.nodes[~stated] // machine.storage_nodes)
+    cut = int(((drawn == whole) | (drawn == share)).sum())
+    if cut > _MANY_CUT * len(table):
         yield (
-            f"{cut} jobs ({cut / len(workload.jobs):.0%}) drew more burst buffer than the machine's "
+            f"{cut} jobs ({cut / len(table):.0%}) drew more burst buffer than the machine's "
             f"{machine.storage_nodes} x {whole / 1e9:g} GB can place and were cut"
         )
+    too_large = int((converted.bb_bytes[stated] > whole).sum())
+    if too_large:
+        yield (
+            f"{too_large} jobs request more burst buffer per node than a storage node of {whole / 1e9:g} GB has and "
+            "will be rejected"
+        )
+
+
+def _not_played(table: JobTable, options: ConvertOptions) -> Iterable[str]:
+    """Remarks on what a log states and no job model here does."""
+    waiting = int(table.known("dependency").sum())
+    if waiting:
+        yield f"{waiting} jobs state another job that they depend on: they do not wait for it here"
+    held = int((table["eligible_s"] > table["submit_s"]).sum())
+    if held:
+        yield f"{held} jobs were held or waited for other jobs after their submission: here they can start at once"
+    moved = int((table.known("read_bytes") | table.known("written_bytes")).sum())
+    if moved and options.bytes_moved == "leave":
+        yield f"bytes moved are recorded of {moved} jobs and not played (bytes_moved=stream does, under --model stream)"

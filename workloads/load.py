@@ -8,6 +8,11 @@ from workloads.batsim_json import read_batsim
 from workloads.convert import ConvertOptions, convert
 from workloads.errors import WorkloadError
 from workloads.files import content_suffix, plain_name
+from workloads.logs.formats import SWF, read_log, recognised
+from workloads.logs.lines import LogFile, opened
+from workloads.logs.reading import STRICT, Reading
+from workloads.logs.table import JobTable
+from workloads.logs.tables import as_swf, as_table
 from workloads.machine_facts import THESIS_MACHINE, MachineFacts
 from workloads.swf import SwfLog, read_swf
 from workloads.synthetic import GENERATORS, generator
@@ -15,19 +20,25 @@ from workloads.workload import Workload
 
 
 def load_workload(
-    source: Path | str, machine: MachineFacts = THESIS_MACHINE, options: ConvertOptions | None = None
+    source: Path | str,
+    machine: MachineFacts = THESIS_MACHINE,
+    options: ConvertOptions | None = None,
+    reading: Reading = STRICT,
 ) -> Workload:
     """Load a workload.
 
     Parameters
     ----------
     source
-        A Batsim workload (``.json``, ``.json.xz``, ``.json.gz``: taken as it is); a log (``.swf``, ``.swf.xz``,
-        ``.swf.gz``), a generator (``kth-like:jobs=500,seed=3``) or the name of a public log: these are converted.
+        A Batsim workload (``.json``, ``.json.xz``, ``.json.gz``: taken as it is); a log of any format
+        (:mod:`workloads.logs.formats`; ``.xz`` and ``.gz`` too), a generator (``kth-like:jobs=500,seed=3``) or the name
+        of a public log: these are converted.
     machine
         The machine that logs are converted for.
     options
         How logs are converted; the default is the thesis's Alloc-Only model.
+    reading
+        How logs are read.
 
     Raises
     ------
@@ -36,24 +47,48 @@ def load_workload(
     """
     if _is_json(str(source)):
         return read_batsim(source)
-    log, name = load_log(source)
-    return convert(log, machine, options, name)[0]
+    table, name = load_table(source, reading)
+    return convert(table, machine, options, name)[0]
 
 
-def load_log(source: Path | str) -> tuple[SwfLog, str]:
-    """Load a log from a file, a generator or the catalogue; returns it with a name for it."""
+def load_log(source: Path | str, reading: Reading = STRICT) -> tuple[SwfLog, str]:
+    """Load a log as one in the Standard Workload Format, for what reads nothing else; see :func:`load_table`."""
+    if str(source).partition(":")[0] in GENERATORS:
+        return generator(str(source))(), str(source).partition(":")[0]
+    path, name = _file(source)
+    log = LogFile.of(path)
+    if reading == STRICT and recognised(opened(log)[0], log) == SWF:
+        return read_swf(path), name
+    return as_swf(read_log(log, reading)), name
+
+
+def load_table(source: Path | str, reading: Reading = STRICT) -> tuple[JobTable, str]:
+    """Load a log of any format from a file, a generator or the catalogue; returns its jobs with a name for it.
+
+    Raises
+    ------
+    WorkloadError
+        If there is no such source, or it is malformed.
+    """
+    if str(source).partition(":")[0] in GENERATORS:
+        log, name = load_log(source)
+        return as_table(log), name
+    path, name = _file(source)
+    return read_log(LogFile.of(path), reading), name
+
+
+def _file(source: Path | str) -> tuple[Path, str]:
+    """The file of a log, and a name for it; a public log is fetched."""
     text = str(source)
     path = Path(text)
-    if text.partition(":")[0] in GENERATORS:
-        return generator(text)(), text.partition(":")[0]
     if path.exists() or content_suffix(path) == ".swf":
         if _is_json(text):
-            raise WorkloadError("expected a log in the Standard Workload Format (.swf), got a Batsim workload", text)
-        return read_swf(path), plain_name(path)
+            raise WorkloadError("expected a log, got a Batsim workload (.json)", text)
+        return path, plain_name(path)
     from workloads.catalogue import CATALOGUE, fetch
 
     if text in CATALOGUE:
-        return read_swf(fetch(text).path), text
+        return fetch(text).path, text
     raise WorkloadError(
         f"no such workload: {text!r} is no file, no generator ({', '.join(GENERATORS)}) "
         f"and no public log ('python -m workloads list' shows those)"

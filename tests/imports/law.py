@@ -184,7 +184,8 @@ LAW: Mapping[str, Rule] = {
     "inputs.*": _rule("inputs.*", standard=EVERYTHING),
     "platforms.*": _rule("platforms.*", "inputs.*", others="numpy matplotlib networkx", standard=EVERYTHING),
     "workloads.*": _rule(
-        "workloads.*", "inputs.*", "schedulers.limits", others="numpy numpy.random matplotlib msgspec scipy",
+        "workloads.*", "inputs.*", "schedulers.limits",
+        others="numpy numpy.random matplotlib msgspec scipy pyarrow darshan",
         standard=EVERYTHING,
     ),
     # The protocol: neutral messages, Batsim 4's codec for the simulator's side of it, the reply that is none.

@@ -48,6 +48,11 @@ def test_small_log(small_log: SwfLog) -> None:
         "dropped 1: piece of a checkpointed job (its summary line is used)",
         "1 jobs state no requested time: took 2 x the runtime, at least 300 s",
         "1 jobs request more than the machine's 8 nodes and will be rejected",
+        "1 jobs state another job that they depend on: they do not wait for it here",
+        "what is known of the jobs: measured: submission, start (40.0 %), end (40.0 %), run time, size (20.0 %), user, "
+        "end state; requested: requested time (80.0 %), size (80.0 %), memory (40.0 %), queue, dependency (20.0 %); "
+        "imputed: requested time (20.0 %), burst buffer; absent: eligible time, start (60.0 %), end (60.0 %), memory "
+        "(60.0 %), bytes read, bytes written, dependency (80.0 %)",
     ]
     assert workload.notes == tuple(report.lines())
     assert (workload.name, workload.nb_res) == ("small", 8)
@@ -204,6 +209,6 @@ def test_scarce_storage_is_remarked(small_log: SwfLog) -> None:
     """Where the machine cuts many requests, the report says so; a machine without storage has none to cut."""
     scarce = MachineFacts(nodes=8, storage_nodes=1, storage_bytes=150_000_000)
     _, report = convert(small_log, scarce)
-    assert report.remarks[-1].endswith("drew more burst buffer than the machine's 1 x 0.15 GB can place and were cut")
+    assert report.remarks[-3].endswith("drew more burst buffer than the machine's 1 x 0.15 GB can place and were cut")
     _, report = convert(small_log, MachineFacts(nodes=8))
-    assert not any("burst buffer" in remark for remark in report.remarks)
+    assert not any("drew more burst buffer" in remark for remark in report.remarks)

@@ -65,7 +65,9 @@ def _files(path: Path) -> list[Path]:
         return [path]
     found = sorted(Path(folder) / name for folder, _, names in os.walk(path) for name in names if _is_ours(name))
     if not found:
-        raise WorkloadError("no file of Darshan in this folder (*.darshan, or *.txt of darshan-parser --total)", str(path))
+        raise WorkloadError(
+            "no file of Darshan in this folder (*.darshan, or *.txt of darshan-parser --total)", str(path)
+        )
     return found
 
 

@@ -62,7 +62,7 @@ class Directives:
 
 
 def of_lines(text: str) -> list[str]:
-    r"""The lines of a script that stands in one field: parted by a line break, ``\n`` or ``;``; ``--bb=`` counts too."""
+    r"""The lines of a script in one field: parted by a line break, ``\n`` or ``;``; the option ``--bb=`` is one."""
     lines = re.split(r"\n|\\n|;", text)
     return lines + [
         option if option.startswith("#") else f"#BB {option}"

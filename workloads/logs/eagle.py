@@ -48,7 +48,9 @@ def read(blocks: Iterable[Block], intake: Intake, reading: Reading) -> Iterator[
                 names = [part.strip() for part in parts]
                 missing = [name for name in NEEDED if name not in names]
                 if missing:
-                    raise WorkloadError(f"the header lacks the column {missing[0]!r}; expected {', '.join(NEEDED)}", where)
+                    raise WorkloadError(
+                        f"the header lacks the column {missing[0]!r}; expected {', '.join(NEEDED)}", where
+                    )
                 continue
             if len(parts) != len(names):
                 raise WorkloadError(

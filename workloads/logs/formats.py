@@ -90,7 +90,9 @@ def recognised(head: Head, log: LogFile) -> str:
     known = "; ".join(f"{name} ({form.what})" for name, form in FORMATS.items())
     seen = f"it begins with {shown(head.first, 60)}"
     if found:
-        raise WorkloadError(f"the format is ambiguous: {seen}, as {' and '.join(found)} do; state it: --format", log.where)
+        raise WorkloadError(
+            f"the format is ambiguous: {seen}, as {' and '.join(found)} do; state it: --format", log.where
+        )
     raise WorkloadError(f"the format is not known: {seen}; known formats (--format states one): {known}", log.where)
 
 

@@ -61,7 +61,8 @@ def _record(line: str, where: str, intake: Intake, unlimited: list[int]) -> LogR
     missing = [name for name in _NEEDED if name not in values]
     if missing or pieces[0].strip():
         raise WorkloadError(
-            f"expected KEY=VALUE pairs with {', '.join(_NEEDED)} as jobcomp/filetxt writes them, got {shown(line)}", where
+            f"expected KEY=VALUE pairs with {', '.join(_NEEDED)} as jobcomp/filetxt writes them, got {shown(line)}",
+            where,
         )
     get = values.get
     label = f"{get('ArrayJobId')}_{get('ArrayTaskId')}" if get("ArrayTaskId") else values["JobId"]

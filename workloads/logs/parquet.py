@@ -5,8 +5,8 @@ pyarrow reads them: the extra ``parquet``. A batch of rows at a time is in memor
 References
 ----------
 F. Antici et al., *PM100: a job power consumption dataset of a large-scale production HPC system*, SC-W 2023, doi
-10.1145/3624062.3624263; F. Antici et al., *F-DATA: a Fugaku workload dataset for job-centric predictive modelling in HPC
-systems*, Scientific Data 2025.
+10.1145/3624062.3624263; F. Antici et al., *F-DATA: a Fugaku workload dataset for job-centric predictive modelling in
+HPC systems*, Scientific Data 2025.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 from schedulers.limits import LATEST_S
@@ -102,7 +102,8 @@ def _schema(names: list[str], where: str) -> Schema:
         return SCHEMAS[found[0]]
     known = "; ".join(f"{name} ({', '.join(schema.needed)})" for name, schema in SCHEMAS.items())
     raise WorkloadError(
-        f"the columns {shown(', '.join(names), 100)} are of {'several' if found else 'no'} known data sets: {known}", where
+        f"the columns {shown(', '.join(names), 100)} are of {'several' if found else 'no'} known data sets: {known}",
+        where,
     )
 
 
@@ -115,9 +116,11 @@ def _time(row: Mapping[str, Any], name: str, where: str) -> int:
         try:
             value = datetime.fromisoformat(value)
         except ValueError:
-            raise WorkloadError(f"{name} must be a time such as 2020-05-01 10:00:00, got {shown(value)}", where) from None
+            raise WorkloadError(
+                f"{name} must be a time such as 2020-05-01 10:00:00, got {shown(str(value))}", where
+            ) from None
     if isinstance(value, datetime):
-        value = (value if value.tzinfo else value.replace(tzinfo=timezone.utc)).timestamp()
+        value = (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
     return _whole({name: value}, name, where, LATEST_S)
 
 

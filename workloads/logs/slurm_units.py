@@ -96,17 +96,17 @@ def count_of(text: str) -> int:
         return -1
     found = _SIZE.fullmatch(text)
     if found and found[2].lower() in _POWERS:
-        return round(float(found[1]) * 1000 ** _POWERS[found[2].lower()])
+        return round(float(found[1]) * 1000.0 ** _POWERS[found[2].lower()])
     raise UnitError("a whole number")
 
 
 def size_of(text: str, unit: int = MEGA) -> int:
-    """Bytes of a size of a resource: suffixes K, M, G, T, P are powers of 1024; without one it counts ``unit`` bytes."""
+    """Bytes of a resource: suffixes K, M, G, T, P are powers of 1024; without one it counts ``unit`` bytes."""
     found = _SIZE.fullmatch(text)
     suffix = found[2].lower().removesuffix("b").removesuffix("i") if found else "?"
     if found is None or suffix not in _POWERS:
         raise UnitError("a size such as 4000M or 1.5T")
-    factor = unit if not found[2] else 1024 ** _POWERS[suffix]
+    factor = unit if not found[2] else 1 << 10 * _POWERS[suffix]
     return _bytes(found[1], factor)
 
 

@@ -52,9 +52,7 @@ def read(blocks: Iterable[Block], intake: Intake, reading: Reading) -> Iterator[
         With the line, what was expected and what came.
     """
     comments: list[str] = []
-    rows = _strict(blocks, intake, comments) if reading.strict else _Loose(reading, intake).read(blocks, comments)
-    for row in rows:
-        yield row
+    yield from _strict(blocks, intake, comments) if reading.strict else _Loose(reading, intake).read(blocks, comments)
     intake.header = SwfHeader(tuple(comments))
     intake.machine_processors = intake.header.max_procs or 0
 

@@ -177,13 +177,15 @@ def _joined(pieces: list[Any]) -> npt.NDArray[Any]:
     constant = all(piece.strides == (0,) and piece[0] == first[0] for piece in pieces)
     if constant:
         return np.broadcast_to(first[0], sum(map(len, pieces)))
-    return np.concatenate(pieces)
+    joined: npt.NDArray[Any] = np.concatenate(pieces)
+    return joined
 
 
 def _taken(column: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if column.strides == (0,) and len(column):
         return np.broadcast_to(column[0], int(rows.sum()) if rows.dtype == bool else len(rows))
-    return column[rows]
+    taken: npt.NDArray[Any] = column[rows]
+    return taken
 
 
 def _without_unrecorded_buffers(table: JobTable) -> JobTable:

@@ -1,0 +1,129 @@
+"""What a log becomes: the jobs of a Batsim workload as columns, made into objects or into the text of its file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from workloads.logs.table import Ints, JobTable
+from workloads.workload import Profile, Workload, WorkloadJob
+
+_BATCH = 65_536
+
+
+@dataclass(frozen=True)
+class Converted:
+    """Jobs in order of submission, a column for each of their properties.
+
+    Attributes
+    ----------
+    table
+        The jobs of the log.
+    name
+        Name of the workload.
+    nb_res
+        Compute nodes of its machine.
+    submit_s, nodes, walltime_s
+        Of each job; walltime -1: none.
+    bb_bytes, com_bytes
+        Burst buffer per node; bytes from each node to each other.
+    site_wait_s, io_bytes
+        Further fields of jobs, where they are wanted.
+    flops
+        Work per node of a job: runtime, burst buffer, walltime.
+    """
+
+    table: JobTable
+    name: str
+    nb_res: int
+    submit_s: Ints
+    nodes: Ints
+    walltime_s: Ints
+    bb_bytes: Ints
+    com_bytes: Ints
+    site_wait_s: Ints | None
+    io_bytes: Ints | None
+    flops: Callable[[int, int, int | None], int]
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def workload(self) -> Workload:
+        """The workload as objects: about 1 kB per job."""
+        profiles: dict[str, Profile] = {}
+        for label, cpu, com, bb in self._profiles():
+            profiles[label] = {"type": "parallel_homogeneous", "cpu": cpu, "com": com, "bb": bb}
+        return Workload(self.name, self.nb_res, tuple(self._jobs()), profiles, self.description)
+
+    def text(self) -> Iterator[bytes]:
+        """The text of the workload's file, in pieces: the bytes of :func:`workloads.batsim_json.format_batsim`."""
+        head = {"name": self.name, "description": self.description, "nb_res": self.nb_res}
+        lines = "".join(f"{json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
+        yield f'{{\n{lines}"jobs": [\n'.encode()
+        yield from _listed(json.dumps(job.to_object()) for job in self._jobs())
+        yield b'\n],\n"profiles": {\n'
+        yield from _listed(
+            f'"{label}": {{"type": "parallel_homogeneous", "cpu": {cpu}, "com": {com}, "bb": {bb}}}'
+            for label, cpu, com, bb in self._profiles()
+        )
+        yield b"\n}\n}\n"
+
+    @property
+    def description(self) -> str:
+        """One line for display."""
+        first, last = self.table.label(0), self.table.label(len(self) - 1)
+        return f"{len(self)} jobs from {self.table.format} job number {first} to {last} inclusive"
+
+    def _jobs(self) -> Iterator[WorkloadJob]:
+        parts, users = self.table.names["part"], self.table.names["user"]
+        wanted = {"site_wait_s": self.site_wait_s, "io_bytes": self.io_bytes}
+        extra = {name: column for name, column in wanted.items() if column is not None}
+        for rows in self._batches():
+            columns = (
+                self.table["number"],
+                self.table["part"],
+                self.table["user"],
+                self.submit_s,
+                self.nodes,
+                self.walltime_s,
+            )
+            further = [column[rows].tolist() for column in extra.values()]
+            for place, (number, part, user, submit, nodes, walltime) in enumerate(
+                zip(*(column[rows].tolist() for column in columns), strict=True)
+            ):
+                name = users[user]
+                extras: dict[str, Any] = {} if name in (-1, "") else {"user": name}
+                for field, column in zip(extra, further, strict=True):
+                    extras[field] = column[place]
+                job_id = f"{number}{parts[part]}" if parts[part] else number
+                profile = str(job_id)
+                yield WorkloadJob(job_id, submit, nodes, profile, walltime if walltime > 0 else None, extras)
+
+    def _profiles(self) -> Iterator[tuple[str, int, int, int]]:
+        parts = self.table.names["part"]
+        for rows in self._batches():
+            of_log = [self.table[name] for name in ("number", "part", "run_s")]
+            columns = (*of_log, self.bb_bytes, self.com_bytes, self.walltime_s)
+            for number, part, run_s, bb, com, walltime in zip(
+                *(column[rows].tolist() for column in columns), strict=True
+            ):
+                cpu = self.flops(run_s, bb, walltime if walltime > 0 else None)
+                yield f"{number}{parts[part]}", cpu, com, bb
+
+    def _batches(self) -> Iterator[slice]:
+        return (slice(first, first + _BATCH) for first in range(0, len(self), _BATCH))
+
+
+def _listed(items: Iterator[str]) -> Iterator[bytes]:
+    """Items with a comma and a line break between them, in pieces."""
+    batch: list[str] = []
+    separator = ""
+    for item in items:
+        batch.append(item)
+        if len(batch) == _BATCH:
+            yield (separator + ",\n".join(batch)).encode()
+            batch, separator = [], ",\n"
+    if batch:
+        yield (separator + ",\n".join(batch)).encode()

@@ -1,0 +1,74 @@
+"""Between logs of the Standard Workload Format in memory and tables of jobs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workloads.logs.record import CANCELLED, COMPLETED, FAILED, PIECE, TIMEOUT, LogRecord
+from workloads.logs.swf_log import of_record
+from workloads.logs.table import Intake, JobTable, table_of
+from workloads.swf import SwfHeader, SwfLog, SwfRecord
+
+_STATUS = {COMPLETED: 1, FAILED: 0, TIMEOUT: 0, CANCELLED: 5, PIECE: 3}
+
+
+def as_table(log: SwfLog | JobTable) -> JobTable:
+    """The table of a log."""
+    if isinstance(log, JobTable):
+        return log
+    intake = Intake("the log", log.header, machine_processors=log.header.max_procs or 0)
+    return table_of(map(of_record, log.records), intake)
+
+
+def as_swf(table: JobTable) -> SwfLog:
+    """The jobs of a table as a log in the Standard Workload Format, for what reads nothing else.
+
+    Names of users and partitions become numbers; times are counted from the first submission where they are those of
+    a calendar. A job whose id has a second part (a task of an array) gets a number of its own.
+    """
+    numbers = _numbers(table)
+    users, queues = (
+        {name: code for code, name in enumerate(table.names[what], start=1)} for what in ("user", "partition")
+    )
+    start = int(table["submit_s"].min()) if len(table) else 0
+    shift = start if start > _CALENDAR_FROM_S else 0
+    records = tuple(
+        _record(record, number, shift, users, queues) for number, record in zip(numbers, table.records(), strict=True)
+    )
+    lines = table.intake.header.lines
+    if not lines:
+        nodes = [f" MaxNodes: {table.intake.machine_nodes}"] if table.intake.machine_nodes else []
+        lines = (" Version: 2.2", *nodes, *([f" UnixStartTime: {shift}"] if shift else []))
+    return SwfLog(SwfHeader(tuple(lines)), records)
+
+
+_CALENDAR_FROM_S = 10**8
+
+
+def _numbers(table: JobTable) -> list[int]:
+    numbers = table["number"].tolist()
+    if all(part == "" for part in table.names["part"]):
+        return [int(number) for number in numbers]
+    return list(range(1, len(numbers) + 1))
+
+
+def _record(record: LogRecord, number: int, shift: int, users: dict[Any, int], queues: dict[Any, int]) -> SwfRecord:
+    size = max(record.allocated_processors, record.requested_processors, record.nodes, 1)
+    per_processor = record.memory_bytes // 1024 // size if record.memory_bytes > 0 else -1
+    return SwfRecord(
+        number=number,
+        submit_s=record.submit_s - shift,
+        wait_s=max(record.start_s - record.submit_s, 0) if record.start_s >= 0 else -1,
+        run_s=record.run_s,
+        processors=record.nodes if record.nodes > 0 else record.allocated_processors,
+        requested_processors=record.nodes if record.nodes > 0 else record.requested_processors,
+        requested_s=record.requested_s,
+        requested_memory_kib=per_processor,
+        status=_STATUS.get(record.state, -1),
+        user=record.user if isinstance(record.user, int) else users[record.user] if record.user else -1,
+        queue=record.partition
+        if isinstance(record.partition, int)
+        else queues[record.partition]
+        if record.partition
+        else -1,
+    )
