@@ -53,9 +53,14 @@ def play_grids(
 
 def campaign_of(options: argparse.Namespace) -> Campaign:
     """Turn the options of ``run`` into a campaign; raise :class:`SpecError` for what does not fit together."""
+    from workloads.logs.options import given
+
     return Campaign(
         name="run",
-        workloads=tuple(WorkloadSpec(source=source, convert=conversion_of(options)) for source in options.workload),
+        workloads=tuple(
+            WorkloadSpec(source=source, convert=conversion_of(options), read=given(options))
+            for source in options.workload
+        ),
         platforms=(platform_of(options),),
         policies=policies_of(options.policy, options.options, session_of(options), literal=options.thesis_literal),
         models=tuple(_model_spec(text) for text in options.model) or (ModelSpec(),),

@@ -35,6 +35,8 @@ from simulator.events import load_events
 from workloads.batsim_json import format_batsim, parse_batsim
 from workloads.convert import ConvertOptions, convert
 from workloads.files import plain_name
+from workloads.logs.formats import SWF
+from workloads.logs.info import nodes_in_use
 from workloads.offered import offered_load
 from workloads.vary import varied
 from workloads.workload import Workload
@@ -151,8 +153,7 @@ class Inputs:
     def _platform(self, spec: PlatformSpec, source: Source, seed: int) -> tuple[Machine, Prepared, Machine]:
         """The machine, its file, and the machine without what was changed."""
         if spec.source == machines.AUTO:
-            requested, stated = sizes_and_machine(source, seed)
-            found, reason = machines.for_workload(stated, requested, spec.name)
+            found, reason = machines.for_workload(*sizes_and_machine(source, seed), spec.name)
             spec = msgspec.structs.replace(found, changes=spec.changes)
             self.note(f"{source.name}: {reason}")
         machine, prepared = self._machine(spec)
@@ -250,20 +251,21 @@ def sizes(source: Source, seed: int) -> list[int]:
     return sizes_and_machine(source, seed)[0]
 
 
-def sizes_and_machine(source: Source, seed: int) -> tuple[list[int], int | None]:
-    """The same, and the compute nodes of the machine that a workload states: its ``nb_res``, or its log's header.
+def sizes_and_machine(source: Source, seed: int) -> tuple[list[int], machines.Stated]:
+    """The same, and what a workload states of its machine: its ``nb_res``, or its log's header.
 
-    The second is ``None`` where it states none, and for generators, whose logs are not a site's.
+    Generators state nothing: their logs are not a site's.
     """
     if source.is_json:
         workload = parse_batsim(source.content(), where=source.text, name=source.name)
-        return [job.res for job in workload.jobs], workload.nb_res or None
+        return [job.res for job in workload.jobs], machines.Stated(workload.nb_res)
     table = source.table(seed)
     per_node = int(source.spec.convert.get("processors_per_node", 1))
     processors = np.maximum(np.maximum(table["requested_processors"], table["allocated_processors"]), 1)
     requested = np.where(table["nodes"] > 0, table["nodes"], -(-processors // per_node)).tolist()
-    stated = None if source.is_generated else table.intake.machine_processors
-    return requested, -(-stated // per_node) if stated else None
+    stated = 0 if source.is_generated else table.intake.machine_nodes or -(-table.intake.machine_processors // per_node)
+    in_use = 0 if stated or table.format == SWF else nodes_in_use(table, per_node)
+    return requested, machines.Stated(stated, in_use)
 
 
 def _too_wide(workload: Workload, machine: Machine) -> list[str]:

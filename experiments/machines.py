@@ -166,20 +166,45 @@ def fitting(sizes: list[int], name: str = "") -> PlatformSpec:
     return PlatformSpec(source=f"{FIT}{max(sizes)}", name=name)
 
 
-def for_workload(stated_nodes: int | None, sizes: list[int], name: str = "") -> tuple[PlatformSpec, str]:
+@dataclass(frozen=True)
+class Stated:
+    """What a workload says about its machine.
+
+    Attributes
+    ----------
+    nodes
+        Compute nodes that it states; 0: none.
+    in_use
+        Most compute nodes that were in use at once by the log's own times; 0: not known.
+    """
+
+    nodes: int = 0
+    in_use: int = 0
+
+
+def for_workload(sizes: list[int], stated: Stated, name: str = "") -> tuple[PlatformSpec, str]:
     """The machine of a log, and the sentence that says where it comes from.
 
     Parameters
     ----------
-    stated_nodes
-        Compute nodes that the log states, ``None`` where it states none: then the widest job decides
-        (:func:`fitting`).
     sizes
         Compute nodes that each job requests.
+    stated
+        What the log says: its machine's nodes; else the most that were in use at once, a lower bound; where it says
+        neither, the widest job decides (:func:`fitting`).
     name
         Name in the results; "": its own.
     """
-    if stated_nodes is None:
+    stated_nodes = stated.nodes
+    if not stated_nodes and stated.in_use:
+        least = max(stated.in_use, max(sizes, default=1))
+        return (
+            PlatformSpec(source=f"{SIZED}{least}", name=name),
+            f"the workload states no size of its machine; by its own times {stated.in_use} nodes were in use at once, "
+            f"and its widest job requests {max(sizes, default=1)}: the machine has {least} nodes, a guess from below; "
+            "--nodes N states the real one",
+        )
+    if not stated_nodes:
         return fitting(sizes, name), (
             f"the workload states no size of its machine, and its widest job requests {max(sizes, default=0)} nodes: "
             "the machine is a guess; --nodes N states the real one"

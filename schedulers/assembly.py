@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from schedulers.applications.moldable import Moldable
@@ -98,9 +98,9 @@ FORMER_SETTINGS: Mapping[str, str] = {
     "streams": "stream",
     "file_nodes": "timeshared",
 } | {
-    name: f"{model}:{name}=VALUE"
+    item.name: f"{model}:{item.name}=VALUE"
     for model in ("io", "malleable")
-    for name in MODELS[model].__dataclass_fields__  # type: ignore[attr-defined]  # every model is a dataclass
+    for item in fields(MODELS[model])  # type: ignore[arg-type]  # every model is a dataclass
 }
 """What once were settings, and their spelling with ``--model`` now."""
 

@@ -13,15 +13,21 @@ from workloads import malleable_command, periodic_command, streams_command
 from workloads.batsim5 import to_batsim5
 from workloads.batsim_json import read_batsim, write_batsim
 from workloads.catalogue import ARCHIVE, CATALOGUE, acknowledgement, fetch
-from workloads.convert import ConvertOptions, convert
+from workloads.convert import ConvertOptions, convert, convert_columns
 from workloads.errors import WorkloadError
-from workloads.files import content_suffix
-from workloads.load import load_log
+from workloads.files import content_suffix, write_pieces
+from workloads.load import load_log, load_table
+from workloads.logs.info import info_rows
+from workloads.logs.options import add_reading, reading_of
+from workloads.logs.table import JobTable
 from workloads.machine_facts import THESIS_MACHINE, MachineFacts
 from workloads.split import SplitOptions, split_log, split_workload
-from workloads.summary import Row, summarise_log, summarise_workload
+from workloads.summary import Row, summarise_workload
 from workloads.swf import read_swf, write_swf
 from workloads.synthetic import GENERATORS
+
+MANY_JOBS = 500_000
+"""Above this number of jobs a converted log is written as a stream, and no checksum of its content is printed."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -64,8 +70,8 @@ def _info(options: argparse.Namespace) -> None:
     if content_suffix(Path(options.source)) == ".json":
         _print_rows(summarise_workload(read_batsim(options.source)))
     else:
-        log, name = load_log(options.source)
-        _print_rows([("log", name), *summarise_log(log, options.nodes)])
+        table, name = load_table(options.source, reading_of(options))
+        _print_rows([("log", name), *info_rows(table, options.nodes)])
 
 
 def _convert(options: argparse.Namespace) -> None:
@@ -74,14 +80,25 @@ def _convert(options: argparse.Namespace) -> None:
         workload = replace(workload, name=options.name or workload.name)
         lines = [f"{len(workload.jobs)} jobs"]
     else:
-        log, name = load_log(options.source)
-        workload, report = convert(log, _machine(options), _convert_options(options), options.name or name)
+        table, name = load_table(options.source, reading_of(options))
+        name = options.name or name
+        if len(table) > MANY_JOBS and options.batsim == 4:
+            _convert_many(table, name, options)
+            return
+        workload, report = convert(table, _machine(options), _convert_options(options), name)
         lines = report.lines()
     if options.batsim == 5:
         workload = to_batsim5(workload)
     write_batsim(workload, options.output)
     print(*lines, sep="\n")
     print(f"wrote {options.output}, content sha256 {workload.checksum}")
+
+
+def _convert_many(table: JobTable, name: str, options: argparse.Namespace) -> None:
+    """Write the workload of a large log as a stream: objects for ten million jobs would take more than 8 GB."""
+    converted, report = convert_columns(table, _machine(options), _convert_options(options), name)
+    write_pieces(options.output, converted.text())
+    print(*report.lines(), f"wrote {options.output}", sep="\n")
 
 
 def _split(options: argparse.Namespace) -> None:
@@ -97,7 +114,7 @@ def _split(options: argparse.Namespace) -> None:
             write_batsim(part, folder / f"part-{label}.json{options.compress}")
             print(f"part-{label}: {len(part.jobs):,} jobs")
         return
-    log, name = load_log(options.source)
+    log, name = load_log(options.source, reading_of(options))
     for number, piece in enumerate(split_log(log, how)):
         if options.to == "swf":
             write_swf(piece, folder / f"part-{number}.swf{options.compress}")
@@ -128,7 +145,7 @@ def _fit(options: argparse.Namespace) -> None:
         write_model,
     )
 
-    log, name = load_log(options.source)
+    log, name = load_log(options.source, reading_of(options))
     result = fit_log(log, folds=options.folds, seed=options.seed, name=name)
     print(*report_lines(result), sep="\n")
     if options.output is not None:
@@ -197,6 +214,12 @@ def _add_conversion(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--site-wait", action="store_true", help="keep how long jobs waited at their site (for the policy replay)"
     )
+    group.add_argument(
+        "--bytes-moved",
+        choices=("leave", "stream"),
+        default="leave",
+        help="recorded bytes: not played, or written over the job's whole life, for the job model stream (leave)",
+    )
     group.add_argument("--from-job", type=int, default=0, metavar="NUMBER", help="first job number taken (0)")
     group.add_argument("--max-records", type=int, default=None, metavar="N", help="most records taken (all)")
     group.add_argument(
@@ -210,7 +233,7 @@ def _add_conversion(parser: argparse.ArgumentParser) -> None:
 def add_actions(parser: Parser) -> None:
     """Add a sub-parser for each action; its function is ``options.command``."""
     commands = parser.add_subparsers(required=True, metavar="ACTION", prog=parser.prog)
-    source_help = "FILE.swf[.xz|.gz], a generator (kth-like:jobs=500) or a public log's name"
+    source_help = "a log of any format (also .xz, .gz), a generator (kth-like:jobs=500) or a public log's name"
 
     def add(name: str, command: Callable[[argparse.Namespace], None], text: str) -> Parser:
         sub: Parser = commands.add_parser(name, help=text, description=text)
@@ -227,6 +250,7 @@ def add_actions(parser: Parser) -> None:
     sub = add("info", _info, "summary of a log or a workload")
     sub.add_argument("source", help=f"FILE.json[.xz|.gz], {source_help}")
     sub.add_argument("--nodes", type=int, default=None, metavar="N", help="processors for the load (the log's header)")
+    add_reading(sub)
     sub = add("convert", _convert, "make a Batsim workload of a log")
     sub.add_argument("source", help=source_help)
     sub.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.json[.xz|.gz]")
@@ -239,6 +263,7 @@ def add_actions(parser: Parser) -> None:
         help="version that will read it; 5: other names of profile types, further fields in extra_data, and SOURCE may "
         "be a workload for Batsim 4 (4)",
     )
+    add_reading(sub)
     _add_conversion(sub)
     sub = add("split", _split, "cut a log or a workload into equal periods")
     sub.add_argument("source", help=f"FILE.json[.xz|.gz], {source_help}")
@@ -247,6 +272,7 @@ def add_actions(parser: Parser) -> None:
     sub.add_argument("--repeat-in-last", action="store_true", help="the published parts' repeated record (thesis)")
     sub.add_argument("--to", choices=("json", "swf"), default="json", help="what a log's parts become (json)")
     sub.add_argument("--compress", choices=("", ".xz", ".gz"), default="", help="suffix of the parts (none)")
+    add_reading(sub)
     _add_conversion(sub)
     sub = add("synth", _synth, "write a synthetic log or workload")
     sub.add_argument("generator", help="NAME[:option=value,...]; 'list' shows them")
@@ -261,5 +287,6 @@ def add_actions(parser: Parser) -> None:
     sub = add("fit", _fit, "fit the burst-buffer request model to a log with requested memory")
     sub.add_argument("source", help=source_help)
     sub.add_argument("-o", "--output", type=Path, default=None, metavar="FOLDER", help="draw the plots here")
+    add_reading(sub)
     sub.add_argument("--folds", type=int, default=5, help="parts of the cross-validation (5)")
     sub.add_argument("--seed", type=int, default=0, help="seed of the shuffle (0)")

@@ -6,8 +6,9 @@ import gzip
 import lzma
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 from inputs.files import PACKED, read_file, unpack
 from inputs.limits import InputError
@@ -17,6 +18,9 @@ _COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     ".xz": lambda data: lzma.compress(data, preset=6),
     ".gz": lambda data: gzip.compress(data, mtime=0),  # no time stamp: the same content gives the same bytes
 }
+_CONTENT = {".swf", ".json", ".txt", ".csv", ".parquet", ".log"}
+
+_OPENERS: dict[str, Callable[..., Any]] = {".xz": lzma.open, ".gz": gzip.open}
 
 
 def content_suffix(path: Path) -> str:
@@ -27,7 +31,7 @@ def content_suffix(path: Path) -> str:
 def plain_name(path: Path) -> str:
     """File name without folder, compression suffix and content suffix (``log`` of ``folder/log.swf.xz``)."""
     name = Path(path.stem) if path.suffix.lower() in PACKED else Path(path.name)
-    return name.stem if name.suffix.lower() in {".swf", ".json", ".txt"} else name.name
+    return name.stem if name.suffix.lower() in _CONTENT else name.name
 
 
 def read_bytes(path: Path) -> bytes:
@@ -61,12 +65,31 @@ def write_bytes(path: Path, data: bytes) -> None:
         If the folder does not exist or cannot be written.
     """
     suffix = path.suffix.lower()
-    if suffix in _COMPRESS:
-        data = _COMPRESS[suffix](data)
+    _write(path, lambda temporary: temporary.write_bytes(_COMPRESS[suffix](data) if suffix in _COMPRESS else data))
+
+
+def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
+    """The same for a file in pieces, which is never in memory as a whole.
+
+    Raises
+    ------
+    WorkloadError
+        If the folder does not exist or cannot be written.
+    """
+
+    def write(temporary: Path) -> None:
+        with _OPENERS.get(path.suffix.lower(), open)(temporary, "wb") as stream:
+            for piece in pieces:
+                stream.write(piece)
+
+    _write(path, write)
+
+
+def _write(path: Path, write: Callable[[Path], object]) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
         try:
-            temporary.write_bytes(data)
+            write(temporary)
             os.replace(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)

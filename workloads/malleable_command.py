@@ -7,6 +7,7 @@ from pathlib import Path
 
 from workloads.batsim_json import write_batsim
 from workloads.load import load_workload
+from workloads.logs.options import add_reading, reading_of
 from workloads.machine_facts import THESIS_MACHINE, MachineFacts
 from workloads.malleable import MalleableOptions, make_malleable
 
@@ -15,6 +16,7 @@ def add_options(parser: argparse.ArgumentParser, source_help: str) -> None:
     """Declare the command's options."""
     default, add = MalleableOptions(), parser.add_argument
     add("source", help=f"FILE.json[.xz|.gz], {source_help}")
+    add_reading(parser)
     add("-o", "--output", type=Path, required=True, metavar="FILE.json[.xz|.gz]")
     add("--share", type=float, default=default.share, metavar="S", help="share of malleable jobs, 0 to 1 (%(default)s)")
     add("--seed", type=int, default=default.seed, metavar="N", help="seed of all draws (%(default)s)")
@@ -50,7 +52,7 @@ def command(options: argparse.Namespace) -> None:
         overhead_s=options.overhead,
         walltime_factor=options.walltime_factor,
     )
-    workload = make_malleable(load_workload(options.source, machine), machine, chosen)
+    workload = make_malleable(load_workload(options.source, machine, reading=reading_of(options)), machine, chosen)
     write_batsim(workload, options.output)
     print(workload.notes[-1])
     print(f"wrote {options.output}, content sha256 {workload.checksum}")

@@ -17,6 +17,7 @@ from workloads.herbein import (
     fit_herbein,
 )
 from workloads.load import load_log
+from workloads.logs.options import add_reading, reading_of
 
 MIXES = {"constant": CONSTANT_RATES, "diverse": DIVERSE_RATES}
 """I/O rates by name."""
@@ -27,6 +28,7 @@ def add_options(parser: argparse.ArgumentParser, source_help: str) -> None:
     default = HerbeinOptions()
     add = parser.add_argument
     add("source", help=source_help)
+    add_reading(parser)
     add("-o", "--output", type=Path, required=True, metavar="FILE.json[.xz|.gz]")
     add("--jobs", type=int, default=PAPER_JOBS, metavar="N", help="number of jobs (%(default)s)")
     add("--seed", type=int, default=0, metavar="N", help="seed of all draws (%(default)s)")
@@ -47,7 +49,7 @@ def add_options(parser: argparse.ArgumentParser, source_help: str) -> None:
 
 def command(options: argparse.Namespace) -> None:
     """Fit, draw, write, and print what was written."""
-    log, name = load_log(options.source)
+    log, name = load_log(options.source, reading_of(options))
     drawn = HerbeinOptions(
         jobs=options.jobs,
         seed=options.seed,

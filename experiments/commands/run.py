@@ -26,7 +26,10 @@ spillway run --workload kth-like:jobs=500 --policy ./mine.py:Greedy:depth=2 --mo
 
 def add_arguments(parser: Parser) -> None:
     """Add what the command takes, in groups."""
+    from workloads.logs.options import add_reading
+
     _played(parser)
+    add_reading(parser)
     add_machine(parser)
     _policies(parser)
     _model(parser)
@@ -51,9 +54,9 @@ def _played(parser: Parser) -> None:
         action="append",
         required=True,
         metavar="SOURCE",
-        help="Batsim workload (.json), log (.swf), both also .xz or .gz; a quoted pattern of them; 'ARCHIVE.tar.xz!"
-        "MEMBER' with a pattern of members; a generator such as kth-like:jobs=500; or a public log's name "
-        "(spillway workload list). May be repeated",
+        help="Batsim workload (.json), log (SWF, sacct and others), both also .xz or .gz; a quoted pattern of them; "
+        "'ARCHIVE.tar.xz!MEMBER' with a pattern of members; a generator such as kth-like:jobs=500; or a public log's "
+        "name (spillway workload list). May be repeated",
     )
     add(
         "--events",

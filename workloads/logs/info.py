@@ -1,0 +1,129 @@
+"""What is in a log: the rows of ``spillway workload info``."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import numpy as np
+import numpy.typing as npt
+
+from workloads.convert import ConvertOptions, nodes_of, processors_of
+from workloads.logs.formats import FORMATS
+from workloads.logs.record import Mark
+from workloads.logs.shares import marks_of, percent, shares_of
+from workloads.logs.table import Ints, JobTable
+from workloads.summary import Row, common_rows, quantiles
+
+_CALENDAR_FROM_S = 10**8
+"""Seconds since 1970 lie above it; times since the start of a log below."""
+
+DAY_S = 86_400
+
+
+def info_rows(table: JobTable, nodes: int | None = None) -> list[Row]:
+    """Rows (name, value) about a log; ``nodes`` overrides the size of the machine that it states."""
+    size = nodes or table.intake.machine_nodes or table.intake.machine_processors
+    sizes = np.where(table["nodes"] > 0, table["nodes"], processors_of(table))
+    usable = (table["run_s"] > 0) & (sizes > 0)
+    rows: list[Row] = [
+        ("format", f"{table.format} ({FORMATS[table.format].what})"),
+        ("records", f"{len(table):,}"),
+        ("with runtime and size", f"{int(usable.sum()):,}"),
+    ]
+    rows += [("left out", f"{count:,}: {reason}") for reason, count in table.intake.dropped.items() if count]
+    rows += [("note", note) for note in table.intake.notes]
+    if len(table):
+        rows.append(("period", period(table)))
+    rows += [("computer", value) for value in table.intake.header.values("Computer")]
+    rows.append(("processors of the machine", f"{size:,}" if size else "not stated"))
+    peak = most_in_use(table, sizes)
+    if peak:
+        rows.append(("most in use at once", f"{peak:,} {_unit(table)}: the machine has at least so many"))
+    if len(table):
+        rows += _share_rows(table)
+    if usable.any():
+        rows += _usable_rows(table.chosen(usable), sizes[usable], size)
+    return rows
+
+
+def period(table: JobTable) -> str:
+    """From the first submission to the last, with dates where the times are those of a calendar."""
+    first, last = int(table["submit_s"].min()), int(table["submit_s"].max())
+    offset = 0 if first > _CALENDAR_FROM_S else table.intake.header.unix_start_time or 0
+    days = f"{(last - first) / DAY_S:,.1f} days of submissions"
+    if first + offset <= _CALENDAR_FROM_S:
+        return days
+    begin, end = (f"{datetime.fromtimestamp(time + offset, UTC):%Y-%m-%d %H:%M:%S}" for time in (first, last))
+    return f"{begin} to {end}: {days}"
+
+
+def most_in_use(table: JobTable, sizes: Ints) -> int:
+    """Most nodes (or processors) that jobs used at a time, by the log's own starts; 0 where it states none."""
+    ran = (table["start_s"] >= 0) & (table["run_s"] > 0) & (sizes > 0)
+    start, run, used = table["start_s"][ran], table["run_s"][ran], sizes[ran]
+    if not len(start):
+        return 0
+    times = np.concatenate((start, start + run))
+    changes = np.concatenate((used, -used))
+    order = np.lexsort((changes, times))  # at one instant, what ends gives back first
+    return int(np.cumsum(changes[order]).max())
+
+
+def _unit(table: JobTable) -> str:
+    return "nodes" if table.known("nodes").any() else "processors"
+
+
+def _share_rows(table: JobTable) -> list[Row]:
+    """What each field is, for all records; what the conversion will make up by default is said."""
+    imputed = {name: Mark.IMPUTED in share for name, share in _shares(table, imputing=True).items()}
+    rows: list[Row] = [("fields", "share of the records in which each is ...")]
+    for name, share in _shares(table, imputing=False).items():
+        parts = [f"{mark.name.lower()} {percent(part)}" for mark, part in share.items()]
+        made_up = " (the conversion makes it up)" if imputed[name] else ""
+        rows.append((f"  {name}", ", ".join(parts[::-1]) + made_up))
+    return rows
+
+
+def _shares(table: JobTable, *, imputing: bool) -> dict[str, dict[Mark, float]]:
+    return shares_of(marks_of(table, buffers=imputing, walltimes=imputing))
+
+
+def _usable_rows(table: JobTable, sizes: Ints, size: int) -> list[Row]:
+    submit: npt.NDArray[np.float64] = table["submit_s"].astype(np.float64)
+    run = table["run_s"].astype(np.float64)
+    wall = table["requested_s"].astype(np.float64)
+    stated = wall > 0
+    rows: list[Row] = [
+        ("without requested time", f"{int((~stated).sum()):,}"),
+        ("without requested memory", f"{int((~_memory_requested(table)).sum()):,}"),
+        *common_rows(submit, sizes, np.where(stated, wall, np.nan)),
+        ("runtime s, mean", f"{run.mean():,.0f}"),
+        ("runtime s, quantiles", quantiles(run)),
+    ]
+    if stated.any():
+        share = run[stated] / wall[stated]
+        rows.append(("runtime / requested, quantiles", quantiles(share, 3)))
+        rows.append(("at or beyond the requested time", f"{int((share >= 1).sum()):,}"))
+    buffers = table["burst_buffer_bytes"]
+    if (buffers > 0).any():
+        total = buffers[buffers > 0]
+        rows.append(("burst buffers requested", f"{len(total):,} jobs, {total.sum() / 1e9:,.1f} GB in all"))
+    for name, words in (("read_bytes", "bytes read"), ("written_bytes", "bytes written")):
+        known = table[name][table[name] >= 0]
+        if len(known):
+            rows.append((words, f"{known.sum() / 1e9:,.1f} GB by {len(known):,} jobs"))
+    span = submit.max() - submit.min()
+    if size and span > 0:
+        held = np.where(stated, np.minimum(run, wall), run) * sizes
+        rows.append(("offered load", f"{held[sizes <= size].sum() / (size * span):.4f}"))
+    return rows
+
+
+def _memory_requested(table: JobTable) -> npt.NDArray[np.bool_]:
+    marks = marks_of(table)["memory"]
+    return np.asarray(marks == Mark.REQUESTED)
+
+
+def nodes_in_use(table: JobTable, processors_per_node: int) -> int:
+    """Most compute nodes in use at a time, by the log's own starts; 0 where it states none."""
+    return most_in_use(table, nodes_of(table, ConvertOptions(processors_per_node=processors_per_node)))
