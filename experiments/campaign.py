@@ -102,7 +102,16 @@ def _run_grids(
         inputs.check_described(run.workload, run.model)
         inputs.check_stated(run.workload, run.policy)
     tasks = [
-        Task(run, root, campaign.tau_s, simulator, campaign.explain, campaign.uncontended, campaign.silence_s)
+        Task(
+            run,
+            root,
+            campaign.tau_s,
+            simulator,
+            campaign.explain,
+            campaign.uncontended,
+            campaign.silence_s,
+            inputs.assumed(run.workload, run.platform),
+        )
         for run in runs
     ]
     outcome = run_all(tasks, executor, console, lambda run: inputs.jobs(run.workload), rerun=rerun)

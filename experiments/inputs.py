@@ -37,7 +37,7 @@ from workloads.convert import ConvertOptions, convert
 from workloads.files import plain_name
 from workloads.logs.formats import SWF
 from workloads.logs.info import nodes_in_use
-from workloads.offered import offered_load
+from workloads.offered import Offered, offered_load
 from workloads.vary import varied
 from workloads.workload import Workload
 
@@ -73,6 +73,8 @@ class Inputs:
         self._jobs: dict[str, int] = {}
         self._fields: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
         self._stated: dict[str, Counter[str]] = {}
+        self._notes_of: dict[str, list[str]] = {}
+        self._loads: dict[tuple[str, str], Offered] = {}
 
     def pairs(
         self, workloads: Sequence[WorkloadSpec], platforms: Sequence[PlatformSpec], model: ModelSpec, seed: int
@@ -155,7 +157,7 @@ class Inputs:
         if spec.source == machines.AUTO:
             found, reason = machines.for_workload(*sizes_and_machine(source, seed), spec.name)
             spec = msgspec.structs.replace(found, changes=spec.changes)
-            self.note(f"{source.name}: {reason}")
+            self.note(f"{source.name}: {reason}", self._machine(spec)[1])
         machine, prepared = self._machine(spec)
         as_described = msgspec.structs.replace(spec, changes={})
         return machine, prepared, self._machine(as_described)[0] if spec.changes else machine
@@ -164,9 +166,10 @@ class Inputs:
         key = spec.source, *spec.changes.items()
         if key not in self._machines:
             machine = machines.load(spec)
-            self._machines[key] = machine, self._write(machine.name, ".xml", machine.xml.encode())
+            prepared = self._write(machine.name, ".xml", machine.xml.encode())
+            self._machines[key] = machine, prepared
             for note in machine.notes:
-                self.note(f"platform {machine.name}: {note}")
+                self.note(f"platform {machine.name}: {note}", prepared)
         return self._machines[key]
 
     def _note_load(self, prepared: Prepared, machine: Machine) -> None:
@@ -175,6 +178,8 @@ class Inputs:
         load = offered_load(workload, machine.facts)
         for line in (*_too_wide(workload, machine), *(load.lines() if load else ())):
             self.note(f"{prepared.name} on {machine.name}: {line}")
+        if load:
+            self._loads[prepared.path, machine.name] = load
 
     def _workload(self, source: Source, machine: Machine, model: ModelSpec, seed: int) -> Prepared:
         drawn = seed if source.spec.seed is None else source.spec.seed
@@ -192,11 +197,21 @@ class Inputs:
             load = offered_load(workload, machine.facts)
             for note in (*workload.notes, *_too_wide(workload, machine), *(load.lines() if load else ())):
                 seed_said = f", seed {drawn}" if source.is_generated or drawn else ""
-                self.note(f"{source.name}{seed_said}: {note}")
+                self.note(f"{source.name}{seed_said}: {note}", prepared)
+            if load:
+                self._loads[prepared.path, machine.name] = load
         return self._workloads[key]
 
-    def note(self, text: str) -> None:
-        """Print a note, each only once in a campaign."""
+    def assumed(self, workload: Prepared, platform: Prepared) -> dict[str, Any]:
+        """What the result of a run on these inputs rests on: notes in words, and the offered loads where known."""
+        load = self._loads.get((workload.path, platform.name))
+        notes = [*self._notes_of.get(platform.path, []), *self._notes_of.get(workload.path, [])]
+        return {"notes": notes} | ({"offered_load": dataclasses.asdict(load)} if load else {})
+
+    def note(self, text: str, about: Prepared | None = None) -> None:
+        """Print a note, each only once in a campaign, and keep it with the input that it is about."""
+        if about is not None and text not in (kept := self._notes_of.setdefault(about.path, [])):
+            kept.append(text)
         if text not in self.notes:
             self.notes.append(text)
             self._tell(text)

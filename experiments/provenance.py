@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
+import inspect
 import platform
 import shlex
 import sys
@@ -75,6 +76,7 @@ def describe(run: RunSpec, flags: Sequence[str] = ()) -> dict[str, Any]:
     return {
         "id": run.id,
         "configuration": msgspec.to_builtins(run),
+        "job_model": (inspect.getdoc(model_class(run.model.name)) or "").partition("\n")[0],
         "repeat": shlex.join([*repeat_command(run), *flags]),
         "versions": versions(),
         **({"packages": packages} if packages else {}),

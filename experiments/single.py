@@ -22,8 +22,9 @@ import contextlib
 import time
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -69,6 +70,8 @@ class Task:
         about as long again.
     silence_s
         Longest silence of a simulator in a process of its own, in seconds of real time.
+    assumed
+        What was assumed of the inputs (:meth:`experiments.inputs.Inputs.assumed`), for the record.
     """
 
     run: RunSpec
@@ -78,6 +81,7 @@ class Task:
     explain: bool = False
     uncontended: bool = False
     silence_s: float = DEFAULT_SILENCE_S
+    assumed: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def folder(self) -> Path:
@@ -135,6 +139,7 @@ def _execute_in(folder: Path, task: Task, report: Report) -> None:
     folders.write_json(folder / "timings.json", timings, sync=False)
     record = {"status": folders.FINISHED} | provenance.describe(task.run, _flags(task))
     record |= {"warnings": list(warnings)} if warnings else {}
+    record |= {"assumed": dict(task.assumed)} if task.assumed else {}
     folders.write_json(folder / folders.RUN_FILE, record, sync=False)
     manifest.seal(folder)
 

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from analysis.answer import answer
 from analysis.campaign import CampaignResults, RunRow, baseline_of, read_campaign
 from analysis.classes import compare_by_class
+from analysis.colours import NOTHING, PALETTE, RAMP, colour_of
 from analysis.compare import Paired, comparable, compare_runs, in_order
 from analysis.findings import Finding, by_class, finding, no_comparison
 from analysis.insights import insights
+from analysis.job_colours import BUFFER, SIZE, WAIT
 from analysis.markup import Html, fill, fill_page, join
 from analysis.metrics import bounded_slowdown
 from analysis.names import slug
 from analysis.report import tables
+from analysis.report.assumed import assumptions, load_warnings, tau_of
+from analysis.report.columns import FURTHER, LOSSES, SERVICE, Column, explained
 from analysis.report.packing import compress, pack_run
 from analysis.tables import JobTable, read_run
 from schedulers import durable
@@ -26,19 +31,17 @@ from schedulers import durable
 CHART_JOBS = 300_000
 """Jobs in the interactive charts at most; further runs only have their rows in the tables."""
 
-MANY_ASSUMPTIONS = 12
-"""More of them are folded."""
-
-INSIGHT_WORDS = Html(
-    "<p>Loss of capacity: share of node-seconds idle although waiting jobs request them. Overtaken: later jobs that "
-    "started before a job. Starved: jobs that waited for more than a week.</p>"
-)
-
 FIGURES = (
-    ("waiting-time", "Mean waiting time by policy, with its 95 % interval where there is one"),
-    ("waiting-time-distribution", "Waiting time of all jobs: nested boxes hold the middle half, then half of the rest"),
-    ("queue", "Number of waiting jobs over simulated time"),
+    ("waiting-time", "", "Mean waiting time by policy, with its 95 % interval where there is one"),
+    (
+        "waiting-time-distribution",
+        "",
+        "Waiting time of all jobs: nested boxes hold the middle half, then half of the rest",
+    ),
+    ("trade-off", "", "Mean against longest waiting time; on the dotted line are policies that no other beats in both"),
+    ("queue", "wide", "Number of waiting jobs over simulated time, in the first workload and seed"),
 )
+"""File in ``plots``, whether it is wide, and what it shows."""
 
 
 def build_report(folder: Path, out: Path | None = None) -> Path:
@@ -63,15 +66,19 @@ def build_report(folder: Path, out: Path | None = None) -> Path:
     """
     results = read_campaign(folder)
     loaded = {row.run: read_run(results.path(row)) for row in results.rows}
-    parts = [_group(results, key, rows, loaded) for key, rows in results.groups.items()]
+    tau_s = tau_of(results.path(results.rows[0]))
+    parts = [_group(results, key, rows, loaded, tau_s) for key, rows in results.groups.items()]
+    columns = [column for column in explained((*SERVICE, *FURTHER), tau_s) if column.name in results.rows[0].figures]
     page = fill_page(
         _asset("page.html"),
         title=f"Scheduling experiment: {folder.resolve().name}",
         style=_asset("page.css"),
         script=_asset("page.js"),
         subject=_subject(results),
-        groups=join([_assumed(results), *parts], "\n"),
-        runs=tables.run_table(results),
+        answer=_answer(results, loaded),
+        assumed=assumptions(results, {run: table.machine for run, table in loaded.items()}),
+        groups=join(parts, "\n"),
+        runs=join([tables.run_table(results, columns), tables.glossary(columns)]),
         repeat=_repeat(results),
         data=compress(_chart_data(results, loaded)),
     )
@@ -85,13 +92,24 @@ def _asset(name: str) -> str:
 
 
 def _subject(results: CampaignResults) -> Html:
+    """How many runs of what; jobs are counted once, however many policies played them."""
     workloads = list(dict.fromkeys(row.workload for row in results.rows))
-    inputs = {(row.workload, row.seed): int(row.figures["jobs"]) for row in results.rows}
     names = ", ".join(workloads[:4]) + (" ..." if len(workloads) > 4 else "")
+    inputs: dict[tuple[str, str], int] = {}
+    for row in results.rows:
+        count = int(row.figures["jobs"]) + int(np.nan_to_num(row.figures.get("rejected", 0.0)))
+        inputs[row.workload, row.seed] = max(count, inputs.get((row.workload, row.seed), 0))
+    counts = sorted(set(inputs.values()))
+    jobs = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
+    seeds = len({row.seed for row in results.rows})
+    factors = [f"{_many(len(results.policies), 'policy', 'policies')}"]
+    factors += [_many(len(workloads), "workload", "workloads")] if len(workloads) > 1 else []
+    factors += [_many(seeds, "seed", "seeds")] if seeds > 1 else []
+    groups = len(results.groups)
+    factors += [f"{groups} machines or models"] if groups > 1 else []
     text = (
-        f"{len(results.rows)} runs of {len(results.policies)} policies on {len(workloads)} "
-        f"workload{'s' if len(workloads) > 1 else ''} ({names}), {len({row.seed for row in results.rows})} seed(s): "
-        f"{sum(inputs.values()):,} jobs, each under every policy."
+        f"{jobs} jobs of {names} under {' × '.join(factors)}: {_many(len(results.rows), 'run', 'runs')}. Every policy "
+        "plays the same jobs."
     )
     old = [row.policy for row in results.rows if row.of_other_code]
     if not old:
@@ -105,27 +123,37 @@ def _subject(results: CampaignResults) -> Html:
     )
 
 
-def _assumed(results: CampaignResults) -> Html:
-    """What the figures rest on, besides the workloads as they are."""
-    if not results.assumptions:
-        return Html("")
-    items = join((fill("<li>{text}</li>", text=line) for line in results.assumptions), "\n")
-    opened = Html(" open") if len(results.assumptions) <= MANY_ASSUMPTIONS else Html("")
-    return fill(
-        "<h2>What was assumed</h2>\n<details{opened}><summary>{count} notes on workloads and machines</summary>\n"
-        "<ul>\n{items}\n</ul></details>",
-        opened=opened,
-        count=len(results.assumptions),
-        items=items,
-    )
+def _many(count: int, one: str, several: str) -> str:
+    return f"{count:,} {one if count == 1 else several}"
+
+
+def _answer(results: CampaignResults, loaded: Mapping[str, JobTable]) -> Html:
+    """What holds, for each machine, engine and model; loads at which nothing can are said at once."""
+    parts = []
+    for key, rows in results.groups.items():
+        runs: dict[str, dict[tuple[str, str], JobTable]] = {}
+        for row in rows:
+            runs.setdefault(row.policy, {})[row.workload, row.seed] = loaded[row.run]
+        name = f"{_name(key)}: " if len(results.groups) > 1 else ""
+        lines = [*answer(runs), *load_warnings(results.record(row) for row in rows)]
+        parts += [
+            fill("<p>{name}{text}</p>", name=name if not place else "", text=line) for place, line in enumerate(lines)
+        ]
+    return fill('<section class="answer">\n<h2>Answer</h2>\n{parts}\n</section>', parts=join(parts, "\n"))
 
 
 Group = tuple[str, str, str]
 """Platform, engine and model of runs that can be compared."""
 
 
-def _group(results: CampaignResults, key: Group, rows: list[RunRow], loaded: dict[str, JobTable]) -> Html:
+def _name(key: Group) -> str:
     platform, engine, model = key
+    return f"platform {platform}, engine {engine}, model {model}"
+
+
+def _group(
+    results: CampaignResults, key: Group, rows: list[RunRow], loaded: dict[str, JobTable], tau_s: float | None
+) -> Html:
     policies = list(dict.fromkeys(row.policy for row in rows))
     baseline = baseline_of(policies)
     findings: list[Finding] = []
@@ -143,16 +171,26 @@ def _group(results: CampaignResults, key: Group, rows: list[RunRow], loaded: dic
             findings += _findings(policy, baseline, pairs)
             comparisons[policy] = compare_by_class(pairs)
             findings += by_class(policy, baseline, comparisons[policy])
-    sections = [fill("<h2>{title}</h2>", title=f"Platform {platform}, engine {engine}, model {model}")]
+    service, losses = explained(SERVICE, tau_s), explained(LOSSES, tau_s)
+    marks = {row.policy: " *" for row in rows if row.of_other_code}
+    service = [column for column in service if column.name in rows[0].figures]
+    sections = [fill('<h2>Policies side by side</h2>\n<p class="hint">On {where}.</p>', where=_name(key))]
+    runs = len(rows) // max(len(policies), 1)
+    of_runs = f"means over {runs} runs of each policy (workloads, seeds)" if runs > 1 else "one run of each policy"
+    sections.append(
+        fill(
+            "<p>Figures are {of_runs}. Click a heading to sort; what it means stands below the table.</p>",
+            of_runs=of_runs,
+        )
+    )
+    sections += [tables.figures_table(service, _means(rows, service), marks), tables.glossary(service)]
     if findings:
-        sections += [Html("<h3>Findings</h3>"), tables.finding_list(findings)]
-    sections.append(Html("<h3>Policies</h3>\n<p>Means over all workloads and seeds. Click a heading to sort.</p>"))
-    sections.append(tables.policy_table(rows))
-    sections += [
-        Html("<h3>What is lost, and which jobs pay</h3>"),
-        INSIGHT_WORDS,
-        _insights(results, rows, loaded),
-    ]
+        words = fill("<h3>Against {baseline}, one by one</h3>", baseline=baseline)
+        sections += [words, tables.finding_list(findings)]
+    further = _insights(results, rows, loaded)
+    losses = [column for column in losses if any(np.isfinite(values[column.name]) for values in further.values())]
+    sections += [Html("<h3>What is lost, and which jobs pay</h3>")]
+    sections += [tables.figures_table(losses, further, marks), tables.glossary(losses)]
     if comparisons:
         words = fill(
             "<h3>Waiting time by class of jobs</h3>\n"
@@ -165,7 +203,20 @@ def _group(results: CampaignResults, key: Group, rows: list[RunRow], loaded: dic
     return join([*sections, *_figures(results, key)], "\n")
 
 
-def _insights(results: CampaignResults, rows: Sequence[RunRow], loaded: dict[str, JobTable]) -> Html:
+def _means(rows: Sequence[RunRow], columns: Sequence[Column]) -> dict[str, dict[str, float]]:
+    """Figures of each policy, means over its runs."""
+    return {
+        policy: {
+            column.name: float(np.mean([row.figures[column.name] for row in rows if row.policy == policy]))
+            for column in columns
+        }
+        for policy in dict.fromkeys(row.policy for row in rows)
+    }
+
+
+def _insights(
+    results: CampaignResults, rows: Sequence[RunRow], loaded: dict[str, JobTable]
+) -> dict[str, dict[str, float]]:
     """Further figures of each policy: means over workloads and seeds."""
     strict = {(row.workload, row.seed): loaded[row.run] for row in rows if row.policy == "fcfs"}
     found: dict[str, list[dict[str, float]]] = {}
@@ -173,15 +224,10 @@ def _insights(results: CampaignResults, rows: Sequence[RunRow], loaded: dict[str
         fcfs = strict.get((row.workload, row.seed))
         figures = insights(loaded[row.run], results.path(row), fcfs if row.policy != "fcfs" else None)
         found.setdefault(row.policy, []).append(figures.as_dict())
-    means = {
+    return {
         policy: {name: float(np.mean([figures[name] for figures in runs])) for name in runs[0]}
         for policy, runs in found.items()
     }
-    names = [
-        name for name in next(iter(means.values())) if any(np.isfinite(figures[name]) for figures in means.values())
-    ]
-    lines = [[policy, *(figures[name] for name in names)] for policy, figures in means.items()]
-    return tables.table(["policy", *(name.replace("_", " ") for name in names)], lines)
 
 
 def _same_inputs(
@@ -211,19 +257,24 @@ def _figures(results: CampaignResults, key: Group) -> list[Html]:
     if len(results.groups) > 1:
         folder /= slug(f"{key[0]}-{key[2]}")
     found = []
-    for stem, words in FIGURES:
-        path = folder / f"{stem}.png"
-        if path.exists():
-            data = base64.b64encode(path.read_bytes()).decode()
-            found.append(
-                fill(
-                    '<figure><img alt="{words}" src="data:image/png;base64,{data}">'
-                    "<figcaption>{words}</figcaption></figure>",
-                    words=words,
-                    data=data,
-                )
-            )
+    for stem, kind, words in FIGURES:
+        for suffix, media in ((".svg", "image/svg+xml"), (".png", "image/png")):  # campaigns of before have PNG only
+            path = folder / f"{stem}{suffix}"
+            if path.exists():
+                found.append(_figure(path, media, kind, words))
+                break
     return [Html("<h3>Figures</h3>"), *found] if found else []
+
+
+def _figure(path: Path, media: str, kind: str, words: str) -> Html:
+    return fill(
+        '<figure class="{kind}"><div class="picture"><img alt="{words}" src="data:{media};base64,{data}"></div>'
+        "<figcaption>{words}</figcaption></figure>",
+        kind=kind,
+        words=words,
+        media=media,
+        data=base64.b64encode(path.read_bytes()).decode(),
+    )
 
 
 def _chart_data(results: CampaignResults, loaded: dict[str, JobTable]) -> dict[str, Any]:
@@ -240,9 +291,23 @@ def _chart_data(results: CampaignResults, loaded: dict[str, JobTable]) -> dict[s
         parts = [row.workload, f"seed {row.seed}"]
         parts += [row.model] if len({other.model for other in results.rows}) > 1 else []
         parts += [row.platform] if len({other.platform for other in results.rows}) > 1 else []
-        names = {"label": f"{row.policy} · {', '.join(parts)}", "group": "/".join(parts)}
+        names = {"label": f"{row.policy} · {', '.join(parts)}", "group": "/".join(parts), "folder": row.run}
+        names["colour"] = colour_of(row.policy)
         packed.append(pack_run(table, results.path(row), names))
-    return {"runs": packed, "left": len(rows) - len(packed)}
+    return {"runs": packed, "left": len(rows) - len(packed), "colours": _job_colours()}
+
+
+def _job_colours() -> dict[str, Any]:
+    """The scales of :mod:`analysis.job_colours`, for the page."""
+    scales = {"wait": WAIT, "size": SIZE, "buffer": BUFFER}
+    return {
+        "ramp": RAMP,
+        "palette": PALETTE,
+        "nothing": NOTHING,
+        "scales": {
+            name: {"borders": scale.borders, "names": scale.names, "zero": scale.zero} for name, scale in scales.items()
+        },
+    }
 
 
 def _repeat(results: CampaignResults) -> Html:

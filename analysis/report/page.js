@@ -1,10 +1,8 @@
 "use strict";
-const PALETTE = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#6B6B6B", "#332288", "#882255"];
-const RAMP = ["#2c7bb6", "#8cb8d9", "#b9b98f", "#f4b25e", "#e8702e", "#a50f15"];
 const STATES = ["success", "walltime reached", "killed", "failed"];
-const WAITS = [60, 600, 3600, 21600, 86400];
-const NODES = [1, 4, 8, 16, 32];
-const MARGIN = 62;
+const STATE_COLOURS = ["#0072B2", "#D55E00", "#E69F00", "#CC79A7"];
+const STORAGE = "#E69F00";
+const MARGIN = 68;
 const byId = (name) => document.getElementById(name);
 
 // ---------------------------------------------------------------- words
@@ -54,26 +52,78 @@ byId("filter").addEventListener("input", (event) => {
 });
 
 // ---------------------------------------------------------------- charts
-const view = { begin: 0, end: 1, whole: 1, colour: "job", hover: null };
-let runs = [];
+const view = { begin: 0, end: 1, whole: 1, colour: "wait", hover: null };
+let runs = [], colours = null, userColours = new Map();
 const charts = [];
 
-function bucket(value, borders) { let place = 0; while (place < borders.length && value > borders[place]) place += 1; return place; }
+function scaled(name, value) { // a step of the ramp, as in the pictures
+  const { borders, zero } = colours.scales[name];
+  if (zero && value <= 0) return colours.nothing;
+  let place = 0;
+  while (place < borders.length && value > borders[place]) place += 1;
+  return colours.ramp[place];
+}
 const COLOURS = {
-  job: (run, job) => PALETTE[job % PALETTE.length],
-  wait: (run, job) => RAMP[bucket(run.start[job] - run.submit[job], WAITS)],
-  size: (run, job) => RAMP[bucket(run.size[job], NODES)],
-  state: (run, job) => PALETTE[[0, 5, 1, 3][run.state[job]]],
+  wait: (run, job) => scaled("wait", run.start[job] - run.submit[job]),
+  user: (run, job) => userColours.get(run.user[job]) || colours.nothing,
+  size: (run, job) => scaled("size", run.size[job]),
+  buffer: (run, job) => scaled("buffer", run.size[job] * run.bytes[job]),
+  state: (run, job) => STATE_COLOURS[run.state[job]],
 };
+function nameUsers() { // those with most jobs in all schedules of the page, so that a user keeps the colour
+  const counts = new Map();
+  runs.forEach((run) => run.user.forEach((user) => { if (user) counts.set(user, (counts.get(user) || 0) + 1); }));
+  const most = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, colours.palette.length);
+  userColours = new Map(most.map(([user], place) => [user, colours.palette[place]]));
+}
+function steps(name) {
+  const { names, zero } = colours.scales[name];
+  return [...names.map((words, place) => [colours.ramp[place], words]), ...(zero ? [[colours.nothing, zero]] : [])];
+}
 function showKey() {
   const keys = {
-    job: [],
-    wait: RAMP.map((colour, place) => [colour, place < 5 ? `≤ ${span(WAITS[place])}` : "longer"]),
-    size: RAMP.map((colour, place) => [colour, place < 5 ? `≤ ${NODES[place]}` : "more"]),
-    state: STATES.map((name, place) => [PALETTE[[0, 5, 1, 3][place]], name]),
+    wait: () => [["", "waited:"], ...steps("wait")],
+    user: () => (userColours.size ? [["", "user:"], ...[...userColours].map(([user, colour]) => [colour, user]), [colours.nothing, "others"]] : [["", "the log names no users"]]),
+    size: () => [["", "nodes:"], ...steps("size")],
+    buffer: () => [["", "burst buffer of the job:"], ...steps("buffer")],
+    state: () => STATES.map((name, place) => [STATE_COLOURS[place], name]),
   };
   const mark = (colour) => { const made = element("i"); made.style.background = colour; return made; };
-  byId("key").replaceChildren(...keys[view.colour].flatMap(([colour, name]) => [mark(colour), name]));
+  byId("key").replaceChildren(...keys[view.colour]().map(([colour, name]) => element("span", {}, ...(colour ? [mark(colour)] : []), name)));
+}
+
+// ---------------------------------------------------------------- parts of a schedule, by their begin
+class Parts { // what a job held: of rows (place: first row, extent: last row) or of lanes (place: storage, from and to in thousandths)
+  constructor(run, packed, width, lives) {
+    const count = packed.length / width;
+    const begin = (part) => (lives.length ? lives[2 * part] : run.start[packed[part * width]]);
+    const order = Uint32Array.from({ length: count }, (_, part) => part).sort((a, b) => begin(a) - begin(b) || a - b);
+    this.count = count;
+    this.job = new Int32Array(count); this.a = new Int32Array(count); this.b = new Int32Array(count); this.c = new Int32Array(count);
+    this.begin = new Float64Array(count); this.end = new Float64Array(count); this.latest = new Float64Array(count);
+    let latest = -Infinity;
+    order.forEach((part, place) => {
+      const at = part * width, job = packed[at];
+      this.job[place] = job; this.a[place] = packed[at + 1]; this.b[place] = packed[at + 2]; this.c[place] = width > 3 ? packed[at + 3] : 0;
+      this.begin[place] = begin(part);
+      this.end[place] = lives.length ? lives[2 * part + 1] : run.finish[job];
+      latest = Math.max(latest, this.end[place]);
+      this.latest[place] = latest; // no part up to here ends later
+    });
+  }
+  within(begin, end) { // the range of parts that can meet a time
+    return [this.first((place) => this.latest[place] > begin), this.first((place) => this.begin[place] >= end)];
+  }
+  first(is) {
+    let low = 0, high = this.count;
+    while (low < high) { const middle = (low + high) >> 1; if (is(middle)) high = middle; else low = middle + 1; }
+    return low;
+  }
+  of(job) {
+    const found = [];
+    for (let place = 0; place < this.count; place += 1) if (this.job[place] === job) found.push(place);
+    return found;
+  }
 }
 
 class Chart {
@@ -90,7 +140,10 @@ class Chart {
     this.run = run;
     this.box.hidden = !run;
     if (!run) return;
-    this.box.querySelector("h3").textContent = run.label;
+    if (!run.parts) run.parts = [new Parts(run, run.rows, 3, run.rowLives), new Parts(run, run.lanes, 4, run.laneLives)];
+    const mark = element("i", { className: "mark" });
+    mark.style.background = run.colour;
+    this.box.querySelector("h3").replaceChildren(mark, run.label);
     this.canvases[1].hidden = run.storages.length === 0;
     this.heights = [window.innerWidth < 640 ? 200 : 280, Math.min(320, Math.max(60, 20 * run.storages.length)) + 24];
     this.colours = null;
@@ -124,11 +177,9 @@ class Chart {
     labels(context, run, kind, bottom, width);
     context.save();
     context.beginPath(); context.rect(MARGIN, 0, width - MARGIN, bottom); context.clip();
-    const each = (draw) => (kind === 0 ? this.eachRow(bottom, draw) : this.eachLane(bottom, draw));
     const painted = new Int32Array(kind === 0 ? run.nodes + 1 : 21 * run.storages.length + 21).fill(-1);
     let last = "";
-    each((job, top, low, begin, end, place) => {
-      if (end <= view.begin || begin >= view.end) return;
+    this.each(kind, bottom, view.begin, view.end, (job, top, low, begin, end, place) => {
       const left = MARGIN + (begin - view.begin) * scale, right = MARGIN + (end - view.begin) * scale;
       if (right - left < 1) { // of all that begins here within one pixel, one is enough
         if (painted[place] === Math.floor(left)) return;
@@ -138,33 +189,28 @@ class Chart {
       if (colour !== last) { context.fillStyle = colour; last = colour; }
       context.fillRect(left, top, Math.max(right - left - wide, 0.4), Math.max(low - top - (low - top > 3 ? 0.4 : 0), 0.4));
     });
-    if (view.hover) this.outline(context, scale, each);
+    if (view.hover) this.outline(context, scale, kind, bottom);
     context.restore();
   }
-  outline(context, scale, each) {
-    const run = this.run;
+  outline(context, scale, kind, bottom) {
+    const run = this.run, job = run.id.indexOf(view.hover);
+    if (job < 0) return;
     context.strokeStyle = "#000"; context.lineWidth = 2;
-    each((job, top, low, begin, end) => {
-      if (run.id[job] !== view.hover) return;
-      context.strokeRect(MARGIN + (begin - view.begin) * scale, top, Math.max((end - begin) * scale, 2), low - top);
+    this.each(kind, bottom, view.begin, view.end, (owner, top, low, begin, end) => {
+      if (owner === job) context.strokeRect(MARGIN + (begin - view.begin) * scale, top, Math.max((end - begin) * scale, 2), low - top);
     });
   }
-  eachRow(bottom, visit) {
-    const rows = this.run.rows, unit = bottom / this.run.nodes;
-    for (let i = 0; i < rows.length; i += 3) {
-      const [begin, end] = this.held(this.run.rowLives, i / 3, rows[i]);
-      visit(rows[i], rows[i + 1] * unit, (rows[i + 2] + 1) * unit, begin, end, rows[i + 1]);
-    }
-  }
-  held(lives, place, job) { // since when and until when: of this part, or of the whole job
-    return lives.length ? [lives[2 * place], lives[2 * place + 1]] : [this.run.start[job], this.run.finish[job]];
-  }
-  eachLane(bottom, visit) {
-    const lanes = this.run.lanes, unit = bottom / this.run.storages.length, inner = 0.9 * unit / 1000;
-    for (let i = 0; i < lanes.length; i += 4) {
-      const floor = (lanes[i + 1] + 0.95) * unit;
-      const [begin, end] = this.held(this.run.laneLives, i / 4, lanes[i]), place = 21 * lanes[i + 1] + Math.floor(lanes[i + 2] / 50);
-      visit(lanes[i], floor - lanes[i + 3] * inner, floor - lanes[i + 2] * inner, begin, end, place);
+  each(kind, bottom, from, to, visit) { // parts that meet a time, with their places on the canvas
+    const parts = this.run.parts[kind], [first, last] = parts.within(from, to);
+    const unit = bottom / (kind === 0 ? this.run.nodes : this.run.storages.length), inner = 0.9 * unit / 1000;
+    for (let part = first; part < last; part += 1) {
+      const end = parts.end[part], a = parts.a[part];
+      if (end <= from) continue;
+      if (kind === 0) visit(parts.job[part], a * unit, (parts.b[part] + 1) * unit, parts.begin[part], end, a);
+      else {
+        const floor = (a + 0.95) * unit;
+        visit(parts.job[part], floor - parts.c[part] * inner, floor - parts.b[part] * inner, parts.begin[part], end, 21 * a + Math.floor(parts.b[part] / 50));
+      }
     }
   }
   at(canvas, x, y) {
@@ -172,8 +218,7 @@ class Chart {
     const bottom = this.heights[kind] - 22, time = view.begin + (x - MARGIN) / (canvas.clientWidth - MARGIN) * (view.end - view.begin);
     const slack = 1.5 * (view.end - view.begin) / (canvas.clientWidth - MARGIN);
     let found = -1;
-    const visit = (job, top, low, begin, end) => { if (y >= top && y < low && time >= begin - slack && time < end + slack) found = job; };
-    if (kind === 0) this.eachRow(bottom, visit); else this.eachLane(bottom, visit);
+    this.each(kind, bottom, time - slack, time + slack, (job, top, low) => { if (y >= top && y < low) found = job; });
     return found;
   }
 }
@@ -196,9 +241,10 @@ function labels(context, run, kind, bottom, width) {
     for (let node = 0; node < run.nodes; node += step) context.fillText(`node ${node}`, MARGIN - 6, Math.min(Math.max((node + 0.5) * bottom / run.nodes, 6), bottom - 6));
   } else {
     const unit = bottom / run.storages.length, skip = Math.ceil(13 / unit);
-    run.storages.forEach((name, row) => {
+    run.storages.forEach((_, row) => {
       context.fillStyle = "#f3f3f6"; context.fillRect(MARGIN, (row + 0.05) * unit, width - MARGIN, 0.9 * unit);
-      context.fillStyle = "#44444c"; if (row % skip === 0) context.fillText(name.length > 9 ? `${name.slice(0, 8)}…` : name, MARGIN - 6, (row + 0.5) * unit);
+      context.fillStyle = STORAGE; context.fillRect(MARGIN - 3, (row + 0.05) * unit, 3, 0.9 * unit);
+      context.fillStyle = "#44444c"; if (row % skip === 0) context.fillText(`storage ${row}`, MARGIN - 7, (row + 0.5) * unit);
     });
   }
   context.textBaseline = "alphabetic";
@@ -251,15 +297,39 @@ function tip(chart, canvas, event) {
   box.style.left = `${Math.max(8, x)}px`;
   box.style.top = `${below + box.offsetHeight < window.innerHeight ? below : Math.max(8, event.clientY - box.offsetHeight - 12)}px`;
 }
+function ranges(pairs) { // [[0, 3], [7, 7]] in words: 0-3, 7; many are cut
+  const shown = pairs.slice(0, 12).map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(", ");
+  return pairs.length > 12 ? `${shown} and ${pairs.length - 12} more ranges` : shown;
+}
+function merged(pairs) {
+  const found = [];
+  pairs.sort((a, b) => a[0] - b[0]).forEach(([first, last]) => {
+    const before = found[found.length - 1];
+    if (before && first <= before[1] + 1) before[1] = Math.max(before[1], last); else found.push([first, last]);
+  });
+  return found;
+}
+function nodesOf(run, job) {
+  const parts = run.parts[0], pairs = merged(parts.of(job).map((part) => [parts.a[part], parts.b[part]]));
+  return pairs.length ? `on node${pairs.length > 1 || pairs[0][0] < pairs[0][1] ? "s" : ""} ${ranges(pairs)}` : "";
+}
+function storageOf(run, job) {
+  const parts = run.parts[1], places = [...new Set(parts.of(job).map((part) => parts.a[part]))].sort((a, b) => a - b);
+  const names = places.slice(0, 6).map((row) => (run.storages[row] === `storage ${row}` ? `${row}` : `${row} (host ${run.storages[row]})`));
+  return places.length ? `burst buffer on storage ${names.join(", ")}${places.length > 6 ? ` and ${places.length - 6} more` : ""}` : "";
+}
 function story(run, job) {
   const waited = run.start[job] - run.submit[job], [how, why] = (run.why[job] || "").split("|");
   const lines = [[element("b", {}, `job ${run.id[job]}`), run.user.length && run.user[job] ? `, user ${run.user[job]}` : ""]];
-  const say = (text) => lines.push([text]);
+  const say = (text) => { if (text) lines.push([text]); };
   say(`${run.size[job]} node${run.size[job] > 1 ? "s" : ""}${run.bytes[job] ? `, ${size(run.bytes[job])} burst buffer each` : ""}${run.limit[job] > 0 ? `, requested ${span(run.limit[job])}` : ""}`);
   say(`submitted ${clock(run.submit[job])}`);
   say(`started ${clock(run.start[job])}${waited ? ` after ${span(waited)}` : " at once"}${how ? ` (${how})` : ""}`);
+  say(`ended ${clock(run.finish[job])}, ran ${span(run.finish[job] - run.start[job])}: ${STATES[run.state[job]]}`);
+  say(nodesOf(run, job));
+  say(storageOf(run, job));
   if (why) say(`waited for: ${why}`);
-  say(`ran ${span(run.finish[job] - run.start[job])}: ${STATES[run.state[job]]}`);
+  else if (waited && !run.why.length) say(`why it waited is not on record: spillway explain ${run.folder} ${run.id[job]}`);
   return lines;
 }
 function comparison(chart, id) {
@@ -281,19 +351,26 @@ function choose() {
   setView(view.begin, view.end);
 }
 function find(id) {
-  const chart = charts.find((candidate) => candidate.run && candidate.run.id.includes(id));
-  byId("status").textContent = id && !chart ? `There is no job ${id} in these schedules.` : "";
-  if (!chart) return;
-  const run = chart.run, job = run.id.indexOf(id), length = Math.max(4 * (run.finish[job] - run.start[job]), 600);
+  const shown = charts.filter((chart) => chart.run), both = chartsOf(shown, id);
+  if (!id) { byId("status").textContent = ""; return; }
+  if (!both.length) { byId("status").textContent = absent(id, shown); return; }
+  const { run } = both[0], job = run.id.indexOf(id), length = Math.max(4 * (run.finish[job] - run.start[job]), 600);
   view.hover = id;
   setView((run.start[job] + run.finish[job]) / 2 - length / 2, (run.start[job] + run.finish[job]) / 2 + length / 2);
-  const both = charts.filter((other) => other.run && other.run.id.includes(id));
   const stories = both.map((other) => [`${other.run.label}: `, ...joined(story(other.run, other.run.id.indexOf(id)), () => "; ")]);
   byId("status").replaceChildren(...joined(stories, lineBreak));
+}
+const chartsOf = (shown, id) => shown.filter((chart) => chart.run.id.includes(id));
+function absent(id, shown) { // what there is instead
+  const elsewhere = runs.filter((run) => run.id.includes(id)), ids = shown.length ? shown[0].run.id : [];
+  const hint = elsewhere.length ? `It ran in: ${elsewhere.slice(0, 3).map((run) => run.label).join("; ")}.` : `These have ${ids.length.toLocaleString("en")} jobs that ran, such as ${ids.slice(0, 3).join(", ")}; jobs that were rejected never ran.`;
+  return `There is no job ${id} in these schedules. ${hint}`;
 }
 async function start() {
   const data = await unpack();
   runs = data.runs;
+  colours = data.colours;
+  nameUsers();
   if (data.left) byId("status").textContent = `${data.left} runs have too many jobs to be drawn here; they are in the tables.`;
   if (!runs.length) { byId("controls").hidden = true; document.body.dataset.ready = "yes"; return; }
   const options = () => runs.map((run, place) => element("option", { value: String(place) }, run.label));
@@ -302,6 +379,7 @@ async function start() {
   if (runs.length > 1) { byId("run-a").value = "0"; byId("run-b").value = String(runs.reduce((best, run, place) => (run.group === runs[0].group ? place : best), 0)); }
   charts.push(new Chart(0), new Chart(1));
   choose();
+  showKey();
   setView(0, view.whole);
   byId("run-a").addEventListener("change", choose);
   byId("run-b").addEventListener("change", choose);
@@ -310,7 +388,12 @@ async function start() {
   byId("zoom-out").addEventListener("click", () => zoom(2));
   byId("zoom-all").addEventListener("click", () => setView(0, view.whole));
   byId("find").addEventListener("change", (event) => find(event.target.value.trim()));
+  byId("find").addEventListener("keydown", (event) => { if (event.key === "Enter") find(event.target.value.trim()); });
   window.addEventListener("resize", () => { charts.forEach((chart) => chart.run && chart.show(chart.run)); redraw(); });
   requestAnimationFrame(() => { document.body.dataset.ready = "yes"; }); // after the first drawing
 }
+window.addEventListener("beforeprint", () => { // paper cannot be clicked
+  document.querySelectorAll("details").forEach((part) => { part.open = true; });
+  charts.forEach((chart) => chart.draw());
+});
 start();

@@ -5,60 +5,68 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from analysis.campaign import NAMES, CampaignResults, RunRow
+from analysis.campaign import NAMES, CampaignResults
+from analysis.colours import colour_of
 from analysis.compare import Paired
 from analysis.findings import Finding
 from analysis.markup import Html, fill, join
-
-SHOWN = (
-    "jobs",
-    "rejected",
-    "killed",
-    "mean_waiting_time_s",
-    "median_waiting_time_s",
-    "p95_waiting_time_s",
-    "max_waiting_time_s",
-    "mean_turnaround_time_s",
-    "mean_slowdown",
-    "mean_bounded_slowdown",
-    "makespan_s",
-    "compute_utilisation",
-    "storage_utilisation",
-    "scheduler_cpu_s",
-    "wall_s",
-    "peak_rss_bytes",
-)
-COUNTS = ("jobs", "rejected", "killed")
+from analysis.quantities import NONE, number
+from analysis.report.columns import Column
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[object]], *, sortable: bool = True) -> Html:
-    """HTML table; numbers are right-aligned and sort as numbers, cells of :class:`Html` stay as they are."""
+def table(header: Sequence[object], rows: Sequence[Sequence[object]], *, kind: str = "") -> Html:
+    """Sortable HTML table; numbers are right-aligned and sort as numbers, cells of :class:`Html` stay as they are.
+
+    A heading is a name, or a :class:`Column`, whose explanation is shown when it is pointed at.
+    """
     return fill(
-        '<div class="scroll"><table{kind}><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>',
-        kind=Html(' class="sortable"' if sortable else ""),
-        head=join(fill("<th>{name}</th>", name=name) for name in header),
+        '<div class="scroll"><table class="sortable {kind}"><thead><tr>{head}</tr></thead>'
+        "<tbody>\n{body}\n</tbody></table></div>",
+        kind=kind,
+        head=join(map(_heading, header)),
         body=join((fill("<tr>{cells}</tr>", cells=join(map(_cell, row))) for row in rows), "\n"),
     )
 
 
-def policy_table(rows: Sequence[RunRow]) -> Html:
-    """Figures of each policy: means over workloads and seeds, counts added up."""
-    policies = list(dict.fromkeys(row.policy for row in rows))
-    names = [name for name in SHOWN if name in rows[0].figures]
-    lines = []
-    for policy in policies:
-        chosen = [row.figures for row in rows if row.policy == policy]
-        values = [sum(f[name] for f in chosen) / (1 if name in COUNTS else len(chosen)) for name in names]
-        mark = " *" * any(row.of_other_code for row in rows if row.policy == policy)
-        lines.append([policy + mark, *values])
-    return table(["policy", *map(_title, names)], lines)
+def glossary(columns: Sequence[Column]) -> Html:
+    """What the columns mean, for readers without a pointer and on paper."""
+    items = (fill("<dt>{title}</dt><dd>{words}</dd>", title=column.title, words=column.words) for column in columns)
+    return fill(
+        '<details class="glossary"><summary>What the columns mean</summary><dl>{items}</dl></details>',
+        items=join(items, "\n"),
+    )
 
 
-def run_table(results: CampaignResults) -> Html:
+def figures_table(
+    columns: Sequence[Column], figures: Mapping[str, Mapping[str, float]], marks: Mapping[str, str]
+) -> Html:
+    """A row per policy, a column per figure; ``marks`` stand behind names."""
+    lines = [
+        [policy_name(policy, marks.get(policy, "")), *(_figure(column, values[column.name]) for column in columns)]
+        for policy, values in figures.items()
+    ]
+    return table(["policy", *columns], lines, kind="figures")
+
+
+def policy_name(policy: str, mark: str = "") -> Html:
+    """A policy's name behind its colour."""
+    return fill(
+        '<svg class="swatch" viewBox="0 0 10 10"><rect width="10" height="10" rx="2" fill="{colour}"/></svg>{policy}',
+        colour=colour_of(policy),
+        policy=policy + mark,
+    )
+
+
+def run_table(results: CampaignResults, columns: Sequence[Column]) -> Html:
     """All runs, one row each."""
-    names = [name for name in SHOWN if name in results.rows[0].figures]
-    rows = [[*(getattr(row, name) for name in NAMES), *(row.figures[name] for name in names)] for row in results.rows]
-    return table([*NAMES, *map(_title, names)], rows)
+    rows = [
+        [
+            *(policy_name(row.policy) if name == "policy" else getattr(row, name) for name in NAMES),
+            *(_figure(column, row.figures[column.name]) for column in columns),
+        ]
+        for row in results.rows
+    ]
+    return table([*NAMES, *columns], rows, kind="figures")
 
 
 def class_table(comparisons: Mapping[str, Mapping[str, Paired]]) -> Html:
@@ -66,7 +74,7 @@ def class_table(comparisons: Mapping[str, Mapping[str, Paired]]) -> Html:
     classes = list(dict.fromkeys(name for pairs in comparisons.values() for name in pairs))
     rows = []
     for policy, pairs in comparisons.items():
-        rows.append([policy, *(_ratio(pairs[name]) if name in pairs else "" for name in classes)])
+        rows.append([policy_name(policy), *(_ratio(pairs[name]) if name in pairs else "" for name in classes)])
     return table(["policy", *classes], rows)
 
 
@@ -77,6 +85,18 @@ def finding_list(findings: Sequence[Finding]) -> Html:
         for one in findings
     )
     return fill('<ul class="findings">\n{items}\n</ul>', items=join(items, "\n"))
+
+
+def _heading(heading: object) -> Html:
+    if not isinstance(heading, Column):
+        return fill("<th>{name}</th>", name=heading)
+    return fill('<th title="{words}">{title}</th>', title=heading.title, words=heading.words)
+
+
+def _figure(column: Column, value: float) -> Html:
+    if math.isnan(value):
+        return fill('<span data-value="">{none}</span>', none=NONE)
+    return fill('<span data-value="{exact}">{shown}</span>', exact=repr(float(value)), shown=column.shown(value))
 
 
 def _ratio(paired: Paired) -> Html:
@@ -97,17 +117,5 @@ def _cell(value: object) -> Html:
     if not isinstance(value, int | float):
         return fill("<td>{value}</td>", value=value)
     if math.isnan(value):
-        return Html('<td class="number" data-value="">–</td>')
+        return fill('<td class="number" data-value="">{none}</td>', none=NONE)
     return fill('<td class="number" data-value="{exact}">{shown}</td>', exact=repr(value), shown=number(value))
-
-
-def number(value: float) -> str:
-    """A figure to be read: no digits without meaning."""
-    size = abs(value)
-    if size >= 1000 or float(value).is_integer():
-        return f"{value:,.0f}"
-    return f"{value:.2f}" if size >= 1 else f"{value:.3g}"
-
-
-def _title(name: str) -> str:
-    return name.removesuffix("_s").replace("_time", "").replace("_", " ") + (" (s)" if name.endswith("_s") else "")

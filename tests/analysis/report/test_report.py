@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 import re
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,11 @@ import pytest
 
 from analysis.campaign import baseline_of, read_campaign
 from analysis.errors import AnalysisError
+from analysis.insights import Insights
+from analysis.metrics import Summary
 from analysis.report.build import build_report
-from analysis.report.tables import number
+from analysis.report.columns import FURTHER, LOSSES, SERVICE
+from experiments.summary import TIMINGS
 from tests.analysis.report.campaigns import write_campaign
 
 
@@ -28,6 +32,13 @@ def chart_data(page: str) -> Any:
 def test_page_has_everything(tmp_path: Path) -> None:
     """Findings, tables, schedules and how to repeat them are in one file."""
     page = build_report(write_campaign(tmp_path)).read_text()
+    order = ["Answer", "What was assumed", "Policies side by side", "Waiting time by class of jobs", "The schedules"]
+    places = [page.index(f">{title}</h") for title in order]
+    assert places == sorted(places)
+    assert "60 jobs of log under 2 policies: 2 runs. Every policy plays the same jobs." in page
+    assert "In these runs sjf-easy has the smallest mean waiting time: sjf-easy 50.5 s, easy 1 min 40 s." in page
+    assert "Whether this holds elsewhere is open: 1 run of each policy with 60 jobs in all give no interval" in page
+    assert "toy: 4 compute nodes, 2 storage nodes of 100 B, 200 B in all" in page
     assert (
         "easy waits 1.97 times as much as sjf-easy here; whether it does elsewhere is open: there is no interval"
         in page
@@ -66,7 +77,7 @@ def test_runs_of_other_code_are_marked(tmp_path: Path) -> None:
     (folder / "summary.csv").write_text("".join(f"{line},{mark}\n" for line, mark in zip(lines, marks, strict=True)))
     page = build_report(folder).read_text()
     assert "1 of the runs (marked *: easy) were made by other code" in page
-    assert page.count("easy *<") == 1
+    assert page.count("</svg>easy *<") == 2  # both tables of policies
     assert "sjf-easy *" not in page
 
 
@@ -115,7 +126,8 @@ def test_too_many_jobs_for_the_charts(tmp_path: Path, monkeypatch: pytest.Monkey
     assert len(data["runs"]) == 1
     assert data["left"] == 1
     monkeypatch.setattr("analysis.report.build.CHART_JOBS", 10)
-    assert chart_data(build_report(tmp_path).read_text()) == {"runs": [], "left": 2}
+    data = chart_data(build_report(tmp_path).read_text())
+    assert (data["runs"], data["left"]) == ([], 2)
 
 
 COLUMNS = "workload,platform,policy,engine,model,seed,jobs,run"
@@ -155,6 +167,45 @@ def test_baseline() -> None:
     assert baseline_of(["fcfs", "plan"]) == "fcfs"
 
 
-def test_numbers_for_people() -> None:
-    """Digits without a use are left out."""
-    assert [number(value) for value in (1234567.8, 12, 12.345, 0.123456)] == ["1,234,568", "12", "12.35", "0.123"]
+def test_figures_are_vector_graphics_where_there_are_some(tmp_path: Path) -> None:
+    """SVG before PNG; campaigns of before have PNG only."""
+    folder = write_campaign(tmp_path)
+    (folder / "plots").mkdir()
+    for name, content in (("queue.svg", b"<svg/>"), ("queue.png", b"old"), ("trade-off.png", b"only")):
+        (folder / "plots" / name).write_bytes(content)
+    page = build_report(folder).read_text()
+    assert f"data:image/svg+xml;base64,{base64.b64encode(b'<svg/>').decode()}" in page
+    assert f"data:image/png;base64,{base64.b64encode(b'only').decode()}" in page
+    assert base64.b64encode(b"old").decode() not in page
+
+
+def test_what_was_assumed_is_on_the_page(tmp_path: Path) -> None:
+    """Loads with their warning, notes of several seeds as one, the model's words, uncommitted code, rejected jobs."""
+    folder = write_campaign(tmp_path)
+    for path in folder.glob("*/run.json"):
+        record = json.loads(path.read_text()) | {
+            "assumed": {"notes": [], "offered_load": {"compute": 1.7, "storage": 0.4}},
+            "configuration": {"model": {"name": "rigid"}},
+            "job_model": "A job computes.",
+            "versions": {"spillway": "0.1.0"},
+            "commit": "abc+changes",
+        }
+        path.write_text(json.dumps(record))
+    notes = [f"log, seed {seed}: 3 jobs were left out" for seed in range(3)]
+    (folder / "assumptions.txt").write_text("\n".join([*notes, "log, seed 0: offered load: 1.70 of the compute nodes"]))
+    page = build_report(folder).read_text()
+    assert "log: 1.70 of the compute nodes; 0.40 of the burst buffers" in page
+    assert page.count("The jobs request up to 1.70 times the compute nodes of the machine") == 2
+    assert "log, seeds 0, 1, 2: 3 jobs were left out" in page
+    assert "rigid: A job computes." in page
+    assert "spillway 0.1.0, commit abc, with changes that were not committed" in page
+    assert "offered load:" not in page
+
+
+def test_every_figure_of_the_summary_has_a_name_and_words() -> None:
+    """No column of ``summary.csv`` and no further figure is without."""
+    names = {column.name for column in (*SERVICE, *FURTHER, *LOSSES)}
+    assert {field.name for field in fields(Summary)} | set(TIMINGS) | {
+        field.name for field in fields(Insights)
+    } == names
+    assert all("_" not in column.title and column.words.endswith(".") for column in (*SERVICE, *FURTHER, *LOSSES))

@@ -1,0 +1,156 @@
+"""The answer of a comparison in a few plain sentences: what holds statistically, or why nothing does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from analysis.compare import Paired, compare_runs
+from analysis.metrics import bounded_slowdown
+from analysis.quantities import duration, number
+from analysis.tables import Floats, JobTable
+from analysis.units import FEWEST_RUNS, SHORTEST
+
+Runs = Mapping[str, Sequence[JobTable]]
+"""By policy its runs on the same inputs, in the same order, each with the same jobs in order of submission."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How policies compare in one metric, smaller being better.
+
+    Attributes
+    ----------
+    means
+        Mean over all jobs by policy, the smallest first.
+    unbeaten
+        Policies for which no other one is certainly better.
+    beaten
+        The others, each with the policy that it is compared with and the comparison: its own values over that one's.
+    over
+        What the intervals are over; "" where there are none.
+    """
+
+    means: Mapping[str, float]
+    unbeaten: Sequence[str]
+    beaten: Mapping[str, tuple[str, Paired]]
+    over: str
+
+
+def answer(runs: Mapping[str, Mapping[tuple[str, str], JobTable]]) -> list[str]:
+    """Sentences on waiting times and slowdowns of policies.
+
+    Parameters
+    ----------
+    runs
+        By policy its runs by workload and seed. Compared are jobs that ran under all policies, on inputs that all have.
+    """
+    same, notes = in_common(runs)
+    if len(same) < 2:
+        return [*notes, "There is nothing to compare."]
+    waits = standing(same, lambda table: table.wait_s)
+    lines = [_sentence(waits, "mean waiting time", duration)]
+    if not waits.over:
+        return [*notes, *lines, _why_open(same)]
+    slowed = standing(same, bounded_slowdown)
+    return [*notes, *lines, _sentence(slowed, "mean bounded slowdown", number)]
+
+
+def in_common(runs: Mapping[str, Mapping[tuple[str, str], JobTable]]) -> tuple[Runs, list[str]]:
+    """Runs of the jobs that ran under every policy; policies that ran none are left out, and named in a sentence."""
+    ran = {policy: {key: table.ran() for key, table in found.items()} for policy, found in runs.items()}
+    idle = [policy for policy, found in ran.items() if not any(map(len, found.values()))]
+    left = {policy: found for policy, found in ran.items() if policy not in idle}
+    notes = [f"{policy} rejected every job." for policy in idle]
+    inputs = [key for key in next(iter(left.values()), {}) if all(key in found for found in left.values())]
+    same: dict[str, list[JobTable]] = {policy: [] for policy in left}
+    compared = 0
+    for key in inputs:
+        names = {
+            policy: list(zip(found[key].workload, found[key].job_id, strict=True)) for policy, found in left.items()
+        }
+        shared = reduce(set.intersection, map(set, names.values()))
+        if not shared:
+            continue
+        compared += len(shared)
+        for policy, found in left.items():
+            rows = np.array([row for row, name in enumerate(names[policy]) if name in shared], dtype=np.intp)
+            order = sorted(rows.tolist(), key=lambda row: (found[key].submit_s[row], names[policy][row]))
+            same[policy].append(found[key].take(np.array(order, dtype=np.intp)))
+    most = max((sum(len(found[key]) for key in inputs) for found in left.values()), default=0)
+    if compared < most:
+        notes.append(f"Compared are the {compared:,} of {most:,} jobs that ran under every policy.")
+    return ({policy: tables for policy, tables in same.items() if tables}, notes)
+
+
+def standing(runs: Runs, metric: Callable[[JobTable], Floats]) -> Standing:
+    """Compare each policy with each other one."""
+    values = {policy: [metric(table) for table in tables] for policy, tables in runs.items()}
+    means = {policy: float(np.concatenate(columns).mean()) for policy, columns in values.items()}
+    order = sorted(means, key=lambda policy: means[policy])
+    found = {
+        (worse, better): compare_runs(values[worse], values[better])
+        for worse in order
+        for better in order
+        if worse != better
+    }
+    lost = {
+        worse: [better for better in order if (worse, better) in found and found[worse, better].ratio.low > 1]
+        for worse in order
+    }
+    unbeaten = [policy for policy in order if not lost[policy]]
+    beaten = {}
+    for policy in order:
+        if lost[policy]:
+            by = next((name for name in unbeaten if name in lost[policy]), lost[policy][0])
+            beaten[policy] = by, found[policy, by]
+    over = next((paired.over for paired in found.values() if paired.ratio.is_known), "")
+    return Standing({policy: means[policy] for policy in order}, unbeaten, beaten, over)
+
+
+def _sentence(found: Standing, what: str, shown: Callable[[float], str]) -> str:
+    best = next(iter(found.means))
+    if not found.over:
+        shortest = ", ".join(f"{policy} {shown(mean)}" for policy, mean in found.means.items())
+        return f"In these runs {best} has the smallest {what}: {shortest}."
+    if len(found.unbeaten) == 1:
+        (alone,) = found.unbeaten
+        first = f"{alone} has the smallest {what}, {shown(found.means[alone])}"
+    elif found.beaten:
+        names = _listed([f"{policy} ({shown(found.means[policy])})" for policy in found.unbeaten])
+        first = f"{_capital(what)}: which of {names} is best is open"
+    else:
+        names = _listed([f"{policy} ({shown(mean)})" for policy, mean in found.means.items()])
+        return f"{_capital(what)}: {names} do not differ with certainty (95 % intervals over {found.over})."
+    worse = "; ".join(_loss(policy, by, paired) for policy, (by, paired) in found.beaten.items())
+    return f"{first}; larger: {worse} (95 % intervals over {found.over}, each comparison for itself)."
+
+
+def _loss(policy: str, by: str, paired: Paired) -> str:
+    ratio = paired.ratio
+    return f"{policy}, {_times(ratio.value)} times {by}'s ({_times(ratio.low)} to {_times(ratio.high)})"
+
+
+def _why_open(runs: Runs) -> str:
+    tables = next(iter(runs.values()))
+    jobs = sum(map(len, tables))
+    return (
+        f"Whether this holds elsewhere is open: {len(tables)} run{'s' if len(tables) > 1 else ''} of each policy with "
+        f"{jobs:,} jobs in all give no interval, because jobs of one queue wait for each other. {FEWEST_RUNS} seeds, "
+        f"or as many parts of a log, give one; so can a single log of {SHORTEST:,} jobs or more."
+    )
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio < 9.95 else f"{ratio:,.0f}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

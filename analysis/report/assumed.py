@@ -1,0 +1,229 @@
+"""What the figures of a report rest on: machine, jobs, load, what was made up, model, engine, code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from analysis.campaign import CampaignResults, RunRow
+from analysis.markup import Html, fill, join
+from analysis.quantities import number, size
+from analysis.tables import MachineInfo
+from inputs.files import parse_json, read_file
+from inputs.limits import InputError
+
+MANY_NOTES = 12
+"""More of them are folded."""
+
+ENGINES = {
+    "fluid": "embedded simulator; what shares a link or a node shares it fairly, as in SimGrid",
+    "waterfill": "embedded simulator; what shares a link or a node shares it fairly, by progressive filling",
+    "fixed": "embedded simulator; jobs take the time that they state, nothing contends",
+    "simgrid": "embedded simulator with SimGrid itself for computing and transfers",
+    "batsim": "the real Batsim",
+    "docker": "the real Batsim, in a container",
+}
+
+HIGH = 0.95
+"""Offered load from which queues grow for as long as it lasts, whatever the policy."""
+
+_LOADS = {"compute": "compute nodes", "storage": "burst buffers"}
+_LOAD_NOTE = ": offered load: "
+_SEED = re.compile(r", seed (\d+): ")
+
+
+def assumptions(results: CampaignResults, machines: Mapping[str, MachineInfo]) -> Html:
+    """The table of assumptions, and below it all notes on workloads and machines.
+
+    Parameters
+    ----------
+    machines
+        By name of a run's folder.
+    """
+    records = {row.run: results.record(row) for row in results.rows}
+    rows: list[tuple[str, Html]] = [
+        ("Machine", _lines(_machines(results.rows, machines))),
+        ("Jobs", _lines(_jobs(results.rows))),
+        ("Offered load", _lines(_loads(results.rows, records, results.assumptions))),
+        ("Job model", _lines(_models(results.rows, records))),
+        ("Engine", _lines(_engines(results.rows))),
+        ("Seeds", _lines([", ".join(dict.fromkeys(row.seed for row in results.rows))])),
+        ("Checked", _lines(_checked(results))),
+        ("Code", _lines(_code(results.rows, records))),
+    ]
+    body = join(
+        (fill("<tr><th>{name}</th><td>{words}</td></tr>", name=name, words=words) for name, words in rows), "\n"
+    )
+    return join(
+        [
+            fill('<h2>What was assumed</h2>\n<table class="assumed"><tbody>\n{body}\n</tbody></table>', body=body),
+            _notes(results.assumptions),
+        ],
+        "\n",
+    )
+
+
+def load_warnings(records: Iterable[Mapping[str, Any]]) -> list[str]:
+    """A sentence for each resource of which jobs requested more than queues can work off."""
+    worst = {name: max(loads, default=0.0) for name, loads in _loads_of(records).items()}
+    return [
+        f"The jobs request up to {load:.2f} times the {_LOADS[name]} of the machine: queues grow until the last "
+        "submission, so that waiting times say more about the length of the log than about the policies."
+        for name, load in worst.items()
+        if load > HIGH
+    ]
+
+
+def _machines(rows: Sequence[RunRow], machines: Mapping[str, MachineInfo]) -> list[str]:
+    found = {}
+    for row in rows:
+        machine = machines[row.run]
+        if not machine.nodes:
+            found[row.platform] = f"{row.platform}: size not on record"
+            continue
+        capacities = sorted({storage.capacity_bytes for storage in machine.storages})
+        each = (
+            " to ".join(size(capacity) for capacity in dict.fromkeys((capacities[0], capacities[-1])))
+            if capacities
+            else ""
+        )
+        storage = f"{len(machine.storages)} storage nodes of {each}, {size(machine.total_storage_bytes)} in all"
+        found[row.platform] = (
+            f"{row.platform}: {len(machine.nodes):,} compute nodes, {storage if each else 'no burst buffers'}"
+        )
+    return list(found.values())
+
+
+def _jobs(rows: Sequence[RunRow]) -> list[str]:
+    """Jobs of each workload, counted once, however many policies played them."""
+    found: dict[str, dict[str, float]] = {}
+    for row in rows:
+        refused = row.figures.get("rejected", 0.0)
+        found.setdefault(row.workload, {}).setdefault(row.seed, row.figures["jobs"] + refused)
+    lines = []
+    for workload, seeds in found.items():
+        counts = sorted(set(seeds.values()))
+        each = " to ".join(number(count) for count in dict.fromkeys((counts[0], counts[-1])))
+        of_seeds = f" in each of {len(seeds)} seeds" if len(seeds) > 1 else ""
+        lines.append(f"{workload}: {each} jobs{of_seeds}, the same under every policy")
+    rejected = sum(row.figures.get("rejected", 0.0) for row in rows)
+    return [*lines, f"{rejected:,.0f} rejected in all runs together"] if rejected else lines
+
+
+def _loads(rows: Sequence[RunRow], records: Mapping[str, Mapping[str, Any]], notes: Sequence[str]) -> list[str]:
+    lines = []
+    for workload in dict.fromkeys((row.workload, row.platform) for row in rows):
+        loads = _loads_of(records[row.run] for row in rows if (row.workload, row.platform) == workload)
+        parts = [f"{_span(values)} of the {_LOADS[name]}" for name, values in loads.items() if any(values)]
+        if parts:
+            lines.append(f"{workload[0]}: {'; '.join(parts)}")
+    if not lines:  # runs of before loads were on record
+        lines = [note.replace(_LOAD_NOTE, ": ") for note in notes if _LOAD_NOTE in note]
+    return [*(lines or ["not on record"]), *load_warnings(records.values())]
+
+
+def _loads_of(records: Iterable[Mapping[str, Any]]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {name: [] for name in _LOADS}
+    for record in records:
+        assumed = record.get("assumed")
+        load = assumed.get("offered_load") if isinstance(assumed, dict) else None
+        if isinstance(load, dict):
+            for name in _LOADS:
+                if isinstance(load.get(name), int | float):
+                    found[name].append(float(load[name]))
+    return found
+
+
+def _span(values: Sequence[float]) -> str:
+    low, high = f"{min(values):.2f}", f"{max(values):.2f}"
+    return low if low == high else f"{low} to {high}"
+
+
+def _models(rows: Sequence[RunRow], records: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    found = {}
+    for row in rows:
+        configuration = records[row.run].get("configuration")
+        model = configuration.get("model") if isinstance(configuration, dict) else None
+        name = str(model.get("name", "")) if isinstance(model, dict) else ""
+        words = records[row.run].get("job_model", "")
+        found[row.model, name] = f"{name or row.model}: {words}" if words else str(name or row.model)
+    return list(dict.fromkeys(found.values()))
+
+
+def _engines(rows: Sequence[RunRow]) -> list[str]:
+    names = dict.fromkeys(row.engine for row in rows)
+    return [f"{name}: {ENGINES[name]}" if name in ENGINES else name for name in names]
+
+
+def _checked(results: CampaignResults) -> list[str]:
+    """What stands behind the figures, and how to look for oneself."""
+    old = sum(row.of_other_code for row in results.rows)
+    lines = [f"{old} of {len(results.rows)} runs were made by other code than the rest"] if old else []
+    if any(row.engine not in ("batsim", "docker") for row in results.rows):
+        lines.append(
+            "These runs were not repeated with the real Batsim; spillway verify-batsim compares both where "
+            "it is installed"
+        )
+    return [*lines, "spillway verify DIR compares this folder's files with the checksums that were kept with them"]
+
+
+def _code(rows: Sequence[RunRow], records: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    found: dict[str, None] = {}
+    for row in rows:
+        record = records[row.run]
+        versions = record.get("versions", {})
+        version = versions.get("spillway", "") if isinstance(versions, dict) else ""
+        commit = str(record.get("commit", ""))
+        changed = ", with changes that were not committed" if commit.endswith("+changes") else ""
+        parts = [
+            f"spillway {version}" if version else "",
+            f"commit {commit.removesuffix('+changes')}{changed}" if commit else "",
+        ]
+        found[", ".join(filter(None, parts)) or "not on record"] = None
+    return list(found)
+
+
+def _notes(notes: Sequence[str]) -> Html:
+    shown = merged(notes)
+    if not shown:
+        return Html("")
+    items = join((fill("<li>{text}</li>", text=line) for line in shown), "\n")
+    return fill(
+        "<details{opened}><summary>{count} note{s} on workloads and machines: what was left out or made up</summary>\n"
+        '<ul class="notes">\n{items}\n</ul></details>',
+        opened=Html(" open") if len(shown) <= MANY_NOTES else Html(""),
+        count=len(shown),
+        s="s" if len(shown) > 1 else "",
+        items=items,
+    )
+
+
+def merged(notes: Sequence[str]) -> list[str]:
+    """Notes of several seeds that say the same, as one; those on offered loads stand elsewhere, but for warnings."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for note in notes:
+        if _LOAD_NOTE in note:
+            continue
+        parts = _SEED.split(note, maxsplit=1)
+        name, seed, text = parts if len(parts) == 3 else ("", "", note)
+        found.setdefault((name, text), []).append(seed)
+    return [
+        text if not name else f"{name}, seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)}: {text}"
+        for (name, text), seeds in found.items()
+    ]
+
+
+def _lines(texts: Sequence[str]) -> Html:
+    return join(fill("<div>{text}</div>", text=text) for text in texts)
+
+
+def tau_of(folder: Path) -> float | None:
+    """Bound of the bounded slowdown with which a run's figures were made (s), where that is on record."""
+    try:
+        found = parse_json(read_file(folder / "metrics.json"))
+    except InputError:
+        return None
+    value = found.get("tau_s") if isinstance(found, dict) else None
+    return float(value) if isinstance(value, int | float) else None

@@ -1,0 +1,68 @@
+"""The answer says what its intervals hold, and no more."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from analysis.answer import answer
+from analysis.tables import JobTable
+from tests.analysis.samples import make_table
+
+
+def _run(waits: list[float]) -> JobTable:
+    return make_table([(1000.0 * job, 1000.0 * job + wait, 1, 600.0) for job, wait in enumerate(waits)])
+
+
+def _runs(seeds: int, factor: float, noise: float) -> dict[tuple[str, str], JobTable]:
+    """Runs whose waits are those of a common draw times a factor, and a noise of their own."""
+    found = {}
+    for seed in range(seeds):
+        draw, own = np.random.default_rng(seed), np.random.default_rng(round(100 * factor) + 1000 * seed)
+        waits = draw.exponential(5000.0, 40) * factor * np.exp(noise * own.normal())
+        found["w", str(seed)] = _run(waits.tolist())
+    return found
+
+
+def test_one_policy_is_best_where_every_interval_says_so() -> None:
+    """It is named with its mean; the others with ratios and intervals."""
+    lines = answer({"slow": _runs(6, 3.0, 0.01), "fast": _runs(6, 1.0, 0.01), "slower": _runs(6, 9.0, 0.01)})
+    assert lines[0].startswith("fast has the smallest mean waiting time, 1 h ")
+    assert "larger: slow, 2.98 times fast's (2.95 to 3.02); slower, 8.98 times fast's (" in lines[0]
+    assert "(95 % intervals over 6 runs, each comparison for itself)" in lines[0]
+    assert lines[1].startswith("fast has the smallest mean bounded slowdown")
+
+
+def test_a_draw_is_called_one() -> None:
+    """Policies that chance separates are not ranked; one that is worse than them is."""
+    runs = {"a": _runs(5, 1.0, 0.5), "b": _runs(5, 1.02, 0.5)}
+    assert "do not differ with certainty (95 % intervals over 5 runs)" in answer(runs)[0]
+    three = answer(runs | {"bad": _runs(5, 50.0, 0.1)})[0]
+    assert three.startswith("Mean waiting time: which of a (")
+    assert "is best is open; larger: bad, " in three
+
+
+def test_one_short_run_gives_no_interval_but_the_words_why() -> None:
+    """Means are those of these runs; whether they hold elsewhere is said to be open."""
+    lines = answer({"a": _runs(1, 1.0, 0.0), "b": _runs(1, 2.0, 0.0)})
+    assert lines[0].startswith("In these runs a has the smallest mean waiting time: a 1 h ")
+    assert lines[1].startswith("Whether this holds elsewhere is open: 1 run of each policy with 40 jobs in all give no")
+
+
+def test_only_jobs_that_ran_under_every_policy_are_compared() -> None:
+    """A policy that rejected what waits long gains nothing by it; one that ran nothing is named."""
+    whole, part = _run([10.0, 20.0, 900_000.0]), _run([30.0, 40.0, 900_000.0])
+    part = dataclasses.replace(
+        part, state=["COMPLETED_SUCCESSFULLY"] * 2 + ["REJECTED"], start_s=_but_last(part.start_s)
+    )
+    nothing = dataclasses.replace(whole, state=["REJECTED"] * 3, start_s=np.full(3, np.nan))
+    key = ("w", "0")
+    lines = answer({"whole": {key: whole}, "part": {key: part}, "nothing": {key: nothing}})
+    assert lines[:2] == ["nothing rejected every job.", "Compared are the 2 of 3 jobs that ran under every policy."]
+    assert lines[2] == "In these runs whole has the smallest mean waiting time: whole 15 s, part 35 s."
+    assert answer({"whole": {key: whole}, "nothing": {key: nothing}})[-1] == "There is nothing to compare."
+
+
+def _but_last(values: np.ndarray) -> np.ndarray:
+    return np.append(values[:-1], np.nan)
