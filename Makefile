@@ -1,7 +1,7 @@
 # Two commands do everything: `make demo` and `make test`. Both make .venv first, once.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint docs format clean distclean
+.PHONY: help setup demo test quicktest announce lint docs format clean distclean
 
 PYTHON ?= python3
 VENV := .venv
@@ -15,7 +15,8 @@ export OPENBLAS_NUM_THREADS ?= 1
 
 help:  ## show what there is
 	@echo "make demo    five schedulers on a synthetic log: a table and plots (makes .venv first)"
-	@echo "make test    lint, types, import rules, documentation and the whole test suite"
+	@echo "make test    lint, types, import rules, documentation and the whole test suite (about 17 minutes on 2 cores)"
+	@echo "make quicktest  some tests of every package, under a minute on 2 cores"
 	@echo "make setup   .venv from requirements.lock.txt, compiled kernels"
 	@echo "make lint    the static checks alone;  make format  lets ruff tidy the code"
 	@echo "make docs    the documentation, to site/index.html"
@@ -49,7 +50,23 @@ docs: setup
 	$(BIN)/python -m experiments.reference
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-test: lint docs
+# Core, policies, readers, engine, metrics, command line and import rules; not: properties over random workloads, oracles,
+# studies, other processes, browsers.
+QUICK := tests/imports tests/inputs tests/schedulers/core tests/schedulers/policykit tests/schedulers/jobmodels \
+	tests/schedulers/test_options.py tests/schedulers/test_plugins.py tests/platforms/test_description.py \
+	tests/platforms/test_units.py tests/platforms/test_tree.py tests/workloads/test_swf.py tests/workloads/test_convert.py \
+	tests/workloads/test_burst_buffer.py tests/simulator/test_kernel.py tests/simulator/test_requests.py \
+	tests/simulator/test_workload.py tests/analysis/test_metrics.py tests/analysis/test_compare.py \
+	tests/analysis/test_tables.py tests/experiments/test_campaign_file.py tests/experiments/test_grid.py \
+	tests/experiments/test_progress.py tests/experiments/test_reference.py
+
+quicktest: setup
+	$(BIN)/python -m pytest $(QUICK)
+
+announce:
+	@echo "make test: checks, documentation and the whole test suite; about 17 minutes on 2 cores (make quicktest: one minute)"
+
+test: announce lint docs
 	$(BIN)/python -m pytest
 
 format: setup

@@ -182,6 +182,7 @@ def _write_results(
     durable.write_text(root / ASSUMPTIONS, "".join(f"{line}\n" for line in assumed))
     written = [table, table.with_name(summary.RESULTS), root / ASSUMPTIONS, *further]
     if rows and campaign.plots:
+        console.print("drawing figures and the report", highlight=False)
         for path in figures.draw(runs, root, campaign.tau_s):
             console.print(f"figure: {path}", markup=False, highlight=False, soft_wrap=True)
             written += [path, path.with_suffix(".svg")]

@@ -19,6 +19,7 @@ from rich.progress import (
 )
 from rich.progress import Progress as Bars
 from rich.progress import Task as RichTask
+from rich.table import Column
 from rich.text import Text
 
 from experiments.pool import Failed, News, Progress
@@ -95,21 +96,37 @@ class RateColumn(ProgressColumn):
         return Text(f"{task.speed:,.0f} jobs/s" if task.speed and task.fields["state"] else "")
 
 
+def columns(width: int) -> list[ProgressColumn]:
+    """What of a run is shown on a terminal of so many characters, so that each column has the place that it needs.
+
+    Below 70 there is no bar, below 145 neither the rate nor the state of the run. Long names are cut.
+    """
+
+    def text(field: str, most: int) -> TextColumn:
+        return TextColumn(field, table_column=Column(no_wrap=True, overflow="ellipsis", max_width=most))
+
+    count = MofNCompleteColumn(table_column=Column(no_wrap=True))
+    name = "{task.description}"
+    if width < 70:
+        return [text(name, max(8, width - 16)), count]
+    if width < 145:
+        return [text(name, width - 48), BarColumn(bar_width=16), count, TimeElapsedColumn(), TimeRemainingColumn()]
+    return [
+        text(name, 32),
+        BarColumn(bar_width=24),
+        count,
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        RateColumn(table_column=Column(no_wrap=True)),
+        text("{task.fields[state]}", width - 104),
+    ]
+
+
 class BarDisplay:
     """A bar for the campaign and one for each run under way."""
 
     def __init__(self, console: Console, total: int) -> None:
-        self._bars = Bars(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            RateColumn(),
-            TextColumn("{task.fields[state]}"),
-            console=console,
-            transient=True,
-        )
+        self._bars = Bars(*columns(console.width), console=console, transient=True)
         self._all = self._bars.add_task("[bold]runs", total=total, state="")
         self._tasks: dict[str, TaskID] = {}
         self._console = console

@@ -9,6 +9,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -108,10 +109,24 @@ def build_session(options: argparse.Namespace) -> Session:
 
 
 def spec_of(options: argparse.Namespace) -> SessionSpec:
-    """What the options of the command line select."""
+    """What the options of the command line select.
+
+    Raises
+    ------
+    OptionError
+        What is wrong with them; kernels are compiled only for options that are right.
+    """
     from schedulers import kernels
 
-    kernels.warm_up(_say)
+    kernels.warm_up(_say, partial(_check, options))
+    return _spec(options)
+
+
+def _check(options: argparse.Namespace) -> None:
+    _spec(options).session(None)
+
+
+def _spec(options: argparse.Namespace) -> SessionSpec:
     from schedulers.assembly import SessionSpec, Settings
     from schedulers.core.session import Cadence
     from schedulers.plugins import split_spec

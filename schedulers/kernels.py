@@ -7,6 +7,8 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent
@@ -20,20 +22,30 @@ def kernel_modules() -> list[str]:
     return [".".join(path.with_suffix("").parts) for path in files]
 
 
-def warm_up(report: Callable[[str], None] | None = None) -> float:
+def warm_up(report: Callable[[str], None] | None = None, check: Callable[[], object] | None = None) -> float:
     """Import every kernel module, which compiles what Numba's cache does not have.
 
     Parameters
     ----------
     report
         Gets one line when kernels are being compiled.
+    check
+        Reads what the user gave. It is called before anything is compiled, so that wrong input need not wait for
+        that; where kernels are there already it is not called. It must be possible to send it to another process.
 
     Returns
     -------
     float
         Seconds that it took.
+
+    Raises
+    ------
+    Exception
+        What ``check`` raises.
     """
     cached = is_cached()
+    if check is not None and not cached:
+        _call_without_kernels(check)
     if report is not None and not cached:
         report("compiling numerical kernels (once per installation, about ten seconds)")
     begin = time.perf_counter()
@@ -42,6 +54,22 @@ def warm_up(report: Callable[[str], None] | None = None) -> float:
     if not cached:
         _mark_cached()
     return time.perf_counter() - begin
+
+
+def _call_without_kernels(check: Callable[[], object]) -> None:
+    """Call it in a process in which kernels are plain Python."""
+    with ProcessPoolExecutor(1, mp_context=get_context("fork"), initializer=_compile_nothing) as pool:
+        pool.submit(_call, check).result()
+
+
+def _compile_nothing() -> None:
+    os.environ["NUMBA_DISABLE_JIT"] = "1"
+    if "numba" in sys.modules:
+        sys.modules["numba"].config.DISABLE_JIT = True
+
+
+def _call(check: Callable[[], object]) -> None:
+    check()  # what it returns is of no use to the other process
 
 
 def _mark_cached() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 from experiments.pool import Failed, Finished, Progress, Started
@@ -74,6 +75,27 @@ def test_bars_on_a_terminal() -> None:
     assert "t = 2.0 days, 5 jobs done, 3 waiting" in text
     assert "jobs/s" in text
     assert "out of order" in text
+
+
+@pytest.mark.parametrize("width", [40, 80, 100, 160])
+def test_bars_at_any_width(width: int) -> None:
+    """Names (cut, if they must be) and counts are whole, each bar has one line; from 70 characters there is a bar."""
+    run = runs_of()[0]
+    target = Console(file=io.StringIO(), force_terminal=True, width=width, color_system=None)
+    with BarDisplay(target, 2_500) as display:
+        display.started(run, 30_000)
+        display.heard(run, Progress(172_800_000, 15_000, 30_000, 12_345))
+        shown = Console(file=io.StringIO(), width=width, color_system=None)
+        shown.print(display._bars.get_renderable())
+    lines = printed(shown).splitlines()
+    assert len(lines) == 2
+    assert max(map(len, lines)) <= width
+    assert lines[0].startswith("runs ")
+    assert "0/2500" in lines[0].replace(" ", "")
+    assert lines[1].startswith("part-0 fcfs")
+    assert "15000/30000" in lines[1]
+    assert ("\N{BOX DRAWINGS HEAVY HORIZONTAL}" in lines[1]) == (width >= 70)
+    assert "\N{HORIZONTAL ELLIPSIS}" not in "".join(lines)
 
 
 def test_outcome_of_a_campaign(tmp_path: Path) -> None:
