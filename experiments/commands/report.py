@@ -11,12 +11,14 @@ HELP = "a campaign's results as one HTML file"
 EXAMPLES = """
 spillway report results/mine-1a2b3c4
 spillway report results/mine-1a2b3c4 --out mine.html
+spillway report results/mine-1a2b3c4 --pdf mine.pdf
 """
 
 
 def add_arguments(parser: Parser) -> None:
     """Add what the command takes."""
     parser.add_argument("campaign", type=Path, metavar="DIR", help="folder of a campaign")
+    parser.add_argument("--pdf", type=Path, metavar="FILE", help="print the page, too (with an installed Chromium)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="default: report.html in the folder")
 
 
@@ -25,6 +27,7 @@ def command(options: argparse.Namespace) -> int:
     from contextlib import nullcontext
 
     from analysis.report.build import build_report
+    from analysis.report.pdf import print_pdf
     from experiments import manifest
     from experiments.lock import results_folder
 
@@ -34,4 +37,6 @@ def command(options: argparse.Namespace) -> int:
         if writes_there:
             manifest.add(options.campaign, page.name)
         print(page)
+        if options.pdf is not None:
+            print(print_pdf(page, options.pdf))
     return 0

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from analysis.colours import RAMP
+from analysis.errors import AnalysisError
 from analysis.report.build import build_report
 from analysis.report.columns import SERVICE
+from analysis.report.pdf import print_pdf
 from tests.analysis.report.browser import PROGRAMS, Page, browser, program
 from tests.analysis.report.campaigns import write_campaign
 from tests.analysis.report.responsive import measure
@@ -177,6 +182,37 @@ def test_phone(page: Page, report: Path) -> None:
     )
     assert page.evaluate("window.wide.map((part) => part.outerHTML.slice(0, 80))") == []
     assert page.complaints == []
+
+
+def test_a_printed_report_is_all_on_paper(report: Path, tmp_path: Path) -> None:
+    """A PDF of several pages, with the jobs of the schedules in their colours."""
+    content = print_pdf(report, tmp_path / "report.pdf").read_bytes()
+    assert content.startswith(b"%PDF-")
+    assert content.count(b"/Type /Page\n") + content.count(b"/Type /Page ") > 1
+    drawn = b"".join(map(_inflated, re.findall(rb"stream\r?\n(.*?)endstream", content, flags=re.DOTALL)))
+    colour = " ".join(f"{int(RAMP[0][at : at + 2], 16) / 255:.4f}".lstrip("0") for at in (1, 3, 5))
+    assert drawn.count(f"{colour} rg".encode()) > 20
+
+
+def _inflated(stream: bytes) -> bytes:
+    try:
+        return zlib.decompress(stream)
+    except zlib.error:  # a font or a picture
+        return b""
+
+
+def test_no_browser_no_pdf(report: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error names what is looked for, and the other way; an old file stays."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "report.pdf").write_text("old")
+    with pytest.raises(AnalysisError, match=r"none of chromium, .* is on PATH: install one, or open .* and print it"):
+        print_pdf(report, tmp_path / "report.pdf")
+    failing = tmp_path / "chromium"
+    failing.write_text("#!/bin/sh\necho no display >&2\nexit 3\n")
+    failing.chmod(0o755)
+    with pytest.raises(AnalysisError, match=r"printed nothing \(exit code 3\): no display"):
+        print_pdf(report, tmp_path / "report.pdf")
+    assert (tmp_path / "report.pdf").read_text() == "old"
 
 
 def test_a_report_without_charts(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
