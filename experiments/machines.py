@@ -89,7 +89,7 @@ def load(spec: PlatformSpec) -> Machine:
         xml = sized_xml(nodes, capacity)
         notes = (
             f"{nodes} compute nodes; assumed are one storage node of {capacity} for every {NODES_PER_STORAGE} of them, "
-            f"links of 1.25 GB/s and a file system of {_file_system(nodes)} (a description of your machine as "
+            f"links of 1.25 GB/s and a file system of {file_system(nodes)} (a description of your machine as "
             "--platform FILE.toml states them)",
         )
     elif spec.source.endswith((".xml", ".xml.xz")):
@@ -229,8 +229,8 @@ def fitting_xml(nodes: int) -> str:
 def _fitting(nodes: int) -> Description:
     chassis = max(4, -(-nodes // NODES_PER_CHASSIS_ROW))
     if nodes <= LARGEST_DRAGONFLY:
-        return _dragonfly(chassis, _file_system(max(nodes, THESIS_NODES)), CAPACITY)
-    return _tree(-(-nodes // NODES_PER_STORAGE), 0, _file_system(nodes), CAPACITY)
+        return _dragonfly(chassis, file_system(max(nodes, THESIS_NODES)), CAPACITY)
+    return _tree(-(-nodes // NODES_PER_STORAGE), 0, file_system(nodes), CAPACITY)
 
 
 def sized_xml(nodes: int, capacity: str = CAPACITY) -> str:
@@ -246,8 +246,8 @@ def sized(nodes: int, capacity: str = CAPACITY) -> Description:
     """The description of that machine."""
     chassis, rest = divmod(nodes, NODES_PER_CHASSIS_ROW)
     if nodes <= LARGEST_DRAGONFLY and not rest:
-        return _dragonfly(chassis, _file_system(nodes), capacity)
-    return _tree(*divmod(nodes, NODES_PER_STORAGE), _file_system(nodes), capacity)
+        return _dragonfly(chassis, file_system(nodes), capacity)
+    return _tree(*divmod(nodes, NODES_PER_STORAGE), file_system(nodes), capacity)
 
 
 def _sized(source: str) -> tuple[int, str]:
@@ -263,7 +263,7 @@ def _sized(source: str) -> tuple[int, str]:
     return int(number), capacity or CAPACITY
 
 
-def _file_system(nodes: int) -> str:
+def file_system(nodes: int) -> str:
     """The file system's bandwidth: the thesis's 5 GB/s for its 96 nodes, and in proportion."""
     return f"{5000 * nodes / THESIS_NODES:.0f}MBps"
 

@@ -25,8 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return play(parser, arguments)
 
 
-def add_actions(parser: Parser) -> None:
-    """Add a sub-parser for each action; its function is ``options.run``."""
+def add_actions(parser: Parser) -> argparse._SubParsersAction[Parser]:
+    """Add a sub-parser for each action; its function is ``options.run``. Give what takes further actions."""
     commands = parser.add_subparsers(required=True, metavar="ACTION", prog=parser.prog)
     listing = commands.add_parser("list", help="built-in platforms")
     listing.set_defaults(run=_list)
@@ -58,6 +58,7 @@ def add_actions(parser: Parser) -> None:
     draw.add_argument("platform", help="built-in name, description (.toml) or SimGrid XML")
     draw.add_argument("-o", "--output", required=True, type=Path, help="file to write (.png, .pdf, .svg)")
     draw.set_defaults(run=_draw)
+    return commands
 
 
 def _list(_: argparse.Namespace) -> int:

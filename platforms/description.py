@@ -43,13 +43,13 @@ class Nodes:
     Attributes
     ----------
     prefix
-        Names are prefix and number.
+        Names of nodes are prefix and number.
     speed
-        flop/s per core.
+        Speed of a core.
     cores
-        Per node.
+        Cores of a node.
     loopback
-        bytes/s of a node's link to itself (fat pipe, no latency). In a tree only the servers have one; a node sends
+        Bandwidth of a node's link to itself (fat pipe, no latency). In a tree only the servers have one; a node sends
         to itself through its switch.
     """
 
@@ -65,15 +65,25 @@ class Dragonfly:
 
     Attributes
     ----------
-    groups, chassis, routers, nodes
-        Sizes: groups; chassis per group; routers per chassis; nodes per router, storage nodes among them. Router
-        ``g`` of a group's first chassis holds the link to group ``g``, so there must be as many routers in a chassis
-        as groups, unless there is one group.
-    bandwidth, latency
-        Of every cable, in each direction: bytes/s, s.
-    green, black, blue
-        Parallel cables between two routers of a chassis, between chassis, between groups: one link of as many times
-        the bandwidth.
+    groups
+        Groups of the machine.
+    chassis
+        Chassis of a group.
+    routers
+        Routers of a chassis. Router ``g`` of a group's first chassis holds the link to group ``g``, so there must be
+        as many routers in a chassis as groups, unless there is one group.
+    nodes
+        Nodes of a router, storage nodes among them.
+    bandwidth
+        Bandwidth of every cable, in each direction.
+    latency
+        Latency of every cable.
+    green
+        Parallel cables between two routers of a chassis: one link of as many times the bandwidth.
+    black
+        Parallel cables between two chassis of a group, likewise.
+    blue
+        Parallel cables between two groups, likewise.
     """
 
     groups: int = setting(_COUNT)
@@ -102,13 +112,13 @@ class Level:
     Attributes
     ----------
     name
-        Of one instance; numbered from 0 where there are several.
+        Name of an instance; numbered from 0 where there are several.
     count
         Instances in each one of the level above.
     bandwidth
-        bytes/s of the link from an instance upwards; absent: the level is a place, without a link.
+        Bandwidth of the link from an instance upwards; absent: the level is a place, without a link.
     latency
-        Seconds of that link.
+        Latency of that link.
     duplex
         Whether that link has two directions that do not share; else both share the bandwidth.
     scheduled
@@ -134,7 +144,7 @@ class TreeCluster:
     Attributes
     ----------
     name
-        Unique.
+        Name of the cluster; no other has it.
     uplink
         The link between the cluster and everything outside, the PFS above all.
     levels
@@ -175,11 +185,15 @@ class Storage:
         Where one stands. Dragonfly: the first node of each ``router``, ``chassis`` or ``group`` is one. Tree: the
         name of a level; each of its instances has one beside its nodes.
     capacity
-        Bytes each.
+        Capacity of each storage node.
     prefix
         Tree only: names are prefix and number; a Dragonfly's storage nodes are numbered with the others.
-    bandwidth, latency, duplex
-        Tree only: of its own link; a Dragonfly's storage node has a node's.
+    bandwidth
+        Tree only: bandwidth of its own link; a Dragonfly's storage node has a node's.
+    latency
+        Tree only: latency of that link.
+    duplex
+        Tree only: whether that link has two directions that do not share.
     """
 
     per: str = setting(identifier)
@@ -197,9 +211,11 @@ class FileSystem:
     Attributes
     ----------
     name
-        Of the host.
-    bandwidth, latency
-        Of its link: bytes/s, s.
+        Name of its host.
+    bandwidth
+        Bandwidth of its link: what all jobs together can read and write.
+    latency
+        Latency of its link.
     scheduled
         Whether schedulers count this link (host property ``io_path``).
     """
@@ -217,12 +233,14 @@ class Master:
     Attributes
     ----------
     name
-        Of the host.
-    bandwidth, latency
-        Of its link: bytes/s, s. The latency delays the news of a job's end.
+        Name of the host.
+    bandwidth
+        Bandwidth of its link.
+    latency
+        Latency of its link: it delays the news of a job's end.
     loopback
-        bytes/s of its link to itself, over which Batsim's parts send each other one byte at a time: so much later does
-        a job start. Absent: as a node's.
+        Bandwidth of its link to itself, over which Batsim's parts send each other one byte at a time: so much later
+        does a job start. Absent: as a node's.
     """
 
     name: str = setting(identifier, "master")
@@ -239,10 +257,14 @@ class Power:
 
     Attributes
     ----------
-    node, master
-        Of a compute node, and of the resource manager's host.
-    storage, pfs
-        Of a storage node, and of the file system's host; needed where there are any.
+    node
+        Power of a compute node.
+    master
+        Power of the resource manager's host.
+    storage
+        Power of a storage node; needed where there are any.
+    pfs
+        Power of the file system's host; needed where there is one.
     """
 
     node: str = setting(watts)
@@ -257,14 +279,26 @@ class Description:
 
     Attributes
     ----------
-    name, summary
-        For display.
+    name
+        Name of the machine, for display.
+    summary
+        A line about it, for display.
     topology
-        ``dragonfly`` or ``tree``.
-    storage, pfs
-        Absent: the machine has none.
+        What joins the nodes; the table ``dragonfly`` or the tables ``cluster`` go with it.
+    node
+        The compute nodes.
+    dragonfly
+        Sizes and cables of a Dragonfly.
+    cluster
+        The clusters of a tree.
+    storage
+        Burst buffers; absent: the machine has none.
+    pfs
+        The parallel file system; absent: the machine has none.
+    master
+        The resource manager's host.
     power
-        Absent: no watts are known, and energy cannot be measured.
+        Watts; absent: none are known, and energy cannot be measured.
     """
 
     name: str = setting(identifier)

@@ -32,6 +32,11 @@ def setting(parser: Parser | type, default: Any = _REQUIRED) -> Any:
     return dataclasses.field(default=value, metadata={_PARSER: parser})
 
 
+def parser_of(field: dataclasses.Field[Any]) -> Any:
+    """The way in which a field's value is read: a :data:`Parser`, a dataclass for a table, or :class:`Several`."""
+    return field.metadata[_PARSER]
+
+
 def read_table(kind: Any, table: Any, where: str) -> Any:
     """Read a TOML table into an instance of the dataclass ``kind``.
 

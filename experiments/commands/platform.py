@@ -1,15 +1,16 @@
-"""``spillway platform ACTION``: machines, the same program as ``python -m platforms``."""
+"""``spillway platform ACTION``: machines; most actions are those of ``python -m platforms``."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
-from inputs.arguments import Parser
+from inputs.arguments import Parser, positive
 
-HELP = "machines: list, generate, annotate, check, draw"
+HELP = "machines: init, show, list, generate, annotate, check, draw"
 EXAMPLES = """
-spillway platform list
-spillway platform check machine.toml
+spillway platform init mine.toml --from mine.swf --burst-buffer 200GB
+spillway platform show mine.toml
 spillway platform draw thesis --out thesis.png
 """
 
@@ -18,9 +19,48 @@ def add_arguments(parser: Parser) -> None:
     """Add the actions."""
     from platforms.__main__ import add_actions
 
-    add_actions(parser)
+    commands = add_actions(parser)
+    init = commands.add_parser("init", help="write a commented description of an own machine, to be edited")
+    add = init.add_argument
+    add("file", nargs="?", type=Path, default=Path("machine.toml"), metavar="FILE.toml", help="default: machine.toml")
+    add("--nodes", type=positive, default=None, metavar="N", help="compute nodes")
+    add("--from", dest="log", default=None, metavar="LOG", help="log whose header states the nodes")
+    add("--processors-per-node", type=positive, default=None, metavar="P", help="with --from: processors of a node (1)")
+    add("--nodes-per-storage", type=positive, default=None, metavar="N", help="compute nodes for each storage node (8)")
+    add("--burst-buffer", default=None, metavar="SIZE", help="capacity of each storage node; 0: there are none (40GB)")
+    add("--node-bandwidth", default=None, metavar="BANDWIDTH", help="of the link of a node (1250MBps)")
+    add("--pfs-bandwidth", default=None, metavar="BANDWIDTH", help="of the file system (5000MBps for every 96 nodes)")
+    init.set_defaults(run=_init)
+    show = commands.add_parser("show", help="print nodes, storage, links, the file system, and what is assumed")
+    show.add_argument(
+        "platform", metavar="NAME|FILE|nodes:N", help="built-in name, description, SimGrid XML, or a size"
+    )
+    show.set_defaults(run=_show)
 
 
 def command(options: argparse.Namespace) -> int:
     """Run the action that was chosen."""
     return int(options.run(options))
+
+
+def _init(options: argparse.Namespace) -> int:
+    from experiments import machine_file
+    from experiments.errors import SpecError
+
+    if options.nodes is None and options.log is None:
+        raise SpecError("the machine's size is needed: --nodes N, or --from LOG for what a log's header states")
+    nodes = options.nodes or machine_file.nodes_of_log(options.log, options.processors_per_node)
+    stated = machine_file.Stated(
+        nodes, options.nodes_per_storage, options.burst_buffer, options.node_bandwidth, options.pfs_bandwidth
+    )
+    machine_file.write(options.file, stated)
+    print(f"{options.file}: a machine of {nodes} compute nodes; what is marked ASSUMED in it is yours to edit")
+    return 0
+
+
+def _show(options: argparse.Namespace) -> int:
+    from experiments.machine_file import show
+
+    for line in show(options.platform):
+        print(line)
+    return 0

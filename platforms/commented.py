@@ -1,0 +1,77 @@
+"""A description as TOML in which every key stands with its meaning, unit and default: to be edited by its owner."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from platforms.description import Description
+from platforms.fields import ABSENT, Key, Table, tables, toml
+
+HEAD = (
+    "A machine for spillway. Every key stands here with its meaning; a key that is commented out has the value that "
+    "follows '=', which is its default. Quantities are texts with a unit, or numbers in the unit that is named. "
+    "'spillway platform show FILE' prints what this describes."
+)
+WIDTH = 100
+OF_TOPOLOGY = ("dragonfly", "cluster")
+"""Tables that a machine of another topology does not take: they are left out."""
+
+
+def commented(description: Description, remarks: Mapping[str, str] | None = None) -> str:
+    """The whole description; tables that it does not have stand in it as comments.
+
+    Parameters
+    ----------
+    remarks
+        Further words on single keys (where a value comes from), by dotted key.
+    """
+    found = {table.path: table for table in tables()}
+    lines = [*_comment(HEAD), "", *_table(found[""], description, remarks or {}, found)]
+    return "\n".join(lines) + "\n"
+
+
+def _table(
+    table: Table, value: Any, remarks: Mapping[str, str], found: Mapping[str, Table], heading: bool = True
+) -> Iterator[str]:
+    """A table with its keys, then the tables in it; with ``value`` None all of it as a comment."""
+    if table.path and heading:
+        yield ""
+        yield from _comment(table.summary)
+        yield table.title if value is not None else f"# {table.title}"
+    inner: list[tuple[Key, Table]] = []
+    for key in table.keys:
+        path = f"{table.path}.{key.name}" if table.path else key.name
+        if path in found:
+            inner.append((key, found[path]))
+            continue
+        yield from _comment(_words(key, remarks.get(path, "")))
+        yield _line(key, value)
+    for key, below in inner:
+        part = None if value is None else getattr(value, key.name)
+        if not part and key.name in OF_TOPOLOGY:
+            continue
+        for one in part if isinstance(part, tuple) and part else [None if isinstance(part, tuple) else part]:
+            yield from _table(below, one, remarks, found)
+
+
+def _line(key: Key, value: Any) -> str:
+    """``key = value``, commented out where it is the default or the table is not there."""
+    given = None if value is None else getattr(value, key.name)
+    if given is None:
+        text = key.default if key.default not in ("", ABSENT) else key.example
+        return f"# {key.name} = {text}"
+    text = toml(key.parser, given)
+    return f"# {key.name} = {text}" if text == key.default else f"{key.name} = {text}"
+
+
+def _words(key: Key, remark: str) -> str:
+    default = {"": "must be given", ABSENT: "may be left out"}.get(key.default, f"default {key.default}")
+    unit = f"; a bare number is in {key.unit}" if key.unit else ""
+    meaning = key.meaning if key.meaning.endswith(".") else f"{key.meaning}."
+    return f"{meaning} ({key.value}{unit}; {default}){f' {remark}' if remark else ''}"
+
+
+def _comment(text: str) -> list[str]:
+    return [f"# {line}" for line in textwrap.wrap(text.replace("``", "'").replace("`", "'"), WIDTH)]
