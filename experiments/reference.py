@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from analysis.metrics import Summary
-from experiments import campaign_file, cli
+from experiments import campaign_file, cli, platform_page
 from experiments.codehash import ROOT
 from experiments.sessions import SETTINGS
 from experiments.spec import DEFAULT_SILENCE_S
@@ -55,6 +55,7 @@ def pages() -> dict[str, str]:
         "job-fields.md": job_fields(),
         "metrics.md": metrics(),
         "limits.md": limits(),
+        "platform.md": platform_page.page(_table),
     }
     made |= commands()
     return {name: NOTE + text for name, text in made.items()}

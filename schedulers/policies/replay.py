@@ -1,7 +1,8 @@
 """The log's own schedule: each job starts when its site started it, so that policies are compared with what was done.
 
 A log that does not fit the machine (fewer nodes, smaller burst buffers, jobs that take longer here) makes some jobs
-start late. The others keep their times: a late job starts as soon as it fits, in the site's order.
+start late. The others keep their times: a late job starts as soon as it fits, in the site's order. One that is very
+late gets a reservation, or a wide job would wait for ever while narrow ones start in time.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from typing import Any, ClassVar, TypeGuard
 
 from schedulers.core.job import Job, JobField
 from schedulers.core.machine import Machine
+from schedulers.options import option
 from schedulers.policykit.decisions import Decision, Reject, WakeAt
 from schedulers.policykit.explain import Binding, Role
-from schedulers.policykit.passes import binding_now, try_start
+from schedulers.policykit.passes import binding_now, reserve, try_start
 from schedulers.policykit.view import View
+from schedulers.timeline import Resource
 
 SITE_WAIT = "site_wait_s"
 """Field of the job with the time that it waited at its site."""
@@ -104,6 +107,10 @@ class Replay:
     source: ClassVar[str] = "the log's own schedule"
     needs_fields: ClassVar[tuple[str, ...]] = (SITE_WAIT,)
 
+    patience: float = option(
+        86_400.0, unit="s", low=0.0, high=1e9, help="delay after which the first late job gets a reservation"
+    )
+
     def __call__(self, view: View) -> Iterable[Decision]:
         """Start what is due, in the site's order; be called when the next job is."""
         course: Course = view.notebook.setdefault(COURSE, Course())
@@ -117,6 +124,7 @@ class Replay:
                 yield Reject(job, f"it states no time that it waited at its site ({SITE_WAIT!r}, a number of seconds)")
         due.sort(key=lambda entry: entry[:2])
         free = view.timeline.free_nodes_now() if due and due[0][0] <= view.now_s + NOW_S else 0
+        reserved = False
         for due_s, number, job in due:
             if due_s > view.now_s + NOW_S:
                 yield from self._later(view, course, due_s)
@@ -129,11 +137,15 @@ class Replay:
                 free -= job.nodes
                 course.started(job, due_s, view.now_s)
                 yield start
-            elif view.notes is not None or number not in course.lacked:
+                continue
+            if view.notes is not None or number not in course.lacked:
                 binding = binding_now(view, job)
                 course.lacked.setdefault(number, binding)
                 if view.notes is not None:
                     view.notes.write(job.id, Role.PASSED_OVER, binding)
+            if not reserved and view.now_s - due_s > self.patience:
+                reserve(view, job, Resource.ALL)
+                reserved = True
 
     def _later(self, view: View, course: Course, due_s: float) -> Iterable[Decision]:
         """Be called when the next job is due."""

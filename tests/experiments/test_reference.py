@@ -10,6 +10,8 @@ import pytest
 
 from experiments import campaign_file, cli, reference
 from experiments.summary import METRICS, OTHER_CODE, TIMINGS
+from platforms.description import read_description
+from platforms.fields import tables
 from schedulers.core.session import Session
 from schedulers.policies import POLICIES
 from tests.properties.mini import MiniJob, MiniMachine, Played, play
@@ -50,6 +52,19 @@ def test_every_command_is_listed(pages: dict[str, str]) -> None:
     assert "`--thesis-literal`" in pages["commands/run.md"]
     assert not any("SUPPRESS" in page for page in pages.values())
     assert "## `spillway workload convert`" in pages["commands/workload.md"]
+
+
+def test_every_key_of_a_machine_is_listed(pages: dict[str, str]) -> None:
+    """Each with its meaning, and the example on the page is a machine."""
+    page = pages["platform.md"]
+    for table in tables():
+        section = page.partition(f"## `{table.title}`" if table.path else "## At the top of the file")[2]
+        assert section, table.title
+        listed = re.findall(r"^\| `(\w+)` \| .+ \| .* \| .+ \| (.+) \|$", section.partition("\n## ")[0], re.MULTILINE)
+        assert [name for name, _ in listed] == [key.name for key in table.keys]
+    (example,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    machine = read_description(example)
+    assert [cluster.host_count for cluster in machine.cluster] == [240]
 
 
 def test_every_column_has_a_meaning(pages: dict[str, str]) -> None:
