@@ -49,7 +49,7 @@ class Stated:
 
 
 def nodes_of_log(log: str, processors_per_node: int | None) -> int:
-    """Compute nodes that a log states in its header.
+    """Compute nodes that a log states in its header, or that were in use at once where its format has none.
 
     Raises
     ------
@@ -58,8 +58,9 @@ def nodes_of_log(log: str, processors_per_node: int | None) -> int:
     """
     convert = {} if processors_per_node is None else {"processors_per_node": processors_per_node}
     found = expand(WorkloadSpec(source=log, convert=convert))
-    _, nodes = sizes_and_machine(found[0], 0)
-    if nodes is None:
+    _, stated = sizes_and_machine(found[0], 0)
+    nodes = stated.nodes or stated.in_use
+    if not nodes:
         raise SpecError(
             f"{log}: its header states neither MaxProcs nor MaxNodes; state the machine's size with --nodes"
         )

@@ -103,8 +103,9 @@ def starts_known(source: Source, seed: int) -> bool:
     if source.is_json:
         jobs = parse_batsim(source.content(), where=source.text).jobs
         return bool(jobs) and all(SITE_WAIT in job.extras for job in jobs)
-    used = [record.wait_s >= 0 for record in source.log(seed).records if record.run_s > 0]
-    return bool(used) and sum(used) >= (1 - FEW_UNKNOWN) * len(used)
+    table = source.table(seed)
+    known = (table["start_s"] >= table["submit_s"])[table["run_s"] > 0]
+    return bool(known.size and known.mean() >= 1 - FEW_UNKNOWN)
 
 
 def grids(base: Campaign, knobs: Sequence[Knob], *, replay: bool) -> list[Campaign]:
