@@ -34,7 +34,13 @@ def add_common(parser: Parser) -> None:
         help="how long a Dask cluster may be without any worker before the command ends (%(default)s)",
     )
     group = parser.add_argument_group("results")
-    group.add_argument("--out", type=Path, metavar="DIR", help=f"folder of the results (under {RESULTS}/)")
+    group.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help=f"folder of the results, one comparison each (a new one below {RESULTS}/ that is named by workload and "
+        "question: the same command goes on in the same)",
+    )
     add_rerun(group)
 
 

@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from analysis.campaign import ASSUMPTIONS
 from analysis.report.build import build_report
-from experiments import figures, folders, kept, manifest, policies, rejected, summary
+from experiments import figures, folders, kept, manifest, places, policies, rejected, summary
 from experiments.batsim import simulator_command
 from experiments.errors import RunFailed
 from experiments.grid import expand, refuse_too_many
@@ -89,6 +89,7 @@ def _run_grids(
     conclude: Conclude | None,
 ) -> int:
     campaign = campaigns[0]
+    workloads = places.check(root, campaign)
     simulator = simulator_command(campaign.engine, campaign.transport, campaign.image)
 
     def note(text: str) -> None:
@@ -101,6 +102,7 @@ def _run_grids(
     for run in runs:
         inputs.check_described(run.workload, run.model)
         inputs.check_stated(run.workload, run.policy)
+    places.claim(root, workloads)
     tasks = [
         Task(
             run,
@@ -180,7 +182,7 @@ def _write_results(
     manifest.unseal(root)
     table = summary.write_tables(rows, root)
     durable.write_text(root / ASSUMPTIONS, "".join(f"{line}\n" for line in assumed))
-    written = [table, table.with_name(summary.RESULTS), root / ASSUMPTIONS, *further]
+    written = [table, table.with_name(summary.RESULTS), root / ASSUMPTIONS, root / places.RECORD, *further]
     if rows and campaign.plots:
         console.print("drawing figures and the report", highlight=False)
         for path in figures.draw(runs, root, campaign.tau_s):
@@ -189,6 +191,12 @@ def _write_results(
         report = build_report(root)
         console.print(f"report: {report}", markup=False, highlight=False, soft_wrap=True)
         written.append(report)
+    gone = places.clear(root, written)
+    if gone:
+        shown = f"{gone[0]} and {len(gone) - 1} more" if len(gone) > 1 else gone[0]
+        console.print(
+            f"note: removed, of what stood here before: {shown}", markup=False, highlight=False, soft_wrap=True
+        )
     console.print(f"table: {table}", markup=False, highlight=False, soft_wrap=True)
     manifest.seal(root, [str(path.relative_to(root)) for path in written], [str(row["run"]) for row in rows])
 

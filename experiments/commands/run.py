@@ -43,8 +43,10 @@ def add_arguments(parser: Parser) -> None:
 def command(options: argparse.Namespace) -> int:
     """Play the comparison."""
     from experiments.comparison import campaign_of, play
+    from experiments.places import default_folder
 
-    return play(campaign_of(options), options.out or RESULTS / "run", options)
+    campaign = campaign_of(options)
+    return play(campaign, options.out or default_folder(campaign, RESULTS), options)
 
 
 def _played(parser: Parser) -> None:
