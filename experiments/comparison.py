@@ -118,28 +118,22 @@ def session_of(options: argparse.Namespace) -> dict[str, Value]:
 def policies_of(
     names: Sequence[str], assignments: Sequence[str], session: dict[str, Value], *, literal: bool
 ) -> tuple[PolicySpec, ...]:
-    """Combine ``--policy`` and ``-o POLICY.key=value``.
+    """Combine ``--policy`` and ``-o [POLICY.]key=value``.
 
     Raises
     ------
-    SpecError
-        An option names no policy of the comparison.
     OptionError
-        An option is malformed, unknown or out of range.
+        An option names no policy of the comparison, is malformed, unknown or out of range.
     """
     import msgspec
 
     from experiments import policies, sessions
+    from schedulers.arguments import of_policy
     from schedulers.options import split_assignments
 
     specs = [policies.parse_policy(name, literal=literal) for name in names or policies.FIVE]
-    chosen = {spec.policy for spec in specs}
     for text in assignments:
-        name, dot, assignment = text.partition(".")
-        if not dot or "=" in name:
-            raise SpecError(f"-o takes POLICY.key=value, such as easy.depth=2; got {text!r}")
-        if name not in chosen:
-            raise SpecError(f"-o {text}: {name!r} is not among the policies {', '.join(sorted(chosen))}")
+        name, assignment = of_policy(text, [spec.policy for spec in specs])
         option = split_assignments([assignment])
         specs = [
             msgspec.structs.replace(spec, options=spec.options | option) if spec.policy == name else spec

@@ -13,6 +13,7 @@ import math
 import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 PROGRAM = "spillway"
@@ -97,6 +98,13 @@ class Parser(argparse.ArgumentParser):
             return f"unexpected argument {first!r}: all that is expected has been given"
         name = first.partition("=")[0]
         return f"unknown option {name!r}{near(name, self._option_string_actions)}"
+
+
+def add_out(parser: argparse._ActionsContainer, metavar: str, words: str, *, required: bool = True) -> None:
+    """Add ``--out``, what a command writes; its former spellings ``-o`` and ``--output`` go on, without being shown."""
+    action = parser.add_argument("--out", dest="output", type=Path, required=required, metavar=metavar, help=words)
+    for former in ("-o", "--output"):
+        parser._option_string_actions[former] = action
 
 
 def near(name: object, known: Iterable[str]) -> str:

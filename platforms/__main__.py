@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from inputs.arguments import Parser, play
+from inputs.arguments import Parser, add_out, play
 from inputs.files import parse_toml
 from inputs.limits import InputError
 from platforms.annotate import annotate
@@ -32,7 +32,7 @@ def add_actions(parser: Parser) -> argparse._SubParsersAction[Parser]:
     listing.set_defaults(run=_list)
     generate = commands.add_parser("generate", help="write SimGrid XML from a description")
     generate.add_argument("platform", help="built-in name or description (.toml)")
-    generate.add_argument("-o", "--output", required=True, type=Path, help="file to write (.xml)")
+    add_out(generate, "FILE.xml", "file to write")
     generate.add_argument(
         "-s",
         "--set",
@@ -47,7 +47,7 @@ def add_actions(parser: Parser) -> argparse._SubParsersAction[Parser]:
         help="write into SimGrid XML how bytes travel to the file system, so that bandwidth can be scheduled",
     )
     annotating.add_argument("platform", help="SimGrid XML")
-    annotating.add_argument("-o", "--out", "--output", dest="output", required=True, type=Path, help="file to write")
+    add_out(annotating, "FILE.xml", "file to write")
     annotating.add_argument("--pfs", default="", metavar="HOST", help="host of the file system (default: by its role)")
     annotating.add_argument("--own-links", action="store_true", help="count links that one host alone uses, too")
     annotating.set_defaults(run=_annotate)
@@ -56,7 +56,7 @@ def add_actions(parser: Parser) -> argparse._SubParsersAction[Parser]:
     check.set_defaults(run=_check)
     draw = commands.add_parser("draw", help="draw a picture")
     draw.add_argument("platform", help="built-in name, description (.toml) or SimGrid XML")
-    draw.add_argument("-o", "--output", required=True, type=Path, help="file to write (.png, .pdf, .svg)")
+    add_out(draw, "FILE", "file to write (.png, .pdf, .svg)")
     draw.set_defaults(run=_draw)
     return commands
 

@@ -9,6 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from inputs.arguments import near
 from inputs.files import read_file, text_of
 from inputs.limits import DESCRIPTION_BYTES, InputError
 from platforms.description import Description, read_description
@@ -41,7 +42,10 @@ def describe(name: str | Path, overrides: Mapping[str, Any] | None = None) -> De
     path = builtin_files().get(str(name), Path(name))
     if str(name) not in builtin_files() and path.suffix != ".toml":
         known = ", ".join(builtin_files())
-        raise PlatformError(f"no platform {str(name)!r}; give a file ending in .toml or .xml, or one of {known}")
+        raise PlatformError(
+            f"no platform {str(name)!r}; give a file ending in .toml or .xml, or one of {known}"
+            f"{near(name, builtin_files())}"
+        )
     try:
         text = text_of(read_file(path, DESCRIPTION_BYTES))
     except InputError as error:

@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from inputs.arguments import near
 from platforms import units
 from platforms.errors import PlatformError
 
@@ -55,7 +56,7 @@ def read_table(kind: Any, table: Any, where: str) -> Any:
     fields = {field.name: field for field in dataclasses.fields(kind)}
     for key in table:
         if key not in fields:
-            raise PlatformError(f"{_join(where, key)}: unknown key; known here: {', '.join(fields)}")
+            raise PlatformError(f"{_join(where, key)}: unknown key; known here: {', '.join(fields)}{near(key, fields)}")
     values: dict[str, Any] = {}
     for name, field in fields.items():
         if name in table:

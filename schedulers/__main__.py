@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from inputs.arguments import Parser, complain, play, seconds
 from schedulers.errors import OptionError, RemoteProtocolError
-from schedulers.options import describe, show, split_assignments
+from schedulers.options import describe, split_assignments
 from schedulers.wire.detect import AnyBatsim
 
 if TYPE_CHECKING:
@@ -127,6 +127,7 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _spec(options: argparse.Namespace) -> SessionSpec:
+    from schedulers.arguments import of_policy
     from schedulers.assembly import SessionSpec, Settings
     from schedulers.core.session import Cadence
     from schedulers.plugins import split_spec
@@ -138,7 +139,7 @@ def _spec(options: argparse.Namespace) -> SessionSpec:
     names = [info.name for info in describe(Settings)]
     return SessionSpec(
         policy,
-        own | split_assignments(options.options),
+        own | split_assignments([of_policy(text, [policy])[1] for text in options.options]),
         model,
         model_options,
         {name: getattr(options, name) for name in names if getattr(options, name) is not None},
@@ -200,12 +201,12 @@ def session_parser() -> Parser:
 
 
 def _add_session_arguments(parser: Parser) -> None:
-    from schedulers.assembly import Settings
-    from schedulers.former import add_former
+    from schedulers.arguments import add_options, add_settings
     from schedulers.jobmodels import MODELS
 
-    add = parser.add_argument
-    add("-o", dest="options", action="append", default=[], metavar="KEY=VALUE", help="an option of the policy")
+    group = parser.add_argument_group("policy and job model")
+    add_options(group)
+    add = group.add_argument
     add("--seed", type=int, default=0, metavar="N", help="seed of the policy's random numbers (%(default)s)")
     add("--cadence", choices=("message", "event"), help="call the policy once per message (default) or per event")
     add(
@@ -215,11 +216,12 @@ def _add_session_arguments(parser: Parser) -> None:
         "default: timeshared under gang policies, else rigid",
     )
     add("--thesis-literal", action="store_true", help="the published experiment's rules, where ours are better")
+    add = parser.add_argument_group("what the simulator's platform does not state").add_argument
     add(
         "--burst-buffer-bytes",
         type=_bytes,
         default=0,
-        metavar="N",
+        metavar="BYTES",
         help="capacity of each storage node whose host states no capacity_bytes (%(default)s: none)",
     )
     add(
@@ -230,11 +232,9 @@ def _add_session_arguments(parser: Parser) -> None:
         help="place of hosts that state no location, from the number in their names: 3,3,4 means 3 nodes per router, "
         "3 routers per chassis, 4 chassis per group",
     )
-    for info in describe(Settings):
-        words = f"{info.help}: {info.expected} (default: {show(info.default)})".replace("%", "%%")
-        add(f"--{info.name.replace('_', '-')}", default=None, metavar="VALUE", help=words)
-    add_former(parser)
-    add("-v", "--verbose", action="count", default=0, help="log what happens to each job; -vv also why jobs wait")
+    add_settings(parser)
+    words = "log what happens to each job; -vv also why jobs wait"
+    parser.add_argument("-v", "--verbose", action="count", default=0, help=words)
 
 
 def _bytes(text: str) -> int:

@@ -17,7 +17,7 @@ class Former(argparse.Action):
         refuse_former((option or "").lstrip("-").replace("-", "_"))
 
 
-def add_former(parser: argparse.ArgumentParser) -> None:
+def add_former(parser: argparse._ActionsContainer) -> None:
     """Add the options of earlier versions to a parser, hidden."""
     for name in FORMER_SETTINGS:
         parser.add_argument(f"--{name.replace('_', '-')}", action=Former, nargs="?", help=argparse.SUPPRESS)

@@ -20,6 +20,7 @@ import urllib.request
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from inputs.arguments import near
 from workloads.errors import WorkloadError
 from workloads.files import decompress, read_bytes, write_bytes
 from workloads.swf import parse_swf
@@ -182,7 +183,7 @@ def fetch(
 def known_log(name: str) -> PublicLog:
     """Catalogue entry by name; the error lists the known names."""
     if name not in CATALOGUE:
-        raise WorkloadError(f"unknown public log {name!r}; known: {', '.join(CATALOGUE)}")
+        raise WorkloadError(f"unknown public log {name!r}; known: {', '.join(CATALOGUE)}{near(name, CATALOGUE)}")
     return CATALOGUE[name]
 
 

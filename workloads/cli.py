@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
-from inputs.arguments import Parser, play
+from inputs.arguments import Parser, add_out, near, play
 from workloads import malleable_command, periodic_command, streams_command
 from workloads.batsim5 import to_batsim5
 from workloads.batsim_json import read_batsim, write_batsim
@@ -127,7 +127,8 @@ def _split(options: argparse.Namespace) -> None:
 
 def _synth(options: argparse.Namespace) -> None:
     if options.generator.partition(":")[0] not in GENERATORS:
-        raise WorkloadError(f"unknown generator {options.generator!r}; known: {', '.join(GENERATORS)}")
+        name = options.generator.partition(":")[0]
+        raise WorkloadError(f"unknown generator {name!r}; known: {', '.join(GENERATORS)}{near(name, GENERATORS)}")
     log, name = load_log(options.generator)
     if content_suffix(options.output) == ".json":
         workload, report = convert(log, _machine(options), _convert_options(options), name)
@@ -253,7 +254,7 @@ def add_actions(parser: Parser) -> None:
     add_reading(sub)
     sub = add("convert", _convert, "make a Batsim workload of a log")
     sub.add_argument("source", help=source_help)
-    sub.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.json[.xz|.gz]")
+    add_out(sub, "FILE.json[.xz|.gz]", "workload to write")
     sub.add_argument("--name", default="", help="name of the workload (the log's)")
     sub.add_argument(
         "--batsim",
@@ -267,7 +268,7 @@ def add_actions(parser: Parser) -> None:
     _add_conversion(sub)
     sub = add("split", _split, "cut a log or a workload into equal periods")
     sub.add_argument("source", help=f"FILE.json[.xz|.gz], {source_help}")
-    sub.add_argument("-o", "--output", type=Path, required=True, metavar="FOLDER")
+    add_out(sub, "FOLDER", "folder of the parts")
     sub.add_argument("--parts", type=int, default=16, help="number of periods (16)")
     sub.add_argument("--repeat-in-last", action="store_true", help="the published parts' repeated record (thesis)")
     sub.add_argument("--to", choices=("json", "swf"), default="json", help="what a log's parts become (json)")
@@ -276,7 +277,7 @@ def add_actions(parser: Parser) -> None:
     _add_conversion(sub)
     sub = add("synth", _synth, "write a synthetic log or workload")
     sub.add_argument("generator", help="NAME[:option=value,...]; 'list' shows them")
-    sub.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.swf|FILE.json")
+    add_out(sub, "FILE.swf|FILE.json", "log or workload to write")
     _add_conversion(sub)
     sub = add("streams", streams_command.command, "draw jobs like a log's, each with a constant I/O stream")
     streams_command.add_options(sub, source_help)
@@ -286,7 +287,7 @@ def add_actions(parser: Parser) -> None:
     malleable_command.add_options(sub, source_help)
     sub = add("fit", _fit, "fit the burst-buffer request model to a log with requested memory")
     sub.add_argument("source", help=source_help)
-    sub.add_argument("-o", "--output", type=Path, default=None, metavar="FOLDER", help="draw the plots here")
     add_reading(sub)
+    add_out(sub, "FOLDER", "draw the plots here", required=False)
     sub.add_argument("--folds", type=int, default=5, help="parts of the cross-validation (5)")
     sub.add_argument("--seed", type=int, default=0, help="seed of the shuffle (0)")

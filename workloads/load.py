@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from inputs.arguments import near
 from workloads.batsim_json import read_batsim
 from workloads.convert import ConvertOptions, convert
 from workloads.errors import WorkloadError
@@ -91,7 +92,8 @@ def _file(source: Path | str) -> tuple[Path, str]:
         return fetch(text).path, text
     raise WorkloadError(
         f"no such workload: {text!r} is no file, no generator ({', '.join(GENERATORS)}) "
-        f"and no public log ('python -m workloads list' shows those)"
+        f"and no public log ('spillway workload list' shows those)"
+        f"{near(text.partition(':')[0], (*GENERATORS, *CATALOGUE))}"
     )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
+from inputs.arguments import add_out
 from workloads.batsim_json import write_batsim
 from workloads.load import load_workload
 from workloads.logs.options import add_reading, reading_of
@@ -17,7 +17,7 @@ def add_options(parser: argparse.ArgumentParser, source_help: str) -> None:
     default, add = MalleableOptions(), parser.add_argument
     add("source", help=f"FILE.json[.xz|.gz], {source_help}")
     add_reading(parser)
-    add("-o", "--output", type=Path, required=True, metavar="FILE.json[.xz|.gz]")
+    add_out(parser, "FILE.json[.xz|.gz]", "workload to write")
     add("--share", type=float, default=default.share, metavar="S", help="share of malleable jobs, 0 to 1 (%(default)s)")
     add("--seed", type=int, default=default.seed, metavar="N", help="seed of all draws (%(default)s)")
     add("--period", type=float, default=default.period_s, metavar="S", help="median time between I/O phases (900)")

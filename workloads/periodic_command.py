@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
+from inputs.arguments import add_out
 from workloads.batsim_json import write_batsim
 from workloads.jeannot import FAMILIES, KINDS, SIZES, VOLUMES, JeannotOptions, draw_jeannot
 
@@ -13,7 +13,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add = parser.add_argument
     add("family", choices=FAMILIES, help="M: sizes and durations of Mira, U: uniform; No: normal, BN: bi-normal I/O")
-    add("-o", "--output", type=Path, required=True, metavar="FILE.json[.xz|.gz]")
+    add_out(parser, "FILE.json[.xz|.gz]", "workload to write")
     add("--load", type=float, default=0.5, metavar="A", help="I/O load, above 0 and at most 1 (%(default)s)")
     add("--jobs", type=int, default=100, metavar="N", help="number of jobs (%(default)s)")
     add("--seed", type=int, default=0, metavar="N", help="seed of all draws (%(default)s)")

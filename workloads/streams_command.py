@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
+from inputs.arguments import add_out
 from workloads.batsim_json import write_batsim
 from workloads.herbein import (
     CONSTANT_RATES,
@@ -29,7 +29,7 @@ def add_options(parser: argparse.ArgumentParser, source_help: str) -> None:
     add = parser.add_argument
     add("source", help=source_help)
     add_reading(parser)
-    add("-o", "--output", type=Path, required=True, metavar="FILE.json[.xz|.gz]")
+    add_out(parser, "FILE.json[.xz|.gz]", "workload to write")
     add("--jobs", type=int, default=PAPER_JOBS, metavar="N", help="number of jobs (%(default)s)")
     add("--seed", type=int, default=0, metavar="N", help="seed of all draws (%(default)s)")
     add("--nodes", type=int, default=default.nodes, metavar="N", help="nodes of the machine (%(default)s)")

@@ -27,13 +27,14 @@ spillway run --workload kth-like:jobs=500 --policy ./mine.py:Greedy:depth=2 --mo
 def add_arguments(parser: Parser) -> None:
     """Add what the command takes, in groups."""
     from workloads.logs.options import add_reading
+    from schedulers.arguments import add_settings
 
     _played(parser)
     add_reading(parser)
     add_machine(parser)
     _policies(parser)
     _model(parser)
-    _session(parser)
+    add_settings(parser)
     _engine(parser)
     _results(parser)
     add_common(parser)
@@ -106,8 +107,10 @@ def add_machine(parser: Parser) -> None:
 
 def _policies(parser: Parser) -> None:
     from experiments.policies import FIVE
+    from schedulers.arguments import add_options
 
-    add = parser.add_argument_group("policies").add_argument
+    group = parser.add_argument_group("policies")
+    add = group.add_argument
     add(
         "--policy",
         action="append",
@@ -115,7 +118,7 @@ def _policies(parser: Parser) -> None:
         metavar="NAME|FILE.py:CLASS[:KEY=VALUE,...]",
         help=f"policy, with its options; may be repeated (default: {', '.join(FIVE)}; spillway serve --list shows all)",
     )
-    add("-o", dest="options", action="append", default=[], metavar="P.KEY=VALUE", help="option of policy P")
+    add_options(group)
     add("--thesis-literal", action="store_true", help="the published experiment's rules, where ours are better")
 
 
@@ -137,18 +140,6 @@ def _model(parser: Parser) -> None:
         action="store_false",
         help="with --model io, do not also simulate each job by itself (its slowdown by contention is then left out)",
     )
-
-
-def _session(parser: Parser) -> None:
-    from experiments.sessions import SETTINGS
-    from schedulers.former import add_former
-    from schedulers.options import show
-
-    group = parser.add_argument_group("settings of all policies")
-    for name, setting in SETTINGS.items():
-        words = f"{setting.help}: {setting.expected} (default: {show(setting.default)})".replace("%", "%%")
-        group.add_argument(f"--{name.replace('_', '-')}", default=None, metavar="VALUE", help=words)
-    add_former(parser)
 
 
 def _engine(parser: Parser) -> None:

@@ -247,13 +247,13 @@ def test_ctrl_c_and_resume(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert "stopped; 0 runs are finished, 1 are left: repeat the command to go on" in errors
     assert "Traceback" not in errors
-    assert [path.name for path in tmp_path.iterdir()] == ["inputs"]  # and no lock
+    assert {path.name for path in tmp_path.iterdir()} == {"comparison.json", "inputs"}  # and no lock
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nonsense"], "expected a campaign file"),
+        (["nonsense"], "expected a command or a campaign file"),
         (["missing.toml"], "missing.toml: cannot be read"),
         (["run"], "--workload"),
         (["run", "--workload", "nothing.swf"], "nothing.swf: cannot be read"),
@@ -267,7 +267,8 @@ def test_ctrl_c_and_resume(tmp_path: Path) -> None:
             ["run", "--workload", "kth-like", "--policy", "easy", "-o", "fcfs.depth=2"],
             "'fcfs' is not among the policies",
         ),
-        (["run", "--workload", "kth-like", "--policy", "easy", "-o", "depth=2"], "-o takes POLICY.key=value"),
+        (["run", "--workload", "kth-like", "-o", "depth=2"], "-o depth=2: which of the policies fcfs, filler"),
+        (["run", "--workload", "kth-like", "--policy", "easy", "-o", "depth"], "-o takes [POLICY.]KEY=VALUE"),
         (["run", "--workload", "kth-like", "--platform", "cray"], "no platform 'cray'"),
         (["run", "--workload", "kth-like", "--seed", "-1"], "expected a whole number >= 0"),
         (["run", "--workload", "kth-like", "--tau", "0"], "expected a number of seconds > 0"),

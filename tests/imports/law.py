@@ -177,6 +177,10 @@ LAW: Mapping[str, Rule] = {
     # Assembly chooses: with the two doors it alone sees policies, job models and the session at once.
     "schedulers.assembly": _rule("schedulers.*", standard=EVERYTHING),
     # The command line's parser is every program's.
+    "schedulers.arguments": _rule(
+        "schedulers.assembly", "schedulers.options", "schedulers.errors", "schedulers.former", "inputs.arguments",
+        standard=EVERYTHING,
+    ),
     "schedulers.__main__": _rule("schedulers.*", "inputs.arguments", others="rich", standard=EVERYTHING),
     "schedulers.pybatsim": _rule("schedulers.*", others="msgspec batsim procset", standard=EVERYTHING),
     # ---------------------------------------------------------------- the other packages

@@ -21,6 +21,7 @@ PROBES = [
     ("schedulers.policies", "from schedulers.core.session import Session"),
     ("schedulers.plugins", "from schedulers.policies import POLICIES"),
     ("schedulers.former", "from schedulers.policies import POLICIES"),
+    ("schedulers.arguments", "from schedulers.policies import POLICIES"),
     ("schedulers.jobmodels", "from schedulers.policies import POLICIES"),
     ("schedulers.policies.probe", "from . import backfill"),
     ("schedulers.policies.probe", "from schedulers.core.ledger import Ledger"),

@@ -128,7 +128,7 @@ def test_the_list_shows_every_policy_and_option(capsys: pytest.CaptureFixture[st
         (["nope"], "unknown policy 'nope'; known: fcfs, filler"),
         (["fcfs", "-o", "depth=-3"], "option 'depth' must be a whole number from 0 to"),
         (["fcfs", "-o", "deepness=3"], "unknown option 'deepness'; known options: depth"),
-        (["fcfs", "-o", "depth"], "an option is given as key=value, got 'depth'"),
+        (["fcfs", "-o", "depth"], "-o takes [POLICY.]KEY=VALUE, such as depth=2 or easy.depth=2; got 'depth'"),
         (["fcfs", "--bind", "nonsense"], "cannot listen on 'nonsense'"),
         (["fcfs", "--watchdog", "0"], "expected a number of seconds > 0, got '0'"),
         (["fcfs", "--watchdog", "soon"], "expected a number of seconds > 0, got 'soon'"),

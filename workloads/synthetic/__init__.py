@@ -6,6 +6,7 @@ import dataclasses
 import typing
 from collections.abc import Callable
 
+from inputs.arguments import near
 from workloads.errors import WorkloadError
 from workloads.swf import SwfLog
 from workloads.synthetic.kth import KthLike, kth_like
@@ -26,7 +27,7 @@ def generator(text: str) -> Callable[[], SwfLog]:
     """
     name, _, rest = text.partition(":")
     if name not in GENERATORS:
-        raise WorkloadError(f"unknown generator {name!r}; known: {', '.join(GENERATORS)}")
+        raise WorkloadError(f"unknown generator {name!r}; known: {', '.join(GENERATORS)}{near(name, GENERATORS)}")
     build = GENERATORS[name]
     kinds = typing.get_type_hints(build)
     known = [field.name for field in dataclasses.fields(build)]  # type: ignore[arg-type]
@@ -34,7 +35,9 @@ def generator(text: str) -> Callable[[], SwfLog]:
     for item in filter(None, rest.split(",")):
         key, _, value = item.partition("=")
         if key not in known:
-            raise WorkloadError(f"generator {name!r} has no option {key!r}; known: {', '.join(known)}")
+            raise WorkloadError(
+                f"generator {name!r} has no option {key!r}; known: {', '.join(known)}{near(key, known)}"
+            )
         try:
             values[key] = kinds[key](value)
         except ValueError:
