@@ -25,8 +25,8 @@ _SHOWN_ONLY = ("name", "tau_s", "plots", "explain", "uncontended", "silence_s", 
 """Fields of a campaign that no run's schedule depends on: with others the same runs are kept."""
 
 
-def default_folder(campaign: Campaign, below: Path) -> Path:
-    """``WORKLOAD-DIGEST`` below a folder; the digest is that of the workloads' contents and of what is compared.
+def default_folder(campaign: Campaign, below: Path, prefix: str = "") -> Path:
+    """``WORKLOAD-DIGEST`` below a folder; the digest is that of the contents of the workloads and of what is compared.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def default_folder(campaign: Campaign, below: Path) -> Path:
     asked = {key: value for key, value in msgspec.to_builtins(campaign).items() if key not in _SHOWN_ONLY}
     text = msgspec.json.encode([asked, sources], order="deterministic")
     name = f"{first}+{len(more)}" if more else first
-    return below / f"{slug(name)}-{hashlib.sha256(text).hexdigest()[:_DIGITS]}"
+    return below / f"{prefix}{slug(name)}-{hashlib.sha256(text).hexdigest()[:_DIGITS]}"
 
 
 def checksums(specs: Iterable[WorkloadSpec]) -> dict[str, str]:

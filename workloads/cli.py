@@ -107,7 +107,7 @@ def _split(options: argparse.Namespace) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise WorkloadError(f"cannot make the folder: {error.strerror}; name another with -o", str(folder)) from None
+        raise WorkloadError(f"cannot make the folder: {error.strerror}; name another with --out", str(folder)) from None
     if content_suffix(Path(options.source)) == ".json":
         for part in split_workload(read_batsim(options.source), how):
             label = part.name.rpartition("-")[2]

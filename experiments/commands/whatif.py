@@ -54,9 +54,9 @@ def add_arguments(parser: Parser) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Play all settings, print the table and a sentence for each."""
-    from analysis.names import slug
     from experiments import whatif
     from experiments.comparison import conversion_of, platform_of, play_grids
+    from experiments.places import default_folder
 
     convert = conversion_of(options) | ({} if options.first is None else {"max_records": options.first})
     question = whatif.question_of(
@@ -72,5 +72,5 @@ def command(options: argparse.Namespace) -> int:
         plots=options.plots,
         together=options.together,
     )
-    out = options.out or RESULTS / f"whatif-{slug(question.name)}"
+    out = options.out or default_folder(question.grids[0], RESULTS, "whatif-")
     return play_grids(question.grids, out, options, question.answer)

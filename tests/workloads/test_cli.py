@@ -114,7 +114,7 @@ def test_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 ERRORS = {
-    "convert": "missing: source, -o/--output (see python -m workloads convert --help)",
+    "convert": "missing: source, --out (see python -m workloads convert --help)",
     "": "missing: ACTION (see python -m workloads --help)",
     "info nix.swf": "nix.swf: cannot be read: No such file or directory",
     "synth moon -o a.swf": "unknown generator 'moon'; known: kth-like",
@@ -125,7 +125,7 @@ ERRORS = {
     "convert kth-like -o a.json --kappa x": "--kappa: expected a number, got 'x' "
     "(see python -m workloads convert --help)",
     "split kth-like:jobs=3 -o /dev/null/x": "/dev/null/x: cannot make the folder: Not a directory; "
-    "name another with -o",
+    "name another with --out",
     "fit kth-like:jobs=9": "the log 'kth-like' states a requested memory (field 10) for 0 of its 9 jobs with 0 "
     "different values; a fit needs a log with at least 3, for example METACENTRUM-2013-3",
 }
