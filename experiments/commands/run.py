@@ -26,8 +26,8 @@ spillway run --workload kth-like:jobs=500 --policy ./mine.py:Greedy:depth=2 --mo
 
 def add_arguments(parser: Parser) -> None:
     """Add what the command takes, in groups."""
-    from workloads.logs.options import add_reading
     from schedulers.arguments import add_settings
+    from workloads.logs.options import add_reading
 
     _played(parser)
     add_reading(parser)
