@@ -193,6 +193,7 @@ def convert_columns(
     remarks = (
         *table.intake.notes,
         *_remarks(kept, machine, options),
+        *_multiplied_remark(kept, machine, options),
         *_storage_remark(kept, converted, machine),
         *_not_played(kept, options),
         shares_line(kept, buffers=_buffers_from(machine, options), walltimes=options.missing_walltime == "scaled"),
@@ -356,6 +357,16 @@ def _remarks(table: JobTable, machine: MachineFacts, options: ConvertOptions) ->
     large = int((nodes_of(table, options) > machine.nodes).sum())
     if large:
         yield f"{large} jobs request more than the machine's {machine.nodes} nodes and will be rejected"
+
+
+def _multiplied_remark(table: JobTable, machine: MachineFacts, options: ConvertOptions) -> Iterable[str]:
+    """A remark where nodes request more than one processor of the request model does."""
+    per_node = options.processors_per_node
+    if per_node > 1 and _buffers_from(machine, options) and (table["burst_buffer_bytes"] < 0).any():
+        yield (
+            f"burst buffers were drawn for each processor: a node of {per_node} processors requests {per_node} times "
+            "what one does (storage of the machine should be in proportion)"
+        )
 
 
 def _storage_remark(table: JobTable, converted: Converted, machine: MachineFacts) -> Iterable[str]:

@@ -41,11 +41,19 @@ class Offered:
     busiest_storage: float
 
     def lines(self) -> list[str]:
-        """Lines to print: both loads, and a warning for each that is above :data:`HIGH`."""
+        """Lines to print: both loads, and a warning for each that is above :data:`HIGH`, as a whole or in a week."""
         shown = [f"offered load: {_both('compute nodes', self.compute, self.busiest_compute)}"]
         if self.storage:
             shown[0] += f"; {_both('burst buffers', self.storage, self.busiest_storage)}"
-        for what, load in (("compute nodes", self.compute), ("burst buffers", self.storage)):
+        for what, load, busiest in (
+            ("compute nodes", self.compute, self.busiest_compute),
+            ("burst buffers", self.storage, self.busiest_storage),
+        ):
+            if load <= HIGH < busiest:
+                shown.append(
+                    f"WARNING: in the busiest week the jobs request {busiest:.2f} times the {what} of this machine: "
+                    "queues grow for as long as it lasts, and waiting times say little about the policies there"
+                )
             if load > HIGH:
                 shown.append(
                     f"WARNING: the jobs request {load:.2f} times the {what} of this machine: queues grow until the "
