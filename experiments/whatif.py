@@ -186,6 +186,7 @@ def question_of(
     *,
     platform: PlatformSpec,
     convert: Mapping[str, Any] = MappingProxyType({}),
+    read: Mapping[str, Any] = MappingProxyType({}),
     policy: str = "easy",
     model: str = "",
     seed: int = 0,
@@ -206,6 +207,8 @@ def question_of(
         The machine as it is.
     convert
         Options of the conversion of logs.
+    read
+        Options of reading logs.
     policy, model
         Beside the log's own schedule.
     seed, seeds
@@ -221,7 +224,7 @@ def question_of(
     knobs = [parse_knob(text) for text in settings]
     if together and len(knobs) > 1:
         knobs.append(all_of(knobs))
-    spec = WorkloadSpec(source=workload, convert=dict(convert))
+    spec = WorkloadSpec(source=workload, convert=dict(convert), read=dict(read))
     source = the_source(spec)
     chosen = sessions.typed(policies.parse_policy(policy))
     count = seeds or (SEEDS if source.is_generated else 1)

@@ -214,9 +214,10 @@ def parse_record(parts: list[str], where: str) -> SwfRecord:
     """Read the fields of a line that is not 18 plain whole numbers: its fractions, or raise what is wrong with them."""
     if len(parts) != len(FIELDS):
         shown = " ".join(parts[:4]) + (" ..." if len(parts) > 4 else "")
+        remedy = "; --lenient leaves out the further ones" if len(parts) > len(FIELDS) else ""
         raise WorkloadError(
             f"expected {len(FIELDS)} fields separated by blanks (Standard Workload Format 2.2), "
-            f"got {len(parts)}: {_shown(shown)}",
+            f"got {len(parts)}: {_shown(shown)}{remedy}",
             where,
         )
     return SwfRecord(*[_field(index, text, where) for index, text in enumerate(parts)])  # type: ignore[arg-type]

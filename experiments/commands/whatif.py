@@ -26,6 +26,7 @@ def add_arguments(parser: Parser) -> None:
     from experiments.commands.run import add_machine
     from experiments.spec import DEFAULT_TAU_S
     from experiments.whatif import KNOBS
+    from workloads.logs.options import add_reading
 
     parser.add_argument("workload", metavar="LOG", help="log, Batsim workload, generator or public log, as for 'run'")
     group = parser.add_argument_group("what is changed")
@@ -39,6 +40,7 @@ def add_arguments(parser: Parser) -> None:
         "repeated: each is tried by itself",
     )
     group.add_argument("--together", action="store_true", help="also try all of them at once")
+    add_reading(parser)
     add_machine(parser)
     add = parser.add_argument_group("what is played").add_argument
     add("--policy", default="easy", metavar="NAME[:KEY=VALUE,...]", help="policy beside the log's own (%(default)s)")
@@ -57,6 +59,7 @@ def command(options: argparse.Namespace) -> int:
     from experiments import whatif
     from experiments.comparison import conversion_of, platform_of, play_grids
     from experiments.places import default_folder
+    from workloads.logs.options import given
 
     convert = conversion_of(options) | ({} if options.first is None else {"max_records": options.first})
     question = whatif.question_of(
@@ -64,6 +67,7 @@ def command(options: argparse.Namespace) -> int:
         options.set,
         platform=platform_of(options),
         convert=convert,
+        read=given(options),
         policy=options.policy,
         model=options.model,
         seed=options.seed,

@@ -102,7 +102,7 @@ def _of_text(path: Path) -> Iterator[tuple[int, Moved]]:
 
 
 def _whole(text: str, where: str) -> int:
-    if not text.isdecimal() or len(text) > 18:
+    if not (text.isascii() and text.isdecimal()) or len(text) > 18:
         raise WorkloadError(f"expected a whole number >= 0, got {shown(text)}", where)
     return int(text)
 

@@ -28,7 +28,7 @@ SCRIPT_BYTES = Limit("one job script", 2**22, "bytes", "", "holds more than {mos
 _DIRECTIVE = re.compile(r"\s*#\s?(BB_LUA|BB|DW)\b(.*)")
 _PREFIX = re.compile(r"^\s*#\s?(BB_LUA|BB|DW)\b")
 _OPTION = re.compile(r"--bb[= ](\"[^\"]*\"|'[^']*'|\S+)")
-_ID = re.compile(r"(?:^|\D)(\d{1,18}(?:[_+]\d{1,9})?)$")
+_ID = re.compile(r"(?:^|\D)(\d{1,18}(?:[_+]\d{1,9})?)$", re.ASCII)
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from workloads.logs.table import Intake
 
 T = TypeVar("T")
 
-_ID = re.compile(r"(\d{1,18})((?:_\d{1,18})?(?:\+\d{1,9})?)(\..+)?")
-_PENDING_ARRAY = re.compile(r"\d{1,18}_\[[^\]]*\]?")
+_ID = re.compile(r"(\d{1,18})((?:_\d{1,18})?(?:\+\d{1,9})?)(\..+)?", re.ASCII)
+_PENDING_ARRAY = re.compile(r"\d{1,18}_\[[^\]]*\]?", re.ASCII)
 
 STEP = "step of a job (its job's line is used)"
 PENDING_ARRAY = "tasks of an array that had not begun"
@@ -34,7 +34,7 @@ def value(convert: Callable[[str], T], name: str, text: str, where: str) -> T:
 
 def id_of(text: str, where: str, intake: Intake) -> tuple[int, str] | None:
     """Number of a job and what follows it; ``None``, counted, for lines that are no jobs of their own."""
-    if text.isdecimal() and len(text) <= 18:
+    if text.isascii() and text.isdecimal() and len(text) <= 18:
         return int(text), ""
     found = _ID.fullmatch(text)
     if found and found[3]:

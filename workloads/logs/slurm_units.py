@@ -16,9 +16,11 @@ from workloads.logs.record import CANCELLED, COMPLETED, FAILED, PENDING, RUNNING
 
 _NO_TIME = {"", "unknown", "none", "n/a", "invalid"}
 _NO_LIMIT = {"unlimited", "infinite"}
-_DURATION = re.compile(r"(?:(\d{1,6})-)?(?:(\d{1,9}):)?(\d{1,9}):(\d{1,9})(?:\.\d+)?")
-_SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,9})?)\s*([A-Za-z]*)")
+_DURATION = re.compile(r"(?:(\d{1,6})-)?(?:(\d{1,9}):)?(\d{1,9}):(\d{1,9})(?:\.\d+)?", re.ASCII)
+_SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,9})?)\s*([A-Za-z]*)", re.ASCII)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+_DAYS_TO_1970 = date(1970, 1, 1).toordinal()
+_A_TIME = "a time such as 2019-01-01T08:55:55 (or Unknown), from 1970 to 2242"
 UNLIMITED = -2
 """A time limit that is none."""
 
@@ -35,26 +37,27 @@ def time_of(text: str) -> int:
 
     A time zone is not part of Slurm's times: they are taken as they stand.
     """
-    try:
-        if text[4] == "-" and text[10] in "T " and text[13] == ":" and text.isascii():
-            clock = int(text[11:13]) * 3600 + int(text[14:16]) * 60 + _seconds(text[17:])
-            return _day(text[:10]) + clock
-    except (IndexError, ValueError):
-        pass
+    clock = text[11:13] + text[14:16] + text[17:19]
+    if len(text) == 19 and clock.isdecimal() and text.isascii() and text[4] == text[7] == "-" and text[10] in "T ":
+        hour, minute, second = int(clock[:2]), int(clock[2:4]), int(clock[4:])
+        if hour < 24 and minute < 60 and second <= 60:  # a leap second
+            return _day(text[:10]) + 3600 * hour + 60 * minute + second
     if text.lower() in _NO_TIME:
         return -1
-    if text.isdecimal() and len(text) < 12 and int(text) <= LATEST_S:
+    if text.isascii() and text.isdecimal() and len(text) < 12 and int(text) <= LATEST_S:
         return int(text)
-    raise UnitError("a time such as 2019-01-01T08:55:55 (or Unknown)")
-
-
-def _seconds(text: str) -> int:
-    return int(text) if len(text) == 2 else round(float(text[: text.index("+")] if "+" in text else text))
+    raise UnitError(_A_TIME)
 
 
 @lru_cache(maxsize=100_000)
 def _day(text: str) -> int:
-    return (date.fromisoformat(text).toordinal() - 719_163) * 86_400
+    try:
+        seconds = (date.fromisoformat(text).toordinal() - _DAYS_TO_1970) * 86_400
+    except ValueError:
+        seconds = -1
+    if not 0 <= seconds <= LATEST_S:
+        raise UnitError(_A_TIME)
+    return seconds
 
 
 @lru_cache(maxsize=100_000)
@@ -80,7 +83,7 @@ def duration_of(text: str) -> int:
 @lru_cache(maxsize=100_000)
 def minutes_of(text: str) -> int:
     """Seconds of a whole number of minutes; words as :func:`duration_of`."""
-    if text.isdecimal() and len(text) < 10 and int(text) * 60 <= LATEST_S:
+    if text.isascii() and text.isdecimal() and len(text) < 10 and int(text) * 60 <= LATEST_S:
         return int(text) * 60
     try:
         return duration_of(text)
@@ -90,13 +93,15 @@ def minutes_of(text: str) -> int:
 
 def count_of(text: str) -> int:
     """A whole number, also as Slurm shortens it (``1.5K`` = 1500 for counts); -1 for unknown."""
-    if text.isdecimal() and len(text) <= 18:
+    if text.isascii() and text.isdecimal() and len(text) <= 18:
         return int(text)
     if text.lower() in _NO_TIME:
         return -1
     found = _SIZE.fullmatch(text)
     if found and found[2].lower() in _POWERS:
-        return round(float(found[1]) * 1000.0 ** _POWERS[found[2].lower()])
+        count = round(float(found[1]) * 1000.0 ** _POWERS[found[2].lower()])
+        if count < 2**53:
+            return count
     raise UnitError("a whole number")
 
 

@@ -30,7 +30,7 @@ SKIP = "-"
 _STATE = {0: FAILED, 1: COMPLETED, 2: PIECE, 3: PIECE, 4: PIECE, 5: CANCELLED}
 _NAMES = {"user", "group", "executable", "queue", "partition"}
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
-_NODES = re.compile(r"(\d{1,9})(:\S*)?")
+_NODES = re.compile(r"(\d{1,9})(:\S*)?", re.ASCII)
 _FEWEST = 5
 _MOST = 2**62
 
@@ -69,6 +69,7 @@ def _strict(blocks: Iterable[Block], intake: Intake, comments: list[str]) -> Ite
                     pass
                 else:
                     late = max(numbers[1], numbers[2], numbers[3], numbers[8], numbers[17]) > LATEST_S
+                    late = late or max(numbers) >= _MOST  # beyond the columns of a table
                     if min(numbers) >= -1 and numbers[10] <= 5 and numbers[1] >= 0 and numbers[0] >= 0 and not late:
                         yield _of(*numbers)
                         continue
@@ -77,7 +78,15 @@ def _strict(blocks: Iterable[Block], intake: Intake, comments: list[str]) -> Ite
             if parts[0][0] == ";":
                 comments.append(comment_text(line, f"{where}:{line_number}"))
                 continue
-            yield of_record(parse_record(parts, f"{where}:{line_number}"))
+            record = parse_record(parts, f"{where}:{line_number}")
+            _refuse_huge(record, f"{where}:{line_number}")
+            yield of_record(record)
+
+
+def _refuse_huge(record: SwfRecord, where: str) -> None:
+    for name, value in zip(FIELDS, msgspec.structs.astuple(record), strict=True):
+        if value >= _MOST:
+            raise WorkloadError(f"{name} must be less than 2^62, got {shown(str(value))}", where)
 
 
 def of_record(record: SwfRecord) -> LogRecord:
@@ -97,6 +106,7 @@ def _of(
         memory, marks = round(requested_kib * 1024) * max(requested, allocated, 1), MEMORY_REQUESTED
     elif used_kib > 0:
         memory = round(used_kib * 1024) * max(allocated, requested, 1)
+    memory = min(memory, _MOST)
     return LogRecord(
         number, submit_s, -1, start_s, end_s, run_s, requested_s, -1, requested, allocated, -1, memory, -1, -1, marks,
         "", user, queue, _STATE.get(status, ""), preceding,

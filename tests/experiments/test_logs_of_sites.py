@@ -1,0 +1,62 @@
+"""Logs of batch systems from a bare file to runs: the machine, what is known, names of workloads."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from experiments.cli import main
+from experiments.errors import SpecError
+from experiments.sources import expand, with_names
+from experiments.spec import WorkloadSpec
+from tests.workloads.logs.forms import draw, sacct, swf
+
+QUIET = ("--policy", "fcfs", "--no-plots")
+
+
+def test_a_log_of_slurm_from_bare_file_to_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its machine is guessed from what was in use at once; shares and left-out lines are among the assumptions."""
+    (tmp_path / "site.txt").write_text(sacct(draw(2, 40)))
+    assert main(["run", "--workload", str(tmp_path / "site.txt"), *QUIET, "--out", str(tmp_path / "out")]) == 0
+    printed = capsys.readouterr().out
+    assert "nodes were in use at once" in printed
+    assumed = (tmp_path / "out" / "assumptions.txt").read_text()
+    assert "site: dropped 40: step of a job (its job's line is used)" in assumed
+    assert "site: what is known of the jobs: measured: submission, start, end, run time, size" in assumed
+    with (tmp_path / "out" / "summary.csv").open(newline="") as stream:
+        (row,) = csv.DictReader(stream)
+    assert row["jobs"] == "40"
+
+
+def test_columns_are_an_option_of_run_and_a_key_of_campaigns(tmp_path: Path) -> None:
+    """Refused without it; the same runs with it."""
+    (tmp_path / "site.swf").write_text("; MaxNodes: 300\n" + swf(draw(2, 20), " 3 x y"))
+    run = ["run", "--workload", str(tmp_path / "site.swf"), *QUIET, "--out", str(tmp_path / "out")]
+    assert main(run) == 2
+    assert main([*run, "--lenient"]) == 0
+    (tmp_path / "c.toml").write_text(
+        '[[workload]]\nsource = "site.swf"\nread = { fields = "swf,nodes,-,-" }\n[[policy]]\npolicy = "fcfs"\n'
+    )
+    assert main([str(tmp_path / "c.toml"), "--out", str(tmp_path / "c")]) == 0
+    assert "columns 20, 21 were left out, as --fields says" in (tmp_path / "c" / "assumptions.txt").read_text()
+    (tmp_path / "c.toml").write_text(
+        '[[workload]]\nsource = "site.swf"\nread = { lenent = true }\n[[policy]]\npolicy = "fcfs"\n'
+    )
+    assert main([str(tmp_path / "c.toml"), "--out", str(tmp_path / "d")]) == 2
+
+
+def test_seeds_of_a_generator_are_workloads_of_their_own() -> None:
+    """Named by the options in which they differ; the same one twice is an error."""
+    texts = ("kth-like:jobs=100,seed=1", "kth-like:jobs=100,seed=2", "kth-like:seed=2,jobs=9")
+    sources = with_names([source for text in texts for source in expand(WorkloadSpec(source=text))])
+    assert [source.name for source in sources] == [
+        "kth-like:jobs=100,seed=1",
+        "kth-like:jobs=100,seed=2",
+        "kth-like:jobs=9,seed=2",
+    ]
+    two = [source for text in texts[:2] for source in expand(WorkloadSpec(source=text))]
+    assert [source.name for source in with_names(two)] == ["kth-like:seed=1", "kth-like:seed=2"]
+    with pytest.raises(SpecError, match="two workloads are called 'kth-like'"):
+        with_names([*expand(WorkloadSpec(source=texts[0])), *expand(WorkloadSpec(source=texts[0]))])

@@ -1,0 +1,149 @@
+"""Burst buffers in job scripts, bytes moved, units, and what is known of a log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.workloads.logs.forms import draw, sacct, swf
+from tests.workloads.logs.test_formats import read
+from workloads import MachineFacts, WorkloadError, convert
+from workloads.cli import main
+from workloads.convert import ConvertOptions
+from workloads.logs import slurm_units as units
+from workloads.logs.darshan_totals import Moved, read_totals
+from workloads.logs.directives import Directives, directives_of, of_lines
+from workloads.logs.reading import Reading
+from workloads.logs.record import Mark
+from workloads.logs.shares import marks_of, percent, shares_of
+
+TOTALS = "# jobid: {job}\ntotal_POSIX_BYTES_READ: {read}\ntotal_POSIX_BYTES_WRITTEN: {written}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("30:00", 1800),
+        ("01:00:00", 3600),
+        ("2-12:00:30", 216_030),
+        ("UNLIMITED", -2),
+        ("Partition_Limit", -1),
+        ("", -1),
+    ],
+)
+def test_durations(text: str, seconds: int) -> None:
+    """Slurm's durations."""
+    assert units.duration_of(text) == seconds
+
+
+def test_sizes() -> None:
+    """Resources count in powers of 1024 and mega without a suffix, capacities tell GB from GiB."""
+    assert [units.size_of(text) for text in ("4000M", "1.50G", "10")] == [4000 * 2**20, 3 * 2**29, 10 * 2**20]
+    assert [units.capacity_of(t) for t in ("100GB", "100GiB", "100G", "7", "1TB")] == [
+        10**11, 100 * 2**30, 100 * 2**30, 7, 10**12,
+    ]  # fmt: skip
+    assert units.resources_of("billing=4,bb/a=1G,bb/b=2G,cpu=4,mem=8G,node=2") == (2, 4, 2**33, 3 * 2**30)
+    for wrong in ("4Q", "-1G", "G", "1e9"):
+        with pytest.raises(units.UnitError):
+            units.capacity_of(wrong)
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("#DW jobdw capacity=10GiB type=xfs name=project1", Directives(10 * 2**30)),
+        ("#BB_LUA pool=bb capacity=60", Directives(60)),
+        ("#BB_LUA", Directives()),
+        ("#BB capacity=100GB access=striped type=scratch", Directives(10**11)),
+        ("#BB create_persistent name=x capacity=5TB", Directives(makes_persistent=1)),
+        ("#DW persistentdw name=x", Directives(uses_persistent=1)),
+        ("#DW stage_in type=file source=/a destination=$DW_JOB_STRIPED/a", Directives(stage_in=1)),
+        ("#DW stage_out type=directory source=$DW_JOB_STRIPED/o destination=/o", Directives(stage_out=1)),
+        ("#SBATCH --time=10", Directives()),
+    ],
+)
+def test_directives(line: str, found: Directives) -> None:
+    """Capacities are the job's; persistent buffers and transfers are counted."""
+    assert directives_of([line], "s:1") == found
+
+
+def test_directives_in_one_field() -> None:
+    """A submitted line's --bb is a directive."""
+    assert directives_of(of_lines('sbatch --bb="capacity=2GB access=striped" a.sh'), "s:1").capacity_bytes == 2 * 10**9
+
+
+def test_scripts_of_a_folder(tmp_path: Path) -> None:
+    """Scripts are found by the job's number; a wrong capacity names file and line."""
+    (tmp_path / "job-1.sh").write_text("#!/bin/sh\n#DW jobdw type=scratch \\\n#DW capacity=8GB\n#DW stage_in\n")
+    (tmp_path / "2.sbatch").write_text("#!/bin/sh\necho\n")
+    (tmp_path / "readme.txt").write_text("#DW jobdw capacity=1GB\n")
+    table = read(swf(draw(3, 3)), "log.swf", Reading(scripts=str(tmp_path)))
+    assert list(table["burst_buffer_bytes"]) == [8 * 10**9, 0, -1]
+    assert table.intake.notes[0].startswith("2 of 3 jobs have a script in ")
+    assert "scripts of 1 jobs stage in" in table.intake.notes[1]
+    machine = MachineFacts(nodes=400, storage_nodes=4, storage_bytes=10**12)
+    workload, _ = convert(table, machine)
+    sizes = [job.res for job in workload.jobs]
+    assert workload.profiles["1"]["bb"] == -(-8 * 10**9 // sizes[0])
+    assert workload.profiles["2"]["bb"] == 0
+    assert workload.profiles["3"]["bb"] > 0  # drawn: the log does not say
+    (tmp_path / "3.sh").write_text("\n#BB_LUA capacity=lots\n")
+    with pytest.raises(WorkloadError, match=r"3\.sh:2: #BB_LUA: capacity must be a capacity such as 100GB"):
+        read(swf(draw(3, 3)), "log.swf", Reading(scripts=str(tmp_path)))
+
+
+def test_bytes_of_darshan(tmp_path: Path) -> None:
+    """Totals of several programs of a job are added up; they become a stream where that is wanted."""
+    (tmp_path / "a.txt").write_text(TOTALS.format(job=1, read=100, written=10) + "total_STDIO_BYTES_READ: 5\n")
+    (tmp_path / "b.txt").write_text(TOTALS.format(job=1, read=1, written=2) + TOTALS.format(job=9, read=1, written=2))
+    assert read_totals(tmp_path) == {1: Moved(106, 12), 9: Moved(1, 2)}
+    table = read(swf(draw(3, 2)), "log.swf", Reading(darshan=str(tmp_path)))
+    assert list(table["read_bytes"]) == [106, -1]
+    _, report = convert(table, MachineFacts(nodes=400))
+    assert any("bytes moved are recorded of 1 jobs and not played" in line for line in report.lines())
+    workload, _ = convert(table, MachineFacts(nodes=400), ConvertOptions(bytes_moved="stream"))
+    nodes = workload.jobs[0].res
+    assert [job.extras["io_bytes"] for job in workload.jobs] == [-(-118 // nodes), 0]
+    (tmp_path / "c.txt").write_text("# jobid: 4\ntotal_POSIX_BYTES_READ: many\n")
+    with pytest.raises(WorkloadError, match=r"c\.txt:2: expected a whole number"):
+        read_totals(tmp_path)
+    (tmp_path / "d.darshan").write_bytes(b"\x00" * 64)
+    with pytest.raises(WorkloadError, match=r"d\.darshan: "):
+        read_totals(tmp_path / "d.darshan")
+
+
+def test_shares() -> None:
+    """What is measured, requested, made up or absent, and never 100 % of nearly all."""
+    marks = marks_of(read(sacct(draw(1, 40))), buffers=True, walltimes=True)
+    shares = shares_of(marks)
+    assert shares["size"] == {Mark.MEASURED: 1.0}
+    assert shares["burst buffer"] == {Mark.REQUESTED: 1.0}
+    assert shares["bytes read"] == {Mark.ABSENT: 1.0}
+    assert shares_of(marks_of(read(swf(draw(1, 4))), buffers=True))["burst buffer"] == {Mark.IMPUTED: 1.0}
+    assert [percent(share) for share in (1, 0.9999, 0.5, 0.0001, 0)] == [
+        "100.0 %",
+        "> 99.9 %",
+        "50.0 %",
+        "< 0.1 %",
+        "0.0 %",
+    ]
+
+
+def test_info(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Format, period, machine, shares, what was left out, load."""
+    (tmp_path / "log.txt").write_text(sacct(draw(1, 40)))
+    assert main(["info", str(tmp_path / "log.txt"), "--nodes", "400"]) == 0
+    printed = capsys.readouterr().out
+    for text in (
+        "format                            sacct (output of Slurm's sacct --parsable2)",
+        "records                           40\n",
+        "left out                          40: step of a job (its job's line is used)",
+        "period                            2020-09-13 ",
+        "  burst buffer                    requested 100.0 %\n",
+        "  dependency                      absent 100.0 %\n",
+        "offered load ",
+    ):
+        assert text in printed
+    assert main(["convert", str(tmp_path / "log.txt"), "-o", str(tmp_path / "w.json"), "--nodes", "400"]) == 0
+    assert "40 jobs of 40 records\ndropped 40: step of a job" in capsys.readouterr().out
