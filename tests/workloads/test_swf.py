@@ -24,7 +24,7 @@ MALFORMED = {
     "fraction-for-whole.swf": ":3: field 8 (requested_processors) must be a whole number, got '2.5'",
     "header-without-number.swf": ":2: header MaxNodes must begin with a whole number, got 'many'",
     "nineteen-fields.swf": ":3: expected 18 fields separated by blanks (Standard Workload Format 2.2), "
-    "got 19: '1 0 -1 10 ...'",
+    "got 19: '1 0 -1 10 ...'; --lenient leaves out the further ones",
     "no-gzip.swf.gz": ": expected a complete .gz file, decompression failed: Not a gzipped file (b'; ')",
     "not-a-number.swf": ":3: field 6 (cpu_s) must be a number, got 'nan'",
     "seventeen-fields.swf": ":4: expected 18 fields separated by blanks (Standard Workload Format 2.2), "
