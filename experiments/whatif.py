@@ -169,9 +169,8 @@ def the_source(spec: WorkloadSpec) -> Source:
 
 @dataclass(frozen=True)
 class Question:
-    """What is played: the name of the workload, the grids, and what reads the answer from their runs."""
+    """What is played: the grids, and what reads the answer from their runs."""
 
-    name: str
     grids: Sequence[Campaign]
     answer: Answer
 
@@ -240,6 +239,4 @@ def question_of(
     )
     replay = chosen.policy != REPLAY and starts_known(source, seed)
     asked = [Asked(knob.text, tuple(knob.values)) for knob in knobs]
-    return Question(
-        source.name, grids(base, knobs, replay=replay), Answer(asked, tau_s, of_log=not source.is_generated)
-    )
+    return Question(grids(base, knobs, replay=replay), Answer(asked, tau_s, of_log=not source.is_generated))
