@@ -238,8 +238,8 @@ def _of_site(runs: Sequence[RunSpec], root: Path, rows: Sequence[Row]) -> list[s
         return [f"{text}, and its schedule fits the machine."]
     played = duration(site.mean("mean_waiting_time_s"))
     return [
-        f"{text}; played here it is {played}, because {fault}. As far as this machine, or the burst buffers drawn for the "
-        "jobs, are not the site's, the difference to the site is overstated."
+        f"{text}; played here it is {played}, because {fault}. As far as this machine, or the burst buffers drawn for "
+        "the jobs, are not the site's, the difference to the site is overstated."
     ]
 
 
