@@ -137,10 +137,16 @@ def _loss(policy: str, by: str, paired: Paired) -> str:
 def _why_open(runs: Runs) -> str:
     tables = next(iter(runs.values()))
     jobs = sum(map(len, tables))
+    these = f"{len(tables)} run{'s' if len(tables) > 1 else ''} of each policy with {jobs:,} jobs in all"
+    if jobs >= SHORTEST:
+        return (
+            f"Whether this holds elsewhere is open: {these} give no interval, because their waiting times depend on "
+            f"each other even over long periods. {FEWEST_RUNS} seeds, or as many parts of the log, give one."
+        )
     return (
-        f"Whether this holds elsewhere is open: {len(tables)} run{'s' if len(tables) > 1 else ''} of each policy with "
-        f"{jobs:,} jobs in all give no interval, because jobs of one queue wait for each other. {FEWEST_RUNS} seeds, "
-        f"or as many parts of a log, give one; so can a single log of {SHORTEST:,} jobs or more."
+        f"Whether this holds elsewhere is open: {these} give no interval, because jobs of one queue wait for each "
+        f"other. {FEWEST_RUNS} seeds, or"
+        f" as many parts of a log, give one; a single log of {SHORTEST:,} jobs or more can."
     )
 
 

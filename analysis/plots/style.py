@@ -109,7 +109,8 @@ def time_ticks(begin_s: float, end_s: float, *, log: bool, most: int = 7) -> lis
     """Round times on an axis from ``begin_s`` to ``end_s``: seconds, minutes, hours, days; at most ``most``."""
     if log:
         inside = [float(nice) for nice in _NICE_S if begin_s <= nice <= end_s]
-        return inside[:: max(1, -(-len(inside) // most))]
+        if len(inside) > 2:
+            return inside[:: max(1, -(-len(inside) // most))]
     step = next((nice for nice in _NICE_S if (end_s - begin_s) / nice < most), _NICE_S[-1])
     first = math.ceil(begin_s / step)
     return [float(step * place) for place in range(first, math.floor(end_s / step) + 1)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import pytest
 
 from analysis.answer import answer
 from analysis.tables import JobTable
@@ -48,6 +49,14 @@ def test_one_short_run_gives_no_interval_but_the_words_why() -> None:
     lines = answer({"a": _runs(1, 1.0, 0.0), "b": _runs(1, 2.0, 0.0)})
     assert lines[0].startswith("In these runs a has the smallest mean waiting time: a 1 h ")
     assert lines[1].startswith("Whether this holds elsewhere is open: 1 run of each policy with 40 jobs in all give no")
+
+
+def test_a_long_run_without_an_interval_is_no_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not said to need a length that it has."""
+    monkeypatch.setattr("analysis.answer.SHORTEST", 40)
+    reason = answer({"a": _runs(1, 1.0, 0.0), "b": _runs(1, 2.0, 0.0)})[1]
+    assert "because their waiting times depend on each other even over long periods" in reason
+    assert "jobs or more" not in reason
 
 
 def test_only_jobs_that_ran_under_every_policy_are_compared() -> None:

@@ -143,6 +143,19 @@ def test_time_unit(span_s: float, unit: str) -> None:
     assert style.time_unit(span_s)[1] == unit
 
 
+@pytest.mark.parametrize(
+    ("begin_s", "end_s", "log", "ticks"),
+    [
+        (700, 4200, True, [1200, 1800, 2400, 3000, 3600, 4200]),
+        (7000, 200_000, True, [7200, 10_800, 21_600, 43_200, 86_400, 172_800]),
+        (0, 4200, False, [0, 1800, 3600]),
+    ],
+)
+def test_ticks_of_times(begin_s: float, end_s: float, log: bool, ticks: list[float]) -> None:
+    """Round times; also on a narrow logarithmic axis there are several."""
+    assert style.time_ticks(begin_s, end_s, log=log) == ticks
+
+
 def test_unbeaten() -> None:
     """A point that is as good in one and better in the other beats; equals do not beat each other."""
     points = {"a": (1.0, 3.0), "b": (2.0, 2.0), "c": (2.0, 3.0), "d": (3.0, 1.0), "e": (2.0, 2.0)}
