@@ -130,6 +130,7 @@ def campaigns() -> str:
     tables = (
         ("Campaign", "At the top of the file.", campaign_file.CAMPAIGN_KEYS),
         ("`[[workload]]`", "One table for each workload.", campaign_file.WORKLOAD_KEYS),
+        ("`read`", "Keys of a workload's `read` table: [how a log is read](../logs.md).", campaign_file.READ_KEYS),
         ("`[[platform]]`", "One table for each machine.", campaign_file.PLATFORM_KEYS),
         ("`[[policy]]`", "One table for each policy.", campaign_file.POLICY_KEYS),
     )
