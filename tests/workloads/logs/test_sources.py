@@ -147,3 +147,13 @@ def test_info(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert text in printed
     assert main(["convert", str(tmp_path / "log.txt"), "-o", str(tmp_path / "w.json"), "--nodes", "400"]) == 0
     assert "40 jobs of 40 records\ndropped 40: step of a job" in capsys.readouterr().out
+
+
+def test_logs_of_darshan_itself() -> None:
+    """A log that Darshan's library ships: job 71317 read 10,000 bytes."""
+    darshan = pytest.importorskip("darshan", reason="needs the extra 'darshan'")
+    folder = Path(darshan.__file__).parent / "examples" / "darshan-graph"
+    found = sorted(folder.glob("pq_app_read_id71317_*.darshan"))
+    if not found:
+        pytest.skip("this version of the library ships no such log")
+    assert read_totals(found[0]) == {71317: Moved(10_000, 348)}
