@@ -204,10 +204,10 @@ def _why_nothing(row: Row) -> str:
 def _instead(relation: Relation) -> str:
     """``41 min on average, 25 % less (95 % interval 10 to 38 % less, over 5 runs), not 54 min as``."""
     ratio = relation.paired.ratio
-    text = f"{duration(relation.after_s)} on average, "
+    text = f"{_time(relation.after_s)} on average, "
     if math.isfinite(ratio.value):
         text += f"{_words(ratio)}, "
-    return f"{text}not {duration(relation.before_s)} as"
+    return f"{text}not {_time(relation.before_s)} as"
 
 
 def _words(ratio: Interval) -> str:
@@ -231,12 +231,12 @@ def _of_site(runs: Sequence[RunSpec], root: Path, rows: Sequence[Row]) -> list[s
         return []
     jobs = parse_batsim(read_file(root / own[0].workload.path), own[0].workload.path).jobs
     stated = float(np.mean([job.extras[SITE_WAIT] for job in jobs]))
-    text = f"{SITE}: the log states a mean wait of {duration(stated)}"
+    text = f"{SITE}: the log states a mean wait of {_time(stated)}"
     warnings = folders.read_json(root / own[0].id / folders.RUN_FILE).get("warnings", ())
     fault = next((one for one in warnings if "schedule" in one), "")
     if not fault:
         return [f"{text}, and its schedule fits the machine."]
-    played = duration(site.mean("mean_waiting_time_s"))
+    played = _time(site.mean("mean_waiting_time_s"))
     return [
         f"{text}; played here it is {played}, because {fault}. As far as this machine, or the burst buffers drawn for "
         "the jobs, are not the site's, the difference to the site is overstated."
@@ -257,6 +257,11 @@ def _intervals(rows: Sequence[Row], *, of_log: bool) -> list[str]:
         return ["The intervals are over seeds: what was drawn for the jobs differs between them, the jobs do not."]
     over = sorted({one.over for one in relations if one.over})
     return [f"The intervals are over {' and '.join(over)}."] if over else []
+
+
+def _time(seconds: float) -> str:
+    """A mean wait; below a hundredth of a second it is the simulator's resolution."""
+    return duration(round(seconds, 2))
 
 
 # ---------------------------------------------------------------- tables
@@ -283,8 +288,8 @@ def _cells(row: Row) -> list[str]:
     return [
         row.asked.name,
         row.policy,
-        duration(row.mean("mean_waiting_time_s")),
-        duration(row.mean("p95_waiting_time_s")),
+        _time(row.mean("mean_waiting_time_s")),
+        _time(row.mean("p95_waiting_time_s")),
         number(row.mean("mean_bounded_slowdown")),
         share(row.mean("compute_utilisation")),
     ]
