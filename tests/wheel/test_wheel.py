@@ -1,0 +1,109 @@
+"""The wheel has all data files, and its command works in a folder that holds a module named like one of ours."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("inputs", "schedulers", "platforms", "workloads", "simulator", "experiments", "analysis")
+FILES = ("pyproject.toml", "README.md", "LICENSE", "run_experiments.py")
+POLICY = '''"""Starts jobs in order, each on the first free nodes."""
+
+from dataclasses import dataclass
+
+from schedulers.policykit.passes import try_start
+
+
+@dataclass(frozen=True)
+class InOrder:
+    """Starts the head of the queue as long as it fits."""
+
+    def __call__(self, view):
+        for job in view.queue:
+            start = try_start(view, job)
+            if start is None:
+                return
+            yield start
+'''
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from a copy of the sources."""
+    source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
+    for name in PACKAGES:
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in FILES:
+        shutil.copy(ROOT / name, source / name)
+    pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(out), str(source))
+    (found,) = out.glob("spillway-*.whl")
+    return found
+
+
+def pip(*arguments: str) -> None:
+    """Call this interpreter's pip, without any index."""
+    command = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments, "--no-index"]
+    done = subprocess.run(command, cwd="/", env=without_path(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def without_path() -> dict[str, str]:
+    """The environment, in which the working copy cannot be seen."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+
+def give_compiled_kernels(packages: Path) -> None:
+    """Copy what Numba compiled for the working copy, with the times by which it knows its sources: it takes minutes."""
+    for name in PACKAGES:
+        for path in (ROOT / name).rglob("*.nb[ic]"):
+            shutil.copy2(path, packages / path.relative_to(ROOT))
+        for path in (ROOT / name).rglob("*.py"):
+            shutil.copystat(path, packages / path.relative_to(ROOT))
+
+
+def test_every_file_is_in_the_wheel(wheel: Path) -> None:
+    """Of the seven packages, sources and data."""
+    there = set(zipfile.ZipFile(wheel).namelist())
+    ours = {
+        str(path.relative_to(ROOT))
+        for name in PACKAGES
+        for path in (ROOT / name).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert ours - there == set()
+
+
+def test_the_command_in_a_folder_of_ones_own(wheel: Path, tmp_path: Path) -> None:
+    """A comparison on a log, a policy from a file, a report; the folder's ``workloads.py`` is never imported."""
+    venv, here = tmp_path / "venv", tmp_path / "here"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
+    pip("--python", str(venv / "bin" / "python"), "install", "--no-deps", str(wheel))
+    (packages,) = venv.glob("lib/python*/site-packages")
+    (packages / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    give_compiled_kernels(packages)
+    here.mkdir()
+    (here / "workloads.py").write_text("raise RuntimeError('this is not ours')\n")
+    (here / "mine.py").write_text(POLICY)
+    shutil.copy(ROOT / "tests" / "data" / "swf" / "small.swf", here / "mine.swf")
+
+    def spillway(*arguments: str) -> str:
+        command = [str(venv / "bin" / "spillway"), *arguments]
+        done = subprocess.run(command, cwd=here, env=without_path(), capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr + done.stdout
+        return done.stdout
+
+    assert spillway("--version").startswith("spillway ")
+    run = ("run", "--workload", "mine.swf", "--policy", "mine.py:InOrder", "--engine", "fixed", "--workers", "1")
+    printed = spillway(*run, "--no-plots")
+    assert "states a machine of 8 nodes" in printed
+    (folder,) = (here / "results").iterdir()
+    page = Path(spillway("report", str(folder)).strip().splitlines()[-1])
+    assert "mine.py:InOrder" in (here / page).read_text()
