@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 
 from experiments import single
+from experiments.checks.world import GB as GB
+from experiments.checks.world import NODES as NODES
+from experiments.checks.world import workload as workload
 from experiments.grid import expand
 from experiments.spec import Campaign, Engine, ModelSpec, Player, PolicySpec, Prepared, RunSpec, WorkloadSpec
 from experiments.stopwatch import TimedSession
@@ -17,57 +20,6 @@ from platforms.catalogue import describe
 from platforms.generate import generate
 from schedulers.core.session import Session
 from schedulers.wire.messages import Message, Reply
-
-GB = 10**9
-NODES = 8
-"""Nodes of the platform ``tiny``: two switches of four nodes with a burst buffer of 10 GB each, a file system."""
-
-MALLEABLE = {
-    "iterations": 6, "io_every": 4, "control_every": 2, "minimum": 1, "maximum": 8, "overhead": 1.0,
-    "io_bytes": 2e9, "model": {"work": 40.0},
-}  # fmt: skip
-
-SPECIAL: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "rigid": ({}, {}),
-    "stream": ({}, {"io_bytes": 10**9}),
-    "io": ({}, {}),
-    "operations": ({"periods": {"count": 2, "compute_s": 7.0, "io_bytes": 10**9}}, {}),
-    "malleable": ({"malleable": MALLEABLE}, {}),
-    "timeshared": ({}, {"io_blocks": 30}),
-}
-"""What a job of each model says in its profile and beside it."""
-
-
-def profile(kind: str, seconds: float, bb_bytes: int) -> dict[str, Any]:
-    """A time, or computation and communication, with a burst buffer."""
-    own = {"type": "delay", "delay": seconds} if kind == "delay" else {
-        "type": "parallel_homogeneous", "cpu": seconds * 1e9, "com": 1e6
-    }  # fmt: skip
-    return own | ({"bb": bb_bytes} if bb_bytes else {})
-
-
-def workload(model: str, jobs: list[tuple[int, int, float, int, int, int | None, bool]]) -> dict[str, Any]:
-    """A Batsim workload from (submission, nodes, seconds, GB of burst buffer, I/O rate in MB/s, walltime, special)."""
-    in_profile, in_job = SPECIAL[model]
-    found: dict[str, Any] = {"nb_res": NODES, "jobs": [], "profiles": {}}
-    for number, (submit_s, nodes, seconds, bb_gb, rate, walltime_s, special) in enumerate(jobs):
-        kind = "delay" if model == "timeshared" or (special and in_profile) or number % 2 else "parallel_homogeneous"
-        name = f"p{number}"
-        found["profiles"][name] = profile(kind, seconds, bb_gb * GB) | (in_profile if special else {})
-        job: dict[str, Any] = {
-            "id": str(number),
-            "subtime": submit_s,
-            "res": nodes,
-            "profile": name,
-            "user": number % 2,
-            "site_wait_s": 7 * (number % 3),
-        }
-        job |= {"io_rate": rate * 10**6} if rate else {}
-        job |= {"walltime": walltime_s} if walltime_s is not None else {}
-        stream = model == "stream" and kind == "delay"
-        job |= in_job if special and not stream else {}
-        found["jobs"].append(job)
-    return found
 
 
 def runs(

@@ -1,0 +1,37 @@
+"""Who has had nothing yet goes before who has had much."""
+
+from random import Random
+
+from fair_share import FairShare
+
+from schedulers.core.job import Allocation, Job
+from schedulers.core.machine import simple_machine
+from schedulers.policykit.decisions import Start
+from schedulers.policykit.history import Finished, FinishedJobs, Usage
+from schedulers.policykit.view import View
+from schedulers.timeline import Timeline
+
+
+class Past:
+    """One job of ann's that has ended."""
+
+    def finished(self):
+        """It held four nodes for a hundred seconds."""
+        return FinishedJobs(
+            [Finished("w0!0", "ann", 0.0, 0.0, 100.0, 200.0, 4, "COMPLETED_SUCCESSFULLY", Usage(400.0))]
+        )
+
+    def usage(self, queue, now_s):
+        """The same, by user."""
+        return {"ann": Usage(400.0)}
+
+
+def test_least_used_first():
+    """Ann's job was submitted first, ben's starts."""
+    machine = simple_machine(4)
+    jobs = [
+        Job("w0!1", 1, 90.0, 50.0, 4, extras={"user": "ann"}),
+        Job("w0!2", 2, 95.0, 50.0, 4, extras={"user": "ben"}),
+    ]
+    view = View(100.0, machine, jobs, (), lambda: Timeline(machine, 100.0), Random(0), {}, past=Past())
+    assert list(FairShare()(view)) == [Start(jobs[1], Allocation((0, 1, 2, 3)))]

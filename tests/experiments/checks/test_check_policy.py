@@ -1,0 +1,108 @@
+"""``spillway check-policy`` finds planted faults, each in its words, and lets sound policies pass."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from experiments.checks.house import CHECKS, Verdict, check, check_one, worlds_of
+from experiments.checks.shrink import shrink
+from experiments.checks.world import World, random_world, world_from
+from experiments.cli import main
+from experiments.errors import SpecError
+
+FAULTS = Path(__file__).parent / "faults.py"
+
+
+def first_fault(policy: str) -> Verdict:
+    """What the first world that fails shows; of the rigid model, which every policy has."""
+    worlds = [world for world in worlds_of(policy, 6, 0, {}) if world.model == "rigid"]
+    verdicts = (check_one(policy, world) for world in worlds)
+    return next((verdict for verdict in verdicts if verdict.failures), Verdict(len(worlds), {}, {}))
+
+
+@pytest.mark.parametrize(
+    ("name", "what", "words"),
+    [
+        ("Twice", "decisions", "it is not waiting (unknown, already started, or rejected)"),
+        ("Clock", "clock and chance", "it calls time.time() (line "),
+        ("Chance", "clock and chance", "it draws from the module random; view.rng is seeded"),
+        ("Narrow", "ends", "(8 nodes, submitted at "),
+        ("Overbooked", "decisions", "GB left, the allocation takes"),
+        ("Meddler", "view", "it changes a job; only view.notebook and view.timeline are its own"),
+        ("Restless", "ends", "more than 1,000 passes (WakeAt)"),
+        ("Crash", "decisions", "it fails with IndexError: tuple index out of range (line "),
+    ],
+)
+def test_planted_faults_are_found(name: str, what: str, words: str) -> None:
+    """Each by the check that is meant for it."""
+    failures = first_fault(f"{FAULTS}:{name}").failures
+    assert what in failures
+    assert words in failures[what].words
+
+
+def test_a_sound_policy_passes_and_a_set_is_found() -> None:
+    """The whole check, with the process of another hash seed."""
+    verdict = check(f"{FAULTS}:Good", 1, 0)
+    assert (verdict.failures, verdict.unseen) == ({}, frozenset())
+    assert verdict.worlds >= 20
+    assert "cannot be combined" in verdict.refused["timeshared"] if "timeshared" in verdict.refused else True
+    failures = check(f"{FAULTS}:Unordered", 1, 0).failures
+    assert list(failures) == ["same again"]
+    assert "another hash seed" in failures["same again"].words
+
+
+def test_the_smallest_world_is_printed_with_its_command(capsys: pytest.CaptureFixture[str]) -> None:
+    """One wide job is enough; the command printed plays it again, with the same answer; nothing is called passed that
+    was not looked at."""
+    assert main(["check-policy", f"{FAULTS}:Narrow", "--cases", "1"]) == 1
+    out = capsys.readouterr().out
+    assert "job 0: at 0 s, 8 nodes, runs 1 s, walltime 200 s" in out
+    assert "job 1:" not in out
+    (line,) = [line for line in out.splitlines() if "again: " in line and "spillway" in line]
+    words = shlex.split(line.partition("again: ")[2])
+    assert main(words[1:]) == 1
+    again = capsys.readouterr().out
+    assert "FAILED  ends: nothing runs or arrives any more, and job 0 (8 nodes" in again
+    assert "passed" not in again
+    assert again.count("not seen") == len(CHECKS) - 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["no-such-policy"], "unknown policy 'no-such-policy'"),
+        ([str(FAULTS)], "has 10 classes, Good, Twice"),
+        ([f"{FAULTS}:Good", "--cases", "0"], "expected a whole number >= 1, got '0'"),
+        ([f"{FAULTS}:Good", "--case", "{}"], "--case: expected a world as a failed check prints it"),
+        (["easy:depth=2"], "give the policy without them"),
+    ],
+)
+def test_wrong_input_is_one_line(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """With exit code 2."""
+    assert main(["check-policy", *arguments]) == 2
+    err = capsys.readouterr().err
+    assert words in err
+    assert err.count("\n") == 1
+
+
+def test_worlds_are_repeated_by_their_text() -> None:
+    """Drawn from a seed, and read back from JSON."""
+    world = random_world(Random(3), "io", "aware", {"depth": 2}, outages=True)
+    assert world == random_world(Random(3), "io", "aware", {"depth": 2}, outages=True)
+    assert world_from(world.text()) == world
+    with pytest.raises(SpecError, match="unknown job model 'rigd'"):
+        world_from(json.dumps({"model": "rigd", "jobs": []}))
+
+
+def test_shrinking_keeps_what_fails() -> None:
+    """Down to the one wide job, whatever is beside it."""
+    world = random_world(Random(1), "rigid", "aware", outages=True)
+    world = World(world.model, (*world.jobs, world.jobs[0]._replace(nodes=8)), world.settings, world.changes)
+    small = shrink(world, lambda one: any(job.nodes == 8 for job in one.jobs), 200)
+    assert [(job.nodes, job.submit_s, job.bb_gb, job.special) for job in small.jobs] == [(8, 0, 0, False)]
+    assert small.changes == ()
