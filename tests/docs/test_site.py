@@ -33,7 +33,9 @@ def is_new(site: Path) -> bool:
         return False
     built_s = (site / "index.html").stat().st_mtime
     files = [ROOT / "mkdocs.yml"]
-    files += [path for name in SOURCES for kind in ("*.md", "*.py", "*.js") for path in (ROOT / name).rglob(kind)]
+    files += [
+        path for name in SOURCES for kind in ("*.md", "*.py", "*.js", "*.ipynb") for path in (ROOT / name).rglob(kind)
+    ]
     return all(path.stat().st_mtime <= built_s for path in files)
 
 
@@ -88,12 +90,14 @@ def test_search_works_from_disk(page: Page, site: Path) -> None:
 
 
 @pytest.mark.parametrize("width", [1280, 400])
-@pytest.mark.parametrize("name", ["index", "reference/policies", "reference/commands/run", "architecture", "api/view"])
+@pytest.mark.parametrize(
+    "name", ["index", "reference/policies", "reference/commands/run", "architecture", "api/view", "gallery"]
+)
 def test_nothing_is_clipped(page: Page, site: Path, name: str, width: int) -> None:
     """The page is no wider than the window; a table that is wider scrolls in its own box."""
     show(page, site / f"{name}.html", width)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert page.evaluate("document.querySelectorAll('.md-content table, .doc-object').length") > 0
+    assert page.evaluate("document.querySelectorAll('.md-content :is(table, img, .doc-object)').length") > 0
     wait_for(page, f"{CLIPPED} === 0")
     assert page.complaints == []
 

@@ -208,7 +208,8 @@ LAW: Mapping[str, Rule] = {
     ),
     "experiments.*": _rule(
         *(f"{package}.*" for package in PACKAGES),
-        others="numpy numpy.random matplotlib seaborn msgspec rich zmq distributed dask dask_jobqueue docker requests",
+        others="numpy numpy.random matplotlib seaborn PIL msgspec rich zmq distributed dask dask_jobqueue docker "
+        "requests",
         standard=EVERYTHING,
     ),
 }  # fmt: skip

@@ -1,0 +1,46 @@
+"""The gallery of the documentation: every kind of plot, by commands that are right."""
+
+from __future__ import annotations
+
+import ast
+import shlex
+from pathlib import Path
+
+import pytest
+
+from experiments import cli, gallery
+from experiments.gallery import EXHIBITS, IMAGES, PAGE, Exhibit
+
+ROOT = Path(__file__).resolve().parents[2]
+HELPERS = {"style", "labels", "panels", "rectangles"}
+"""Modules of plots that draw nothing by themselves."""
+
+MOST_BYTES = 3_000_000
+
+
+@pytest.mark.parametrize("exhibit", EXHIBITS, ids=lambda one: one.name)
+def test_the_command_is_right(exhibit: Exhibit) -> None:
+    """The command that the page shows is read without complaint."""
+    name, *rest = shlex.split(exhibit.typed(f"results/{exhibit.name}"))
+    assert cli.parser_of(name).parse_args(rest)
+
+
+def test_every_kind_of_plot_is_shown() -> None:
+    """A new module of plots needs a picture in the gallery."""
+    shown = {plot for exhibit in EXHIBITS for picture in exhibit.pictures for plot in picture.plots}
+    drawing = set()
+    for path in (ROOT / "analysis" / "plots").glob("[!_]*.py"):
+        functions = [node.name for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)]
+        if path.stem in functions:
+            drawing.add(path.stem)
+    assert len(drawing) > 10
+    assert drawing - HELPERS <= shown
+    assert shown - HELPERS <= drawing
+
+
+def test_the_page_is_made_of_the_table() -> None:
+    """The page is up to date, its pictures are there and small, and no other lies beside them."""
+    assert PAGE.read_text(encoding="utf-8") == gallery.page()
+    kept = {exhibit.image(picture) for exhibit in EXHIBITS for picture in exhibit.pictures}
+    assert kept == set(IMAGES.iterdir())
+    assert sum(path.stat().st_size for path in kept) < MOST_BYTES
