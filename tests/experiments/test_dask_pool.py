@@ -178,6 +178,6 @@ def test_a_worker_with_other_code_does_no_run(tmp_path: Path) -> None:
     campaign = campaign_of(parser_of("run").parse_args(["--workload", "kth-like:jobs=3", "--policy", "fcfs"]))
     pairs = Inputs(tmp_path, print).pairs(campaign.workloads, campaign.platforms, ModelSpec(), 0)
     (run,) = expand(campaign, {(ModelSpec().label, 0): pairs})
-    outcome = _work(Task(msgspec.structs.replace(run, code="of yesterday"), tmp_path, 600.0), "topic")
+    outcome = _work(Task(msgspec.structs.replace(run, code="of yesterday"), tmp_path, 600.0), "topic", str(tmp_path))
     assert outcome is not None
     assert "has other code than the command: restart the workers" in outcome.cause
