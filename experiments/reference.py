@@ -116,11 +116,12 @@ def limits() -> str:
 
 def commands() -> dict[str, str]:
     """A page for each command of ``spillway``, and one that lists them."""
-    rows, made = [], {}
+    rows: list[tuple[str, str, str]] = []
+    made: dict[str, str] = {}
     for group, names in cli.GROUPS.items():
         for name in names:
             rows.append((f"[`{PROGRAM} {name}`]({name}.md)", cli.module_of(name).HELP, group))
-            made[f"commands/{name}.md"] = _command(cli.parser_of(name), level=1)
+            made |= _command(name, cli.parser_of(name))
     index = f"# Command lines\n\n`{PROGRAM} COMMAND --help` prints the same.\n\n"
     return {"commands/index.md": index + _table(("command", "what it does", "group"), rows)} | made
 
@@ -245,10 +246,11 @@ _WORDS = {
 }
 
 
-def _command(parser: argparse.ArgumentParser, level: int = 2) -> str:
+def _command(name: str, parser: argparse.ArgumentParser) -> dict[str, str]:
+    """A command's page, and one for each of its actions."""
     if isinstance(parser, Parser):
         parser.fill()
-    text = f"{'#' * level} `{parser.prog}`\n\n{_plain(parser.description)}\n\n"
+    text = f"# `{parser.prog}`\n\n{_plain(parser.description)}\n\n"
     if isinstance(parser, Parser) and parser.examples.strip():
         text += f"```\n{parser.examples.strip()}\n```\n\n"
     children: dict[str, argparse.ArgumentParser] = {}
@@ -264,7 +266,13 @@ def _command(parser: argparse.ArgumentParser, level: int = 2) -> str:
             text += f"**{title}**\n\n{_table(('argument', 'meaning'), rows)}\n"
     if parser.epilog:
         text += f"\n{_plain(parser.epilog)}\n"
-    return text + "".join("\n" + _command(child, level + 1) for child in children.values())
+    made: dict[str, str] = {}
+    for action_name, child in children.items():
+        made |= _command(f"{name}-{action_name}", child)
+    if children:
+        rows = [(f"[`{child.prog}`]({name}-{key}.md)", _plain(child.description)) for key, child in children.items()]
+        text += "\n" + _table(("action", "what it does"), rows)
+    return {f"commands/{name}.md": text} | made
 
 
 def _names(action: argparse.Action) -> str:

@@ -51,7 +51,8 @@ def test_every_command_is_listed(pages: dict[str, str]) -> None:
         assert f"]({name}.md)" in pages["commands/index.md"]
     assert "`--thesis-literal`" in pages["commands/run.md"]
     assert not any("SUPPRESS" in page for page in pages.values())
-    assert "## `spillway workload convert`" in pages["commands/workload.md"]
+    assert "# `spillway workload convert`" in pages["commands/workload-convert.md"]
+    assert "](workload-convert.md)" in pages["commands/workload.md"]
 
 
 def test_every_key_of_a_machine_is_listed(pages: dict[str, str]) -> None:
