@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from schedulers.options import Value
 
 
+REPLAY = "replay"
+"""The policy that repeats a log's own schedule."""
+
+
 def play(campaign: Campaign, out: Path, options: argparse.Namespace) -> int:
     """Run a campaign where and how the options say, and show its results; return the exit code."""
     return play_grids([campaign], out, options)
@@ -76,6 +80,31 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
         explain=options.explain,
         uncontended=options.uncontended,
     )
+
+
+def with_the_site(campaign: Campaign) -> Campaign:
+    """The comparison with what the site did (policy ``replay``) first, where each log states when its jobs started.
+
+    Where jobs share nodes in time, or a real Batsim plays, nothing is added.
+    """
+    import msgspec
+
+    from experiments import policies, sessions
+    from experiments.sources import expand
+    from schedulers.errors import OptionError
+
+    if campaign.engine is Engine.DOCKER or any(spec.policy == REPLAY for spec in campaign.policies):
+        return campaign
+    own = sessions.typed(msgspec.structs.replace(policies.parse_policy(REPLAY), session=campaign.policies[0].session))
+    try:
+        for model in campaign.models:
+            sessions.complete_model(own, model)
+    except OptionError:
+        return campaign
+    sources = [source for spec in campaign.workloads for source in expand(spec)]
+    if any(source.is_json for source in sources) or not all(s.states_starts(campaign.seeds[0]) for s in sources):
+        return campaign
+    return msgspec.structs.replace(campaign, policies=(own, *campaign.policies))
 
 
 def platform_of(options: argparse.Namespace) -> PlatformSpec:

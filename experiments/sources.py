@@ -14,6 +14,8 @@ from experiments.errors import SpecError
 from experiments.spec import WorkloadSpec
 from inputs.files import members
 from inputs.limits import InputError
+from schedulers.policies.replay import SITE_WAIT
+from workloads.batsim_json import parse_batsim
 from workloads.files import content_suffix, decompress, plain_name, read_bytes
 from workloads.load import load_log, load_table
 from workloads.logs.formats import read_log
@@ -23,6 +25,9 @@ from workloads.logs.table import JobTable
 from workloads.logs.tables import as_table
 from workloads.swf import SwfLog, parse_swf
 from workloads.synthetic import GENERATORS, generator
+
+FEW_UNKNOWN = 0.01
+"""A log is replayed where at most this share of its jobs does not state when it started: those are left out."""
 
 MEMBER = "!"
 """Separates an archive from the member (or the pattern of members) in it."""
@@ -89,6 +94,17 @@ class Source:
         if self.member is not None:
             return read_log(LogFile(self.text, self._path, self.member), reading)
         return load_table(self.text, reading)[0]
+
+    def states_starts(self, seed: int) -> bool:
+        """Whether (nearly) all jobs state when they started at their site, which the policy ``replay`` repeats."""
+        if self.is_generated:
+            return False
+        if self.is_json:
+            jobs = parse_batsim(self.content(), where=self.text).jobs
+            return bool(jobs) and all(SITE_WAIT in job.extras for job in jobs)
+        table = self.table(seed)
+        known = (table["start_s"] >= table["submit_s"])[table["run_s"] > 0]
+        return bool(known.size and known.mean() >= 1 - FEW_UNKNOWN)
 
     @property
     def _path(self) -> Path:

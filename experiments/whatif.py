@@ -22,8 +22,6 @@ from experiments.whatif_answer import REPLAY, Answer, Asked
 from inputs.arguments import near
 from schedulers.jobmodels import parse_model
 from schedulers.plugins import split_spec
-from schedulers.policies.replay import SITE_WAIT
-from workloads.batsim_json import parse_batsim
 from workloads.vary import CHANGES
 
 POLICY, MODEL = "policy", "model"
@@ -33,9 +31,6 @@ KNOBS: Mapping[str, str] = (
     | {POLICY: "another policy, with its options", MODEL: "another job model, with its options"}
 )
 """What can be set, and what it means."""
-
-FEW_UNKNOWN = 0.01
-"""A log is replayed where at most this share of its jobs does not state when it started: those are left out."""
 
 
 @dataclass(frozen=True)
@@ -94,18 +89,6 @@ def all_of(knobs: Sequence[Knob]) -> Knob:
             if values.setdefault(name, value) != value:
                 raise SpecError(f"--together: {name} is set to {values[name]} and to {value}")
     return Knob(values, "all together")
-
-
-def starts_known(source: Source, seed: int) -> bool:
-    """Whether (nearly) all jobs of a workload state how long they waited at their site."""
-    if source.is_generated:
-        return False
-    if source.is_json:
-        jobs = parse_batsim(source.content(), where=source.text).jobs
-        return bool(jobs) and all(SITE_WAIT in job.extras for job in jobs)
-    table = source.table(seed)
-    known = (table["start_s"] >= table["submit_s"])[table["run_s"] > 0]
-    return bool(known.size and known.mean() >= 1 - FEW_UNKNOWN)
 
 
 def grids(base: Campaign, knobs: Sequence[Knob], *, replay: bool) -> list[Campaign]:
@@ -237,6 +220,6 @@ def question_of(
         tau_s=tau_s,
         plots=plots,
     )
-    replay = chosen.policy != REPLAY and starts_known(source, seed)
+    replay = chosen.policy != REPLAY and source.states_starts(seed)
     asked = [Asked(knob.text, tuple(knob.values)) for knob in knobs]
     return Question(grids(base, knobs, replay=replay), Answer(asked, tau_s, of_log=not source.is_generated))

@@ -43,10 +43,12 @@ def add_arguments(parser: Parser) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Play the comparison."""
-    from experiments.comparison import campaign_of, play
+    from experiments.comparison import campaign_of, play, with_the_site
     from experiments.places import default_folder
 
     campaign = campaign_of(options)
+    if options.site:
+        campaign = with_the_site(campaign)
     return play(campaign, options.out or default_folder(campaign, RESULTS), options)
 
 
@@ -119,6 +121,12 @@ def _policies(parser: Parser) -> None:
         help=f"policy, with its options; may be repeated (default: {', '.join(FIVE)}; spillway serve --list shows all)",
     )
     add_options(group)
+    add(
+        "--no-site",
+        dest="site",
+        action="store_false",
+        help="leave out what the site did (policy replay): it is the baseline where a log states when its jobs started",
+    )
     add("--thesis-literal", action="store_true", help="the published experiment's rules, where ours are better")
 
 

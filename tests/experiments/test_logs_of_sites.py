@@ -26,8 +26,34 @@ def test_a_log_of_slurm_from_bare_file_to_tables(tmp_path: Path, capsys: pytest.
     assert "site: dropped 40: step of a job (its job's line is used)" in assumed
     assert "site: what is known of the jobs: measured: submission, start, end, run time, size" in assumed
     with (tmp_path / "out" / "summary.csv").open(newline="") as stream:
-        (row,) = csv.DictReader(stream)
-    assert row["jobs"] == "40"
+        rows = list(csv.DictReader(stream))
+    assert {(row["policy"], row["jobs"]) for row in rows} == {("replay", "40"), ("fcfs", "40")}
+
+
+@pytest.mark.parametrize(
+    ("waits", "more", "policies"),
+    [
+        (30, (), {"replay", "fcfs"}),
+        (30, ("--no-site",), {"fcfs"}),
+        (30, ("--policy", "replay"), {"replay", "fcfs"}),
+        (30, ("--policy", "gang", "--model", "timeshared"), {"replay", "fcfs", "gang"}),
+        (-1, (), {"fcfs"}),
+    ],
+)
+def test_what_the_site_did_is_the_baseline(
+    waits: int, more: tuple[str, ...], policies: set[str], tmp_path: Path
+) -> None:
+    """A log that states when its jobs started is replayed beside the policies, unless that is left out."""
+    rows = "".join(
+        f"{number} {60 * number} {waits} 100 2 -1 -1 2 200 -1 1 7 1 1 1 -1 -1 -1\n" for number in range(1, 21)
+    )
+    (tmp_path / "site.swf").write_text(f"; MaxNodes: 24\n{rows}")
+    assert main(["run", "--workload", str(tmp_path / "site.swf"), *QUIET, *more, "--out", str(tmp_path / "out")]) == 0
+    with (tmp_path / "out" / "summary.csv").open(newline="") as stream:
+        found = {row["policy"]: float(row["mean_waiting_time_s"]) for row in csv.DictReader(stream)}
+    assert set(found) == policies
+    if "replay" in policies:
+        assert found["replay"] == 30
 
 
 def test_columns_are_an_option_of_run_and_a_key_of_campaigns(tmp_path: Path) -> None:
