@@ -22,6 +22,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "policies": ("check-policy",),
     "machines and jobs": ("platform", "workload"),
     "scheduler and simulator as processes of their own": ("serve", "simulate", "verify-batsim"),
+    "shell": ("completion",),
 }
 """Subcommands by group; ``NAME`` is the module ``experiments.commands.NAME`` (a dash becomes an underscore)."""
 
@@ -88,7 +89,7 @@ def build_parser() -> Parser:
         prog=PROGRAM, required=True, metavar="COMMAND", help=argparse.SUPPRESS, parser_class=Parser
     )
     for name in COMMANDS:
-        commands.add_parser(name, fill=partial(_fill, name))
+        commands.add_parser(name, help=name, fill=partial(_fill, name))
     return parser
 
 

@@ -209,7 +209,7 @@ LAW: Mapping[str, Rule] = {
     "experiments.*": _rule(
         *(f"{package}.*" for package in PACKAGES),
         others="numpy numpy.random matplotlib seaborn PIL msgspec rich zmq distributed dask dask_jobqueue docker "
-        "requests",
+        "requests shtab",
         standard=EVERYTHING,
     ),
 }  # fmt: skip
