@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
 
-from analysis.compare import Paired, compare_runs
+from analysis.compare import CONFIDENCE, Paired, compare_runs
 from analysis.metrics import bounded_slowdown
 from analysis.quantities import duration, number
 from analysis.tables import Floats, JobTable
 from analysis.units import FEWEST_RUNS, SHORTEST
+
+METRICS = 2
+"""Metrics in which the answer compares: waiting time and slowdown."""
 
 Runs = Mapping[str, Sequence[JobTable]]
 """By policy its runs on the same inputs, in the same order, each with the same jobs in order of submission."""
@@ -32,12 +36,15 @@ class Standing:
         The others, each with the policy that it is compared with and the comparison: its own values over that one's.
     over
         What the intervals are over; "" where there are none.
+    comparisons
+        How many comparisons hold together with 95 %.
     """
 
     means: Mapping[str, float]
     unbeaten: Sequence[str]
     beaten: Mapping[str, tuple[str, Paired]]
     over: str
+    comparisons: int
 
 
 def answer(runs: Mapping[str, Mapping[tuple[str, str], JobTable]]) -> list[str]:
@@ -47,15 +54,19 @@ def answer(runs: Mapping[str, Mapping[tuple[str, str], JobTable]]) -> list[str]:
     ----------
     runs
         By policy its runs by workload and seed. Compared are jobs that ran under all policies, on inputs that all have.
+
+    Each policy is compared with each other one in both metrics, and all these intervals hold together with at least
+    95 % (Bonferroni's correction), so that it does not matter which of them the sentences pick.
     """
     same, notes = in_common(runs)
     if len(same) < 2:
         return [*notes, "There is nothing to compare."]
-    waits = standing(same, lambda table: table.wait_s)
+    comparisons = METRICS * math.comb(len(same), 2)
+    waits = standing(same, lambda table: table.wait_s, comparisons)
     lines = [_sentence(waits, "mean waiting time", duration)]
     if not waits.over:
         return [*notes, *lines, _why_open(same)]
-    slowed = standing(same, bounded_slowdown)
+    slowed = standing(same, bounded_slowdown, comparisons)
     return [*notes, *lines, _sentence(slowed, "mean bounded slowdown", number)]
 
 
@@ -86,13 +97,14 @@ def in_common(runs: Mapping[str, Mapping[tuple[str, str], JobTable]]) -> tuple[R
     return ({policy: tables for policy, tables in same.items() if tables}, notes)
 
 
-def standing(runs: Runs, metric: Callable[[JobTable], Floats]) -> Standing:
-    """Compare each policy with each other one."""
+def standing(runs: Runs, metric: Callable[[JobTable], Floats], comparisons: int) -> Standing:
+    """Compare each policy with each other one, with intervals of so many comparisons that hold together."""
+    confidence = 1 - (1 - CONFIDENCE) / comparisons
     values = {policy: [metric(table) for table in tables] for policy, tables in runs.items()}
     means = {policy: float(np.concatenate(columns).mean()) for policy, columns in values.items()}
     order = sorted(means, key=lambda policy: means[policy])
     found = {
-        (worse, better): compare_runs(values[worse], values[better])
+        (worse, better): compare_runs(values[worse], values[better], confidence=confidence)
         for worse in order
         for better in order
         if worse != better
@@ -108,7 +120,7 @@ def standing(runs: Runs, metric: Callable[[JobTable], Floats]) -> Standing:
             by = next((name for name in unbeaten if name in lost[policy]), lost[policy][0])
             beaten[policy] = by, found[policy, by]
     over = next((paired.over for paired in found.values() if paired.ratio.is_known), "")
-    return Standing({policy: means[policy] for policy in order}, unbeaten, beaten, over)
+    return Standing({policy: means[policy] for policy in order}, unbeaten, beaten, over, comparisons)
 
 
 def _sentence(found: Standing, what: str, shown: Callable[[float], str]) -> str:
@@ -124,9 +136,13 @@ def _sentence(found: Standing, what: str, shown: Callable[[float], str]) -> str:
         first = f"{_capital(what)}: which of {names} is best is open"
     else:
         names = _listed([f"{policy} ({shown(mean)})" for policy, mean in found.means.items()])
-        return f"{_capital(what)}: {names} do not differ with certainty (95 % intervals over {found.over})."
+        return f"{_capital(what)}: {names} do not differ with certainty ({_level(found)})."
     worse = "; ".join(_loss(policy, by, paired) for policy, (by, paired) in found.beaten.items())
-    return f"{first}; larger: {worse} (95 % intervals over {found.over}, each comparison for itself)."
+    return f"{first}; larger: {worse} ({_level(found)})."
+
+
+def _level(found: Standing) -> str:
+    return f"95 % intervals over {found.over}; the {found.comparisons} comparisons of this answer hold together"
 
 
 def _loss(policy: str, by: str, paired: Paired) -> str:

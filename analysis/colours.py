@@ -20,8 +20,9 @@ NODES = "#0072B2"
 STORAGE = "#E69F00"
 """Burst buffers."""
 
-RAMP = ("#2C7BB6", "#8CB8D9", "#B9B98F", "#F4B25E", "#E8702E", "#A50F15")
-"""From little to much: short waits, small jobs, small buffers come first."""
+RAMP = ("#281C9B", "#5080BA", "#ADD2FF", "#FFC48F", "#ED7B26", "#7C1723")
+"""From little to much: short waits, small jobs, small buffers come first. Chosen so that all steps, and the grey of
+:data:`NOTHING`, are far from each other also without a kind of cone."""
 
 NOTHING = "#C9C9CF"
 """What has none of a quantity, or is not named in a legend."""

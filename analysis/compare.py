@@ -84,7 +84,11 @@ def mean_interval(runs: Sequence[Floats]) -> Interval:
 
 
 def compare_runs(
-    policy: Sequence[Floats], baseline: Sequence[Floats], chosen: Sequence[npt.NDArray[np.bool_]] | None = None
+    policy: Sequence[Floats],
+    baseline: Sequence[Floats],
+    chosen: Sequence[npt.NDArray[np.bool_]] | None = None,
+    *,
+    confidence: float = CONFIDENCE,
 ) -> Paired:
     """Compare values of the same jobs under two policies, run by run.
 
@@ -94,6 +98,8 @@ def compare_runs(
         For each run one value per job, in order of submission, the same jobs in both.
     chosen
         For each run which of its jobs are meant; default: all. All jobs tell which periods are independent.
+    confidence
+        Of each interval, in (0, 1). Where several comparisons are to hold together, 1 - (1 - confidence) / comparisons.
 
     Raises
     ------
@@ -114,8 +120,10 @@ def compare_runs(
     difference = Interval(float(delta.mean()), math.nan, math.nan)
     units = units_of([np.column_stack((run, run[:, 0] - run[:, 1])) for run in runs], weights)
     if units is not None:
-        ratio = _log_interval(ratio_of(units, 1)) if units.neighbours else _typical(units, ratio)
-        difference = _interval_of(ratio_of(units, None, 2))
+        ratio = (
+            _log_interval(ratio_of(units, 1), confidence) if units.neighbours else _typical(units, ratio, confidence)
+        )
+        difference = _interval_of(ratio_of(units, None, 2), confidence)
     return Paired(
         ratio=ratio,
         difference=difference,
@@ -127,25 +135,25 @@ def compare_runs(
     )
 
 
-def _typical(units: Units, pooled: Interval) -> Interval:
+def _typical(units: Units, pooled: Interval, confidence: float) -> Interval:
     """Ratio in a typical run; that of all jobs, without an interval, where single runs have none."""
     logs = typical_ratio(units)
     if math.isnan(logs.value):
         return pooled
-    found = _interval_of(logs)
+    found = _interval_of(logs, confidence)
     return Interval(math.exp(found.value), _exp(found.low), _exp(found.high))
 
 
-def _log_interval(ratio: Estimate) -> Interval:
+def _log_interval(ratio: Estimate, confidence: float = CONFIDENCE) -> Interval:
     """Interval of a positive ratio that reaches equally far by factors where units are not skewed."""
     if not ratio.value > 0:
         return Interval(ratio.value, math.nan, math.nan)
-    below, above = ratio.reach
+    below, above = ratio.reach(confidence)
     return Interval(ratio.value, ratio.value / _exp(below / ratio.value), ratio.value * _exp(above / ratio.value))
 
 
-def _interval_of(found: Estimate) -> Interval:
-    below, above = found.reach
+def _interval_of(found: Estimate, confidence: float = CONFIDENCE) -> Interval:
+    below, above = found.reach(confidence)
     return Interval(found.value, found.value - below, found.value + above)
 
 

@@ -120,14 +120,13 @@ class Estimate:
     skewness: float
     units: int
 
-    @property
-    def reach(self) -> tuple[float, float]:
-        """How far the interval reaches below and above the value.
+    def reach(self, confidence: float = CONFIDENCE) -> tuple[float, float]:
+        """How far the interval of some confidence reaches below and above the value.
 
         Student's law; on the side of the long tail as far as Johnson's correction for skewed units says, since a few
         units rarely hold one of the busy ones that the mean is made of. The other side is not shortened.
         """
-        student_t = student(self.units - 1)
+        student_t = student(self.units - 1, confidence)
         longer = self.error * self.skewness / math.sqrt(self.units) * (1 / 6 + student_t**2 / 3)
         return student_t * self.error - min(longer, 0.0), student_t * self.error + max(longer, 0.0)
 
@@ -174,7 +173,11 @@ def typical_ratio(units: Units) -> Estimate:
 
 
 def student(degrees: int, confidence: float = CONFIDENCE) -> float:
-    """Two-sided quantile of Student's law (Abramowitz, Stegun 26.7.5): exact to 1e-3 from 4 degrees of freedom on."""
+    """Two-sided quantile of Student's law, exact to 1e-3 from 4 degrees of freedom on.
+
+    Up to 95 % it is the series of Abramowitz, Stegun (26.7.5), which is too short further out: there its value is where
+    Newton's steps on the exact law begin.
+    """
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     terms = (
         (z**3 + z) / 4,
@@ -182,7 +185,25 @@ def student(degrees: int, confidence: float = CONFIDENCE) -> float:
         (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
     )
-    return z + math.fsum(term / degrees**power for power, term in enumerate(terms, start=1))
+    quantile = z + math.fsum(term / degrees**power for power, term in enumerate(terms, start=1))
+    if confidence > CONFIDENCE:
+        half = (degrees + 1) / 2
+        scale = 2 * math.exp(math.lgamma(half) - math.lgamma(degrees / 2)) / math.sqrt(degrees * math.pi)
+        for _ in range(20):
+            density = scale * (1 + quantile**2 / degrees) ** -half
+            quantile += (confidence - _within(quantile, degrees)) / density
+    return quantile
+
+
+def _within(reach: float, degrees: int) -> float:
+    """Probability of [-reach, reach] under Student's law (Abramowitz, Stegun 26.7.3 and 26.7.4)."""
+    angle = math.atan(reach / math.sqrt(degrees))
+    odd = degrees % 2
+    term, total = math.cos(angle) if odd else 1.0, 0.0
+    for place in range(1, degrees // 2 + 1):
+        total += term
+        term *= math.cos(angle) ** 2 * (2 * place - 1 + odd) / (2 * place + odd)
+    return 2 / math.pi * (angle + math.sin(angle) * total) if odd else math.sin(angle) * total
 
 
 def _skewness(values: Floats) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -11,6 +12,9 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from analysis.plots.labels import label_points
 from analysis.plots.style import INK, new_axes, policy_colours, set_title, time_ticks
 from analysis.quantities import duration
+
+LEAST = 1.5
+"""Least ratio of an axis's ends."""
 
 
 def pareto(
@@ -48,6 +52,8 @@ def pareto(
     for name, (x, y) in points.items():
         ax.scatter(x, y, s=70, color=palette[name], edgecolor=INK if name in front else "white", zorder=2)
     ax.margins(0.18)
+    ax.set_xlim(_widened(*ax.get_xlim()))
+    ax.set_ylim(_widened(*ax.get_ylim()))
     for axis, limits in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
         if seconds and points:
             axis.set_major_locator(FixedLocator(list(time_ticks(*limits, log=axis.get_scale() == "log"))))
@@ -62,6 +68,14 @@ def pareto(
     ax.set_ylabel(f"{names[1]}\n(dotted: unbeaten in both)")
     set_title(ax, title)
     return ax
+
+
+def _widened(low: float, high: float) -> tuple[float, float]:
+    """An axis over a factor of :data:`LEAST` at least: what is nearly alike is drawn so, and ticks differ."""
+    if low <= 0 or high / low >= LEAST:
+        return low, high
+    middle = math.sqrt(low * high)
+    return middle / math.sqrt(LEAST), middle * math.sqrt(LEAST)
 
 
 def unbeaten(points: Mapping[str, tuple[float, float]]) -> list[str]:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.plots.style import legend_above, new_axes, policy_colours, set_title, time_unit
+from analysis.plots.style import legend_below, new_axes, policy_colours, policy_dashes, set_title, time_unit
 from analysis.tables import Floats, JobTable
 from analysis.timelines import Steps, queue_length
-
-DASHES = ("-", (0, (5, 1.2)), (0, (2, 1)), (0, (6, 1, 1.5, 1)))
-"""Lines differ in more than their colours."""
 
 SPANS = 1200
 """More steps than these are drawn as the longest queue in each of so many equal spans of time."""
@@ -36,22 +32,22 @@ def queue_timeline(
     end_s
         End of the time axis; default: the last start of all runs.
     """
-    ax = new_axes(ax, 11.0, 3.6)
+    ax = new_axes(ax, 7.2, 4.0)
     functions = {name: queue_length(table) for name, table in tables.items()}
     last_s = max((steps.time_s[-1] for steps in functions.values() if steps.time_s.size), default=1.0)
     end_s = float(last_s) if end_s is None else end_s
     scale, unit = time_unit(end_s)
     palette = policy_colours(tables)
-    for (name, steps), dashes in zip(functions.items(), itertools.cycle(DASHES)):
+    for name, steps in functions.items():
         times, lengths = _thinned(steps, end_s)
-        look: dict[str, Any] = {"color": palette[name], "linewidth": 1.3, "linestyle": dashes}
+        look: dict[str, Any] = {"color": palette[name], "linewidth": 1.3, "linestyle": policy_dashes(name)}
         ax.plot(times / scale, lengths, drawstyle="steps-post", label=name, **look)
     ax.set_xlim(0, end_s / scale)
     ax.set_ylim(bottom=0)
     ax.grid(axis="y")
     ax.set_xlabel(f"simulated time ({unit})")
     ax.set_ylabel("jobs")
-    legend_above(ax)
+    legend_below(ax)
     set_title(ax, title)
     return ax
 

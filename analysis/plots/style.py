@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,21 @@ def policy_colours(names: Iterable[str]) -> dict[str, str]:
     return {name: colour_of(name.replace(r"\$", "$")) for name in names}
 
 
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.2)), (0, (2, 1)), (0, (6, 1, 1.5, 1)))
+"""Lines differ in more than their colours."""
+
+_DASHES_OF = {
+    "replay": 0, "fcfs": 2, "filler": 3, "easy-no-bb": 1, "easy": 0, "sjf-easy": 1, "conservative": 3, "plan": 2,
+    "gang": 0, "gang-io": 1, "gang-io-adaptive": 2, "gang-io-migrate": 3,
+}
+
+
+def policy_dashes(name: str) -> Any:
+    """The line style of a policy, the same in every picture: it follows from the name alone, as the colour does."""
+    known = name.replace(r"\$", "$")
+    return DASHES[_DASHES_OF.get(known, zlib.crc32(known.encode()) % len(DASHES))]
+
+
 def new_axes(ax: Axes | None, width: float = 8.0, height: float = 4.0) -> Axes:
     """Return ``ax``, or the axes of a fresh figure (inches) without a window."""
     if ax is not None:
@@ -78,6 +94,20 @@ def legend_above(ax: Axes, columns: int = 5) -> None:
     )
 
 
+def legend_below(ax: Axes, columns: int = 4) -> None:
+    """Put the legend below the axes, from the left: on a narrow screen it is beside the beginning of the data."""
+    ax.legend(
+        ncols=columns,
+        loc="upper left",
+        bbox_to_anchor=(0.0, -0.17),
+        borderaxespad=0.3,
+        frameon=False,
+        fontsize=9.5,
+        handlelength=3.0,
+        columnspacing=1.2,
+    )
+
+
 def legend_of_jobs(ax: Axes, colours: JobColours) -> None:
     """Say above the axes, at the right, what the colours of the jobs mean."""
     ax.legend(
@@ -101,7 +131,28 @@ def time_unit(span_s: float) -> tuple[float, str]:
     return next((seconds, name) for least, seconds, name in _UNITS if span_s >= least)
 
 
-_STEPS_S = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800, 432_000)
+_BELOW_S = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+_STEPS_S = (
+    *_BELOW_S,
+    1,
+    2,
+    5,
+    10,
+    30,
+    60,
+    120,
+    300,
+    600,
+    1800,
+    3600,
+    7200,
+    10_800,
+    21_600,
+    43_200,
+    86_400,
+    172_800,
+    432_000,
+)
 _NICE_S = (*_STEPS_S, *(86_400 * days for days in (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)))
 
 

@@ -39,7 +39,7 @@ FIGURES = (
         "Waiting time of all jobs: nested boxes hold the middle half, then half of the rest",
     ),
     ("trade-off", "", "Mean against longest waiting time; on the dotted line are policies that no other beats in both"),
-    ("queue", "wide", "Number of waiting jobs over simulated time, in the first workload and seed"),
+    ("queue", "", "Number of waiting jobs over simulated time, in the first workload and seed"),
 )
 """File in ``plots``, whether it is wide, and what it shows."""
 

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from analysis.colours import OF_POLICIES, colour_of, colours_of
+from analysis.colours import NOTHING, OF_POLICIES, RAMP, colour_of, colours_of
 from analysis.tables import Floats
 from schedulers.policies import POLICIES
 
@@ -50,6 +50,16 @@ def test_policies_that_are_often_compared_can_be_told_apart(kind: str) -> None:
     pairs = {(a, b): float(np.linalg.norm(seen[a] - seen[b])) for a, b in itertools.combinations(seen, 2)}
     least = min(pairs, key=lambda pair: pairs[pair])
     assert pairs[least] > 12, (least, pairs[least])
+
+
+@pytest.mark.parametrize("kind", BLINDNESS)
+def test_steps_of_a_quantity_can_be_told_apart(kind: str) -> None:
+    """All of them, and the grey of what has none of it: also without a kind of cone; none fades into a white page."""
+    steps = [_lab(colour, BLINDNESS[kind]) for colour in RAMP]
+    grey, page = _lab(NOTHING, BLINDNESS[kind]), _lab("#FFFFFF", BLINDNESS[kind])
+    assert min(float(np.linalg.norm(a - b)) for a, b in itertools.combinations(steps, 2)) > 30
+    assert min(float(np.linalg.norm(step - grey)) for step in steps) > 20
+    assert min(float(np.linalg.norm(step - page)) for step in steps) > 25
 
 
 def test_the_colour_follows_from_the_name_alone() -> None:

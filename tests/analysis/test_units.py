@@ -16,6 +16,34 @@ def test_student(degrees: int, table: float) -> None:
     assert student(degrees) == pytest.approx(table, abs=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("degrees", "confidence", "table"),
+    [
+        (1, 0.99, 63.657),
+        (2, 0.99, 9.9248),
+        (4, 0.99, 4.6041),
+        (4, 0.999, 8.6103),
+        (5, 0.999, 6.8688),
+        (9, 0.99, 3.2498),
+    ],
+)
+def test_student_far_out(degrees: int, confidence: float, table: float) -> None:
+    """The values of the printed tables, for comparisons that are to hold together."""
+    assert student(degrees, confidence) == pytest.approx(table, rel=1e-4)
+
+
+def test_an_interval_of_a_stated_confidence() -> None:
+    """Ratios exp(0.1) to exp(0.5) of five runs: exp(0.3 +- 4.6041 x 0.15811 / sqrt(5)) with 99 %."""
+    base = [np.full(10, 100.0)] * 5
+    policy = [run * np.exp(0.1 * place) for place, run in enumerate(base, start=1)]
+    reach = 4.6041 * 0.158114 / np.sqrt(5)
+    ratio = compare_runs(policy, base, confidence=0.99).ratio
+    assert (ratio.low, ratio.value, ratio.high) == pytest.approx(
+        tuple(np.exp([0.3 - reach, 0.3, 0.3 + reach])), rel=1e-4
+    )
+    assert compare_runs(policy, base).ratio.low > ratio.low
+
+
 def test_runs_are_units() -> None:
     """Five runs, means 1 to 5: 3 times or over exp(2.776 x sqrt(2.5 / 5) / 3), symmetric in the logarithm."""
     interval = mean_interval([np.full(10, float(mean)) for mean in (1, 2, 3, 4, 5)])

@@ -215,6 +215,30 @@ def test_names_in_the_trade_off_never_lie_upon_each_other() -> None:
     assert [(a, b) for a, b in itertools.combinations(boxes, 2) if a.shared(b)] == []
 
 
+@pytest.mark.parametrize("point", [(0.2, 3.0), (7.0, 1000.0), (4000.0, 187_000.0), (430_000.0, 5e6)])
+@pytest.mark.parametrize("ratio", [1.0, 1.02, 1.4, 30.0])
+def test_both_axes_of_the_trade_off_have_several_ticks(point: tuple[float, float], ratio: float) -> None:
+    """Whatever the times are and however alike; no two ticks have the same words."""
+    ax = Figure(figsize=(7.0, 4.6)).add_subplot()
+    pareto({"a": point, "b": (point[0] * ratio, point[1]), "c": (point[0], point[1] * ratio)}, ax)
+    for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
+        inside = [tick for tick in axis.get_majorticklocs() if low <= tick <= high]
+        words = [axis.get_major_formatter()(tick) for tick in inside]
+        assert len(words) >= 2
+        assert len(set(words)) == len(words)
+
+
+def test_the_line_of_a_policy_follows_from_its_name(table: JobTable) -> None:
+    """Whatever stands beside it; easy and sjf-easy differ."""
+    both = {
+        line.get_label(): line.get_linestyle()
+        for line in queue_timeline(dict.fromkeys(("easy", "sjf-easy"), table)).get_lines()
+    }
+    assert both["easy"] != both["sjf-easy"]
+    (alone,) = queue_timeline({"sjf-easy": table}).get_lines()
+    assert alone.get_linestyle() == both["sjf-easy"]
+
+
 def test_a_long_queue_is_drawn_with_as_many_points_as_a_picture_shows() -> None:
     """Of 30,000 jobs the picture has 1,200 spans, each as high as the longest queue in it."""
     draw = np.random.default_rng(1)
