@@ -15,6 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.metrics import Summary, mean, summarise
+from analysis.quantities import number
+from analysis.report.columns import FURTHER, SERVICE
 from analysis.tables import read_run
 from experiments import folders, kept, provenance
 from experiments.kept import Standing
@@ -29,7 +31,8 @@ OTHER_CODE = "other_code"
 COLUMNS = (*NAMES, *METRICS, *TIMINGS, OTHER_CODE, "run")
 MARK = " *"
 SUMMARY, RESULTS = "summary.csv", "results.csv"
-COUNTS = ("jobs", "rejected", "killed")
+_LAST_OF_SECTIONS = ("killed", METRICS[-1])
+_COLUMN_OF = {column.name: column for column in (*SERVICE, *FURTHER)}
 
 Row = dict[str, Any]
 
@@ -64,7 +67,7 @@ def write_tables(rows: Sequence[Row], root: Path) -> Path:
 
 
 def print_tables(rows: Sequence[Row], console: Console) -> None:
-    """Print one table with a column per policy: every figure, averaged over workloads and seeds (counts are added).
+    """Print one table with a column per policy: each figure of a run, means over workloads and seeds.
 
     Where there are several workloads, a second table has the mean waiting time of each. A policy's name is marked where
     some of its runs were made by other code.
@@ -76,7 +79,7 @@ def print_tables(rows: Sequence[Row], console: Console) -> None:
         labels = list(dict.fromkeys(row["policy"] for row in group))
         workloads = list(dict.fromkeys(row["workload"] for row in group))
         where = f"platform {platform}, engine {engine}, model {model}"
-        _print_figures(console, group, labels, f"{_several(workloads)}, {where}")
+        _print_figures(console, group, labels, f"{_subject(group, workloads)}, {where}")
         if len(workloads) > 1:
             _print_by_workload(console, group, labels, workloads)
 
@@ -85,8 +88,15 @@ def _marked(label: str, rows: Sequence[Row]) -> str:
     return label + MARK * any(row[OTHER_CODE] for row in rows if row["policy"] == label)
 
 
-def _several(workloads: Sequence[str]) -> str:
-    return workloads[0] if len(workloads) == 1 else f"mean of {len(workloads)} workloads"
+def _subject(rows: Sequence[Row], workloads: Sequence[str]) -> str:
+    """What was played: jobs are counted once, not once for each policy and seed."""
+    jobs = sorted({row["jobs"] + row["rejected"] for row in rows})
+    seeds = len({row["seed"] for row in rows})
+    counts = " to ".join(number(count) for count in dict.fromkeys((jobs[0], jobs[-1])))
+    over = [f"{len(workloads)} workloads"] if len(workloads) > 1 else []
+    over += [f"{seeds} seeds"] if seeds > 1 else []
+    means = f"means over {' and '.join(over)}, {counts} jobs in each run" if over else f"{counts} jobs"
+    return f"{workloads[0]}: {means}" if len(workloads) == 1 else means
 
 
 def _print_figures(console: Console, rows: Sequence[Row], labels: Sequence[str], title: str) -> None:
@@ -95,43 +105,27 @@ def _print_figures(console: Console, rows: Sequence[Row], labels: Sequence[str],
     for label in labels:
         table.add_column(Text(_marked(label, rows)), justify="right")
     for name in (*METRICS, *TIMINGS):
-        cells = []
-        for label in labels:
-            values = [row[name] for row in rows if row["policy"] == label]
-            cells.append(shown(name, sum(values) if name in COUNTS else _mean(values)))
-        table.add_row(name, *cells, end_section=name in (COUNTS[-1], METRICS[-1]))
+        means = [_mean([row[name] for row in rows if row["policy"] == label]) for label in labels]
+        column = _COLUMN_OF[name]
+        table.add_row(column.title, *map(column.shown, means), end_section=name in _LAST_OF_SECTIONS)
     console.print(table)
 
 
 def _print_by_workload(console: Console, rows: Sequence[Row], labels: Sequence[str], workloads: Sequence[str]) -> None:
-    table = Table(title="mean_waiting_time_s by workload", title_justify="left", header_style="bold")
+    column = _COLUMN_OF["mean_waiting_time_s"]
+    table = Table(title=f"{column.title} by workload", title_justify="left", header_style="bold")
     table.add_column("workload", no_wrap=True)
     for label in labels:
         table.add_column(Text(_marked(label, rows)), justify="right")
-    name = "mean_waiting_time_s"
     for workload in workloads:
         cells = [
-            _mean([row[name] for row in rows if (row["workload"], row["policy"]) == (workload, p)]) for p in labels
+            _mean([row[column.name] for row in rows if (row["workload"], row["policy"]) == (workload, p)])
+            for p in labels
         ]
-        table.add_row(Text(workload), *(shown(name, cell) for cell in cells), end_section=workload == workloads[-1])
-    means = [_mean([row[name] for row in rows if row["policy"] == label]) for label in labels]
-    table.add_row("mean", *(shown(name, value) for value in means))
+        table.add_row(Text(workload), *map(column.shown, cells), end_section=workload == workloads[-1])
+    means = [_mean([row[column.name] for row in rows if row["policy"] == label]) for label in labels]
+    table.add_row("mean", *map(column.shown, means))
     console.print(table)
-
-
-def shown(name: str, value: float) -> str:
-    """Text of a figure in the printed table; the files have all digits."""
-    if math.isnan(value):
-        return "-"
-    if name in COUNTS:
-        return f"{value:,.0f}"
-    if name.endswith("_bytes"):
-        return f"{value / 1e6:,.0f} MB"
-    if name.startswith("decision_"):
-        return f"{value * 1000:.3f} ms"
-    if name.endswith("utilisation"):
-        return f"{value:.4f}"
-    return f"{value:,.2f}"
 
 
 def _mean(values: Sequence[float]) -> float:
