@@ -22,7 +22,9 @@ def test_jobs_are_not_added_over_seeds_and_times_are_for_people() -> None:
     rows = [_row(seed, "easy", 998, 7200.0 + 3600 * seed) for seed in (0, 1)]
     summary.print_tables(rows, Console(file=printed, width=120))
     text = printed.getvalue()
-    assert "log: means over 2 seeds, 1,000 jobs in each run, platform toy, engine fluid, model rigid" in " ".join(text.split())
+    assert "log: means over 2 seeds, 1,000 jobs in each run, platform toy, engine fluid, model rigid" in " ".join(
+        text.split()
+    )
     cells = {line.split("│")[1].strip(): line.split("│")[2].strip() for line in text.splitlines() if "│" in line}
     assert (cells["jobs a run"], cells["rejected"]) == ("998", "2")
     assert (cells["mean wait"], cells["node use"]) == ("2 h 30 min", "50 %")
