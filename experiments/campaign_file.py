@@ -199,20 +199,23 @@ def parse_campaign(text: str, where: str, folder: Path, stem: str = "campaign", 
     _check(data, CAMPAIGN_KEYS, where, needed=("workload", "policy"))
     literal = data.get("thesis_literal", False)
     refuse_too_many(_count(data), most, where)
+    policies = tuple(
+        spec
+        for index, table in enumerate(data["policy"])
+        for spec in _policies(table, f"{where}: policy[{index}]", literal, folder)
+    )
+    models = tuple(
+        spec
+        for index, item in enumerate(data.get("models", [{}]))
+        for spec in _model(item, f"{where}: models[{index}]", folder)
+    )
+    sessions.refuse_combinations(policies, models)
     return Campaign(
         name=data.get("name", stem),
         workloads=_each(data["workload"], _workload, f"{where}: workload", folder),
         platforms=_each(data.get("platform", [{"source": "thesis"}]), _platform, f"{where}: platform", folder),
-        policies=tuple(
-            spec
-            for index, table in enumerate(data["policy"])
-            for spec in _policies(table, f"{where}: policy[{index}]", literal, folder)
-        ),
-        models=tuple(
-            spec
-            for index, item in enumerate(data.get("models", [{}]))
-            for spec in _model(item, f"{where}: models[{index}]", folder)
-        ),
+        policies=policies,
+        models=models,
         seeds=tuple(data.get("seeds", [0])),
         engine=Engine(data.get("engine", "fluid")),
         transport=Transport(data.get("transport", "direct")),

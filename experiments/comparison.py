@@ -57,8 +57,12 @@ def play_grids(
 
 def campaign_of(options: argparse.Namespace) -> Campaign:
     """Turn the options of ``run`` into a campaign; raise :class:`SpecError` for what does not fit together."""
+    from experiments.sessions import refuse_combinations
     from workloads.logs.options import given
 
+    policies = policies_of(options.policy, options.options, session_of(options), literal=options.thesis_literal)
+    models = tuple(_model_spec(text) for text in options.model) or (ModelSpec(),)
+    refuse_combinations(policies, models)
     return Campaign(
         name="run",
         workloads=tuple(
@@ -66,8 +70,8 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
             for source in options.workload
         ),
         platforms=(platform_of(options),),
-        policies=policies_of(options.policy, options.options, session_of(options), literal=options.thesis_literal),
-        models=tuple(_model_spec(text) for text in options.model) or (ModelSpec(),),
+        policies=policies,
+        models=models,
         player=Player(options.player),
         seeds=(options.seed,),
         engine=Engine(options.engine),

@@ -166,13 +166,13 @@ EXHIBITS = (
     Exhibit(
         "dragonfly",
         "A machine: Dragonfly",
-        "platform draw thesis --output {out}/thesis.png",
+        "platform draw thesis --out {out}/thesis.png",
         (Picture("thesis.png", "Nodes, storage nodes, routers and the file system, and their cables."),),
     ),
     Exhibit(
         "tree",
         "A machine: tree",
-        "platform draw tiny --output {out}/tiny.png",
+        "platform draw tiny --out {out}/tiny.png",
         (Picture("tiny.png", "Two switches of four nodes, a burst buffer at each."),),
     ),
 )

@@ -7,6 +7,7 @@ import importlib.metadata
 import inspect
 import platform
 import shlex
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from experiments.codehash import ROOT, code_of
 from experiments.sessions import SETTINGS
 from experiments.spec import RunSpec
 from experiments.version import commit
+from inputs.arguments import PROGRAM
 from platforms.catalogue import checksum, resolve_platform
 from schedulers.controllers.control import controller_class
 from schedulers.jobmodels import model_class
@@ -96,8 +98,7 @@ def packages_of(run: RunSpec) -> dict[str, str]:
 
 def repeat_command(run: RunSpec) -> list[str]:
     """Command that repeats the run, to be given in the campaign's folder; inputs are the copies there."""
-    command = ["python", str(ROOT / "run_experiments.py"), "run"]
-    command += ["--workload", run.workload.path, "--platform", run.platform.path]
+    command = [*this_program(), "run", "--workload", run.workload.path, "--platform", run.platform.path]
     options = ",".join(f"{key}={show(value)}" for key, value in run.settings.items() if key not in SETTINGS)
     here = Path.cwd()
     policy = place_in(here, run.policy.policy)
@@ -115,6 +116,14 @@ def repeat_command(run: RunSpec) -> list[str]:
     if run.events is not None:
         command += ["--events", run.events.path]
     return [*command, "--seed", str(run.seed), "--out", "repeated"]
+
+
+def this_program() -> list[str]:
+    """Words that start this program in a shell: the installed command, else the script of a working copy."""
+    script = Path(sys.executable).with_name(PROGRAM)
+    if not script.exists():
+        return ["python", str(ROOT / "run_experiments.py")]
+    return [PROGRAM if shutil.which(PROGRAM) == str(script) else str(script)]
 
 
 def spec_text(name: str, options: Mapping[str, Any]) -> str:

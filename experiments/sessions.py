@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields
 
 import msgspec
@@ -53,6 +54,18 @@ def complete_model(policy: PolicySpec, model: ModelSpec) -> tuple[ModelSpec, dic
     every = {field.name: plain(getattr(made, field.name)) for field in fields(made)}  # type: ignore[arg-type]
     given = {name: every[name] for name in model.options}
     return ModelSpec(name=model.name or name_of(made), options=given, default=not model.name), every
+
+
+def refuse_combinations(specs: Iterable[PolicySpec], models: Iterable[ModelSpec]) -> None:
+    """Refuse, before anything is read or prepared, policies and job models that cannot be combined.
+
+    Raises
+    ------
+    OptionError
+        As :func:`complete_model`.
+    """
+    for spec, model in itertools.product(specs, models):
+        complete_model(spec, model)
 
 
 def model_of(run: RunSpec) -> JobModel:

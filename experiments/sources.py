@@ -126,7 +126,7 @@ def expand(spec: WorkloadSpec) -> list[Source]:
     else:
         found = [Source(spec.source, _name(spec.source), spec)]
     if not found:
-        raise SpecError(f"workload {spec.source!r}: the pattern matches no file")
+        raise SpecError(f"workload {spec.source!r}: the pattern matches no file; check it and the folder, and quote it")
     found.sort(key=lambda source: _natural(source.text))
     if spec.name:
         numbered = len(found) > 1

@@ -209,13 +209,15 @@ def question_of(
     spec = WorkloadSpec(source=workload, convert=dict(convert), read=dict(read))
     source = the_source(spec)
     chosen = sessions.typed(policies.parse_policy(policy))
+    modelled = model_of(model) if model else ModelSpec()
+    sessions.refuse_combinations([chosen], [modelled])
     count = seeds or (SEEDS if source.is_generated else 1)
     base = Campaign(
         name="whatif",
         workloads=(spec,),
         platforms=(platform,),
         policies=(msgspec.structs.replace(chosen, label=policies.label(chosen)),),
-        models=(model_of(model) if model else ModelSpec(),),
+        models=(modelled,),
         seeds=tuple(range(seed, seed + count)),
         tau_s=tau_s,
         plots=plots,

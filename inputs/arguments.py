@@ -11,6 +11,7 @@ import difflib
 import itertools
 import math
 import signal
+import string
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -88,8 +89,10 @@ class Parser(argparse.ArgumentParser):
         raise argparse.ArgumentError(action, f"expected one of {', '.join(known)}, got {value!r}{near(value, known)}")
 
     def _refuse_unknown(self, given: Sequence[str]) -> None:
+        known = self._option_string_actions
         for text in itertools.takewhile(lambda word: word != "--", given):
-            if text.startswith("--") and " " not in text and text.partition("=")[0] not in self._option_string_actions:
+            name = text.partition("=")[0] if text.startswith("--") else text[:2]
+            if text.startswith("-") and name[1:2] in _OPTION_STARTS and " " not in text and name not in known:
                 self.error(self._unknown([text]))
 
     def _unknown(self, left: Sequence[str]) -> str:
@@ -97,14 +100,25 @@ class Parser(argparse.ArgumentParser):
         if not first.startswith("-") or first == "-":
             return f"unexpected argument {first!r}: all that is expected has been given"
         name = first.partition("=")[0]
-        return f"unknown option {name!r}{near(name, self._option_string_actions)}"
+        longer = [option for option, action in self._option_string_actions.items() if _begins(option, name, action)]
+        if not longer:
+            return f"unknown option {name!r}{near(name, self._option_string_actions)}"
+        return f"unknown option {name!r}; did you mean {' or '.join(map(repr, longer))}?"
+
+
+_OPTION_STARTS = {"-", *string.ascii_letters}
+"""Second characters of what is an option: a negative number is none."""
+
+
+def _begins(option: str, name: str, action: argparse.Action) -> bool:
+    """Whether an option is longer than what was given, and shown; ``-o`` is the beginning of ``--out``, too."""
+    start = name if name.startswith("--") else f"-{name}"
+    return option.startswith(start) and len(start) > 2 and action.help != argparse.SUPPRESS
 
 
 def add_out(parser: argparse._ActionsContainer, metavar: str, words: str, *, required: bool = True) -> None:
-    """Add ``--out``, what a command writes; its former spellings ``-o`` and ``--output`` go on, without being shown."""
-    action = parser.add_argument("--out", dest="output", type=Path, required=required, metavar=metavar, help=words)
-    for former in ("-o", "--output"):
-        parser._option_string_actions[former] = action
+    """Add ``--out``, what a command writes."""
+    parser.add_argument("--out", dest="output", type=Path, required=required, metavar=metavar, help=words)
 
 
 def near(name: object, known: Iterable[str]) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import bz2
+import difflib
 import gzip
 import io
+import itertools
 import json
 import lzma
 import os
@@ -23,6 +25,10 @@ PACKED = (".gz", ".xz")
 """Suffixes of files that are unpacked when they are read; archives may be packed by bzip2 too."""
 
 _CHUNK = 2**20
+_NEIGHBOURS = 1000
+"""Most names of a folder among which the nearest to a missing one is looked for."""
+_ALIKE = 0.7
+"""Least likeness (0 to 1) of a name that is suggested."""
 _UNSUSPICIOUS = 2**26
 """Bytes from which on the ratio of unpacked to packed counts."""
 
@@ -81,6 +87,24 @@ class Unpacked(io.RawIOBase):
         return data
 
 
+def advice(path: Path | str) -> str:
+    """What to do about a file that is missing: take the nearest name in its folder, or see whether that is the folder.
+
+    Returns
+    -------
+    str
+        Words for the end of an error, with their ``;``.
+    """
+    folder = Path(path).parent
+    try:
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in itertools.islice(entries, _NEIGHBOURS)]
+    except (OSError, ValueError):
+        return f"; there is no folder {str(folder)!r}: check the path"
+    found = difflib.get_close_matches(Path(path).name, sorted(names), 1, _ALIKE)
+    return f"; did you mean {str(folder / found[0])!r}?" if found else "; check the name, and the folder it is in"
+
+
 def open_regular(path: Path | str) -> IO[bytes]:
     """Open a regular file for reading; never waits, as opening a pipe would.
 
@@ -95,7 +119,8 @@ def open_regular(path: Path | str) -> IO[bytes]:
             raise InputError(f"cannot be read: it is {kind}; give a file")
         return open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}") from None
+        todo = advice(path) if isinstance(error, FileNotFoundError) else ""
+        raise InputError(f"cannot be read: {error.strerror or error}{todo}") from None
     except ValueError as error:
         if isinstance(error, InputError):
             raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +28,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def add_actions(parser: Parser) -> argparse._SubParsersAction[Parser]:
     """Add a sub-parser for each action; its function is ``options.run``. Give what takes further actions."""
     commands = parser.add_subparsers(required=True, metavar="ACTION", prog=parser.prog)
-    listing = commands.add_parser("list", help="built-in platforms")
-    listing.set_defaults(run=_list)
-    generate = commands.add_parser("generate", help="write SimGrid XML from a description")
-    generate.add_argument("platform", help="built-in name or description (.toml)")
-    add_out(generate, "FILE.xml", "file to write")
-    generate.add_argument(
+
+    def add(name: str, run: Callable[[argparse.Namespace], int], text: str, example: str = "") -> Parser:
+        shown = f"{parser.prog} {name} {example}".strip()
+        sub: Parser = commands.add_parser(name, help=text, description=text, examples=shown)
+        sub.set_defaults(run=run)
+        return sub
+
+    any_form = "built-in name, description (.toml) or SimGrid XML"
+    add("list", _list, "built-in platforms")
+    sub = add("generate", _generate, "write SimGrid XML from a description", "thesis --out thesis.xml")
+    sub.add_argument("platform", metavar="NAME|FILE.toml", help="built-in name or description (.toml)")
+    add_out(sub, "FILE.xml", "file to write")
+    sub.add_argument(
         "-s",
         "--set",
         action="append",
@@ -41,23 +48,21 @@ def add_actions(parser: Parser) -> argparse._SubParsersAction[Parser]:
         metavar="KEY=VALUE",
         help="other value, such as pfs.bandwidth=63GBps",
     )
-    generate.set_defaults(run=_generate)
-    annotating = commands.add_parser(
+    sub = add(
         "annotate",
-        help="write into SimGrid XML how bytes travel to the file system, so that bandwidth can be scheduled",
+        _annotate,
+        "write into SimGrid XML how bytes travel to the file system, so that bandwidth can be scheduled",
+        "site.xml --out annotated.xml",
     )
-    annotating.add_argument("platform", help="SimGrid XML")
-    add_out(annotating, "FILE.xml", "file to write")
-    annotating.add_argument("--pfs", default="", metavar="HOST", help="host of the file system (default: by its role)")
-    annotating.add_argument("--own-links", action="store_true", help="count links that one host alone uses, too")
-    annotating.set_defaults(run=_annotate)
-    check = commands.add_parser("check", help="read a platform as SimGrid does and print what is in it")
-    check.add_argument("platform", help="built-in name, description (.toml) or SimGrid XML")
-    check.set_defaults(run=_check)
-    draw = commands.add_parser("draw", help="draw a picture")
-    draw.add_argument("platform", help="built-in name, description (.toml) or SimGrid XML")
-    add_out(draw, "FILE", "file to write (.png, .pdf, .svg)")
-    draw.set_defaults(run=_draw)
+    sub.add_argument("platform", metavar="FILE.xml", help="SimGrid XML")
+    add_out(sub, "FILE.xml", "file to write")
+    sub.add_argument("--pfs", default="", metavar="HOST", help="host of the file system (default: by its role)")
+    sub.add_argument("--own-links", action="store_true", help="count links that one host alone uses, too")
+    sub = add("check", _check, "read a platform as SimGrid does and print what is in it", "site.xml")
+    sub.add_argument("platform", metavar="NAME|FILE", help=any_form)
+    sub = add("draw", _draw, "draw a picture", "thesis --out thesis.png")
+    sub.add_argument("platform", metavar="NAME|FILE", help=any_form)
+    add_out(sub, "FILE", "file to write (.png, .pdf, .svg)")
     return commands
 
 

@@ -234,7 +234,7 @@ def _add_session_arguments(parser: Parser) -> None:
     )
     add_settings(parser)
     words = "log what happens to each job; -vv also why jobs wait"
-    parser.add_argument("-v", "--verbose", action="count", default=0, help=words)
+    parser.add_argument_group("what is printed").add_argument("-v", "--verbose", action="count", default=0, help=words)
 
 
 def _bytes(text: str) -> int:

@@ -29,6 +29,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 
+from inputs.files import advice
 from schedulers.errors import OptionError
 from schedulers.options import describe, split_assignments
 
@@ -122,7 +123,8 @@ def _from_file(path: Path, kind: str) -> ModuleType:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise OptionError(f"{kind} file {str(path)!r} cannot be read: {error.strerror or error}") from None
+        todo = advice(path) if isinstance(error, FileNotFoundError) else ""
+        raise OptionError(f"{kind} file {str(path)!r} cannot be read: {error.strerror or error}{todo}") from None
     whole = path.resolve()
     digest = hashlib.sha256(str(whole).encode() + b"\0" + content).hexdigest()[:16]
     module_name = f"outside_{re.sub(r'[^0-9A-Za-z_]', '_', path.stem)}_{digest}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from inputs.arguments import Parser
-from inputs.files import read_file, text_of
+from inputs.files import advice, read_file, text_of
 from inputs.limits import InputError
 from schedulers.limits import MAX_MESSAGE_BYTES
 from simulator.errors import SimulatorInputError
@@ -145,8 +145,15 @@ def _legacy(group: argparse._ArgumentGroup) -> None:
         group.add_argument(name, metavar="TEXT", action="append", default=[], help="ignored: it is SimGrid's")
     group.add_argument("-W", "--workflow", metavar="FILE", action="append", default=[], help="refused")
     group.add_argument(
-        "--WS", "--workflow-start", dest="workflow_start", nargs=2, action="append", default=[], help="refused"
-    )  # fmt: skip
+        "--WS",
+        "--workflow-start",
+        dest="workflow_start",
+        nargs=2,
+        metavar=("FILE", "SECONDS"),
+        action="append",
+        default=[],
+        help="refused",
+    )
     group.add_argument("--workflow-jobs-limit", type=int, default=0, metavar="N", help="ignored without workflows")
     group.add_argument("--ignore-beyond-last-workflow", action="store_true", help="ignored without workflows")
     group.add_argument("--enable-redis", action="store_true", help="refused")
@@ -190,7 +197,7 @@ def read_command_line(given: argparse.Namespace) -> CommandLine:
         raise SimulatorInputError("-p/--platform is missing: the SimGrid platform to simulate")
     for path in (given.platform, *given.workload, *given.events):
         if not path.is_file():
-            raise SimulatorInputError(f"there is no file {str(path)!r}")
+            raise SimulatorInputError(f"there is no file {str(path)!r}{advice(path)}")
     if given.peer_timeout is not None and not 0 < given.peer_timeout < 1e9:
         raise SimulatorInputError(f"--peer-timeout must be a number of seconds above 0, got {given.peer_timeout}")
     if not 0 < given.max_message_bytes < 1 << 62:

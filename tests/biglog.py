@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 stream.write(text)
         print(f"{options.rows:,} rows, {log.stat().st_size / 1e6:,.0f} MB of {options.kind}", flush=True)
         measure("info", ["info", str(log)])
-        measure("convert", ["convert", str(log), "-o", str(workload), "--nodes", "4096"])
+        measure("convert", ["convert", str(log), "--out", str(workload), "--nodes", "4096"])
         print(f"workload of {workload.stat().st_size / 1e6:,.0f} MB")
     return 0
 

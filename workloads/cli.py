@@ -50,10 +50,10 @@ def act(options: argparse.Namespace) -> int:
 
 
 def _list(_: argparse.Namespace) -> None:
-    print("public logs (python -m workloads fetch NAME):")
+    print("public logs (spillway workload fetch NAME):")
     for log in CATALOGUE.values():
         print(f"  {log.name:28} {log.machine}{' [checksum known]' if log.sha256 else ''}")
-    print("\ngenerators (python -m workloads synth NAME[:option=value,...] -o FILE.swf):")
+    print("\ngenerators (spillway workload synth NAME[:option=value,...] --out FILE.swf):")
     for name, build in GENERATORS.items():
         defaults = ",".join(f"{field.name}={field.default}" for field in fields(build))  # type: ignore[arg-type]
         print(f"  {name}:{defaults}")
@@ -197,8 +197,10 @@ def _add_conversion(parser: argparse.ArgumentParser) -> None:
     machine.add_argument("--storage-bytes", type=float, default=40e9, metavar="B", help="capacity of each (40e9)")
     group = parser.add_argument_group("conversion")
     group.add_argument("--model", choices=("alloc", "io"), default="alloc", help="job model (alloc)")
-    group.add_argument("--seed", type=int, default=0, help="seed of all draws (0)")
-    group.add_argument("--kappa", type=float, default=default.kappa, help="IO-Aware: factor of the bb time (40)")
+    group.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all draws (0)")
+    group.add_argument(
+        "--kappa", type=float, default=default.kappa, metavar="F", help="IO-Aware: factor of the bb time (40)"
+    )
     group.add_argument(
         "--processors-per-node", type=int, default=1, metavar="P", help="processors of a logged node (1)"
     )
@@ -208,7 +210,9 @@ def _add_conversion(parser: argparse.ArgumentParser) -> None:
         default=default.missing_walltime,
         help="jobs without requested time: factor x runtime, no walltime, or left out (scaled)",
     )
-    group.add_argument("--walltime-factor", type=float, default=default.walltime_factor, help="for 'scaled' (2)")
+    group.add_argument(
+        "--walltime-factor", type=float, default=default.walltime_factor, metavar="F", help="for 'scaled' (2)"
+    )
     group.add_argument(
         "--oversized", choices=("keep", "drop"), default="keep", help="jobs larger than the machine (keep)"
     )
@@ -234,29 +238,88 @@ def _add_conversion(parser: argparse.ArgumentParser) -> None:
 def add_actions(parser: Parser) -> None:
     """Add a sub-parser for each action; its function is ``options.command``."""
     commands = parser.add_subparsers(required=True, metavar="ACTION", prog=parser.prog)
-    source_help = "a log of any format (also .xz, .gz), a generator (kth-like:jobs=500) or a public log's name"
+    log = "a log of any format (also .xz, .gz), a generator (kth-like:jobs=500) or a public log's name"
 
-    def add(name: str, command: Callable[[argparse.Namespace], None], text: str) -> Parser:
-        sub: Parser = commands.add_parser(name, help=text, description=text)
+    def add(name: str, command: Callable[[argparse.Namespace], None], text: str, *examples: str) -> Parser:
+        shown = "\n".join(f"{parser.prog} {name} {example}".strip() for example in examples)
+        sub: Parser = commands.add_parser(name, help=text, description=text, examples=shown)
         sub.set_defaults(command=command)
         return sub
 
-    add("list", _list, "public logs and generators")
-    sub = add("fetch", _fetch, "have a public log in the cache")
-    sub.add_argument("name", help="a name that 'list' shows")
-    sub.add_argument("--from", dest="from_file", type=Path, metavar="FILE", help="take this copy instead")
-    sub.add_argument("--cache", type=Path, help="cache folder ($XDG_CACHE_HOME/spillway/logs)")
-    sub.add_argument("--address", default=ARCHIVE, metavar="URL", help=f"archive or mirror ({ARCHIVE})")
-    sub.add_argument("--accept-any", action="store_true", help="take it even with another checksum than the known one")
-    sub = add("info", _info, "summary of a log or a workload")
-    sub.add_argument("source", help=f"FILE.json[.xz|.gz], {source_help}")
-    sub.add_argument("--nodes", type=int, default=None, metavar="N", help="processors for the load (the log's header)")
+    def source(sub: Parser, words: str = log) -> None:
+        sub.add_argument("source", metavar="SOURCE", help=words)
+
+    add("list", _list, "public logs and generators", "")
+    _add_fetch(add("fetch", _fetch, "have a public log in the cache", "KTH-SP2-1996-2.1-cln"))
+    sub = add("info", _info, "summary of a log or a workload", "mine.swf", "sacct.txt --nodes 240")
+    source(sub, f"FILE.json[.xz|.gz], {log}")
+    group = sub.add_argument_group("load")
+    group.add_argument("--nodes", type=int, default=None, metavar="N", help="processors (those of the log's header)")
     add_reading(sub)
-    sub = add("convert", _convert, "make a Batsim workload of a log")
-    sub.add_argument("source", help=source_help)
-    add_out(sub, "FILE.json[.xz|.gz]", "workload to write")
-    sub.add_argument("--name", default="", help="name of the workload (the log's)")
-    sub.add_argument(
+    sub = add(
+        "convert",
+        _convert,
+        "make a Batsim workload of a log",
+        "mine.swf --out mine.json",
+        "mine.swf --out m.json --model io",
+    )
+    source(sub)
+    _add_converted(sub)
+    add_reading(sub)
+    _add_conversion(sub)
+    sub = add("split", _split, "cut a log or a workload into equal periods", "mine.swf --out parts --parts 4")
+    source(sub, f"FILE.json[.xz|.gz], {log}")
+    _add_parts(sub)
+    add_reading(sub)
+    _add_conversion(sub)
+    sub = add("synth", _synth, "write a synthetic log or workload", "kth-like:jobs=500,seed=3 --out synthetic.swf")
+    sub.add_argument("generator", metavar="NAME[:KEY=VALUE,...]", help="generator; the action 'list' shows them")
+    add_out(sub.add_argument_group("output"), "FILE.swf|FILE.json", "log or workload to write")
+    _add_conversion(sub)
+    sub = add(
+        "streams",
+        streams_command.command,
+        "draw jobs like a log's, each with a constant I/O stream",
+        "mine.swf --out streams.json --jobs 500 --mix diverse",
+    )
+    streams_command.add_options(sub, log)
+    sub = add(
+        "periodic",
+        periodic_command.command,
+        "draw periodic jobs that compute and transfer in turns",
+        "M-BN --load 0.6 --out jobs.json",
+    )
+    periodic_command.add_options(sub)
+    sub = add(
+        "malleable",
+        malleable_command.command,
+        "describe jobs as applications with I/O phases, some malleable",
+        "kth-like:jobs=200 --out malleable.json --share 0.5",
+    )
+    malleable_command.add_options(sub, log)
+    sub = add("fit", _fit, "fit the burst-buffer request model to a log with requested memory", "mine.swf --out fitted")
+    source(sub)
+    add_reading(sub)
+    add_out(sub.add_argument_group("output"), "FOLDER", "draw the plots here", required=False)
+    group = sub.add_argument_group("fitting")
+    group.add_argument("--folds", type=int, default=5, metavar="N", help="parts of the cross-validation (5)")
+    group.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the shuffle (0)")
+
+
+def _add_fetch(parser: Parser) -> None:
+    parser.add_argument("name", metavar="NAME", help="a name that the action 'list' shows")
+    add = parser.add_argument_group("where from, where to").add_argument
+    add("--from", dest="from_file", type=Path, metavar="FILE", help="take this copy instead")
+    add("--cache", type=Path, metavar="DIR", help="cache folder ($XDG_CACHE_HOME/spillway/logs)")
+    add("--address", default=ARCHIVE, metavar="URL", help=f"archive or mirror ({ARCHIVE})")
+    add("--accept-any", action="store_true", help="take it even with another checksum than the known one")
+
+
+def _add_converted(parser: Parser) -> None:
+    group = parser.add_argument_group("output")
+    add_out(group, "FILE.json[.xz|.gz]", "workload to write")
+    group.add_argument("--name", default="", metavar="NAME", help="name of the workload (the log's)")
+    group.add_argument(
         "--batsim",
         type=int,
         choices=(4, 5),
@@ -264,30 +327,13 @@ def add_actions(parser: Parser) -> None:
         help="version that will read it; 5: other names of profile types, further fields in extra_data, and SOURCE may "
         "be a workload for Batsim 4 (4)",
     )
-    add_reading(sub)
-    _add_conversion(sub)
-    sub = add("split", _split, "cut a log or a workload into equal periods")
-    sub.add_argument("source", help=f"FILE.json[.xz|.gz], {source_help}")
-    add_out(sub, "FOLDER", "folder of the parts")
-    sub.add_argument("--parts", type=int, default=16, help="number of periods (16)")
-    sub.add_argument("--repeat-in-last", action="store_true", help="the published parts' repeated record (thesis)")
-    sub.add_argument("--to", choices=("json", "swf"), default="json", help="what a log's parts become (json)")
-    sub.add_argument("--compress", choices=("", ".xz", ".gz"), default="", help="suffix of the parts (none)")
-    add_reading(sub)
-    _add_conversion(sub)
-    sub = add("synth", _synth, "write a synthetic log or workload")
-    sub.add_argument("generator", help="NAME[:option=value,...]; 'list' shows them")
-    add_out(sub, "FILE.swf|FILE.json", "log or workload to write")
-    _add_conversion(sub)
-    sub = add("streams", streams_command.command, "draw jobs like a log's, each with a constant I/O stream")
-    streams_command.add_options(sub, source_help)
-    sub = add("periodic", periodic_command.command, "draw periodic jobs that compute and transfer in turns")
-    periodic_command.add_options(sub)
-    sub = add("malleable", malleable_command.command, "describe jobs as applications with I/O phases, some malleable")
-    malleable_command.add_options(sub, source_help)
-    sub = add("fit", _fit, "fit the burst-buffer request model to a log with requested memory")
-    sub.add_argument("source", help=source_help)
-    add_reading(sub)
-    add_out(sub, "FOLDER", "draw the plots here", required=False)
-    sub.add_argument("--folds", type=int, default=5, help="parts of the cross-validation (5)")
-    sub.add_argument("--seed", type=int, default=0, help="seed of the shuffle (0)")
+
+
+def _add_parts(parser: Parser) -> None:
+    group = parser.add_argument_group("output")
+    add_out(group, "FOLDER", "folder of the parts")
+    add = group.add_argument
+    add("--parts", type=int, default=16, metavar="N", help="number of periods (16)")
+    add("--repeat-in-last", action="store_true", help="the published parts' repeated record (thesis)")
+    add("--to", choices=("json", "swf"), default="json", help="what a log's parts become (json)")
+    add("--compress", choices=("", ".xz", ".gz"), default="", metavar=".xz|.gz", help="suffix of the parts (none)")

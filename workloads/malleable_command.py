@@ -1,4 +1,4 @@
-"""``python -m workloads malleable``: the jobs of a log or a workload as applications with I/O phases, as a file."""
+"""``spillway workload malleable``: the jobs of a log or a workload as applications with I/O phases, as a file."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from workloads.malleable import MalleableOptions, make_malleable
 
 def add_options(parser: argparse.ArgumentParser, source_help: str) -> None:
     """Declare the command's options."""
-    default, add = MalleableOptions(), parser.add_argument
-    add("source", help=f"FILE.json[.xz|.gz], {source_help}")
+    default = MalleableOptions()
+    parser.add_argument("source", metavar="SOURCE", help=f"FILE.json[.xz|.gz], {source_help}")
     add_reading(parser)
-    add_out(parser, "FILE.json[.xz|.gz]", "workload to write")
+    add_out(parser.add_argument_group("output"), "FILE.json[.xz|.gz]", "workload to write")
+    add = parser.add_argument_group("jobs").add_argument
     add("--share", type=float, default=default.share, metavar="S", help="share of malleable jobs, 0 to 1 (%(default)s)")
     add("--seed", type=int, default=default.seed, metavar="N", help="seed of all draws (%(default)s)")
     add("--period", type=float, default=default.period_s, metavar="S", help="median time between I/O phases (900)")
@@ -28,6 +29,7 @@ def add_options(parser: argparse.ArgumentParser, source_help: str) -> None:
     add(
         "--walltime-factor", type=float, default=default.walltime_factor, metavar="F", help="on walltimes (%(default)s)"
     )
+    add = parser.add_argument_group("machine").add_argument
     add("--nodes", type=int, default=THESIS_MACHINE.nodes, metavar="N", help="compute nodes (%(default)s)")
     add("--node-speed", type=float, default=1e9, metavar="FLOPS", help="flop/s of a node (1e9)")
     add("--network", type=float, default=1.25e9, metavar="B/S", help="node link, byte/s (1.25e9)")

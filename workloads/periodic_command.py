@@ -1,4 +1,4 @@
-"""``python -m workloads periodic``: a drawn workload of periodic jobs (computing, I/O, computing ...) as a file."""
+"""``spillway workload periodic``: a drawn workload of periodic jobs (computing, I/O, computing ...) as a file."""
 
 from __future__ import annotations
 
@@ -11,13 +11,19 @@ from workloads.jeannot import FAMILIES, KINDS, SIZES, VOLUMES, JeannotOptions, d
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    add = parser.add_argument
-    add("family", choices=FAMILIES, help="M: sizes and durations of Mira, U: uniform; No: normal, BN: bi-normal I/O")
-    add_out(parser, "FILE.json[.xz|.gz]", "workload to write")
-    add("--load", type=float, default=0.5, metavar="A", help="I/O load, above 0 and at most 1 (%(default)s)")
+    parser.add_argument(
+        "family",
+        metavar="FAMILY",
+        choices=FAMILIES,
+        help=f"{', '.join(FAMILIES)} (M: sizes and durations of Mira, U: uniform; No: normal, BN: bi-normal I/O)",
+    )
+    add_out(parser.add_argument_group("output"), "FILE.json[.xz|.gz]", "workload to write")
+    add = parser.add_argument_group("jobs").add_argument
     add("--jobs", type=int, default=100, metavar="N", help="number of jobs (%(default)s)")
     add("--seed", type=int, default=0, metavar="N", help="seed of all draws (%(default)s)")
     add("--mean-gap", type=float, default=0.0, metavar="S", help="mean time between submissions (0: all at once)")
+    add = parser.add_argument_group("I/O").add_argument
+    add("--load", type=float, default=0.5, metavar="A", help="I/O load, above 0 and at most 1 (%(default)s)")
     add("--volume", choices=VOLUMES, default="", help="how volumes follow from shares (M: proportional, U: whole)")
     add("--sizes", choices=SIZES, default="formula", help="sizes of the uniform protocol (%(default)s)")
     add("--kinds", choices=KINDS, default="independent", help="which jobs of BN have much I/O (%(default)s)")

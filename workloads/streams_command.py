@@ -1,4 +1,4 @@
-"""``python -m workloads streams``: a drawn workload of constant I/O streams as a file."""
+"""``spillway workload streams``: a drawn workload of constant I/O streams as a file."""
 
 from __future__ import annotations
 
@@ -26,25 +26,26 @@ MIXES = {"constant": CONSTANT_RATES, "diverse": DIVERSE_RATES}
 def add_options(parser: argparse.ArgumentParser, source_help: str) -> None:
     """Declare the command's options."""
     default = HerbeinOptions()
-    add = parser.add_argument
-    add("source", help=source_help)
+    parser.add_argument("source", metavar="SOURCE", help=source_help)
     add_reading(parser)
-    add_out(parser, "FILE.json[.xz|.gz]", "workload to write")
+    add_out(parser.add_argument_group("output"), "FILE.json[.xz|.gz]", "workload to write")
+    add = parser.add_argument_group("jobs").add_argument
     add("--jobs", type=int, default=PAPER_JOBS, metavar="N", help="number of jobs (%(default)s)")
     add("--seed", type=int, default=0, metavar="N", help="seed of all draws (%(default)s)")
-    add("--nodes", type=int, default=default.nodes, metavar="N", help="nodes of the machine (%(default)s)")
     add(
         "--mean-gap", type=float, default=default.mean_gap_s, metavar="S",
         help="mean time between submissions (%(default)s)",
     )  # fmt: skip
     add("--log-rate", action="store_true", help="submissions as frequent as in the log, instead of --mean-gap")
     add("--size-factor", type=float, default=1.0, metavar="F", help="what sizes are multiplied with (%(default)s)")
-    add("--node-speed", type=float, default=default.speed_flops, metavar="FLOPS", help="of a node (1e9)")
     add("--mix", choices=list(MIXES), default="constant", help="I/O rates: 18 MB/s per node, or diverse (constant)")
     add(
         "--portable", action="store_true",
         help="profiles that the real Batsim reads; the service then adds the streams (--model stream)",
     )  # fmt: skip
+    add = parser.add_argument_group("machine").add_argument
+    add("--nodes", type=int, default=default.nodes, metavar="N", help="nodes (%(default)s)")
+    add("--node-speed", type=float, default=default.speed_flops, metavar="FLOPS", help="of a node (1e9)")
 
 
 def command(options: argparse.Namespace) -> None:

@@ -54,6 +54,8 @@ def _expanded(entries: list[Any], docs: Path) -> list[Any]:
 
 
 def _pages(folder: str, docs: Path) -> list[str]:
-    """The pages of a folder, its index first."""
-    names = sorted((path.name for path in (docs / folder).glob("*.md")), key=lambda name: (name != "index.md", name))
+    """The pages of a folder: its index first, a command (``workload``) before its actions (``workload-info``)."""
+    names = sorted(
+        (path.name for path in (docs / folder).glob("*.md")), key=lambda name: (name != "index.md", Path(name).stem)
+    )
     return [folder + name for name in names]

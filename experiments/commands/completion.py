@@ -7,6 +7,10 @@ import argparse
 from inputs.arguments import Parser
 
 HELP = "completion of commands, options and choices for a shell"
+DESCRIPTION = (
+    "Print the shell's completion of commands, options and choices. bash reads the file in the folder of the example; "
+    "zsh where a folder of $fpath has it as _spillway when compinit runs."
+)
 EXAMPLES = """
 spillway completion bash > ~/.local/share/bash-completion/completions/spillway
 spillway completion zsh > ~/.zfunc/_spillway
@@ -15,7 +19,7 @@ spillway completion zsh > ~/.zfunc/_spillway
 
 def add_arguments(parser: Parser) -> None:
     """Add what the command takes."""
-    parser.add_argument("shell", choices=("bash", "zsh"), help="the shell that reads it")
+    parser.add_argument("shell", metavar="SHELL", choices=("bash", "zsh"), help="bash or zsh: the shell that reads it")
 
 
 def command(options: argparse.Namespace) -> int:

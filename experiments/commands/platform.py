@@ -13,6 +13,10 @@ spillway platform init mine.toml --from mine.swf --burst-buffer 200GB
 spillway platform show mine.toml
 spillway platform draw thesis --out thesis.png
 """
+INIT_EXAMPLES = """
+spillway platform init mine.toml --from mine.swf
+spillway platform init mine.toml --nodes 240 --burst-buffer 200GB
+"""
 
 
 def add_arguments(parser: Parser) -> None:
@@ -20,18 +24,24 @@ def add_arguments(parser: Parser) -> None:
     from platforms.__main__ import add_actions
 
     commands = add_actions(parser)
-    init = commands.add_parser("init", help="write a commented description of an own machine, to be edited")
-    add = init.add_argument
-    add("file", nargs="?", type=Path, default=Path("machine.toml"), metavar="FILE.toml", help="default: machine.toml")
+    text = "write a commented description of an own machine, to be edited"
+    init = commands.add_parser("init", help=text, description=text, examples=INIT_EXAMPLES)
+    init.add_argument(
+        "file", nargs="?", type=Path, default=Path("machine.toml"), metavar="FILE.toml", help="default: machine.toml"
+    )
+    add = init.add_argument_group("compute nodes").add_argument
     add("--nodes", type=positive, default=None, metavar="N", help="compute nodes")
     add("--from", dest="log", default=None, metavar="LOG", help="log whose header states the nodes")
     add("--processors-per-node", type=positive, default=None, metavar="P", help="with --from: processors of a node (1)")
+    add = init.add_argument_group("burst buffers").add_argument
     add("--nodes-per-storage", type=positive, default=None, metavar="N", help="compute nodes for each storage node (8)")
     add("--burst-buffer", default=None, metavar="SIZE", help="capacity of each storage node; 0: there are none (40GB)")
+    add = init.add_argument_group("bandwidth").add_argument
     add("--node-bandwidth", default=None, metavar="BANDWIDTH", help="of the link of a node (1250MBps)")
     add("--pfs-bandwidth", default=None, metavar="BANDWIDTH", help="of the file system (5000MBps for every 96 nodes)")
     init.set_defaults(run=_init)
-    show = commands.add_parser("show", help="print nodes, storage, links, the file system, and what is assumed")
+    text = "print nodes, storage, links, the file system, and what is assumed"
+    show = commands.add_parser("show", help=text, description=text, examples=f"{parser.prog} show mine.toml")
     show.add_argument(
         "platform", metavar="NAME|FILE|nodes:N", help="built-in name, description, SimGrid XML, or a size"
     )

@@ -12,7 +12,7 @@ import msgspec
 from rich.console import Console
 
 from experiments import kept
-from experiments.arguments import Parser, add_rerun, available_cores
+from experiments.arguments import Parser, add_running
 from experiments.folders import make_folder, write_json
 from experiments.gang.grid import FIGURES, Grid
 from experiments.gang.measure import Table
@@ -81,7 +81,7 @@ def _evaluate(grid: Grid, out: Path, options: argparse.Namespace, console: Conso
 
 def add_arguments(parser: Parser) -> None:
     """Add what the study takes."""
-    add = parser.add_argument
+    add = parser.add_argument_group("what is played").add_argument
     add("--quick", action="store_true", help="1,500 jobs, two workloads, three loads (a minute)")
     add("--figure", type=int, action="append", choices=FIGURES, help="figure to repeat; may be repeated (all)")
     add("--jobs", type=positive, metavar="N", help="jobs per workload (10000, quick: 1500)")
@@ -94,12 +94,14 @@ def add_arguments(parser: Parser) -> None:
         help="mean execution time; may be repeated (nine, quick: 3)",
     )
     add("--gap", type=_seconds, default=MEAN_GAP_S, metavar="S", help="mean time between submissions (%(default)g s)")
+    add = parser.add_argument_group("machine").add_argument
     add("--layout", choices=("contiguous", "scattered"), default="contiguous", help="how files lie (%(default)s)")
     add(
         "--migration-start", choices=[start.value for start in MigrationStart], default=NEXT_QUANTUM,
         help="when a migrated job restarts: with the next time slice, as published, or inside the running one "
         "(%(default)s)",
     )  # fmt: skip
+    add = parser.add_argument_group("checks and files").add_argument
     add(
         "--verify", type=positive, nargs="?", const=1000, metavar="JOBS",
         help="play one workload (1000 jobs, Migrate-IOGS) through the protocol quantum by quantum as well, and compare",
@@ -113,9 +115,7 @@ def add_arguments(parser: Parser) -> None:
         help="I/O intensity of the workload that is written; several: equally likely (0.5; the paper has "
         f"{', '.join(map(str, INTENSITIES))})",
     )  # fmt: skip
-    add("--workers", type=positive, default=available_cores(), metavar="N", help="runs at a time")
-    add("--out", type=Path, default=Path("results/gang"), metavar="DIR", help="folder of the results (%(default)s)")
-    add_rerun(parser)
+    add_running(parser, Path("results/gang"))
 
 
 def _grid(options: argparse.Namespace) -> Grid:

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from experiments import kept, provenance
-from experiments.arguments import Parser, add_rerun, available_cores
+from experiments.arguments import Parser, add_running
 from experiments.errors import SpecError
 from experiments.folders import make_folder, write_json
 from experiments.herbein.pace import STEADY_GAP_S, Pace, pace_of
@@ -79,12 +79,13 @@ def _evaluate(options: argparse.Namespace, out: Path, console: Console) -> None:
 
 def add_arguments(parser: Parser) -> None:
     """Add what the study takes."""
-    add = parser.add_argument
+    add = parser.add_argument_group("what is played").add_argument
     add("--quick", action="store_true", help="fewer jobs (400), one seed, EASY only, no growth")
     add("--jobs", type=int, metavar="N", help="jobs per workload (2500, quick: 400)")
     add("--seeds", type=int, metavar="N", help="number of workloads (3, quick: 1)")
     add("--policy", action="append", default=[], metavar="NAME", help="policies (default: easy and fcfs, quick: easy)")
-    add("--contention", action="append", default=[], choices=list(ENGINES), help="models (default: waterfill-mb)")
+    add = parser.add_argument_group("workloads").add_argument
+    add("--log", default="", metavar="FILE|NAME", help=f"log to fit (default: {PUBLIC_LOG}, or below SPILLWAY_DATA)")
     add("--mix", action="append", default=[], choices=list(MIXES), help="I/O rates (default: constant)")
     add(
         "--mean-gap",
@@ -100,13 +101,12 @@ def add_arguments(parser: Parser) -> None:
         metavar="F",
         help="what the log's sizes are multiplied with (%(default)s)",
     )
+    add = parser.add_argument_group("machine").add_argument
+    add("--contention", action="append", default=[], choices=list(ENGINES), help="models (default: waterfill-mb)")
     add("--foreign", type=float, default=0.0, metavar="SHARE", help="share of the file system kept for others' traffic")
     add("--node-order", choices=[order.value for order in NodeOrder], default="first-fit", help="placement (first-fit)")
-    add("--log", default="", metavar="FILE|NAME", help=f"log to fit (default: {PUBLIC_LOG}, or below SPILLWAY_DATA)")
     add("--no-growth", dest="growth", action="store_false", help="do not measure 1,000 to 64,000 nodes")
-    add("--workers", type=int, default=available_cores(), metavar="N", help="runs at a time")
-    add("--out", type=Path, default=Path("results/herbein"), metavar="DIR", help="folder of the results (%(default)s)")
-    add_rerun(parser)
+    add_running(parser, Path("results/herbein"))
 
 
 def _complete(options: argparse.Namespace) -> argparse.Namespace:

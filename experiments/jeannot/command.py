@@ -13,7 +13,7 @@ import msgspec
 from rich.console import Console
 
 from experiments import kept
-from experiments.arguments import Parser, add_rerun, available_cores
+from experiments.arguments import Parser, add_running
 from experiments.codehash import code_of
 from experiments.errors import SpecError
 from experiments.folders import make_folder
@@ -84,7 +84,7 @@ def _evaluate(options: argparse.Namespace, console: Console) -> int:
 
 def add_arguments(parser: Parser) -> None:
     """Add what the study takes."""
-    add = parser.add_argument
+    add = parser.add_argument_group("what is played").add_argument
     add("--quick", action="store_true", help="three loads, three draws, no variants, no selector")
     add("--family", action="append", default=[], choices=FAMILIES, help="families of workloads (all)")
     add(
@@ -97,18 +97,22 @@ def add_arguments(parser: Parser) -> None:
     )
     add("--draws", type=int, metavar="N", help="workloads per family and load (10, quick: 3)")
     add("--jobs", type=int, default=100, metavar="N", help="jobs per workload (%(default)s)")
+    add = parser.add_argument_group("machine").add_argument
     add("--io-control", choices=[one.value for one in IoControl], default="exclusive", help="exclusive or shared I/O")
     add(
         "--io-order", choices=[one.value for one in IoOrder], default="fifo", help="order at the I/O node (%(default)s)"
     )
+    add = parser.add_argument_group("workloads").add_argument
     add("--volume", choices=VOLUMES, default="", help="how volumes follow from shares (M: proportional, U: whole)")
     add("--sizes", choices=SIZES, default="formula", help="sizes of the uniform protocol (%(default)s)")
     add("--literal", action="store_true", help="leave volumes as the printed formulas give them")
     add("--mean-gap", type=float, default=0.0, metavar="S", help="mean time between submissions (0: all at once)")
+    add = parser.add_argument_group("what is made of it").add_argument
     add("--check", type=int, metavar="N", help="play N points over the protocol too and compare (2)")
     add("--no-variants", dest="variants", action="store_false", help="do not repeat with other modelling choices")
     add("--no-selector", dest="selector", action="store_false", help="do not learn and judge the selector")
     add("--no-figures", dest="figures", action="store_false", help="draw no figures")
+    add = parser.add_argument_group("recommendation, in place of the study").add_argument
     add("--recommend", type=Path, metavar="FILE", help="measure a Batsim workload and recommend list or packs")
     add(
         "--bandwidth",
@@ -116,9 +120,7 @@ def add_arguments(parser: Parser) -> None:
         metavar="B",
         help="with --recommend: bytes/s of the file system (default: the family's)",
     )
-    add("--workers", type=int, default=available_cores(), metavar="N", help="points at a time")
-    add("--out", type=Path, default=Path("results/jeannot"), metavar="DIR", help="folder of the results (%(default)s)")
-    add_rerun(parser)
+    add_running(parser, Path("results/jeannot"))
 
 
 def _complete(options: argparse.Namespace) -> argparse.Namespace:
@@ -274,9 +276,7 @@ def _recommend(options: argparse.Namespace, console: Console) -> int:
     path: Path = options.out / _slug(options) / SELECTOR
     found = kept.look(path, SELECTOR, code_of(LEARNS))
     if found.standing in (Standing.MISSING, Standing.NO_RESULT):
-        raise SpecError(
-            f"{path} is missing or was changed: the selector is learned by 'run_experiments.py jeannot' first"
-        )
+        raise SpecError(f"{path} is missing or was changed: the selector is learned by 'spillway study jeannot' first")
     kept.remind(kept.left({path: found}, ()), console, what="selectors")
     selector = kept.read(path, _Learned).selector
     workload = read_batsim(options.recommend)

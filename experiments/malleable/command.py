@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from experiments import kept
-from experiments.arguments import Parser, add_rerun, available_cores
+from experiments.arguments import Parser, add_running
 from experiments.errors import SpecError
 from experiments.lock import results_folder
 from experiments.malleable import four, machine
@@ -81,7 +81,7 @@ def _scope(options: argparse.Namespace) -> Scope:
 
 def add_arguments(parser: Parser) -> None:
     """Add what the study takes."""
-    add = parser.add_argument
+    add = parser.add_argument_group("what is played").add_argument
     add("--quick", action="store_true", help="fewer seeds, jobs (300), shares (0, 50, 100 %%) and controls")
     add(
         "--seeds",
@@ -89,12 +89,11 @@ def add_arguments(parser: Parser) -> None:
         metavar="N",
         help="seeds of the paper's experiments (use cases 5, four applications 3; quick: 3, 1)",
     )
-    add("--jobs", type=int, metavar="N", help="jobs on the whole machine (1000, quick: 300)")
-    add("--machine-seeds", type=int, metavar="N", help="parts of the log and seeds of the whole machine (3, quick: 1)")
-    add("--control", action="append", choices=list(machine.CONTROLS), help="controls of the whole machine (all)")
-    add("--policy", action="append", metavar="NAME", help="queue policies of the whole machine (easy)")
-    add("--log", default="", metavar="FILE|NAME", help="log of the whole machine")
+    add = parser.add_argument_group("whole machine").add_argument
+    add("--jobs", type=int, metavar="N", help="its jobs (1000, quick: 300)")
+    add("--machine-seeds", type=int, metavar="N", help="parts of the log, and seeds (3, quick: 1)")
+    add("--control", action="append", choices=list(machine.CONTROLS), help="controls (all)")
+    add("--policy", action="append", metavar="NAME", help="queue policies (easy)")
+    add("--log", default="", metavar="FILE|NAME", help="its log")
     add("--no-machine", action="store_true", help="leave the whole machine out")
-    add("--workers", type=int, default=available_cores(), metavar="N", help="runs at a time (%(default)s)")
-    add("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of the results (%(default)s)")
-    add_rerun(parser)
+    add_running(parser, RESULTS)

@@ -99,7 +99,7 @@ def parse_parts(text: str) -> tuple[int, ...]:
 
 def add_arguments(parser: Parser) -> None:
     """Add what the study takes."""
-    add = parser.add_argument
+    add = parser.add_argument_group("what is played").add_argument
     add("--quick", action="store_true", help=f"parts {', '.join(map(str, QUICK_PARTS))} only, and no full workload")
     add("--parts", type=parse_parts, metavar="0-15", help="parts of the split workloads (all; counted from 0)")
     add("--model", choices=tuple(MODELS), default="both", help="job model (%(default)s)")

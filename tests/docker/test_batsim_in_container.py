@@ -98,7 +98,7 @@ def start(drop_in: str, tmp_path: Path) -> list[str]:
     """Command of a simulation without end: nothing answers it."""
     (tmp_path / "w.json").write_text('{"nb_res": 1, "jobs": [], "profiles": {}}')
     platform = tmp_path / "p.xml"
-    subprocess.run([sys.executable, "-m", "platforms", "generate", "thesis", "-o", str(platform)], check=True)
+    subprocess.run([sys.executable, "-m", "platforms", "generate", "thesis", "--out", str(platform)], check=True)
     files = ["-p", str(platform), "-w", str(tmp_path / "w.json"), "-e", str(tmp_path / "out")]
     return [sys.executable, "-m", "experiments.docker_engine", drop_in, "-s", "tcp://localhost:1", *files]
 

@@ -28,8 +28,8 @@ def make_inputs(folder: Path, model: str, jobs: int = 60) -> Path:
     """The machine of the thesis and a small workload, made on the host."""
     folder.mkdir()
     for arguments in (
-        ["platforms", "generate", "thesis", "-o", str(folder / "platform.xml")],
-        ["workloads", "synth", f"kth-like:jobs={jobs}", "--model", model, "-o", str(folder / "workload.json")],
+        ["platforms", "generate", "thesis", "--out", str(folder / "platform.xml")],
+        ["workloads", "synth", f"kth-like:jobs={jobs}", "--model", model, "--out", str(folder / "workload.json")],
     ):
         subprocess.run([sys.executable, "-m", *arguments], check=True, capture_output=True)
     return folder

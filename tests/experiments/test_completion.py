@@ -32,3 +32,20 @@ def test_bash_completes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "convert" in completed("spillway", "workload", "con")
     assert "--workload" in completed("spillway", "run", "--work")
     assert completed("spillway", "run", "--engine", "flu") == {"fluid"}
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="needs zsh")
+def test_zsh_loads_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As an autoloaded function of a folder of fpath, and evaluated in a start-up file."""
+    assert main(["completion", "zsh"]) == 0
+    script = tmp_path / "_spillway"
+    script.write_text(capsys.readouterr().out)
+    start = f"autoload -U compinit; compinit -u -d {tmp_path}/dump"
+    for text, function in (
+        (f"fpath=({tmp_path} $fpath); {start}; autoload +X _spillway", "_spillway"),
+        (f'{start}; eval "$(<{script})"', "_shtab_spillway"),
+    ):
+        done = subprocess.run(
+            ["zsh", "-f", "-c", f"{text}; echo ${{_comps[spillway]}}"], capture_output=True, text=True
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, f"{function}\n", "")

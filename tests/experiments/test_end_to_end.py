@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments import provenance
 from experiments.cli import main
 from experiments.summary import COLUMNS, METRICS
 
@@ -68,11 +69,26 @@ def test_repeat_command_repeats(done: Path, tmp_path: Path, monkeypatch: pytest.
     folder = run_folders(done)["easy"]
     command = json.loads((folder / "run.json").read_text())["repeat"].split()
     monkeypatch.chdir(done)
-    assert main([*command[2:-1], str(tmp_path), "--no-plots"]) == 0
+    assert main([*command[command.index("run") : -1], str(tmp_path), "--no-plots"]) == 0
     again = run_folders(tmp_path)
     (name,) = again.values()
     assert (name / "jobs.csv").read_bytes() == (folder / "jobs.csv").read_bytes()
     assert name.name.rsplit("_", 1)[1] == folder.name.rsplit("_", 1)[1]
+
+
+def test_the_repeat_command_starts_this_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The installed command by name where that is found, else by path; the script where nothing is installed."""
+    command = tmp_path / "spillway"
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setenv("PATH", "")
+    words = provenance.this_program()
+    assert words[0] == "python"
+    assert Path(words[1]).name == "run_experiments.py"
+    assert Path(words[1]).exists()
+    command.touch(0o755)
+    assert provenance.this_program() == [str(command)]
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert provenance.this_program() == ["spillway"]
 
 
 def test_one_and_two_workers_give_the_same_files(done: Path, tmp_path: Path) -> None:

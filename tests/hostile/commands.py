@@ -27,7 +27,7 @@ Arguments = Callable[[str, Path], list[str]]
 _RUN = ["--policy", "fcfs", "--no-plots", "--workers", "1"]
 COMMANDS: Mapping[str, tuple[str, Arguments]] = {
     "info": ("workloads", lambda file, _: ["info", file]),
-    "convert": ("workloads", lambda file, good: ["convert", file, "-o", str(good / "converted.json")]),
+    "convert": ("workloads", lambda file, good: ["convert", file, "--out", str(good / "converted.json")]),
     "run": ("run_experiments", lambda file, good: ["run", "--workload", file, *_RUN, "--out", str(good / "results")]),
     "run-on": (
         "run_experiments",

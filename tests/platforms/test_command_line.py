@@ -23,7 +23,9 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
 def test_generate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Writes what loads, with other values where given."""
     file = tmp_path / "cts.xml"
-    assert main(["generate", "cts1", "-s", "pfs.bandwidth=49GBps", "-s", "pfs.scheduled=false", "-o", str(file)]) == 0
+    assert (
+        main(["generate", "cts1", "-s", "pfs.bandwidth=49GBps", "-s", "pfs.scheduled=false", "--out", str(file)]) == 0
+    )
     assert "sha256" in capsys.readouterr().out
     platform = load_platform(file)
     assert platform.bandwidths[platform.link_index["link_pfs"]] == 49e9
@@ -70,11 +72,11 @@ def test_check_says_what_to_doubt(tmp_path: Path, capsys: pytest.CaptureFixture[
             ["check", str(MALFORMED / "unknown_key.toml")],
             f"{MALFORMED / 'unknown_key.toml'}: pfs.bandwith",
         ),
-        (["generate", "tiny", "-o", "/nonexistent/x.xml"], "/nonexistent/x.xml: cannot write: "),
-        (["generate", "x.xml", "-o", "y.xml"], "x.xml: is SimGrid XML already"),
-        (["generate", "tiny", "-s", "pfs", "-o", "y.xml"], "--set: expected KEY=VALUE, got 'pfs'"),
-        (["draw", "tiny", "-o", "/nonexistent/x.png"], "/nonexistent/x.png: cannot write the picture"),
-        (["draw", "tiny", "-o", "x.unknown"], "x.unknown: cannot write the picture"),
+        (["generate", "tiny", "--out", "/nonexistent/x.xml"], "/nonexistent/x.xml: cannot write: "),
+        (["generate", "x.xml", "--out", "y.xml"], "x.xml: is SimGrid XML already"),
+        (["generate", "tiny", "-s", "pfs", "--out", "y.xml"], "--set: expected KEY=VALUE, got 'pfs'"),
+        (["draw", "tiny", "--out", "/nonexistent/x.png"], "/nonexistent/x.png: cannot write the picture"),
+        (["draw", "tiny", "--out", "x.unknown"], "x.unknown: cannot write the picture"),
     ],
 )
 def test_errors(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

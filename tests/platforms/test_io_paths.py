@@ -262,7 +262,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     bare = resolve_platform("thesis").replace('<prop id="io_path" value="pfs=5000000000"/>', "")
     source, out = tmp_path / "own.xml", tmp_path / "out.xml"
     source.write_text(bare.replace('"pfs"', '"lustre"').replace('"storage_kind" value="lustre"', '"note" value="x"'))
-    assert main(["annotate", str(source), "-o", str(out)]) == 2
+    assert main(["annotate", str(source), "--out", str(out)]) == 2
     assert "no host is a parallel file system" in capsys.readouterr().err
     assert main(["annotate", str(source), "--out", str(out), "--pfs", "lustre"]) == 0
     assert out.read_text().count("io_path") == 108

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -105,5 +107,12 @@ def test_the_command_in_a_folder_of_ones_own(wheel: Path, tmp_path: Path) -> Non
     printed = spillway(*run, "--no-plots")
     assert "states a machine of 8 nodes" in printed
     (folder,) = (here / "results").iterdir()
+    (record,) = folder.glob("**/run.json")
+    repeat = shlex.split(json.loads(record.read_text())["repeat"])
+    assert repeat[0] == str(venv / "bin" / "spillway")  # this one is on no path
+    subprocess.run([*repeat, "--no-plots"], cwd=folder, env=without_path(), capture_output=True, check=True)
+    (again,) = (folder / "repeated").glob("**/jobs.csv")
+    assert again.read_bytes() == (record.parent / "jobs.csv").read_bytes()
+    shutil.rmtree(folder / "repeated")
     page = Path(spillway("report", str(folder)).strip().splitlines()[-1])
     assert "mine.py:InOrder" in (here / page).read_text()

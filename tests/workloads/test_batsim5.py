@@ -74,12 +74,12 @@ def test_what_batsim_5_lacks_is_refused() -> None:
 def test_the_command_takes_logs_and_workloads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Both ways give the same file: from the log at once, and by way of a workload for Batsim 4."""
     four, five, both = (tmp_path / name for name in ("four.json", "five.json", "both.json"))
-    assert main(["convert", "kth-like:jobs=20", "-o", str(four)]) == 0
-    assert main(["convert", "kth-like:jobs=20", "-o", str(five), "--batsim", "5"]) == 0
-    assert main(["convert", str(four), "-o", str(both), "--batsim", "5"]) == 0
+    assert main(["convert", "kth-like:jobs=20", "--out", str(four)]) == 0
+    assert main(["convert", "kth-like:jobs=20", "--out", str(five), "--batsim", "5"]) == 0
+    assert main(["convert", str(four), "--out", str(both), "--batsim", "5"]) == 0
     assert five.read_bytes() == both.read_bytes()
     jobs = json.loads(five.read_text())["jobs"]
     assert len(jobs) == 20
     assert all(json.loads(job["extra_data"])["bb"] > 0 for job in jobs)
-    assert main(["convert", str(four), "-o", str(both)]) == 2
+    assert main(["convert", str(four), "--out", str(both)]) == 2
     assert "got a Batsim workload" in capsys.readouterr().err

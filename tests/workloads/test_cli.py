@@ -19,7 +19,7 @@ SMALL = str(DATA / "swf" / "small.swf")
 def test_convert_and_info(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A log becomes a workload file; info shows both."""
     out = tmp_path / "w.json.xz"
-    assert main(["convert", SMALL, "-o", str(out), "--nodes", "8", "--oversized", "drop", "--seed", "3"]) == 0
+    assert main(["convert", SMALL, "--out", str(out), "--nodes", "8", "--oversized", "drop", "--seed", "3"]) == 0
     workload = read_batsim(out)
     assert (workload.nb_res, len(workload.jobs)) == (8, 4)
     printed = capsys.readouterr().out
@@ -35,14 +35,14 @@ def test_same_command_same_bytes(tmp_path: Path) -> None:
     """Converting twice gives the same file, byte for byte, also from another process with another hash seed."""
     paths = [tmp_path / f"{name}.json" for name in "abc"]
     for path in paths[:2]:
-        assert main(["convert", "kth-like:jobs=40,seed=2", "-o", str(path), "--model", "io"]) == 0
+        assert main(["convert", "kth-like:jobs=40,seed=2", "--out", str(path), "--model", "io"]) == 0
     command = [
         sys.executable,
         "-m",
         "workloads",
         "convert",
         "kth-like:jobs=40,seed=2",
-        "-o",
+        "--out",
         str(paths[2]),
         "--model",
         "io",
@@ -54,13 +54,15 @@ def test_same_command_same_bytes(tmp_path: Path) -> None:
 
 def test_split(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Logs and workloads are split into numbered files."""
-    assert main(["split", SMALL, "-o", str(tmp_path / "json"), "--parts", "2", "--nodes", "8"]) == 0
+    assert main(["split", SMALL, "--out", str(tmp_path / "json"), "--parts", "2", "--nodes", "8"]) == 0
     assert [len(read_batsim(tmp_path / "json" / f"part-{n}.json").jobs) for n in (0, 1)] == [2, 3]
-    assert main(["split", SMALL, "-o", str(tmp_path / "swf"), "--parts", "2", "--to", "swf", "--compress", ".gz"]) == 0
+    assert (
+        main(["split", SMALL, "--out", str(tmp_path / "swf"), "--parts", "2", "--to", "swf", "--compress", ".gz"]) == 0
+    )
     assert [len(read_swf(tmp_path / "swf" / f"part-{n}.swf.gz").records) for n in (0, 1)] == [4, 4]
     whole = tmp_path / "w.json"
-    assert main(["synth", "kth-like:jobs=30", "-o", str(whole)]) == 0
-    assert main(["split", str(whole), "-o", str(tmp_path / "again"), "--parts", "3"]) == 0
+    assert main(["synth", "kth-like:jobs=30", "--out", str(whole)]) == 0
+    assert main(["split", str(whole), "--out", str(tmp_path / "again"), "--parts", "3"]) == 0
     counts = [len(read_batsim(path).jobs) for path in sorted((tmp_path / "again").iterdir())]
     assert sum(counts) == 30
     assert "part-0: " in capsys.readouterr().out
@@ -68,8 +70,8 @@ def test_split(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_synth(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A generator writes a log or, by the suffix, a workload."""
-    assert main(["synth", "kth-like:jobs=12,seed=1", "-o", str(tmp_path / "a.swf")]) == 0
-    assert main(["synth", "kth-like:jobs=12,seed=1", "-o", str(tmp_path / "a.json")]) == 0
+    assert main(["synth", "kth-like:jobs=12,seed=1", "--out", str(tmp_path / "a.swf")]) == 0
+    assert main(["synth", "kth-like:jobs=12,seed=1", "--out", str(tmp_path / "a.json")]) == 0
     assert len(read_swf(tmp_path / "a.swf").records) == len(read_batsim(tmp_path / "a.json").jobs) == 12
     assert "12 records" in capsys.readouterr().out
 
@@ -101,30 +103,30 @@ def test_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         row[0], row[7] = str(number), "2"
     log = tmp_path / "m.swf"
     log.write_text("\n".join(" ".join(row) for row in rows) + "\n")
-    assert main(["fit", str(log), "-o", str(tmp_path / "fit")]) == 0
+    assert main(["fit", str(log), "--out", str(tmp_path / "fit")]) == 0
     printed = capsys.readouterr().out
     assert "log-normal law: sigma " in printed
     assert len(list((tmp_path / "fit").glob("*.png"))) == 8
     model = str(tmp_path / "fit" / "burst-buffer-model.json")
     fitted, none = str(tmp_path / "f.json"), str(tmp_path / "n.json")
-    assert main(["convert", str(log), "-o", fitted, "--burst-buffers", model]) == 0
-    assert main(["convert", str(log), "-o", none, "--burst-buffers", "none"]) == 0
+    assert main(["convert", str(log), "--out", fitted, "--burst-buffers", model]) == 0
+    assert main(["convert", str(log), "--out", none, "--burst-buffers", "none"]) == 0
     assert {p["bb"] for p in read_batsim(none).profiles.values()} == {0}
     assert len({p["bb"] for p in read_batsim(fitted).profiles.values()}) >= 1
 
 
 ERRORS = {
-    "convert": "missing: source, --out (see python -m workloads convert --help)",
+    "convert": "missing: SOURCE, --out (see python -m workloads convert --help)",
     "": "missing: ACTION (see python -m workloads --help)",
-    "info nix.swf": "nix.swf: cannot be read: No such file or directory",
-    "synth moon -o a.swf": "unknown generator 'moon'; known: kth-like",
-    "synth kth-like -o no/such/a.swf": "no/such/a.swf: cannot write the file: No such file or directory; "
+    "info nix.swf": "nix.swf: cannot be read: No such file or directory; check the name, and the folder it is in",
+    "synth moon --out a.swf": "unknown generator 'moon'; known: kth-like",
+    "synth kth-like --out no/such/a.swf": "no/such/a.swf: cannot write the file: No such file or directory; "
     "name an existing folder that you may write",
-    "convert kth-like -o a.json --seed -1": "option 'seed' must be >= 0 and <= 9.22337e+18, got -1",
-    "convert kth-like -o a.json --storage-nodes -1": "machine fact 'storage_nodes' must be >= 0, got -1",
-    "convert kth-like -o a.json --kappa x": "--kappa: expected a number, got 'x' "
+    "convert kth-like --out a.json --seed -1": "option 'seed' must be >= 0 and <= 9.22337e+18, got -1",
+    "convert kth-like --out a.json --storage-nodes -1": "machine fact 'storage_nodes' must be >= 0, got -1",
+    "convert kth-like --out a.json --kappa x": "--kappa: expected a number, got 'x' "
     "(see python -m workloads convert --help)",
-    "split kth-like:jobs=3 -o /dev/null/x": "/dev/null/x: cannot make the folder: Not a directory; "
+    "split kth-like:jobs=3 --out /dev/null/x": "/dev/null/x: cannot make the folder: Not a directory; "
     "name another with --out",
     "fit kth-like:jobs=9": "the log 'kth-like' states a requested memory (field 10) for 0 of its 9 jobs with 0 "
     "different values; a fit needs a log with at least 3, for example METACENTRUM-2013-3",

@@ -124,12 +124,12 @@ def test_batsim_can_read_the_file(tmp_path: Path) -> None:
 
 def test_the_command_line_draws_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The same workload as the function's; the load and the rejected draws are said; wrong input is one line."""
-    assert main(["periodic", "M-No", "--load", "0.5", "--jobs", "40", "-o", str(tmp_path / "w.json")]) == 0
+    assert main(["periodic", "M-No", "--load", "0.5", "--jobs", "40", "--out", str(tmp_path / "w.json")]) == 0
     drawn = draw_jeannot(replace(BASE, jobs=40))
     printed = capsys.readouterr().out
     assert drawn.workload.checksum in printed
     assert f"I/O load {drawn.load:.3f}" in printed
-    assert main(["periodic", "M-No", "--load", "2", "-o", str(tmp_path / "x.json")]) == 2
+    assert main(["periodic", "M-No", "--load", "2", "--out", str(tmp_path / "x.json")]) == 2
     assert "alpha" in capsys.readouterr().err
 
 

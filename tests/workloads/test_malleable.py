@@ -86,8 +86,8 @@ def test_faults() -> None:
 def test_command_line_writes_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A log in, a workload out; a wrong share is one line and exit code 2."""
     path = tmp_path / "m.json"
-    assert main(["malleable", "kth-like:jobs=30", "-o", str(path), "--share", "1"]) == 0
+    assert main(["malleable", "kth-like:jobs=30", "--out", str(path), "--share", "1"]) == 0
     assert "30 jobs with I/O phases" in capsys.readouterr().out
     assert len(resizable(read_batsim(path))) > 20
-    assert main(["malleable", "kth-like:jobs=30", "-o", str(path), "--share", "2"]) == 2
+    assert main(["malleable", "kth-like:jobs=30", "--out", str(path), "--share", "2"]) == 2
     assert "'share' must be" in capsys.readouterr().err

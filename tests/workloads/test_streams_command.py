@@ -24,8 +24,8 @@ def test_both_forms_hold_the_same_jobs(log: str, tmp_path: Path, capsys: pytest.
     """Our own profile type, and one that Batsim reads with the bytes in the job; otherwise equal, larger on request."""
     own, portable = tmp_path / "own.json", tmp_path / "portable.json.xz"
     given = ["streams", log, "--jobs", "20", "--seed", "3", "--size-factor", "4", "--mix", "diverse"]
-    assert main([*given, "-o", str(own)]) == 0
-    assert main([*given, "-o", str(portable), "--portable"]) == 0
+    assert main([*given, "--out", str(own)]) == 0
+    assert main([*given, "--out", str(portable), "--portable"]) == 0
     assert capsys.readouterr().out.count("20 jobs, submitted within") == 2
     one, two = read_batsim(own), read_batsim(portable)
     assert [(job.subtime, job.res, job.extras["io_rate"]) for job in one.jobs] == [
@@ -44,5 +44,5 @@ def test_refusals(
     log: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     """One line, exit code 2."""
-    assert main(["streams", log, "-o", str(tmp_path / "w.json"), *arguments]) == 2
+    assert main(["streams", log, "--out", str(tmp_path / "w.json"), *arguments]) == 2
     assert message in capsys.readouterr().err

@@ -14,7 +14,7 @@ from workloads.cli import main as workloads
 def test_run_of_malleable_applications(tmp_path: Path) -> None:
     """A drawn workload under EASY with both controllers: every job has its row, some were resized and expanded."""
     source, out = tmp_path / "m.json", tmp_path / "out"
-    assert workloads(["malleable", "kth-like:jobs=15,seed=3", "-o", str(source), "--share", "1"]) == 0
+    assert workloads(["malleable", "kth-like:jobs=15,seed=3", "--out", str(source), "--share", "1"]) == 0
     settings = [
         "--model",
         "malleable:expansion=io,interference=phase-shifting",

@@ -145,7 +145,7 @@ def test_info(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "offered load ",
     ):
         assert text in printed
-    assert main(["convert", str(tmp_path / "log.txt"), "-o", str(tmp_path / "w.json"), "--nodes", "400"]) == 0
+    assert main(["convert", str(tmp_path / "log.txt"), "--out", str(tmp_path / "w.json"), "--nodes", "400"]) == 0
     assert "40 jobs of 40 records\ndropped 40: step of a job" in capsys.readouterr().out
 
 
