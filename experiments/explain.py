@@ -1,4 +1,4 @@
-"""``run_experiments.py explain RUN JOB``: why did that job wait?"""
+"""``spillway explain RUN JOB``: why did that job wait?"""
 
 from __future__ import annotations
 

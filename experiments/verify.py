@@ -1,4 +1,4 @@
-"""``run_experiments.py verify DIR``: is what is on the disk what was written?"""
+"""``spillway verify DIR``: is what is on the disk what was written?"""
 
 from __future__ import annotations
 

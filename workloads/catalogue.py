@@ -205,7 +205,7 @@ def acknowledgement(name: str, collected_by: list[str]) -> str:
 def _download(log: PublicLog, address: str) -> bytes:
     remedy = (
         f"without network, bring the file {PurePosixPath(address).name} here by other means "
-        f"and run: python -m workloads fetch {log.name} --from FILE"
+        f"and run: spillway workload fetch {log.name} --from FILE"
     )
     if not address.startswith(("http://", "https://")):
         raise WorkloadError("the archive's address must begin with http:// or https://", address)

@@ -1,1 +1,1 @@
-"""The evaluation of Zhang et al. (JSSPP 2003): ``run_experiments.py gang``."""
+"""The evaluation of Zhang et al. (JSSPP 2003): ``spillway study gang``."""

@@ -1,1 +1,1 @@
-"""The evaluation of Herbein et al. (HPDC 2016): ``run_experiments.py herbein``."""
+"""The evaluation of Herbein et al. (HPDC 2016): ``spillway study herbein``."""

@@ -164,7 +164,7 @@ LAW: Mapping[str, Rule] = {
     "schedulers.options": _rule("schedulers.errors", others="msgspec", standard=PURE | {"difflib"}),
     # The one law of writing: what simulator, experiments and analysis leave on the disk.
     "schedulers.durable": _rule("schedulers.errors", standard=EVERYTHING),
-    "schedulers.plugins": _rule("schedulers.options", "schedulers.errors", standard=EVERYTHING),
+    "schedulers.plugins": _rule("schedulers.options", "schedulers.errors", "inputs.files", standard=EVERYTHING),
     "schedulers.registered": _rule("schedulers.plugins", "schedulers.errors", standard=EVERYTHING),
     "schedulers.kernel_cache": _rule(standard=EVERYTHING),
     "schedulers.kernels": _rule(standard=EVERYTHING),  # imports kernels by name, to compile them before they are needed

@@ -93,7 +93,7 @@ def test_without_network_the_message_says_what_to_do(tmp_path: Path) -> None:
     assert str(caught.value) == (
         f"http://127.0.0.1:1/l_ctc_sp2/{NAME}.swf.gz: cannot reach the archive: [Errno 111] Connection refused; "
         f"without network, bring the file {NAME}.swf.gz here by other means and run: "
-        f"python -m workloads fetch {NAME} --from FILE"
+        f"spillway workload fetch {NAME} --from FILE"
     )
 
 
