@@ -1,11 +1,13 @@
-"""``python -m experiments.checks.elsewhere POLICY CASES SEED``: play the worlds of a check, print their digests."""
+"""``python -m experiments.checks.elsewhere POLICY EXTENT``: play the worlds of a check, print their digests."""
 
 from __future__ import annotations
 
 import json
 import sys
 
-from experiments.checks.house import digests_of
+import msgspec
+
+from experiments.checks.house import Extent, digests_of
 
 if __name__ == "__main__":
-    print(json.dumps(digests_of(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))))
+    print(json.dumps(digests_of(sys.argv[1], msgspec.json.decode(sys.argv[2], type=Extent))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import itertools
 import json
 import math
 import os
@@ -13,6 +14,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+import msgspec
+
+from experiments.checks.limit import CPU_S
 from experiments.checks.play import Outcome, play, spec_of
 from experiments.checks.shrink import shrink
 from experiments.checks.world import SPECIAL, World, random_world
@@ -24,7 +28,8 @@ from schedulers.policies import find_policy
 CHECKS: Mapping[str, str] = {
     "decisions": "each decision is one that the guard accepts, and no pass fails",
     "nothing over-committed": "no node is held twice, no burst buffer beyond its capacity, nothing where hosts are out",
-    "ends": "once arrivals stop, every job ends, is killed or is rejected; no pass goes on for ever",
+    "stops": "each pass comes to its end, and the policy does not have itself called for ever",
+    "ends": "once arrivals stop, every job ends, is killed or is rejected",
     "view": "what is shown to the policy is left as it is",
     "clock and chance": "no clock, no chance but view.rng",
     "same again": "the same seed gives the same tables, in this process and with other hash seeds",
@@ -38,8 +43,48 @@ HASH_SEEDS = ("1", "2")
 ENOUGH = 5
 """Worlds that fail until the others are left out."""
 
+TRIES = 60
+"""Worlds that are tried to find a smaller one."""
+TRIES_ENDLESS = 6
+"""The same where a pass does not come to its end: each try lasts as long as it may."""
+
 MOST_VALUE = 1000
 """Largest number that an option is given: budgets of searches may have no bound."""
+LEAST_S = 0.1
+"""Shortest time that an option is given where it must be above 0: a slice of 1 ms is played 60,000 times a minute."""
+
+
+class Extent(msgspec.Struct, frozen=True):
+    """What is played.
+
+    Attributes
+    ----------
+    cases
+        Worlds per job model and way of booking bandwidth, at least 1; half as many more with outages.
+    seed
+        Of the worlds.
+    models
+        Job models that are played, of :data:`experiments.checks.world.SPECIAL`.
+    cpu_s
+        Seconds of CPU time after which the play of one world is interrupted.
+    """
+
+    cases: int = 2
+    seed: int = 0
+    models: tuple[str, ...] = tuple(SPECIAL)
+    cpu_s: float = CPU_S
+
+
+class Phase(enum.Enum):
+    """What is being done."""
+
+    WORLDS = "playing worlds"
+    SMALLER = "a check failed: looking for a smaller world"
+    ELSEWHERE = "waiting for the process with another hash seed"
+
+
+Tell = Callable[[Phase, int, int], None]
+"""Gets what is being done, how much of it is done, and how much there is at most."""
 
 
 @dataclass(frozen=True)
@@ -73,13 +118,14 @@ class Verdict:
     unseen: frozenset[str] = frozenset()
 
 
-def worlds_of(policy: str, cases: int, seed: int, refused: dict[str, str]) -> list[World]:
-    """Draw the worlds of a check: per job model and bandwidth ``cases``, with outages as many, and options changed.
+def worlds_of(policy: str, extent: Extent, refused: dict[str, str]) -> list[World]:
+    """Draw the worlds of a check: per job model and bandwidth, with outages, and with options changed.
 
     ``refused`` gets why job models cannot be combined with the policy.
     """
     found: list[World] = []
-    for model in SPECIAL:
+    cases, seed = extent.cases, extent.seed
+    for model in extent.models:
         for bandwidth in ("aware", "ignorant"):
             if not _playable(policy, World(model, (), {"bandwidth": bandwidth}), refused):
                 continue
@@ -96,19 +142,17 @@ def worlds_of(policy: str, cases: int, seed: int, refused: dict[str, str]) -> li
     return found
 
 
-def check(policy: str, cases: int, seed: int, tell: Callable[[int, int], None] = lambda done, of: None) -> Verdict:
+def check(policy: str, extent: Extent, tell: Tell = lambda phase, done, of: None) -> Verdict:
     """Check a policy on random worlds.
 
     Parameters
     ----------
     policy
         Name, ``FILE.py:CLASS`` or ``MODULE:CLASS``.
-    cases
-        Worlds per job model and way of booking bandwidth; half as many more with outages.
-    seed
-        Of the worlds.
+    extent
+        How much is played.
     tell
-        Called with how many worlds are played, and of how many.
+        Called after each world.
 
     Raises
     ------
@@ -117,23 +161,24 @@ def check(policy: str, cases: int, seed: int, tell: Callable[[int, int], None] =
     """
     find_policy(policy)
     refused: dict[str, str] = {}
-    worlds = worlds_of(policy, cases, seed, refused)
+    worlds = worlds_of(policy, extent, refused)
     if not worlds:
         raise OptionError(f"policy {policy!r} can be combined with no job model: {next(iter(refused.values()))}")
-    other = _elsewhere(policy, cases, seed)
+    other = _elsewhere(policy, extent)
     digests, failures, bad = [], dict[str, Failure](), 0
     try:
         for place, world in enumerate(worlds):
-            faults, digest = _examine(policy, world)
+            faults, digest = _examine(policy, world, extent.cpu_s)
             digests.append(digest)
             for name, words in faults.items():
                 failures.setdefault(name, Failure(name, words, world))
-            tell(place + 1, len(worlds))
+            tell(Phase.WORLDS, place + 1, len(worlds))
             bad += bool(faults)
-            if bad == ENOUGH:
+            if bad == ENOUGH or "stops" in faults:
                 break
-        failures = {name: _smallest(policy, failure) for name, failure in failures.items()}
+        failures = {name: _smallest(policy, failure, extent.cpu_s, tell) for name, failure in failures.items()}
         if not failures:
+            tell(Phase.ELSEWHERE, 0, 1)
             _compare(worlds, digests, _answer(other), failures)
     finally:
         other.kill()
@@ -148,27 +193,37 @@ def _unseen(failures: Mapping[str, Failure], clean: int) -> frozenset[str]:
     return frozenset({"same again"} if failures else ()) - failures.keys()
 
 
-def check_one(policy: str, world: World) -> Verdict:
+def check_one(policy: str, world: World, cpu_s: float = CPU_S) -> Verdict:
     """Check a policy on one world, as a failed check printed it."""
     refused: dict[str, str] = {}
     if not _playable(policy, world, refused):
         raise OptionError(f"this world cannot be played: {refused[world.model]}")
-    faults, _ = _examine(policy, world)
+    faults, _ = _examine(policy, world, cpu_s)
     failures = {name: Failure(name, words, world) for name, words in faults.items()}
     return Verdict(1, {}, failures, _unseen(failures, clean=not failures))
 
 
-def digests_of(policy: str, cases: int, seed: int) -> list[str]:
-    """Hash of the outcome of every world: what a process with another hash seed must find, too."""
-    return [play(policy, world).digest for world in worlds_of(policy, cases, seed, {})]
+def digests_of(policy: str, extent: Extent) -> list[str]:
+    """Hash of the outcome of every world: what a process with another hash seed must find, too.
+
+    The first world with a fault is the last: it shows a difference.
+    """
+    digests = []
+    for world in worlds_of(policy, extent, {}):
+        outcome = play(policy, world, cpu_s=extent.cpu_s)
+        digests.append(outcome.digest)
+        if outcome.faults:
+            break
+    return digests
 
 
-def _examine(policy: str, world: World) -> tuple[dict[str, str], str]:
+def _examine(policy: str, world: World, cpu_s: float) -> tuple[dict[str, str], str]:
     """All checks of one world, and the digest of its outcome."""
-    first = play(policy, world)
+    first = play(policy, world, cpu_s=cpu_s)
     faults = dict(first.faults)
     if not faults:
-        again, wire = play(policy, world), play(policy, world, direct=False)
+        again = play(policy, world, cpu_s=cpu_s)
+        wire = play(policy, world, direct=False, cpu_s=cpu_s)
         if again.digest != first.digest:
             faults["same again"] = _difference(first, again, "two plays in one process differ")
         elif wire.digest != first.digest:
@@ -187,33 +242,36 @@ def _difference(first: Outcome, second: Outcome, words: str) -> str:
     return words
 
 
-def _smallest(policy: str, failure: Failure) -> Failure:
+def _smallest(policy: str, failure: Failure, cpu_s: float, tell: Tell) -> Failure:
     words = [failure.words]
+    most = TRIES_ENDLESS if failure.check == "stops" else TRIES
+    tried = itertools.count(1)
 
     def fails(world: World) -> bool:
+        tell(Phase.SMALLER, next(tried), most)
         if not _playable(policy, world, {}):
             return False
-        found = _examine(policy, world)[0].get(failure.check)
+        found = _examine(policy, world, cpu_s)[0].get(failure.check)
         if found is not None:
             words[0] = found
         return found is not None
 
-    world = shrink(failure.world, fails)
+    world = shrink(failure.world, fails, most)
     return Failure(failure.check, words[0], world)
 
 
 def _compare(worlds: list[World], here: list[str], there: list[str], failures: dict[str, Failure]) -> None:
     """Keep the first world that another process plays otherwise."""
-    for world, one, other in zip(worlds, here, there, strict=True):
+    for world, one, other in zip(worlds, here, there, strict=False):
         if one != other:
             words = "a process with another hash seed differs: does it iterate over a set, or use hash() or id()?"
             failures["same again"] = Failure("same again", words, world)
             return
 
 
-def _elsewhere(policy: str, cases: int, seed: int) -> subprocess.Popen[str]:
+def _elsewhere(policy: str, extent: Extent) -> subprocess.Popen[str]:
     """Begin to play the same worlds in a process with a hash seed of its own."""
-    command = [sys.executable, "-m", "experiments.checks.elsewhere", policy, str(cases), str(seed)]
+    command = [sys.executable, "-m", "experiments.checks.elsewhere", policy, msgspec.json.encode(extent).decode()]
     path = os.pathsep.join(part for part in sys.path if part)
     hash_seed = next(one for one in HASH_SEEDS if one != os.environ.get("PYTHONHASHSEED"))
     environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": path}
@@ -259,6 +317,8 @@ def _values(info: OptionInfo) -> Iterator[Any]:
         yield not default
     elif info.type in (int, float):
         low, high = info.low, info.high
+        if info.unit == "s" and low is not None and low > 0:
+            low = max(low, LEAST_S)
         wanted = {low, high, 1 if low is None else low + 1, None if default is None else 2 * default}
         for value in sorted(value for value in wanted if value is not None and value not in (default, math.inf)):
             if (low is None or low <= value) and (high is None or value <= high):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from experiments.checks.limit import CPU_S, Overdue, cpu_limit
 from experiments.checks.watched import Fault, Watched
 from experiments.checks.world import World
 from experiments.job_table import write_jobs
@@ -65,7 +66,7 @@ def spec_of(policy: str, world: World) -> SessionSpec:
     return SessionSpec(policy, world.options, model=world.model, settings=world.settings, seed=world.seed)
 
 
-def play(policy: str, world: World, *, direct: bool = True) -> Outcome:
+def play(policy: str, world: World, *, direct: bool = True, cpu_s: float = CPU_S) -> Outcome:
     """Play a world.
 
     Parameters
@@ -74,13 +75,22 @@ def play(policy: str, world: World, *, direct: bool = True) -> Outcome:
         Name, ``FILE.py:CLASS`` or ``MODULE:CLASS``.
     direct
         Operations of jobs as calls, or as messages for each sub-job.
+    cpu_s
+        Seconds of CPU time after which it is interrupted.
     """
     spec = spec_of(policy, world)
     watched = Watched(spec.make_policy())
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         try:
-            tables = _played(folder, spec, watched, world, direct)
+            with cpu_limit(cpu_s):
+                tables = _played(folder, spec, watched, world, direct)
+        except Overdue as error:
+            where = watched.line_of(error)
+            words = (
+                f"the world is not through after {cpu_s:g} s of CPU time (--cpu){where or ', outside of the policy'}"
+            )
+            return Outcome(watched.faults | {"stops": words})
         except Fault as fault:
             return Outcome(watched.faults | {fault.check: fault.words})
     return Outcome(dict(watched.faults), tables)

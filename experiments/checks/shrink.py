@@ -8,11 +8,8 @@ import msgspec
 
 from experiments.checks.world import World
 
-MOST_PLAYS = 60
-"""Worlds that are tried."""
 
-
-def shrink(world: World, fails: Callable[[World], bool], most: int = MOST_PLAYS) -> World:
+def shrink(world: World, fails: Callable[[World], bool], most: int) -> World:
     """Make a failing world smaller.
 
     Parameters

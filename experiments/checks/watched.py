@@ -73,14 +73,20 @@ class Watched:
         """Run one pass, step by step."""
         self._passes += 1
         if self._passes > MOST_PASSES:
-            raise Fault("ends", f"it has itself called without end: more than {MOST_PASSES:,} passes (WakeAt)")
+            raise Fault("stops", f"it has itself called without end: more than {MOST_PASSES:,} passes (WakeAt)")
         decisions = self._step(view, lambda: iter(self._iterable(view)))
         for _ in range(MOST_DECISIONS):
             decision = self._step(view, lambda: next(decisions, None))
             if decision is None:
                 return
             yield decision
-        raise Fault("ends", f"one pass made more than {MOST_DECISIONS:,} decisions")
+        raise Fault("stops", f"one pass made more than {MOST_DECISIONS:,} decisions")
+
+    def line_of(self, error: BaseException) -> str:
+        """The last line of the policy's own file in a traceback, in words; nothing where it has none there."""
+        own = type(self._policy).__call__.__code__.co_filename
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == own]
+        return f" (line {lines[-1]} of {os.path.basename(own)})" if lines else ""
 
     def _iterable(self, view: View) -> Iterable[Decision]:
         found: Any = self._policy(view)
@@ -100,7 +106,7 @@ class Watched:
             raise
         except Exception as error:
             sys.setprofile(former)
-            raise Fault("decisions", f"it fails with {type(error).__name__}: {error}{_line_of(error)}") from error
+            raise Fault("decisions", f"it fails with {type(error).__name__}: {error}{self.line_of(error)}") from error
         finally:
             sys.setprofile(former)
         if noticed:
@@ -163,9 +169,3 @@ def _where(frame: FrameType) -> str:
 def _numpy_state() -> tuple[Any, ...]:
     name, keys, *rest = np.random.get_state()
     return (name, np.asarray(keys).tobytes(), *rest)
-
-
-def _line_of(error: Exception) -> str:
-    """Where the policy's own file stands in a traceback: its last line outside of ours."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return f" (line {frames[-1].lineno} of {os.path.basename(frames[-1].filename)})" if frames else ""

@@ -42,6 +42,12 @@ def add_arguments(parser: Parser) -> None:
         help="worlds per job model and way of booking bandwidth, and half as many with outages (%(default)s)",
     )
     group.add_argument("--seed", type=_natural, default=0, metavar="N", help="seed of the worlds (%(default)s)")
+    group.add_argument(
+        "--cpu",
+        type=_seconds,
+        metavar="S",
+        help="seconds of CPU time after which the play of one world is interrupted (3); compiled code: when it returns",
+    )
     group.add_argument("--case", metavar="JSON", help="only this world, as a failed check printed it")
 
 
@@ -52,16 +58,22 @@ def command(options: argparse.Namespace) -> int:
     from schedulers.plugins import split_spec
 
     kernels.warm_up(print)
-    from experiments.checks.house import check, check_one
+    from rich.console import Console
+
+    from experiments.checks.display import shown
+    from experiments.checks.house import Extent, check, check_one
+    from experiments.checks.limit import CPU_S
     from experiments.checks.world import world_from
 
     policy, given = split_spec(options.policy)
     if given:
         raise OptionError("check-policy varies the options by itself: give the policy without them")
+    cpu_s = CPU_S if options.cpu is None else options.cpu
     if options.case is not None:
-        verdict = check_one(policy, world_from(options.case))
+        verdict = check_one(policy, world_from(options.case), cpu_s)
     else:
-        verdict = check(policy, options.cases, options.seed)
+        with shown(Console()) as tell:
+            verdict = check(policy, Extent(options.cases, options.seed, cpu_s=cpu_s), tell)
     print("\n".join(report(policy, verdict)))
     return FAILED if verdict.failures else 0
 
@@ -107,6 +119,16 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected a whole number >= 1, got {text!r}")
     return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0.1 <= seconds <= 86_400:
+        raise argparse.ArgumentTypeError(f"expected seconds from 0.1 to 86400, got {text!r}")
+    return seconds
 
 
 def _natural(text: str) -> int:

@@ -10,7 +10,16 @@ from schedulers.core.job import Allocation, Job
 
 
 class Start(msgspec.Struct, frozen=True, gc=False):
-    """Start a waiting job now, on this allocation."""
+    """Start a waiting job now, on this allocation.
+
+    Attributes
+    ----------
+    job
+        A waiting job.
+    allocation
+        Its nodes, as many as it requests, and one storage node for each of them where it requests burst buffers, as
+        :meth:`schedulers.timeline.Timeline.fit_now` gives them. All of it must be free now.
+    """
 
     job: Job
     allocation: Allocation
@@ -38,33 +47,69 @@ class Hold(msgspec.Struct, frozen=True, gc=False):
 
 
 class Evict(msgspec.Struct, frozen=True, gc=False):
-    """Take the burst buffer of a waiting job back: its staged data is lost."""
+    """Take the burst buffer of a waiting job back: its staged data is lost.
+
+    Attributes
+    ----------
+    job
+        A waiting job that was given its burst buffer by :class:`Hold`.
+    """
 
     job: Job
 
 
 class Reject(msgspec.Struct, frozen=True, gc=False):
-    """Refuse a waiting job for good, with the reason in words."""
+    """Refuse a waiting job for good.
+
+    Attributes
+    ----------
+    job
+        A waiting job.
+    reason
+        In words, for ``rejections.csv``.
+    """
 
     job: Job
     reason: str
 
 
 class Kill(msgspec.Struct, frozen=True, gc=False):
-    """Kill a running job, with the reason in words."""
+    """Kill a running job; what it holds is free when the simulator says that it has ended.
+
+    Attributes
+    ----------
+    job
+        A running job.
+    reason
+        In words.
+    """
 
     job: Job
     reason: str
 
 
 class WakeAt(msgspec.Struct, frozen=True, gc=False):
-    """Call the policy again at this time even if nothing happens."""
+    """Call the policy again at this time even if nothing happens.
+
+    Attributes
+    ----------
+    time_s
+        Simulated time in seconds, not before now.
+    """
 
     time_s: float
 
 
 class SetPowerState(msgspec.Struct, frozen=True, gc=False):
-    """Switch nodes (indices into the machine's nodes) to a power state."""
+    """Switch nodes to a power state.
+
+    Attributes
+    ----------
+    nodes
+        Indices into the machine's nodes.
+    pstate
+        Number of the power state, as the platform numbers them from 0.
+    """
 
     nodes: tuple[int, ...]
     pstate: int
@@ -74,6 +119,11 @@ class Arrange(msgspec.Struct, frozen=True, gc=False):
     """Give running jobs other allocations, all at once, so that they may change places with each other.
 
     Only where jobs share nodes in time (:class:`schedulers.jobmodels.base.TimeSharing`).
+
+    Attributes
+    ----------
+    places
+        Each running job that moves, once, with what it holds from now on.
     """
 
     places: tuple[tuple[Job, Allocation], ...]

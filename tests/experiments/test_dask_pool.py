@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -100,6 +101,16 @@ def start(what: str, file: Path, *arguments: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
+def address_in(file: Path) -> str:
+    """The address that a scheduler writes, once its file is whole: Dask does not write it at once."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError, ValueError):
+            return str(json.loads(file.read_text())["address"])
+        time.sleep(0.05)
+    raise TimeoutError(file)
+
+
 def kill_when_busy(root: Path, process: subprocess.Popen[bytes]) -> None:
     """Kill a process once a run has begun."""
     deadline = time.monotonic() + 120
@@ -124,9 +135,7 @@ def test_a_cluster_that_is_lost(tmp_path: Path, capfd: pytest.CaptureFixture[str
     scheduler = start("scheduler", file, "--port", "0")
     worker = start("worker", file, "--no-nanny")
     try:
-        while not file.exists():
-            time.sleep(0.05)
-        arguments += ["--out", str(out), "--dask", json.loads(file.read_text())["address"], "--dask-patience", "1"]
+        arguments += ["--out", str(out), "--dask", address_in(file), "--dask-patience", "1"]
         for lost, message in (
             (worker, "the Dask cluster has had no worker for 1 s (--dask-patience)"),
             (scheduler, "the scheduler of the Dask cluster is gone"),

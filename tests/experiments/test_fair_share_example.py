@@ -6,9 +6,12 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from experiments.checks.house import CHECKS
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "docs" / "examples" / "fair_share"
@@ -28,41 +31,67 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def spillway(*arguments: str, site: Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run the command beside the installed example."""
-    path = os.pathsep.join([str(ROOT), str(site)])
-    command = [sys.executable, "-m", "run_experiments", *arguments]
-    return subprocess.run(
-        command, cwd=folder, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True, check=False
-    )
+STEPS = """
+import sys
+from pathlib import Path
+import pytest
+from experiments.cli import main
+
+tests, *run = sys.argv[1:]
+codes = [
+    pytest.main(["-q", "-p", "no:cacheprovider", tests]),
+    main(run),
+    main(["check-policy", "fair-share", "--cases", "1"]),
+]
+Path("codes.txt").write_text(" ".join(str(int(code)) for code in codes))
+"""
+"""Its own tests as a user's continuous integration runs them, a comparison, and the check: one process, as most of
+the time of each is that of starting."""
+
+RUN = ["--workload", "kth-like:jobs=40", "--platform", "thesis", "--policy", "easy"]
+RUN += ["--policy", "fair-share:half_life_s=86400", "--no-plots", "--workers", "1", "--out", "out"]
 
 
-def test_its_own_test_passes(site: Path, tmp_path: Path) -> None:
-    """As a user's continuous integration would run it."""
+@dataclass(frozen=True)
+class Used:
+    """What the steps gave: exit codes, what was printed, the folder."""
+
+    codes: list[int]
+    text: str
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def used(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Used:
+    """The installed example used, beside a folder of work."""
+    folder = tmp_path_factory.mktemp("used")
+    command = [sys.executable, "-c", STEPS, str(EXAMPLE / "tests"), "run", *RUN]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(site)])}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(EXAMPLE / "tests")]
     done = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=300
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    text = done.stdout + done.stderr
+    assert done.returncode == 0, text
+    return Used([int(code) for code in (folder / "codes.txt").read_text().split()], text, folder)
 
 
-def test_it_runs_by_its_registered_name(site: Path, tmp_path: Path) -> None:
+def test_its_own_test_passes(used: Used) -> None:
+    """It is found (pytest's exit code would be 5) and passes."""
+    assert used.codes[0] == 0, used.text
+
+
+def test_it_runs_by_its_registered_name(used: Used) -> None:
     """Beside a policy of ours; the run's record names the package."""
-    given = ["--workload", "kth-like:jobs=40", "--platform", "thesis", "--policy", "easy"]
-    given += ["--policy", "fair-share:half_life_s=86400", "--no-plots", "--workers", "1", "--out", "out"]
-    done = spillway("run", *given, site=site, folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    records = [json.loads(path.read_text()) for path in tmp_path.glob("out/**/run.json")]
+    assert used.codes[1] == 0, used.text
+    records = [json.loads(path.read_text()) for path in used.folder.glob("out/**/run.json")]
     packages = [record["packages"] for record in records if "packages" in record]
     assert packages == [{"fair-share": "spillway-fair-share 1.0"}]
 
 
-def test_it_keeps_the_rules_of_the_house(site: Path, tmp_path: Path) -> None:
+def test_it_keeps_the_rules_of_the_house(used: Used) -> None:
     """Every check passes."""
-    done = spillway("check-policy", "fair-share", "--cases", "1", site=site, folder=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("  passed  ") == 7
+    assert used.codes[2] == 0, used.text
+    assert used.text.count("  passed  ") == len(CHECKS)
 
 
 def test_the_page_shows_it() -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import msgspec
 
 from schedulers.core.job import Allocation
+from schedulers.options import option
 from schedulers.policykit.decisions import Decision, Start, WakeAt
 from schedulers.policykit.passes import fill, try_start
 from schedulers.policykit.view import View
@@ -108,6 +109,32 @@ class Restless:
         """Run one pass."""
         yield from fill(view, view.queue)
         yield WakeAt(view.now_s + 0.001)
+
+
+@dataclass(frozen=True)
+class Hang:
+    """Looks for a place without end, and catches what it can."""
+
+    def __call__(self, view: View) -> Iterable[Decision]:
+        """Run one pass."""
+        place = 0
+        while not view.queue or place >= 0:
+            try:
+                place = (place + 1) % 8
+            except Exception:
+                place = 0
+        return ()
+
+
+@dataclass(frozen=True)
+class Slow:
+    """Keeps every rule; its one option is a time above 0."""
+
+    slice_s: float = option(20.0, unit="s", low=1e-3, help="a time")
+
+    def __call__(self, view: View) -> Iterable[Decision]:
+        """Run one pass."""
+        return fill(view, view.queue)
 
 
 @dataclass(frozen=True)

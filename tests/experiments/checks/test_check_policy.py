@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
+import signal
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from experiments.checks.house import CHECKS, Verdict, check, check_one, worlds_of
+from experiments.checks.house import CHECKS, LEAST_S, TRIES_ENDLESS, Extent, Phase, Verdict, check, check_one, worlds_of
 from experiments.checks.shrink import shrink
 from experiments.checks.world import World, random_world, world_from
 from experiments.cli import main
@@ -20,7 +21,7 @@ FAULTS = Path(__file__).parent / "faults.py"
 
 def first_fault(policy: str) -> Verdict:
     """What the first world that fails shows; of the rigid model, which every policy has."""
-    worlds = [world for world in worlds_of(policy, 6, 0, {}) if world.model == "rigid"]
+    worlds = worlds_of(policy, Extent(6, models=("rigid",)), {})
     verdicts = (check_one(policy, world) for world in worlds)
     return next((verdict for verdict in verdicts if verdict.failures), Verdict(len(worlds), {}, {}))
 
@@ -34,7 +35,7 @@ def first_fault(policy: str) -> Verdict:
         ("Narrow", "ends", "(8 nodes, submitted at "),
         ("Overbooked", "decisions", "GB left, the allocation takes"),
         ("Meddler", "view", "it changes a job; only view.notebook and view.timeline are its own"),
-        ("Restless", "ends", "more than 1,000 passes (WakeAt)"),
+        ("Restless", "stops", "more than 1,000 passes (WakeAt)"),
         ("Crash", "decisions", "it fails with IndexError: tuple index out of range (line "),
     ],
 )
@@ -47,13 +48,48 @@ def test_planted_faults_are_found(name: str, what: str, words: str) -> None:
 
 def test_a_sound_policy_passes_and_a_set_is_found() -> None:
     """The whole check, with the process of another hash seed."""
-    verdict = check(f"{FAULTS}:Good", 1, 0)
+    verdict = check(f"{FAULTS}:Good", Extent(1))
     assert (verdict.failures, verdict.unseen) == ({}, frozenset())
     assert verdict.worlds >= 20
     assert "cannot be combined" in verdict.refused["timeshared"] if "timeshared" in verdict.refused else True
-    failures = check(f"{FAULTS}:Unordered", 1, 0).failures
+    failures = check(f"{FAULTS}:Unordered", Extent(2, models=("rigid",))).failures
     assert list(failures) == ["same again"]
     assert "another hash seed" in failures["same again"].words
+
+
+def test_a_pass_without_end_is_interrupted(capsys: pytest.CaptureFixture[str]) -> None:
+    """In words, with the line of the policy; the first world is enough, and few are tried to find a smaller one."""
+    assert main(["check-policy", f"{FAULTS}:Hang", "--cpu", "0.1"]) == 1
+    out = capsys.readouterr().out
+    assert "Hang: 1 worlds" in out
+    assert "FAILED  stops: the world is not through after 0.1 s of CPU time (--cpu) (line " in out
+    assert " of faults.py)" in out
+    assert f"a check failed: looking for a smaller world: {TRIES_ENDLESS} of {TRIES_ENDLESS}" in out
+    assert signal.getitimer(signal.ITIMER_PROF)[0] == 0.0
+
+
+def test_a_policy_that_calls_itself_without_end_ends_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six smaller worlds of all passes that there may be (here 50), not sixty, and no other world."""
+    monkeypatch.setattr("experiments.checks.watched.MOST_PASSES", 50)
+    phases: list[tuple[Phase, int, int]] = []
+    verdict = check(f"{FAULTS}:Restless", Extent(2), lambda *told: phases.append(told))
+    assert list(verdict.failures) == ["stops"]
+    assert verdict.worlds == 1
+    assert phases[-1][0] is Phase.SMALLER
+    assert len(phases) <= 1 + TRIES_ENDLESS
+
+
+def test_options_that_make_a_world_long_are_left_out() -> None:
+    """A slice of 1 ms made one world of the gang policies take 15 s; every other is through in a tenth of one."""
+    values = {
+        policy: {
+            world.options[name]
+            for world in worlds_of(policy, Extent(), {})
+            for name in world.options.keys() & {"quantum", "slice_s"}
+        }
+        for policy in ("gang", f"{FAULTS}:Slow")
+    }
+    assert {min(some) for some in values.values()} == {LEAST_S}
 
 
 def test_the_smallest_world_is_printed_with_its_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -76,8 +112,9 @@ def test_the_smallest_world_is_printed_with_its_command(capsys: pytest.CaptureFi
     ("arguments", "words"),
     [
         (["no-such-policy"], "unknown policy 'no-such-policy'"),
-        ([str(FAULTS)], "has 10 classes, Good, Twice"),
+        ([str(FAULTS)], "has 12 classes, Good, Twice"),
         ([f"{FAULTS}:Good", "--cases", "0"], "expected a whole number >= 1, got '0'"),
+        ([f"{FAULTS}:Good", "--cpu", "0"], "expected seconds from 0.1 to 86400, got '0'"),
         ([f"{FAULTS}:Good", "--case", "{}"], "--case: expected a world as a failed check prints it"),
         (["easy:depth=2"], "give the policy without them"),
     ],

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedulers.assembly import Settings, assemble
+from schedulers.core.job import job_from_wire
 from schedulers.errors import LocalProtocolError, RemoteProtocolError
 from schedulers.policies.gang import Gang
 from schedulers.wire import messages as m
@@ -214,6 +215,23 @@ def test_job_submitted() -> None:
     event = decode("JobSubmittedEvent", {"job_id": "w0!1", "job": job, "submission_time": 2.5, "profile": profile})
     members = {"bb": 7, "user": "x", "id": "w0!1", "subtime": 2.5, "res": 2, "profile": "p", "walltime": 60.5}
     assert event == m.JobSubmitted(3.0, "w0!1", members, {"type": "delay", "delay": 5.0, "bb": 7, "user": "x"})
+
+
+@pytest.mark.parametrize(
+    ("extra", "user"),
+    [('{"user":17,"site_wait_s":240.0}', "17"), ('{"user":"ann","bb":0}', "ann"), ('{"bb":7}', ""), ("user: ann", "")],
+)
+def test_the_user_of_a_job(extra: str, user: str) -> None:
+    """What ``extra_data`` says of the user is ``Job.user``, which policies read; the message is whole, as Batsim's."""
+    text = (
+        '{"now":240.5,"events":[{"timestamp":240.5,"event_type":"JobSubmittedEvent","event":{"job_id":"w0!12",'
+        '"job":{"resource_request":4,"walltime":3600.0,"rigid":true,"profile_id":"w0!12","extra_data":%s},'
+        '"submission_time":240.5,"profile":{"id":"w0!12","profile_type":"DelayProfile","profile":{"delay":100.0}}}}]}'
+    )
+    (event,) = Batsim5().decode_message((text % json.dumps(extra)).encode() + b"\0").events
+    assert isinstance(event, m.JobSubmitted)
+    job = job_from_wire(event.job_id, event.job, event.profile, 0, event.timestamp)
+    assert (job.user, job.nodes, job.walltime_s) == (user, 4, 3600.0)
 
 
 @pytest.mark.parametrize("walltime", [None, -1.0])
