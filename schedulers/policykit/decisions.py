@@ -94,7 +94,7 @@ class WakeAt(msgspec.Struct, frozen=True, gc=False):
     Attributes
     ----------
     time_s
-        Simulated time in seconds, not before now.
+        Simulated time (s), finite and later than now.
     """
 
     time_s: float
@@ -106,7 +106,7 @@ class SetPowerState(msgspec.Struct, frozen=True, gc=False):
     Attributes
     ----------
     nodes
-        Indices into the machine's nodes.
+        Indices into the machine's nodes, all of them free.
     pstate
         Number of the power state, as the platform numbers them from 0.
     """
