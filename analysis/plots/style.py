@@ -54,8 +54,18 @@ DASHES: tuple[Any, ...] = ("-", (0, (5, 1.2)), (0, (2, 1)), (0, (6, 1, 1.5, 1)))
 """Lines differ in more than their colours."""
 
 _DASHES_OF = {
-    "replay": 0, "fcfs": 2, "filler": 3, "easy-no-bb": 1, "easy": 0, "sjf-easy": 1, "conservative": 3, "plan": 2,
-    "gang": 0, "gang-io": 1, "gang-io-adaptive": 2, "gang-io-migrate": 3,
+    "replay": 0,
+    "fcfs": 2,
+    "filler": 3,
+    "easy-no-bb": 1,
+    "easy": 0,
+    "sjf-easy": 1,
+    "conservative": 3,
+    "plan": 2,
+    "gang": 0,
+    "gang-io": 1,
+    "gang-io-adaptive": 2,
+    "gang-io-migrate": 3,
 }
 
 
