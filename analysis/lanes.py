@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import heapq
+import re
 from dataclasses import dataclass, field
 
 from analysis.holdings import storage_spans
-from analysis.tables import JobTable
+from analysis.tables import JobTable, MachineInfo
+
+_NUMBERED = re.compile(r"g(\d+)")
+
+
+def lane_names(machine: MachineInfo) -> list[str]:
+    """What storage nodes are called: by their place, and by their group where the machine has some."""
+    groups = [_NUMBERED.sub(r"group \1", host.group) for host in machine.storages]
+    return [f"storage {row} ({group})" if group else f"storage {row}" for row, group in enumerate(groups)]
 
 
 @dataclass(frozen=True, slots=True)

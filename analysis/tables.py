@@ -56,11 +56,12 @@ OLD_NAMES = {
 
 @dataclass(frozen=True)
 class Host:
-    """One host: Batsim's resource id, its name, its burst-buffer capacity in bytes (0 on a compute node)."""
+    """One host: Batsim's resource id, name, burst-buffer capacity in bytes (0 on a compute node), group ("": none)."""
 
     id: int
     name: str
     capacity_bytes: int = 0
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -289,7 +290,10 @@ def read_machine(path: Path) -> MachineInfo:
         data = parse_json(read_file(path))
         return MachineInfo(
             tuple(Host(int(item["id"]), str(item["name"])) for item in data["nodes"]),
-            tuple(Host(int(item["id"]), str(item["name"]), int(item["capacity_bytes"])) for item in data["storages"]),
+            tuple(
+                Host(int(item["id"]), str(item["name"]), int(item["capacity_bytes"]), str(item.get("group", "")))
+                for item in data["storages"]
+            ),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise AnalysisError(f"{path}: expected an object with 'nodes' and 'storages': {error!r}") from error

@@ -37,7 +37,7 @@ from workloads.convert import ConvertOptions, convert
 from workloads.files import plain_name
 from workloads.logs.formats import SWF
 from workloads.logs.info import nodes_in_use
-from workloads.offered import Offered, offered_load
+from workloads.offered import Offered, offered_load, why_no_load
 from workloads.vary import varied
 from workloads.workload import Workload
 
@@ -74,7 +74,7 @@ class Inputs:
         self._fields: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
         self._stated: dict[str, Counter[str]] = {}
         self._notes_of: dict[str, list[str]] = {}
-        self._loads: dict[tuple[str, str], Offered] = {}
+        self._loads: dict[tuple[str, str], Offered | str] = {}
 
     def pairs(
         self, workloads: Sequence[WorkloadSpec], platforms: Sequence[PlatformSpec], model: ModelSpec, seed: int
@@ -91,7 +91,7 @@ class Inputs:
             for spec in platforms:
                 machine, platform, as_described = self._platform(spec, source, seed)
                 workload = self._workload(source, as_described, model, seed)
-                if spec.changes:
+                if spec.changes or (workload.path, machine.name) not in self._loads:  # a JSON workload is read once
                     self._note_load(workload, machine)
                 found.append((workload, platform))
         return found
@@ -178,8 +178,7 @@ class Inputs:
         load = offered_load(workload, machine.facts)
         for line in (*_too_wide(workload, machine), *(load.lines() if load else ())):
             self.note(f"{prepared.name} on {machine.name}: {line}")
-        if load:
-            self._loads[prepared.path, machine.name] = load
+        self._loads[prepared.path, machine.name] = load or why_no_load(workload, machine.facts)
 
     def _workload(self, source: Source, machine: Machine, model: ModelSpec, seed: int) -> Prepared:
         drawn = seed if source.spec.seed is None else source.spec.seed
@@ -198,15 +197,14 @@ class Inputs:
             for note in (*workload.notes, *_too_wide(workload, machine), *(load.lines() if load else ())):
                 seed_said = f", seed {drawn}" if source.is_generated or drawn else ""
                 self.note(f"{source.name}{seed_said}: {note}", prepared)
-            if load:
-                self._loads[prepared.path, machine.name] = load
+            self._loads[prepared.path, machine.name] = load or why_no_load(workload, machine.facts)
         return self._workloads[key]
 
     def assumed(self, workload: Prepared, platform: Prepared) -> dict[str, Any]:
-        """What the result of a run on these inputs rests on: notes in words, and the offered loads where known."""
-        load = self._loads.get((workload.path, platform.name))
+        """What the result of a run on these inputs rests on: notes, and the offered loads, or why there are none."""
+        load = self._loads[workload.path, platform.name]
         notes = [*self._notes_of.get(platform.path, []), *self._notes_of.get(workload.path, [])]
-        return {"notes": notes} | ({"offered_load": dataclasses.asdict(load)} if load else {})
+        return {"notes": notes, "offered_load": load if isinstance(load, str) else dataclasses.asdict(load)}
 
     def note(self, text: str, about: Prepared | None = None) -> None:
         """Print a note, each only once in a campaign, and keep it with the input that it is about."""

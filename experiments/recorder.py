@@ -157,11 +157,18 @@ class Recorder(Observer):
 
 
 def write_machine(machine: Machine, path: Path) -> None:
-    """Write ``machine.json``: compute and storage nodes in the order of their places."""
+    """Write ``machine.json``: compute and storage nodes in the order of their places.
+
+    Storage nodes have a ``group`` (the outermost part of their places) where the machine has several.
+    """
+    grouped = len({storage.location[:1] for storage in machine.storages}) > 1 and all(
+        len(storage.location) > 1 for storage in machine.storages
+    )
     data = {
         "nodes": [{"id": node.resource_id, "name": node.name} for node in machine.nodes[: machine.width]],
         "storages": [
             {"id": storage.resource_id, "name": storage.name, "capacity_bytes": storage.capacity_bytes}
+            | ({"group": storage.location[0]} if grouped else {})
             for storage in machine.storages
         ],
     }

@@ -64,6 +64,38 @@ class Offered:
 
 def offered_load(workload: Workload, machine: MachineFacts) -> Offered | None:
     """The loads of a workload; ``None`` where fewer than 100 jobs state what they compute, or all come at once."""
+    rows = _held(workload, machine)
+    if _unknown(rows):
+        return None
+    submit, node_s, byte_s = (np.array(column, dtype=np.float64) for column in zip(*rows, strict=True))
+    span_s = float(submit.max() - submit.min())
+    storage = float(machine.storage_nodes * machine.storage_bytes)
+    compute = _Loads.of(submit, node_s, float(machine.nodes), span_s)
+    buffers_ = _Loads.of(submit, byte_s, storage, span_s) if storage else _Loads(0.0, 0.0)
+    return Offered(compute.mean, buffers_.mean, compute.busiest, buffers_.busiest)
+
+
+def why_no_load(workload: Workload, machine: MachineFacts) -> str:
+    """Why :func:`offered_load` gives none, in words; "" where it gives one."""
+    return _unknown(_held(workload, machine))
+
+
+_Held = list[tuple[float, float, float]]
+"""Of each job: submission (s), node-seconds, byte-seconds."""
+
+
+def _unknown(rows: _Held) -> str:
+    if len(rows) < FEWEST_JOBS:
+        return (
+            f"not stated: {len(rows)} jobs that fit the machine say what they compute, and with fewer than "
+            f"{FEWEST_JOBS} a load says more about the last job than about the workload"
+        )
+    if len({row[0] for row in rows}) == 1:
+        return "not stated: all jobs are submitted at once, so that there is no period"
+    return ""
+
+
+def _held(workload: Workload, machine: MachineFacts) -> _Held:
     rows = []
     for job in workload.jobs:
         cpu = workload.profiles[job.profile].get("cpu")
@@ -73,16 +105,7 @@ def offered_load(workload: Workload, machine: MachineFacts) -> Offered | None:
                 seconds = min(seconds, job.walltime)
             buffers = min(workload.burst_buffer_bytes(job) * job.res, machine.storage_nodes * machine.storage_bytes)
             rows.append((job.subtime, job.res * seconds, buffers * seconds))
-    if len(rows) < FEWEST_JOBS:
-        return None
-    submit, node_s, byte_s = (np.array(column, dtype=np.float64) for column in zip(*rows, strict=True))
-    span_s = float(submit.max() - submit.min())
-    if span_s <= 0:
-        return None
-    storage = float(machine.storage_nodes * machine.storage_bytes)
-    compute = _Loads.of(submit, node_s, float(machine.nodes), span_s)
-    buffers_ = _Loads.of(submit, byte_s, storage, span_s) if storage else _Loads(0.0, 0.0)
-    return Offered(compute.mean, buffers_.mean, compute.busiest, buffers_.busiest)
+    return rows
 
 
 @dataclass(frozen=True)

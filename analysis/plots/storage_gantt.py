@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from analysis.colours import STORAGE
 from analysis.holdings import storage_spans
 from analysis.job_colours import Colouring, by_wait
-from analysis.lanes import pieces
+from analysis.lanes import lane_names, pieces
 from analysis.plots.rectangles import Rectangle, draw_rectangles
 from analysis.plots.style import FAINT, legend_of_jobs, new_axes, set_title, time_unit
 from analysis.tables import JobTable
@@ -64,7 +64,7 @@ def storage_gantt(
     draw_rectangles(ax, rectangles, faces)
     ax.set_xlim(begin_s / scale, end_s / scale)
     ax.set_ylim(max(1, len(storages)), 0)  # a machine without burst buffers has no lane
-    ax.set_yticks([row + 0.5 for row in range(len(storages))], [f"storage {row}" for row in range(len(storages))])
+    ax.set_yticks([row + 0.5 for row in range(len(storages))], lane_names(table.machine))
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set(color=STORAGE, linewidth=2.5)
     legend_of_jobs(ax, colours)

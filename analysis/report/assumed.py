@@ -117,8 +117,9 @@ def _loads(rows: Sequence[RunRow], records: Mapping[str, Mapping[str, Any]], not
     for workload in dict.fromkeys((row.workload, row.platform) for row in rows):
         loads = _loads_of(records[row.run] for row in rows if (row.workload, row.platform) == workload)
         parts = [f"{_span(values)} of the {_LOADS[name]}" for name, values in loads.items() if any(values)]
-        if parts:
-            lines.append(f"{workload[0]}: {'; '.join(parts)}")
+        reasons = _reasons(records[row.run] for row in rows if (row.workload, row.platform) == workload)
+        if parts or reasons:
+            lines.append(f"{workload[0]}: {'; '.join([*parts, *reasons])}")
     if not lines:  # runs of before loads were on record
         lines = [note.replace(_LOAD_NOTE, ": ") for note in notes if _LOAD_NOTE in note]
     return [*(lines or ["not on record"]), *load_warnings(records.values())]
@@ -134,6 +135,12 @@ def _loads_of(records: Iterable[Mapping[str, Any]]) -> dict[str, list[float]]:
                 if isinstance(load.get(name), int | float):
                     found[name].append(float(load[name]))
     return found
+
+
+def _reasons(records: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Why loads are not stated, each reason once."""
+    found = (record["assumed"].get("offered_load") for record in records if isinstance(record.get("assumed"), dict))
+    return list(dict.fromkeys(load for load in found if isinstance(load, str)))
 
 
 def _span(values: Sequence[float]) -> str:

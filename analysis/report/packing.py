@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.holdings import node_spans
-from analysis.lanes import pieces
+from analysis.lanes import lane_names, pieces
 from analysis.rows import read_rows
 from analysis.story import REASON_COLUMNS, Reason, divide
 from analysis.tables import Floats, JobTable
@@ -39,6 +39,7 @@ def pack_run(table: JobTable, folder: Path, names: dict[str, str]) -> dict[str, 
     return names | {
         "nodes": len(machine.nodes) or 1 + max((row[2] for row in rows), default=0),
         "storages": [storage.name for storage in machine.storages],
+        "laneNames": lane_names(machine),
         "end": round(float(ran.finish_s.max(initial=1.0))),
         "id": list(ran.job_id),
         "user": list(ran.user) if any(ran.user) else [],

@@ -2,7 +2,7 @@
 const STATES = ["success", "walltime reached", "killed", "failed"];
 const STATE_COLOURS = ["#0072B2", "#D55E00", "#E69F00", "#CC79A7"];
 const STORAGE = "#E69F00";
-const MARGIN = 68;
+const MARGIN = window.innerWidth < 640 ? 68 : 124; // names of lanes with their groups are long
 const byId = (name) => document.getElementById(name);
 
 // ---------------------------------------------------------------- words
@@ -244,7 +244,7 @@ function labels(context, run, kind, bottom, width) {
     run.storages.forEach((_, row) => {
       context.fillStyle = "#f3f3f6"; context.fillRect(MARGIN, (row + 0.05) * unit, width - MARGIN, 0.9 * unit);
       context.fillStyle = STORAGE; context.fillRect(MARGIN - 3, (row + 0.05) * unit, 3, 0.9 * unit);
-      context.fillStyle = "#44444c"; if (row % skip === 0) context.fillText(`storage ${row}`, MARGIN - 7, (row + 0.5) * unit);
+      context.fillStyle = "#44444c"; if (row % skip === 0) context.fillText(MARGIN < 100 ? `storage ${row}` : run.laneNames[row], MARGIN - 7, (row + 0.5) * unit);
     });
   }
   context.textBaseline = "alphabetic";
@@ -315,7 +315,7 @@ function nodesOf(run, job) {
 }
 function storageOf(run, job) {
   const parts = run.parts[1], places = [...new Set(parts.of(job).map((part) => parts.a[part]))].sort((a, b) => a - b);
-  const names = places.slice(0, 6).map((row) => (run.storages[row] === `storage ${row}` ? `${row}` : `${row} (host ${run.storages[row]})`));
+  const names = places.slice(0, 6).map((row) => run.laneNames[row].replace("storage ", "") + (run.storages[row] === `storage ${row}` ? "" : ` (host ${run.storages[row]})`));
   return places.length ? `burst buffer on storage ${names.join(", ")}${places.length > 6 ? ` and ${places.length - 6} more` : ""}` : "";
 }
 function story(run, job) {

@@ -41,6 +41,12 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_storage_nodes_have_their_groups(done: Path) -> None:
+    """The thesis's Dragonfly: one storage node per chassis, four chassis in each of three groups."""
+    machine = json.loads((run_folders(done)["easy"] / "machine.json").read_text())
+    assert [storage["group"] for storage in machine["storages"]] == ["g0"] * 4 + ["g1"] * 4 + ["g2"] * 4
+
+
 def test_summary_has_every_column(done: Path) -> None:
     """The table has the promised columns, filled for every run."""
     table = rows(done)

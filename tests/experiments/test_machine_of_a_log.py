@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from experiments.cli import main
+from experiments.inputs import Inputs
 from experiments.machines import load
-from experiments.spec import PlatformSpec
+from experiments.spec import ModelSpec, PlatformSpec, WorkloadSpec
 
 ROW = "{number} {submit} -1 {run} {size} -1 -1 {size} {wall} -1 1 7 1 1 1 -1 -1 -1\n"
 
@@ -89,6 +90,24 @@ def test_offered_load(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     quiet = log(tmp_path / "quiet.swf", "; MaxProcs: 16\n", [1] * 200, gap_s=400)
     play(quiet, tmp_path / "quiet")
     assert "WARNING" not in capsys.readouterr().out
+
+
+def test_every_run_states_its_load_or_why_there_is_none(tmp_path: Path) -> None:
+    """On each machine that a JSON workload is played on, half on the one of twice the size; few jobs: the reason."""
+    jobs = [{"id": str(job), "subtime": 40 * job, "res": 8, "profile": "p", "walltime": 200} for job in range(200)]
+    for name, some in (("many", jobs), ("few", jobs[:5])):
+        made = {"nb_res": 16, "jobs": some, "profiles": {"p": {"type": "parallel_homogeneous", "cpu": 1e11, "com": 0}}}
+        (tmp_path / f"{name}.json").write_text(json.dumps(made))
+    inputs = Inputs(tmp_path / "out", lambda _: None)
+    sources = [WorkloadSpec(source=str(tmp_path / f"{name}.json")) for name in ("many", "few")]
+    platforms = [PlatformSpec(source=f"nodes:{nodes}") for nodes in (16, 32)]
+    loads = [
+        inputs.assumed(*pair)["offered_load"] for pair in inputs.pairs(sources, platforms, ModelSpec(name="rigid"), 0)
+    ]
+    assert loads[0]["compute"] == pytest.approx(2 * loads[1]["compute"])
+    assert loads[0]["compute"] == pytest.approx(200 * 800 / (16 * 199 * 40))
+    assert [load.split(":")[0] for load in loads[2:]] == ["not stated", "not stated"]
+    assert "5 jobs that fit the machine" in loads[2]
 
 
 @pytest.mark.parametrize(

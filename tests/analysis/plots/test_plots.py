@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 
 from analysis.colours import NOTHING, PALETTE, RAMP, colour_of, in_order
 from analysis.job_colours import WAIT, by_buffer, by_size, by_user, by_wait
+from analysis.lanes import lane_names
 from analysis.plots import style
 from analysis.plots.bars import bars
 from analysis.plots.boxen import boxen
@@ -27,7 +28,7 @@ from analysis.plots.promises import promises
 from analysis.plots.queue_timeline import queue_timeline
 from analysis.plots.storage_gantt import storage_gantt
 from analysis.plots.utilisation_timeline import utilisation_timeline
-from analysis.tables import JobTable
+from analysis.tables import JobTable, MachineInfo
 from analysis.timelines import busy_nodes, queue_length
 from tests.analysis.samples import make_table
 
@@ -187,6 +188,17 @@ def test_storage_lanes_are_not_called_nodes(table: JobTable) -> None:
     machine = dataclasses.replace(table.machine, storages=(named, table.machine.storages[1]))
     ax = storage_gantt(dataclasses.replace(table, machine=machine))
     assert [label.get_text() for label in ax.get_yticklabels()] == ["storage 0", "storage 1"]
+
+
+def test_storage_lanes_are_named_with_their_groups(table: JobTable) -> None:
+    """Where the machine has several: a Dragonfly's are numbered, others have names."""
+    storages = tuple(
+        dataclasses.replace(host, group=group)
+        for host, group in zip(table.machine.storages, ("g0", "pod-a"), strict=True)
+    )
+    assert lane_names(MachineInfo((), storages)) == ["storage 0 (group 0)", "storage 1 (pod-a)"]
+    ax = storage_gantt(dataclasses.replace(table, machine=dataclasses.replace(table.machine, storages=storages)))
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["storage 0 (group 0)", "storage 1 (pod-a)"]
 
 
 def test_the_colours_of_jobs_mean_something(table: JobTable) -> None:
