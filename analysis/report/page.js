@@ -2,7 +2,7 @@
 const STATES = ["success", "walltime reached", "killed", "failed"];
 const STATE_COLOURS = ["#0072B2", "#D55E00", "#E69F00", "#CC79A7"];
 const STORAGE = "#E69F00";
-const MARGIN = window.innerWidth < 640 ? 68 : 124; // names of lanes with their groups are long
+let MARGIN = 68; // left of the charts; wider where the names of lanes are longer
 const byId = (name) => document.getElementById(name);
 
 // ---------------------------------------------------------------- words
@@ -244,7 +244,7 @@ function labels(context, run, kind, bottom, width) {
     run.storages.forEach((_, row) => {
       context.fillStyle = "#f3f3f6"; context.fillRect(MARGIN, (row + 0.05) * unit, width - MARGIN, 0.9 * unit);
       context.fillStyle = STORAGE; context.fillRect(MARGIN - 3, (row + 0.05) * unit, 3, 0.9 * unit);
-      context.fillStyle = "#44444c"; if (row % skip === 0) context.fillText(MARGIN < 100 ? `storage ${row}` : run.laneNames[row], MARGIN - 7, (row + 0.5) * unit);
+      context.fillStyle = "#44444c"; if (row % skip === 0) context.fillText(MARGIN < 124 ? `storage ${row}` : run.laneNames[row], MARGIN - 7, (row + 0.5) * unit);
     });
   }
   context.textBaseline = "alphabetic";
@@ -369,6 +369,7 @@ function absent(id, shown) { // what there is instead
 async function start() {
   const data = await unpack();
   runs = data.runs;
+  if (window.innerWidth >= 640 && runs.some((run) => run.laneNames.some((name) => name.includes("(")))) MARGIN = 124;
   colours = data.colours;
   nameUsers();
   if (data.left) byId("status").textContent = `${data.left} runs have too many jobs to be drawn here; they are in the tables.`;
