@@ -15,7 +15,6 @@ called ``schedulers`` too. Both are harmless when it is installed into a folder 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, NoReturn
 
@@ -24,6 +23,7 @@ from batsim.batsim import BatsimScheduler
 from batsim.batsim import Job as BatsimJob
 from procset import ProcSet
 
+from inputs.arguments import complain
 from schedulers.assembly import spec_from
 from schedulers.errors import LocalProtocolError, PeerLost, SpillwayError
 from schedulers.wire.batsim4 import codec as batsim4
@@ -264,5 +264,5 @@ class _OneLineErrors:
         if isinstance(error, Exception):
             self._refuse(str(error) if isinstance(error, SpillwayError) else f"{type(error).__name__}: {error}")
         if isinstance(error, SpillwayError):
-            print(f"schedulers: error: {error}", file=sys.stderr)
+            complain(error)
             raise SystemExit(error.exit_code) from None

@@ -263,12 +263,14 @@ def test_a_changed_metric_is_computed_anew(
     assert main(command) == 0
     edited("analysis.metrics")
     summarise = summary.summarise
-    monkeypatch.setattr(summary, "summarise", lambda run, tau: replace(summarise(run, tau), mean_waiting_time_s=77.25))
+    monkeypatch.setattr(
+        summary, "summarise", lambda run, tau: replace(summarise(run, tau), mean_waiting_time_s=77_777.0)
+    )
     capsys.readouterr()
     assert main(command) == 0
     printed = capsys.readouterr().out
     assert "1 of 1 runs are already there" in printed
-    assert "77.25" in printed
+    assert "21 h 36 min" in printed
     assert "other code" not in printed
 
 

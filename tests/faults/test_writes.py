@@ -15,6 +15,7 @@ OPENERS = re.compile(
     r"""\bopen\([^()]*["'][wax]b?\+?["']|\.write_text\(|\.write_bytes\(|savefig\(|\.rename\(|os\.replace\("""
 )
 ALLOWED = {
+    "experiments/checks/play.py": "small worlds of a check, in a temporary folder",
     "experiments/memory.py": "the kernel's own file: it resets a counter",
     "simulator/engines/simgrid.py": "files for a child process, in a temporary folder",
     "simulator/outputs/files.py": "the probe whether a folder can be written",

@@ -182,7 +182,9 @@ LAW: Mapping[str, Rule] = {
         standard=EVERYTHING,
     ),
     "schedulers.__main__": _rule("schedulers.*", "inputs.arguments", others="rich", standard=EVERYTHING),
-    "schedulers.pybatsim": _rule("schedulers.*", others="msgspec batsim procset", standard=EVERYTHING),
+    "schedulers.pybatsim": _rule(
+        "schedulers.*", "inputs.arguments", others="msgspec batsim procset", standard=EVERYTHING
+    ),
     # ---------------------------------------------------------------- the other packages
     # Files from outside are read in one place, within limits; it knows nothing of what is in them.
     "inputs.*": _rule("inputs.*", standard=EVERYTHING),

@@ -102,7 +102,7 @@ def test_generator_by_name() -> None:
     [
         ("moon:jobs=3", "unknown generator 'moon'; known: kth-like"),
         ("kth-like:job=3", "generator 'kth-like' has no option 'job'; known: jobs, seed, load, nodes, "
-         "session_exponent, session_longest, gap_median_s, feedback"),
+         "session_exponent, session_longest, gap_median_s, feedback; did you mean 'jobs'?"),
         ("kth-like:jobs=x", "option 'jobs' of generator 'kth-like' must be a whole number, got 'x'"),
         ("kth-like:load=-1", "option 'load' of generator 'kth-like' must be >= 0.001 and <= 1000, got -1.0"),
         ("kth-like:load=nan", "option 'load' of generator 'kth-like' must be >= 0.001 and <= 1000, got nan"),
