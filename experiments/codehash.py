@@ -39,6 +39,7 @@ NOT_FOLLOWED = frozenset(
         "experiments.provenance",
         "experiments.spec",
         "experiments.version",
+        "experiments.warm",
         "inputs.arguments",
         "schedulers.arguments",
         "schedulers.durable",

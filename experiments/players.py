@@ -18,7 +18,6 @@ from platforms.xml_reader import load_platform
 from schedulers import durable
 from simulator.broker import Simulation
 from simulator.engines.base import Engine as EngineProtocol
-from simulator.engines.fluid import FluidEngine
 from simulator.links import InProcessLink
 from simulator.options import SimulationOptions
 from simulator.workload import load_workload
@@ -80,6 +79,12 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) ->
     return Played(time.process_time() - begin - session.cpu_s, spans=simulation.outputs.jobs.spans or None)
 
 
+def _fluid(platform: Platform, path: Path) -> EngineProtocol:
+    from simulator.engines.fluid import FluidEngine  # loads kernels
+
+    return FluidEngine(platform)
+
+
 def _fixed(platform: Platform, path: Path) -> EngineProtocol:
     from simulator.engines.fixed import FixedEngine
 
@@ -103,7 +108,7 @@ def _no_engine(platform: Platform, path: Path) -> EngineProtocol:
 
 
 _ENGINES: dict[Engine, Callable[[Platform, Path], EngineProtocol]] = {
-    Engine.FLUID: lambda platform, _: FluidEngine(platform),
+    Engine.FLUID: _fluid,
     Engine.FIXED: _fixed,
     Engine.WATERFILL: _waterfill,
     Engine.SIMGRID: _simgrid,

@@ -19,6 +19,8 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Generic, Protocol, TypeVar
 
 from experiments import offspring
+from schedulers.kernels import kernel_modules
+from simulator.kernels import KERNEL_MODULES
 
 Task = TypeVar("Task")
 
@@ -185,5 +187,5 @@ def _context() -> BaseContext:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([PRELOADED])
+    context.set_forkserver_preload([PRELOADED, *kernel_modules(), *KERNEL_MODULES])
     return context

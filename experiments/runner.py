@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from rich.console import Console
 
-from experiments import kept, signals
+from experiments import kept, signals, warm
 from experiments.errors import ClusterLost, Interrupted
 from experiments.kept import Found
 from experiments.pool import Executor, Failed, Finished, Started
@@ -78,6 +78,7 @@ def run_all(
     if not todo:
         return outcome
     try:
+        warm.ensure()
         with make_display(console, len(todo)) as display, closing(executor.run(todo)) as news_of:
             for task, news in news_of:
                 if isinstance(news, Started):

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import TypeVar
 
+from experiments import warm
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -32,6 +34,9 @@ def side_by_side(
     Exception
         What ``work`` raised. Items that have not begun are given up then, as they are when the caller stops early.
     """
+    items = list(items)
+    if items:
+        warm.ensure()
     with ProcessPoolExecutor(workers) as pool:
         waiting = {pool.submit(work, item): item for item in items}
         try:

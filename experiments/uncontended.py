@@ -22,7 +22,6 @@ from schedulers.jobmodels.record import JobRecord
 from schedulers.policykit.decisions import Decision, Start
 from schedulers.policykit.view import View
 from simulator.broker import Simulation
-from simulator.engines.fluid import FluidEngine
 from simulator.links import InProcessLink
 from simulator.options import SimulationOptions
 from simulator.registry import Workload
@@ -74,6 +73,8 @@ def uncontended_s(run: RunSpec, root: Path, records: Mapping[str, JobRecord]) ->
         direct=True,
     )
     platform = load_platform(checked(root, run.platform))
+    from simulator.engines.fluid import FluidEngine  # loads kernels
+
     with FluidEngine(platform) as engine:
         options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
         Simulation(platform, [workload], engine, InProcessLink(session.handle), options).run()

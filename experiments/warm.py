@@ -6,8 +6,10 @@ import importlib
 import multiprocessing
 import os
 import time
-from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+
+from rich.console import Console
 
 from schedulers import kernels as scheduling
 from simulator import kernels as simulation
@@ -15,19 +17,51 @@ from simulator import kernels as simulation
 FIRST = "schedulers.timeline.fit_kernels"
 """Other kernels have this module's code in them: it must be there before they are compiled."""
 
+ANNOUNCEMENT = "compiling numerical kernels (once per installation; half a minute to two)"
 
-def warm_up() -> float:
-    """Compile every kernel, or load it from Numba's cache, on all cores; return the seconds it took."""
+
+def ensure(console: Console | None = None) -> None:
+    """Load every kernel, so that worker processes have them; what must be compiled is announced before.
+
+    Parameters
+    ----------
+    console
+        Where that is shown: in a terminal with how many of the modules are done, elsewhere as one line. By default
+        the standard error stream.
+    """
+    if not (scheduling.is_cached() and simulation.is_cached()):
+        shown = console or Console(stderr=True)
+        if not shown.is_terminal:
+            shown.print(ANNOUNCEMENT, highlight=False, soft_wrap=True)
+        with shown.status(ANNOUNCEMENT) as status:
+            warm_up(lambda done, total: status.update(f"{ANNOUNCEMENT}: {done} of {total}"))
+    scheduling.warm_up()
+    simulation.warm_up()
+
+
+def warm_up(report: Callable[[int, int], object] = lambda done, total: None) -> float:
+    """Compile every kernel, or load it from Numba's cache, on all cores; return the seconds it took.
+
+    Parameters
+    ----------
+    report
+        Gets how many parts are done, and of how many.
+    """
     begin = time.perf_counter()
     others = [name for name in scheduling.kernel_modules() if name != FIRST]
+    total = len(others) + 2
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(os.cpu_count() or 1, mp_context=context) as pool:
         first = pool.submit(_compile, [FIRST])
         simulated = pool.submit(_compile, simulation.KERNEL_MODULES)
         first.result()
-        for done in [pool.submit(_compile, [name]) for name in others]:
-            done.result()
-        simulated.result()
+        report(1, total)
+        rest = [simulated, *(pool.submit(_compile, [name]) for name in others)]
+        for done, part in enumerate(as_completed(rest), 2):
+            part.result()
+            report(done, total)
+    scheduling.mark_cached()
+    simulation.mark_cached()
     return time.perf_counter() - begin
 
 

@@ -52,7 +52,7 @@ def warm_up(report: Callable[[str], None] | None = None, check: Callable[[], obj
     for name in kernel_modules():
         importlib.import_module(name)
     if not cached:
-        _mark_cached()
+        mark_cached()
     return time.perf_counter() - begin
 
 
@@ -72,7 +72,7 @@ def _call(check: Callable[[], object]) -> None:
     check()  # what it returns is of no use to the other process
 
 
-def _mark_cached() -> None:
+def mark_cached() -> None:
     """Give what Numba has in its cache the present time.
 
     Numba goes by what is in a source, not by its time: it keeps its files when a source is only written anew, as by a

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import sys
@@ -27,12 +28,23 @@ def warm_up(report: Callable[[str], None] | None = None) -> float:
     float
         Seconds that it took.
     """
-    if report is not None and not is_cached():
+    cached = is_cached()
+    if report is not None and not cached:
         report("compiling the simulator's kernels (once per installation, about five seconds)")
     begin = time.perf_counter()
     for name in KERNEL_MODULES:
         importlib.import_module(name)
+    if not cached:
+        mark_cached()
     return time.perf_counter() - begin
+
+
+def mark_cached() -> None:
+    """Give what Numba has in its cache the present time: it keeps its files when a source is only written anew."""
+    for name in KERNEL_MODULES:
+        for index in _index_files(name.rpartition(".")[2]):
+            with contextlib.suppress(OSError):  # not our folder, or another process was faster
+                os.utime(index)
 
 
 def is_cached() -> bool:

@@ -30,7 +30,6 @@ from schedulers.timeline.placement import NodeOrder, Placement
 from schedulers.wire.messages import JobState
 from simulator.broker import Simulation
 from simulator.engines.base import Engine
-from simulator.engines.fluid import FluidEngine
 from simulator.engines.waterfill import WaterfillEngine
 from simulator.links import InProcessLink
 from simulator.options import SimulationOptions
@@ -140,10 +139,16 @@ class Diary(Observer):
         self.rows.append((job.nodes, job.submit_time_s, running.start_s, now_s))
 
 
+def _fluid(platform: Platform) -> Engine:
+    from simulator.engines.fluid import FluidEngine  # loads kernels
+
+    return FluidEngine(platform)
+
+
 ENGINES: Mapping[str, Callable[[Platform], Engine]] = {
     "waterfill": WaterfillEngine,
     "waterfill-mb": partial(WaterfillEngine, whole_units=True),
-    "fluid": FluidEngine,
+    "fluid": _fluid,
 }
 """Contention models by name."""
 

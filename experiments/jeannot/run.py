@@ -28,7 +28,6 @@ from schedulers.policykit.estimates import Requested
 from schedulers.policykit.view import Policy
 from schedulers.wire.messages import BatsimConfig, SimulationBegins
 from simulator.broker import Simulation
-from simulator.engines.fluid import FluidEngine
 from simulator.links import InProcessLink
 from simulator.machines import Machines
 from simulator.options import SimulationOptions
@@ -170,6 +169,8 @@ def play_protocol(point: Point, strategy: Strategy, workload: Workload) -> list[
         "profiles": workload.profiles,
     }
     options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
+    from simulator.engines.fluid import FluidEngine  # loads kernels
+
     with FluidEngine(platform) as engine:
         Simulation(platform, [workload_from_object(data)], engine, InProcessLink(session.handle), options).run()
     return records

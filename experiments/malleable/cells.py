@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.console import Console
 
-from experiments import kept, provenance
+from experiments import kept, provenance, warm
 from experiments.kept import Found
 from experiments.malleable import four, machine, usecases
 from experiments.pool import Failed, Finished, Pool, Report
@@ -170,6 +170,8 @@ def run_all(
     failures: list[str] = []
     missing: set[Cell] = set()
     done = 0
+    if todo:
+        warm.ensure()
     for task, news in Pool(execute, workers).run(todo):
         if isinstance(news, Finished | Failed):
             done += 1

@@ -25,7 +25,6 @@ from schedulers.policies import POLICIES
 from schedulers.policykit.view import Running
 from schedulers.wire.messages import JobState
 from simulator.broker import Simulation
-from simulator.engines.fluid import FluidEngine
 from simulator.links import InProcessLink
 from simulator.options import SimulationOptions
 from simulator.workload import workload_from_object
@@ -145,6 +144,8 @@ def play(
         direct=True,
     )
     options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
+    from simulator.engines.fluid import FluidEngine  # loads kernels
+
     with FluidEngine(platform) as engine:
         link = InProcessLink(session.handle)
         result = Simulation(platform, [workload_from_object(dict(workload))], engine, link, options).run()

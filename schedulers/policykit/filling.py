@@ -10,16 +10,23 @@ node and bandwidth of each link, with the timeline's own rules of placement.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from schedulers.core.job import Job
+from schedulers.late import late
 from schedulers.policykit.instant import narrow_points
-from schedulers.timeline import Timeline, filling_kernels, fit_kernels
+from schedulers.timeline import Timeline
+from schedulers.timeline.layout import USE_LINKS, USE_STORAGES
 from schedulers.timeline.placement import Resource
 from schedulers.timeline.tables import Tables
+
+if TYPE_CHECKING:
+    from schedulers.timeline import filling_kernels
+else:
+    filling_kernels = late("schedulers.timeline.filling_kernels")
 
 Order = npt.NDArray[np.int64]
 """An order: positions in the list of jobs."""
@@ -136,6 +143,6 @@ def _demand(job: Job, tables: Tables) -> tuple[int, int, int, int]:
     io_rate = min(job.io_rate, tables.widest_rate + 1) if tables.link_count else 0
     bb_bytes = min(job.bb_bytes, tables.largest_bytes + 1)  # as impossible, but small enough to be multiplied
     uses = Resource.NODES.value
-    uses |= fit_kernels.USE_STORAGES if bb_bytes else 0
-    uses |= fit_kernels.USE_LINKS if io_rate else 0
+    uses |= USE_STORAGES if bb_bytes else 0
+    uses |= USE_LINKS if io_rate else 0
     return job.nodes, bb_bytes, io_rate, uses

@@ -14,14 +14,22 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import permutations
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from schedulers.core.job import Job
+from schedulers.late import late
 from schedulers.policykit.objectives import Objective
-from schedulers.timeline import Timeline, fit_kernels, plan_kernels
+from schedulers.timeline import Timeline
+from schedulers.timeline.layout import USE_LINKS, USE_STORAGES
 from schedulers.timeline.placement import Resource
+
+if TYPE_CHECKING:
+    from schedulers.timeline import plan_kernels
+else:
+    plan_kernels = late("schedulers.timeline.plan_kernels")
 
 Order = npt.NDArray[np.int32]
 """An order: positions in the planner's list of jobs."""
@@ -236,8 +244,8 @@ def _demand(job: Job, links: bool) -> tuple[int, int, int, int]:
     """A job's demand, and which resources count, as the kernels read it."""
     uses = Resource.NODES.value
     if job.bb_bytes:
-        uses |= fit_kernels.USE_STORAGES
+        uses |= USE_STORAGES
     io_rate = job.io_rate if links else 0
     if io_rate:
-        uses |= fit_kernels.USE_LINKS
+        uses |= USE_LINKS
     return job.nodes, job.bb_bytes, io_rate, uses

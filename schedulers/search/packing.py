@@ -11,20 +11,25 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from schedulers.search import packing_kernels
+from schedulers.late import late
+
+if TYPE_CHECKING:
+    from schedulers.search import packing_kernels
+else:
+    packing_kernels = late("schedulers.search.packing_kernels")
 
 
 class Verdict(enum.Enum):
-    """Answer to whether units fit into bins."""
+    """Answer to whether units fit into bins; the values are the kernels' codes."""
 
-    FITS = packing_kernels.FITS
-    DOES_NOT_FIT = packing_kernels.DOES_NOT_FIT
-    UNDECIDED = packing_kernels.UNDECIDED
+    FITS = 1
+    DOES_NOT_FIT = 0
+    UNDECIDED = -1
 
 
 class Packing(NamedTuple):

@@ -10,14 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from schedulers.search import packing_kernels, subset_bb_kernels
+from schedulers.late import late
 from schedulers.search.packing import Packing, Verdict, new_memo
 from schedulers.search.subset import Score, SubsetProblem, SubsetResult
+
+if TYPE_CHECKING:
+    from schedulers.search import packing_kernels, subset_bb_kernels
+else:
+    packing_kernels = late("schedulers.search.packing_kernels")
+    subset_bb_kernels = late("schedulers.search.subset_bb_kernels")
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

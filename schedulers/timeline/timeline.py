@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
-from schedulers.timeline import fit_kernels as kernels
+from schedulers.late import late
 from schedulers.timeline import layout, lives
 from schedulers.timeline.fit import Fit
 from schedulers.timeline.placement import NodeOrder, Placement, Resource, StorageOrder
 from schedulers.timeline.tables import Tables, bitset
+
+if TYPE_CHECKING:
+    from schedulers.timeline import fit_kernels as kernels
+else:
+    kernels = late("schedulers.timeline.fit_kernels")
 
 __all__ = ["Fit", "NodeOrder", "Placement", "Resource", "Snapshot", "StorageOrder", "Timeline"]
 

@@ -102,15 +102,15 @@ LAW: Mapping[str, Rule] = {
     # generator is passed in, so the class is named, never the module's shared generator. Threads: annealing chains.
     "schedulers.policykit.*": _rule(
         "schedulers.policykit.*", "schedulers.timeline.*", "schedulers.core.job", "schedulers.core.machine",
-        "schedulers.errors",
+        "schedulers.errors", "schedulers.late",
         others="numpy msgspec",
         standard=PURE | {"random.Random", "concurrent.futures.ThreadPoolExecutor"},
     ),
-    "schedulers.search.*": _rule("schedulers.search.*", others="numpy numba z3"),
+    "schedulers.search.*": _rule("schedulers.search.*", "schedulers.late", others="numpy numba z3"),
     # kernel_cache: stale compiled files are deleted when the kernels are loaded. random64: the plan kernel anneals.
     "schedulers.timeline.*": _rule(
         "schedulers.timeline.*", "schedulers.core.job", "schedulers.core.machine", "schedulers.kernel_cache",
-        "schedulers.search.random64",
+        "schedulers.search.random64", "schedulers.late",
         others="numpy numba",
     ),
     "schedulers.timesharing.*": _rule("schedulers.timesharing.*", "schedulers.core.job", "schedulers.errors"),
@@ -167,6 +167,8 @@ LAW: Mapping[str, Rule] = {
     "schedulers.plugins": _rule("schedulers.options", "schedulers.errors", "inputs.files", standard=EVERYTHING),
     "schedulers.registered": _rule("schedulers.plugins", "schedulers.errors", standard=EVERYTHING),
     "schedulers.kernel_cache": _rule(standard=EVERYTHING),
+    # Kernels are compiled when they are first used, not when a policy is only named.
+    "schedulers.late": _rule(standard=EVERYTHING),
     "schedulers.kernels": _rule(standard=EVERYTHING),  # imports kernels by name, to compile them before they are needed
     "schedulers.former": _rule("schedulers.assembly", standard=EVERYTHING),
     "schedulers.listing": _rule("schedulers.options", others="rich"),

@@ -1,0 +1,96 @@
+"""Kernels are compiled for right input only, and not silently."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from experiments import warm
+from schedulers.search import packing_kernels
+from schedulers.search.packing import Verdict
+
+COMPILED = """
+import atexit, sys
+from types import ModuleType
+def show():
+    loaded = [name for name, module in sys.modules.items() if type(module) is ModuleType]
+    print(*(name for name in loaded if name.endswith("_kernels") or name.startswith("simulator.engines.")))
+atexit.register(show)
+from experiments.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+"""Runs a command line; prints the modules with kernels that it loaded."""
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("serve nonsense", "unknown policy 'nonsense'"),
+        ("run --workload missing.swf", "missing.swf"),
+        ("run --workload kth-like:jobs=5 --policy nonsense", "nonsense"),
+        ("study jeannot --nonsense", "unknown option"),
+    ],
+)
+def test_wrong_input_compiles_nothing(tmp_path: Path, line: str, words: str) -> None:
+    """On an empty cache the answer is the one line about what is wrong, and no kernel is loaded for it."""
+    cache = tmp_path / "cache"
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILED, *line.split()],
+        cwd=tmp_path,
+        env=os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "compiling" not in done.stderr
+    assert set(done.stdout.split()) <= {"simulator.engines.base"}
+    assert not list(cache.rglob("*.nbi"))
+
+
+@pytest.fixture
+def _empty(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(warm, "_compile", list)
+
+
+@pytest.mark.usefixtures("_empty")
+def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line before it begins; then nothing more where there is no terminal."""
+    written = io.StringIO()
+    at_begin: list[str] = []
+    monkeypatch.setattr(warm, "warm_up", lambda report: at_begin.append(written.getvalue()))
+    warm.ensure(Console(file=written, width=40))
+    assert at_begin == [f"{warm.ANNOUNCEMENT}\n"] == [written.getvalue()]
+
+
+@pytest.mark.usefixtures("_empty")
+def test_a_terminal_sees_how_many_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is shown there goes on with each module."""
+    written = io.StringIO()
+    monkeypatch.setattr(warm, "warm_up", lambda report: report(3, 9))
+    warm.ensure(Console(file=written, width=120, force_terminal=True))
+    assert "3 of 9" in written.getvalue()
+
+
+def test_what_is_compiled_is_not_announced() -> None:
+    """With a full cache there is no line."""
+    warm.ensure(Console(file=io.StringIO()))
+    written = io.StringIO()
+    warm.ensure(Console(file=written))
+    assert written.getvalue() == ""
+
+
+def test_verdicts_are_the_kernels_codes() -> None:
+    """They are stated twice, so that the class needs no compiled code."""
+    assert [one.value for one in (Verdict.FITS, Verdict.DOES_NOT_FIT, Verdict.UNDECIDED)] == [
+        packing_kernels.FITS,
+        packing_kernels.DOES_NOT_FIT,
+        packing_kernels.UNDECIDED,
+    ]
