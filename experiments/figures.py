@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +21,8 @@ GANTT_JOBS = 20_000
 """Runs with more jobs get no Gantt chart: it would not be legible."""
 
 
-def draw(runs: Sequence[RunSpec], root: Path, tau_s: float) -> list[Path]:
-    """Draw the figures of all finished runs into ``plots``; return the paths of the PNG files.
+def draw(runs: Sequence[RunSpec], root: Path, tau_s: float) -> Iterator[Path]:
+    """Draw the figures of all finished runs into ``plots``; yield each PNG file's path when it is written.
 
     Comparisons are over all workloads and seeds together; Gantt charts and timelines show the first workload and seed.
     """
@@ -33,7 +32,6 @@ def draw(runs: Sequence[RunSpec], root: Path, tau_s: float) -> list[Path]:
     from analysis.plots.queue_timeline import queue_timeline
 
     done = [run for run in runs if folders.is_finished(root / run.id)]
-    paths: list[Path] = []
     kinds = {(run.platform.name, run.model.label): None for run in done}
     for platform, model in kinds:
         chosen = [run for run in done if (run.platform.name, run.model.label) == (platform, model)]
@@ -55,11 +53,10 @@ def draw(runs: Sequence[RunSpec], root: Path, tau_s: float) -> list[Path]:
             axes["trade-off"] = pareto(
                 {label: (float(w.mean()), float(w.max())) for label, w in waits.items() if w.size}
             )
-        paths += [save(ax, folder / stem)[0] for stem, ax in axes.items()]
-        paths += list(
-            itertools.chain.from_iterable(_of_run(run, tables[run.id], root / run.id, folder) for run in first)
-        )
-    return paths
+        for stem, ax in axes.items():
+            yield save(ax, folder / stem)[0]
+        for run in first:
+            yield from _of_run(run, tables[run.id], root / run.id, folder)
 
 
 def _of_run(run: RunSpec, table: JobTable, files: Path, folder: Path) -> list[Path]:

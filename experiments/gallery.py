@@ -86,9 +86,9 @@ EXHIBITS = (
         "run --workload kth-like:jobs=300 --model io --policy fcfs --policy easy-no-bb --policy easy --policy sjf-easy "
         "--explain --out {out}",
         (
-            Picture("plots/waiting-time.png", "Mean waiting time by policy, with its interval.", ("bars",)),
+            Picture("plots/waiting-time.png", "Mean waiting time by policy; one workload: no interval.", ("bars",)),
             Picture("plots/waiting-time-distribution.png", "Waiting times of all jobs: letter values.", ("boxen",)),
-            Picture("plots/trade-off.png", "Mean against longest wait; the line joins what is unbeaten.", ("pareto",)),
+            Picture("plots/trade-off.png", "Mean against longest wait; what is unbeaten has a rim.", ("pareto",)),
             Picture("plots/queue.png", "How many jobs wait, over time.", ("queue_timeline",)),
             Picture(
                 "plots/gantt-easy.png",
