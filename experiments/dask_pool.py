@@ -164,11 +164,11 @@ def _listen(
 def _work(task: Task, topic: str, folder: str) -> Failed | None:
     """Do one run on a worker; failures are results, so that Dask does not try them again elsewhere.
 
-    ``folder`` is the command's own: files of classes from outside may be named from there.
+    ``folder`` is the command's own: files of classes from outside and the folder of results may be named from there.
     """
     from distributed import get_worker
 
-    task = replace(task, run=_placed(task.run, Path(folder)))
+    task = replace(task, run=_placed(task.run, Path(folder)), root=Path(folder, task.root))
     run = task.run
     try:
         code = provenance.code_of_run(run.policy.policy, run.model.name, run.model_options)

@@ -95,6 +95,47 @@ def test_a_failing_run_is_reported(cluster: Any, tmp_path: Path, capsys: pytest.
     assert "out of order" in capsys.readouterr().out
 
 
+OUTSIDE_POLICY = """
+from dataclasses import dataclass
+from schedulers.policykit.passes import fill
+
+@dataclass(frozen=True)
+class Mine:
+    def __call__(self, view):
+        return fill(view, view.queue)
+"""
+OUTSIDE_MODEL = """
+from dataclasses import dataclass
+from schedulers.jobmodels.rigid import Rigid
+
+@dataclass(frozen=True)
+class Own(Rigid):
+    pass
+"""
+
+
+def test_classes_from_files_of_another_folder(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The workers have another working folder, and find the policy and the job model; an edit of either is noticed."""
+    (tmp_path / "mine.py").write_text(OUTSIDE_POLICY)
+    (tmp_path / "own.py").write_text(OUTSIDE_MODEL)
+    monkeypatch.chdir(tmp_path)
+    command = ["run", "--workload", "kth-like:jobs=20", "--policy", "mine.py:Mine", "--model", "own.py:Own"]
+    command += ["--no-plots", "--out", "out", "--dask", cluster.scheduler_address]
+    with Client(cluster, set_as_default=False) as client:
+        assert str(tmp_path) not in client.run(os.getcwd).values()
+    assert main(command) == 0
+    assert len(list(tmp_path.glob("out/*/run.json"))) == 1
+    capsys.readouterr()
+    for name in ("mine.py", "own.py"):
+        whole = Path(name).read_text()
+        Path(name).write_text(whole + "\n\nEDITED = 1\n")
+        assert main(command) == 0
+        assert "other code" in capsys.readouterr().out
+        Path(name).write_text(whole)
+
+
 def start(what: str, file: Path, *arguments: str) -> subprocess.Popen[bytes]:
     """Start a scheduler or a worker of a cluster in a process of its own."""
     command = [sys.executable, "-m", "dask", what, "--scheduler-file", str(file), "--no-dashboard", *arguments]
