@@ -183,7 +183,8 @@ def page(exhibits: Sequence[Exhibit] = EXHIBITS) -> str:
     parts = [
         "<!-- Written by `python -m experiments.gallery`. Do not edit. -->\n\n# Gallery\n\nEvery kind of picture, with "
         "the command that makes it. The commands write PNG and SVG; these are small copies. Those of the first "
-        "command are also in its `report.html`.\n"
+        "command are also in its `report.html`. Not shown: the plots of `workload fit`, which needs a log that states "
+        "requested memory; figures 8 and 9 of `study gang`, 5 and 7 of `study jeannot`.\n"
     ]
     for exhibit in exhibits:
         parts.append(f"\n## {exhibit.title}\n\n```\n{PROGRAM} {exhibit.typed(f'results/{exhibit.name}')}\n```\n")
