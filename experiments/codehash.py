@@ -45,6 +45,8 @@ NOT_FOLLOWED = frozenset(
         "schedulers.durable",
         "schedulers.former",
         "schedulers.kernel_cache",
+        "schedulers.kernels",  # names of modules, which count themselves where they are used
+        "simulator.kernels",
         "platforms.annotate",  # what it writes is an input, and counts with its checksum
     }
 )

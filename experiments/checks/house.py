@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from experiments import warm
 from experiments.checks.limit import CPU_S
 from experiments.checks.play import Outcome, play, spec_of
 from experiments.checks.shrink import shrink
@@ -164,6 +165,7 @@ def check(policy: str, extent: Extent, tell: Tell = lambda phase, done, of: None
     worlds = worlds_of(policy, extent, refused)
     if not worlds:
         raise OptionError(f"policy {policy!r} can be combined with no job model: {next(iter(refused.values()))}")
+    warm.ensure()  # no world's CPU time is that of loading compiled code
     other = _elsewhere(policy, extent)
     digests, failures, bad = [], dict[str, Failure](), 0
     try:
@@ -198,6 +200,7 @@ def check_one(policy: str, world: World, cpu_s: float = CPU_S) -> Verdict:
     refused: dict[str, str] = {}
     if not _playable(policy, world, refused):
         raise OptionError(f"this world cannot be played: {refused[world.model]}")
+    warm.ensure()
     faults, _ = _examine(policy, world, cpu_s)
     failures = {name: Failure(name, words, world) for name, words in faults.items()}
     return Verdict(1, {}, failures, _unseen(failures, clean=not failures))
@@ -209,6 +212,7 @@ def digests_of(policy: str, extent: Extent) -> list[str]:
     The first world with a fault is the last: it shows a difference.
     """
     digests = []
+    warm.ensure()
     for world in worlds_of(policy, extent, {}):
         outcome = play(policy, world, cpu_s=extent.cpu_s)
         digests.append(outcome.digest)

@@ -53,17 +53,14 @@ def add_arguments(parser: Parser) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Check, and print what was found."""
-    from schedulers import kernels
-    from schedulers.errors import OptionError
-    from schedulers.plugins import split_spec
-
-    kernels.warm_up(print)
     from rich.console import Console
 
     from experiments.checks.display import shown
     from experiments.checks.house import Extent, check, check_one
     from experiments.checks.limit import CPU_S
     from experiments.checks.world import world_from
+    from schedulers.errors import OptionError
+    from schedulers.plugins import split_spec
 
     policy, given = split_spec(options.policy)
     if given:
