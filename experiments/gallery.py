@@ -137,7 +137,9 @@ EXHIBITS = (
         "study jeannot --quick --out {out}",
         (
             Picture("**/figure4-utilisation-mira.png", "Utilisation during the execution (figure 4)."),
+            Picture("**/figure5-utilisation-uniform.png", "The same for the uniform families (figure 5)."),
             Picture("**/figure6-max-stretch.png", "Maximum stretch by load (figure 6)."),
+            Picture("**/figure7-mean-stretch.png", "Mean stretch by load (figure 7)."),
             Picture("**/figure8-resources.png", "What held the machine (figure 8)."),
             Picture("**/figure9-idle-stretch-*.png", "Idle time against stretch (figure 9)."),
         ),
@@ -160,6 +162,8 @@ EXHIBITS = (
         (
             Picture("**/figure4.png", "Slowdown and wait by load (figure 4).", ("interval_lines", "panels")),
             Picture("**/figure6.png", "By class of jobs (figure 6).", ("interval_lines",)),
+            Picture("**/figure8.png", "What the cost and the limit of migration do (figure 8).", ("interval_lines",)),
+            Picture("**/figure9.png", "Four policies, slowdown and wait by load (figure 9).", ("interval_lines",)),
             Picture("**/figure10.png", "With and without migration (figure 10).", ("interval_lines",)),
         ),
     ),
@@ -184,7 +188,7 @@ def page(exhibits: Sequence[Exhibit] = EXHIBITS) -> str:
         "<!-- Written by `python -m experiments.gallery`. Do not edit. -->\n\n# Gallery\n\nEvery kind of picture, with "
         "the command that makes it. The commands write PNG and SVG; these are small copies. Those of the first "
         "command are also in its `report.html`. Not shown: the plots of `workload fit`, which needs a log that states "
-        "requested memory; figures 8 and 9 of `study gang`, 5 and 7 of `study jeannot`.\n"
+        "requested memory (`spillway workload fit METACENTRUM-2013-3 --out fitted`).\n"
     ]
     for exhibit in exhibits:
         parts.append(f"\n## {exhibit.title}\n\n```\n{PROGRAM} {exhibit.typed(f'results/{exhibit.name}')}\n```\n")
