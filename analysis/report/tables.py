@@ -101,6 +101,8 @@ def _figure(column: Column, value: float) -> Html:
 
 def _ratio(paired: Paired) -> Html:
     ratio = paired.ratio
+    if math.isnan(ratio.value):  # nothing waited under the baseline
+        return fill('<span data-value="">{none}</span>', none=NONE)
     if not ratio.is_known:
         return fill('<span data-value="{exact}">{value}</span>', exact=f"{ratio.value:.6g}", value=f"{ratio.value:.2f}")
     return fill(

@@ -9,6 +9,8 @@ import pytest
 
 from analysis.classes import Borders, compare_by_class, split
 from analysis.compare import compare_runs, in_order
+from analysis.quantities import NONE
+from analysis.report.tables import class_table
 from analysis.findings import Finding, by_class, finding
 from tests.analysis.samples import make_table
 
@@ -66,3 +68,11 @@ def test_one_short_run_says_why_there_is_no_interval() -> None:
     assert not found.certain
     assert "waits 0.50 times as much as old here" in found.text
     assert "there is no interval" in found.text
+
+
+def test_no_wait_under_the_baseline_has_no_ratio() -> None:
+    """The page shows the sign for "none", not nan."""
+    paired = compare_runs([np.ones(3)], [np.zeros(3)])
+    page = str(class_table({"easy": {"all": paired}}))
+    assert "nan" not in page
+    assert NONE in page
