@@ -9,9 +9,9 @@ import pytest
 
 from analysis.classes import Borders, compare_by_class, split
 from analysis.compare import compare_runs, in_order
+from analysis.findings import Finding, by_class, finding
 from analysis.quantities import NONE
 from analysis.report.tables import class_table
-from analysis.findings import Finding, by_class, finding
 from tests.analysis.samples import make_table
 
 
