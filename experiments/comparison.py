@@ -61,7 +61,7 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
     from workloads.logs.options import given
 
     policies = policies_of(options.policy, options.options, session_of(options), literal=options.thesis_literal)
-    models = tuple(_model_spec(text) for text in options.model) or (ModelSpec(),)
+    models = tuple(model_of(text) for text in options.model) or (ModelSpec(),)
     refuse_combinations(policies, models)
     return Campaign(
         name="run",
@@ -131,7 +131,8 @@ def conversion_of(options: argparse.Namespace) -> dict[str, Any]:
     return {} if per_node is None else {"processors_per_node": per_node}
 
 
-def _model_spec(text: str) -> ModelSpec:
+def model_of(text: str) -> ModelSpec:
+    """A job model from ``NAME[:key=value,...]``."""
     from schedulers.jobmodels import parse_model
     from schedulers.plugins import split_spec
 

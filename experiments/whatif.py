@@ -14,14 +14,13 @@ from typing import Any
 import msgspec
 
 from experiments import policies, sessions
+from experiments.comparison import REPLAY, model_of
 from experiments.errors import SpecError
 from experiments.machine_changes import QUANTITIES
 from experiments.sources import Source, expand
 from experiments.spec import DEFAULT_TAU_S, Campaign, ModelSpec, PlatformSpec, PolicySpec, WorkloadSpec
-from experiments.whatif_answer import REPLAY, Answer, Asked
+from experiments.whatif_answer import Answer, Asked
 from inputs.arguments import near
-from schedulers.jobmodels import parse_model
-from schedulers.plugins import split_spec
 from workloads.vary import CHANGES
 
 POLICY, MODEL = "policy", "model"
@@ -122,13 +121,6 @@ def _varied(base: Campaign, knob: Knob) -> Campaign:
 def _policy(text: str, base: PolicySpec) -> PolicySpec:
     spec = sessions.typed(msgspec.structs.replace(policies.parse_policy(text), session=base.session))
     return msgspec.structs.replace(spec, label=policies.label(msgspec.structs.replace(spec, session={})))
-
-
-def model_of(text: str) -> ModelSpec:
-    """A job model from ``NAME[:key=value,...]``."""
-    parse_model(text)
-    name, given = split_spec(text)
-    return ModelSpec(name=name, options=dict(given))
 
 
 def workload_name(spec: WorkloadSpec) -> str:

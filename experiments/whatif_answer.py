@@ -20,6 +20,7 @@ from analysis.metrics import Summary, summarise
 from analysis.quantities import duration, number, share
 from analysis.tables import JobTable, read_run
 from experiments import folders
+from experiments.comparison import REPLAY
 from experiments.machine_changes import PFS_BANDWIDTH, STORAGE_BANDWIDTH
 from experiments.spec import RunSpec
 from inputs.files import read_file
@@ -27,7 +28,6 @@ from schedulers import durable
 from schedulers.policies.replay import SITE_WAIT
 from workloads.batsim_json import parse_batsim
 
-REPLAY = "replay"
 CSV, TEXT = "whatif.csv", "whatif.txt"
 SITE, UNCHANGED = "what the site did", "unchanged"
 LOAD = "load"

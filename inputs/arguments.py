@@ -195,23 +195,17 @@ def number(text: str) -> float:
     return value
 
 
-def above_zero(text: str) -> float:
+def above_zero(text: str, what: str = "a number") -> float:
     """Read a finite number above 0."""
     try:
         value = float(text)
     except ValueError:
         value = math.nan
     if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"expected a number > 0, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected {what} > 0, got {text!r}")
     return value
 
 
 def seconds(text: str) -> float:
     """Read a time above 0 s."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"expected a number of seconds > 0, got {text!r}")
-    return value
+    return above_zero(text, "a number of seconds")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from inputs.arguments import Parser
+from inputs.arguments import Parser, natural, positive
 
 if TYPE_CHECKING:
     from experiments.checks.house import Failure, Verdict
@@ -36,12 +36,12 @@ def add_arguments(parser: Parser) -> None:
     group = parser.add_argument_group("worlds")
     group.add_argument(
         "--cases",
-        type=_positive,
+        type=positive,
         default=2,
         metavar="N",
         help="worlds per job model and way of booking bandwidth, and half as many with outages (%(default)s)",
     )
-    group.add_argument("--seed", type=_natural, default=0, metavar="N", help="seed of the worlds (%(default)s)")
+    group.add_argument("--seed", type=natural, default=0, metavar="N", help="seed of the worlds (%(default)s)")
     group.add_argument(
         "--cpu",
         type=_seconds,
@@ -112,12 +112,6 @@ def _story(policy: str, failure: Failure) -> list[str]:
     return [*lines, f"          again: {shlex.join(command)}"]
 
 
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number >= 1, got {text!r}")
-    return int(text)
-
-
 def _seconds(text: str) -> float:
     try:
         seconds = float(text)
@@ -126,9 +120,3 @@ def _seconds(text: str) -> float:
     if not 0.1 <= seconds <= 86_400:
         raise argparse.ArgumentTypeError(f"expected seconds from 0.1 to 86400, got {text!r}")
     return seconds
-
-
-def _natural(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"expected a whole number >= 0, got {text!r}")
-    return int(text)

@@ -32,7 +32,7 @@ from experiments.gang.run import (
 from experiments.kept import Found
 from experiments.lock import results_folder
 from experiments.side_by_side import side_by_side
-from inputs.arguments import positive
+from inputs.arguments import positive, seconds
 from schedulers.timesharing.migration import MigrationStart
 from workloads.batsim_json import write_batsim
 from workloads.gang import INTENSITIES, MEAN_GAP_S, MEAN_TIMES_S, as_workload, draw_gang
@@ -93,7 +93,7 @@ def add_arguments(parser: Parser) -> None:
         metavar="S",
         help="mean execution time; may be repeated (nine, quick: 3)",
     )
-    add("--gap", type=_seconds, default=MEAN_GAP_S, metavar="S", help="mean time between submissions (%(default)g s)")
+    add("--gap", type=seconds, default=MEAN_GAP_S, metavar="S", help="mean time between submissions (%(default)g s)")
     add = parser.add_argument_group("machine").add_argument
     add("--layout", choices=("contiguous", "scattered"), default="contiguous", help="how files lie (%(default)s)")
     add(
@@ -205,14 +205,4 @@ def _share(text: str) -> float:
         value = -1.0
     if not 0 <= value < 1:
         raise argparse.ArgumentTypeError(f"expected a number of at least 0 and below 1, got {text!r}")
-    return value
-
-
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number of seconds > 0, got {text!r}")
     return value
