@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import gc
 import os
 import random
 import sys
@@ -98,7 +99,8 @@ class Watched:
         """Let the policy do one step, and compare."""
         before, random_before, numpy_before = self._seen(view), random.getstate(), _numpy_state()
         noticed: list[str] = []
-        former = sys.getprofile()
+        former, collects = sys.getprofile(), gc.isenabled()
+        gc.disable()  # what a collection calls back in this process is not the policy's doing
         sys.setprofile(lambda frame, event, called: _notice(frame, event, called, noticed))
         try:
             answer = act()
@@ -109,6 +111,8 @@ class Watched:
             raise Fault("decisions", f"it fails with {type(error).__name__}: {error}{self.line_of(error)}") from error
         finally:
             sys.setprofile(former)
+            if collects:
+                gc.enable()
         if noticed:
             self.faults.setdefault("clock and chance", f"it calls {noticed[0]}")
         elif random.getstate() != random_before:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import shlex
 import signal
+import time
 from pathlib import Path
 from random import Random
 
@@ -77,6 +79,23 @@ def test_a_policy_that_calls_itself_without_end_ends_soon(monkeypatch: pytest.Mo
     assert verdict.worlds == 1
     assert phases[-1][0] is Phase.SMALLER
     assert len(phases) <= 1 + TRIES_ENDLESS
+
+
+def test_a_clock_read_in_a_collection_is_not_the_policys() -> None:
+    """Hypothesis measures collections in ``gc.callbacks``, and so may any other library of the process."""
+    former = gc.get_threshold()
+
+    def measure(_phase: str, _facts: dict[str, int]) -> None:
+        time.perf_counter()
+
+    gc.callbacks.append(measure)
+    gc.set_threshold(1, 1, 1)
+    try:
+        assert check("fcfs", Extent(2)).failures == {}
+        assert gc.isenabled()
+    finally:
+        gc.callbacks.remove(measure)
+        gc.set_threshold(*former)
 
 
 def test_options_that_make_a_world_long_are_left_out() -> None:
