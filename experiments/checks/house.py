@@ -39,7 +39,7 @@ CHECKS: Mapping[str, str] = {
 """The checks, in the order of the report."""
 
 HASH_SEEDS = ("1", "2")
-"""Hash seeds of the other process: the first one, unless this process has just that."""
+"""Hash seeds of the other processes: two, as that of this one is by chance and may give the order of one of them."""
 
 ENOUGH = 5
 """Worlds that fail until the others are left out."""
@@ -166,7 +166,7 @@ def check(policy: str, extent: Extent, tell: Tell = lambda phase, done, of: None
     if not worlds:
         raise OptionError(f"policy {policy!r} can be combined with no job model: {next(iter(refused.values()))}")
     warm.ensure()  # no world's CPU time is that of loading compiled code
-    other = _elsewhere(policy, extent)
+    others = [_elsewhere(policy, extent, hash_seed) for hash_seed in HASH_SEEDS]
     digests, failures, bad = [], dict[str, Failure](), 0
     try:
         for place, world in enumerate(worlds):
@@ -181,10 +181,12 @@ def check(policy: str, extent: Extent, tell: Tell = lambda phase, done, of: None
         failures = {name: _smallest(policy, failure, extent.cpu_s, tell) for name, failure in failures.items()}
         if not failures:
             tell(Phase.ELSEWHERE, 0, 1)
-            _compare(worlds, digests, _answer(other), failures)
+            for other in others:
+                _compare(worlds, digests, _answer(other), failures)
     finally:
-        other.kill()
-        other.communicate()
+        for other in others:
+            other.kill()
+            other.communicate()
     return Verdict(len(digests), refused, failures, _unseen(failures, clean=len(digests) - bad))
 
 
@@ -269,15 +271,14 @@ def _compare(worlds: list[World], here: list[str], there: list[str], failures: d
     for world, one, other in zip(worlds, here, there, strict=False):
         if one != other:
             words = "a process with another hash seed differs: does it iterate over a set, or use hash() or id()?"
-            failures["same again"] = Failure("same again", words, world)
+            failures.setdefault("same again", Failure("same again", words, world))
             return
 
 
-def _elsewhere(policy: str, extent: Extent) -> subprocess.Popen[str]:
-    """Begin to play the same worlds in a process with a hash seed of its own."""
+def _elsewhere(policy: str, extent: Extent, hash_seed: str) -> subprocess.Popen[str]:
+    """Begin to play the same worlds in a process with this hash seed."""
     command = [sys.executable, "-m", "experiments.checks.elsewhere", policy, msgspec.json.encode(extent).decode()]
     path = os.pathsep.join(part for part in sys.path if part)
-    hash_seed = next(one for one in HASH_SEEDS if one != os.environ.get("PYTHONHASHSEED"))
     environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": path}
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
