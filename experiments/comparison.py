@@ -127,8 +127,8 @@ def platform_of(options: argparse.Namespace) -> PlatformSpec:
 
 def conversion_of(options: argparse.Namespace) -> dict[str, Any]:
     """Options of the conversion of logs, by name."""
-    per_node = options.processors_per_node
-    return {} if per_node is None else {"processors_per_node": per_node}
+    given = {"processors_per_node": options.processors_per_node, "staging": options.staging, "stripes": options.stripes}
+    return {name: value for name, value in given.items() if value}
 
 
 def model_of(text: str) -> ModelSpec:

@@ -182,7 +182,8 @@ class Inputs:
 
     def _workload(self, source: Source, machine: Machine, model: ModelSpec, seed: int) -> Prepared:
         drawn = seed if source.spec.seed is None else source.spec.seed
-        converted = (machine.name, _converted_for(model), drawn)
+        how = sorted(f"{key}={value!r}" for key, value in (source.spec.read | source.spec.convert).items())
+        converted = (machine.name, _converted_for(model), drawn, *how)
         key = (source.text, *source.spec.changes.items(), *(() if source.is_json else converted))
         if key not in self._workloads:
             workload, data = read(source, machine, model, drawn)
@@ -233,6 +234,7 @@ def read(source: Source, machine: Machine, model: ModelSpec, seed: int) -> tuple
     A Batsim workload keeps its bytes; a log is converted for the machine, the model and the seed.
     """
     if source.is_json:
+        _refuse_drawn(source)
         data = source.content()
         workload = parse_batsim(data, where=source.text, name=source.name)
         return _varied(workload, source, machine, data)
@@ -245,6 +247,16 @@ def read(source: Source, machine: Machine, model: ModelSpec, seed: int) -> tuple
         raise SpecError(f"{source.text}: 'convert' has {given}; known options: {known}") from None
     workload, _ = convert(source.table(seed), machine.facts, options, source.name)
     return _varied(workload, source, machine)
+
+
+def _refuse_drawn(source: Source) -> None:
+    """Refuse to draw what a Batsim workload, taken as it is, states itself."""
+    for option in ("staging", "stripes"):
+        if option in source.spec.convert:
+            raise SpecError(
+                f"{source.text}: a Batsim workload is taken as it is; {option} goes with logs and generators: convert "
+                f"the log with 'spillway workload convert --{option} ...'"
+            )
 
 
 def _varied(workload: Workload, source: Source, machine: Machine, data: bytes = b"") -> tuple[Workload, bytes]:

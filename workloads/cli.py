@@ -22,6 +22,7 @@ from workloads.logs.options import add_reading, reading_of
 from workloads.logs.table import JobTable
 from workloads.machine_facts import THESIS_MACHINE, MachineFacts
 from workloads.split import SplitOptions, split_log, split_workload
+from workloads.staging_options import add_buffers
 from workloads.summary import Row, summarise_workload
 from workloads.swf import read_swf, write_swf
 from workloads.synthetic import GENERATORS
@@ -225,6 +226,7 @@ def _add_conversion(parser: argparse.ArgumentParser) -> None:
         default="leave",
         help="recorded bytes: not played, or written over the job's whole life, for the job model stream (leave)",
     )
+    add_buffers(group)
     group.add_argument("--from-job", type=int, default=0, metavar="NUMBER", help="first job number taken (0)")
     group.add_argument("--max-records", type=int, default=None, metavar="N", help="most records taken (all)")
     group.add_argument(

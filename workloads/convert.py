@@ -26,6 +26,7 @@ from workloads.logs.shares import shares_line
 from workloads.logs.table import Ints, JobTable, identities
 from workloads.logs.tables import as_table
 from workloads.machine_facts import MachineFacts
+from workloads.staging import Staged, StagingModel
 from workloads.swf import SwfLog
 from workloads.workload import Workload
 
@@ -75,6 +76,13 @@ class ConvertOptions:
     site_wait
         Whether jobs keep how long they waited at their site (field ``site_wait_s``), for the policy ``replay``; jobs
         whose log does not state it are left out.
+    staging
+        What jobs stage into and out of their buffers, as options of :class:`workloads.staging.StagingModel`
+        (``minutes=30,share_in=0.5``); "": jobs state nothing of it.
+    stripes
+        0: each node requests a buffer of its own (field ``bb``). Above: a job requests one buffer of as many bytes in
+        all (``bb_total``), in equal parts on so many storage nodes (``bb_stripes``), on more where a part would be
+        larger than a storage node; 1: one buffer per job.
     """
 
     model: Literal["alloc", "io"] = "alloc"
@@ -94,6 +102,8 @@ class ConvertOptions:
     first_submit_s: int = 1
     site_wait: bool = False
     bytes_moved: Literal["leave", "stream"] = "leave"
+    staging: str = ""
+    stripes: int = 0
 
     def __post_init__(self) -> None:
         for name, known in _CHOICES.items():
@@ -104,6 +114,9 @@ class ConvertOptions:
             if value is not None and not least <= value <= most:
                 top = "" if most == math.inf else f" and <= {most:g}"
                 raise WorkloadError(f"option {name!r} must be >= {least:g}{top}, got {value!r}")
+        if not isinstance(self.staging, str):
+            raise WorkloadError(f"option 'staging' must be a text such as minutes=30, got {self.staging!r}")
+        StagingModel.parse(self.staging)
 
 
 _CHOICES = {
@@ -124,6 +137,7 @@ _RANGES = {
     "from_job": (0, math.inf),
     "max_records": (1, math.inf),
     "first_submit_s": (0, math.inf),
+    "stripes": (0, 10**6),
 }
 
 
@@ -308,6 +322,8 @@ def _assemble(table: JobTable, machine: MachineFacts, options: ConvertOptions, n
     moved = None
     if options.bytes_moved == "stream":
         moved = -(-(np.maximum(table["read_bytes"], 0) + np.maximum(table["written_bytes"], 0)) // sizes)
+    buffers = _buffers(table, sizes, walltimes, machine, options)
+    stripes = _stripes(buffers * sizes, machine, options) if options.stripes else None
     return Converted(
         table=table,
         name=name,
@@ -315,10 +331,12 @@ def _assemble(table: JobTable, machine: MachineFacts, options: ConvertOptions, n
         submit_s=table["submit_s"] + shift,
         nodes=sizes,
         walltime_s=walltimes,
-        bb_bytes=_buffers(table, sizes, walltimes, machine, options),
+        bb_bytes=buffers,
         com_bytes=_communication(sizes, options),
         site_wait_s=table["start_s"] - table["submit_s"] if options.site_wait else None,
         io_bytes=moved,
+        stripes=stripes,
+        staged=_staged(table, buffers, sizes, stripes, options),
         flops=lambda run_s, bb, walltime: compute_flops(run_s, bb, machine, options, walltime),
     )
 
@@ -333,6 +351,27 @@ def _buffers(table: JobTable, sizes: Ints, walltimes: Ints, machine: MachineFact
         requested = np.where(walltimes > 0, walltimes, table["run_s"]).astype(np.float64)
         drawn = model.draw(sizes, requested, machine, options.seed, options.processors_per_node)
     return np.where(stated >= 0, -(-stated // sizes), drawn)
+
+
+def _stripes(total: Ints, machine: MachineFacts, options: ConvertOptions) -> Ints:
+    """Storage nodes that a job's buffer is striped over: as many as are wanted, more where a stripe would not fit."""
+    needed = -(-total // max(machine.storage_bytes, 1))
+    return np.maximum(np.minimum(options.stripes, max(machine.storage_nodes, 1)), needed)
+
+
+def _staged(
+    table: JobTable, buffers: Ints, sizes: Ints, stripes: Ints | None, options: ConvertOptions
+) -> Staged | None:
+    """What jobs stage, for each request of their buffers."""
+    if not options.staging:
+        return None
+    requests = sizes if stripes is None else np.maximum(stripes, 1)
+    size = buffers if stripes is None else buffers * sizes // requests
+    read, written = (
+        np.where(table[name] >= 0, -(-np.maximum(table[name], 0) // requests), -1)
+        for name in ("read_bytes", "written_bytes")
+    )
+    return StagingModel.parse(options.staging).draw(size, read, written, options.seed)
 
 
 def _buffers_from(machine: MachineFacts, options: ConvertOptions) -> bool:

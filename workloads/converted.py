@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workloads.logs.table import Ints, JobTable
+from workloads.staging import Staged
 from workloads.workload import Profile, Workload, WorkloadJob
 
 _BATCH = 65_536
@@ -31,6 +32,10 @@ class Converted:
         Burst buffer per node; bytes from each node to each other.
     site_wait_s, io_bytes
         Further fields of jobs, where they are wanted.
+    stripes
+        Storage nodes that each job's buffer is striped over; ``None``: each node has a buffer of its own.
+    staged
+        What each job stages; ``None``: jobs state nothing of it.
     flops
         Work per node of a job: runtime, burst buffer, walltime.
     """
@@ -46,6 +51,8 @@ class Converted:
     site_wait_s: Ints | None
     io_bytes: Ints | None
     flops: Callable[[int, int, int | None], int]
+    stripes: Ints | None = None
+    staged: Staged | None = None
 
     def __len__(self) -> int:
         return len(self.table)
@@ -54,7 +61,8 @@ class Converted:
         """The workload as objects: about 1 kB per job."""
         profiles: dict[str, Profile] = {}
         for label, cpu, com, bb in self._profiles():
-            profiles[label] = {"type": "parallel_homogeneous", "cpu": cpu, "com": com, "bb": bb}
+            own = {} if self.stripes is not None else {"bb": bb}
+            profiles[label] = {"type": "parallel_homogeneous", "cpu": cpu, "com": com} | own
         return Workload(self.name, self.nb_res, tuple(self._jobs()), profiles, self.description)
 
     def text(self) -> Iterator[bytes]:
@@ -64,8 +72,9 @@ class Converted:
         yield f'{{\n{lines}"jobs": [\n'.encode()
         yield from _listed(json.dumps(job.to_object()) for job in self._jobs())
         yield b'\n],\n"profiles": {\n'
+        own = "" if self.stripes is not None else ', "bb": {}'
         yield from _listed(
-            f'"{label}": {{"type": "parallel_homogeneous", "cpu": {cpu}, "com": {com}, "bb": {bb}}}'
+            f'"{label}": {{"type": "parallel_homogeneous", "cpu": {cpu}, "com": {com}{own.format(bb)}}}'
             for label, cpu, com, bb in self._profiles()
         )
         yield b"\n}\n}\n"
@@ -78,8 +87,7 @@ class Converted:
 
     def _jobs(self) -> Iterator[WorkloadJob]:
         parts, users = self.table.names["part"], self.table.names["user"]
-        wanted = {"site_wait_s": self.site_wait_s, "io_bytes": self.io_bytes}
-        extra = {name: column for name, column in wanted.items() if column is not None}
+        extra = self._extra()
         for rows in self._batches():
             columns = (
                 self.table["number"],
@@ -100,6 +108,15 @@ class Converted:
                 job_id = f"{number}{parts[part]}" if parts[part] else number
                 profile = str(job_id)
                 yield WorkloadJob(job_id, submit, nodes, profile, walltime if walltime > 0 else None, extras)
+
+    def _extra(self) -> dict[str, Any]:
+        """Columns of further fields of jobs."""
+        wanted: dict[str, Any] = {"site_wait_s": self.site_wait_s, "io_bytes": self.io_bytes}
+        if self.stripes is not None:
+            wanted |= {"bb_total": self.bb_bytes * self.nodes, "bb_stripes": self.stripes}
+        if self.staged is not None:
+            wanted |= self.staged.fields()
+        return {name: column for name, column in wanted.items() if column is not None}
 
     def _profiles(self) -> Iterator[tuple[str, int, int, int]]:
         parts = self.table.names["part"]

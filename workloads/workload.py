@@ -93,6 +93,12 @@ class Workload:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def burst_buffer_bytes(self, job: WorkloadJob) -> int | float:
-        """Burst-buffer bytes per node that a job requests (field ``bb`` of the job or of its profile; 0 for none)."""
+        """Burst-buffer bytes per node that a job requests; 0 for none.
+
+        Field ``bb`` of the job or of its profile, or the node's share of ``bb_total``, the buffer of the whole job.
+        """
+        total: Any = job.extras.get("bb_total", self.profiles[job.profile].get("bb_total", 0))
+        if isinstance(total, int | float) and total:
+            return total / max(job.res, 1)
         value: Any = job.extras.get("bb", self.profiles[job.profile].get("bb", 0))
         return value if isinstance(value, int | float) else 0

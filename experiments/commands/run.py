@@ -74,8 +74,11 @@ def _played(parser: Parser) -> None:
 
 
 def add_machine(parser: Parser) -> None:
-    """Add how the machine is stated."""
+    """Add how the machine is stated, and what logs do not state of burst buffers."""
     from experiments.machines import AUTO
+    from workloads.staging_options import add_buffers
+
+    add_buffers(parser.add_argument_group("burst buffers of logs and generators"))
 
     add = parser.add_argument_group("machine").add_argument
     add(

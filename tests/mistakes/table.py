@@ -51,6 +51,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "spillway run --workload 'parts/*.json'",
         "spillway run --workload cut.swf",
         "spillway run --workload mine.swf --seed -1",
+        "spillway run --workload mine.swf --staging minuts=30",
+        "spillway run --workload mine.swf --staging minutes=90",
     ),
     "The machine": (
         "spillway run --workload mine.swf --platform thesi",
