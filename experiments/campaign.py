@@ -142,7 +142,7 @@ def _runs_of(campaign: Campaign, inputs: Inputs, max_runs: int) -> tuple[RunSpec
         (model.label, seed): inputs.pairs(campaign.workloads, campaign.platforms, model, seed)
         for model, seed in itertools.product(campaign.models, campaign.seeds)
     }
-    return expand(campaign, pairs, max_runs, inputs.events(campaign.events))
+    return expand(campaign, pairs, max_runs, inputs.events_of(campaign.events))
 
 
 def with_site_waits(campaigns: Sequence[Campaign]) -> Sequence[Campaign]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from experiments import sessions
+from experiments import failures, sessions
 from experiments.docker_engine import DEFAULT_IMAGE
 from experiments.errors import SpecError
 from experiments.grid import refuse_too_many
@@ -143,7 +143,10 @@ CAMPAIGN_KEYS: dict[str, Key] = {
     "silence_s": _positive(
         "longest silence of a simulator in a process of its own, in seconds of real time", f"{DEFAULT_SILENCE_S:g}"
     ),
-    "events": _text("file of external events in Batsim's format (outages of hosts), beside the campaign file", "none"),
+    "events": _text(
+        "file of external events in Batsim's format (outages of hosts), beside the campaign file, or failures:...",
+        "none",
+    ),
     "plots": _flag("whether figures and the report are made", "true"),
     "explain": _flag("whether runs keep why their jobs waited"),
     "uncontended": _flag("whether IO-Aware runs also simulate each job without contention, for its slowdown", "true"),
@@ -223,7 +226,7 @@ def parse_campaign(text: str, where: str, folder: Path, stem: str = "campaign", 
         image=data.get("image", ""),
         tau_s=float(data.get("tau_s", DEFAULT_TAU_S)),
         silence_s=float(data.get("silence_s", DEFAULT_SILENCE_S)),
-        events=str(folder / data["events"]) if "events" in data else "",
+        events=_events(data["events"], folder) if "events" in data else "",
         plots=data.get("plots", True),
         explain=data.get("explain", False),
         uncontended=data.get("uncontended", True),
@@ -331,6 +334,16 @@ def _model(item: str | dict[str, Any], where: str, folder: Path) -> list[ModelSp
 def _placed(value: Any, folder: Path) -> Any:
     """An option's value; a class of a file beside the campaign file (a controller) with the file's place."""
     return place_in(folder, value) if isinstance(value, str) else value
+
+
+def _events(source: str, folder: Path) -> str:
+    """A file of events, or a generator's trace, beside the campaign file."""
+    generator = failures.parse(source)
+    if generator is None:
+        return str(folder / source)
+    return (
+        source.replace(f"trace={generator.trace}", f"trace={folder / generator.trace}") if generator.trace else source
+    )
 
 
 def _beside(source: str, folder: Path) -> str:

@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -21,12 +21,15 @@ DIGEST_CHARACTERS = 8
 LATER = (("on_outage", "continue"),)
 """Settings that came later, at their defaults: they are left out of the digest, so that runs keep their folders."""
 
+EventsOf = Callable[[Prepared, Prepared, int], Prepared | None]
+"""External events of a workload on a platform with a seed."""
+
 
 def expand(
     campaign: Campaign,
     workloads: Mapping[tuple[str, int], Sequence[tuple[Prepared, Prepared]]],
     most: int = RUNS.most,
-    events: Prepared | None = None,
+    events: EventsOf = lambda workload, platform, seed: None,
 ) -> tuple[RunSpec, ...]:
     """List the runs of a campaign: workloads outermost, then models, seeds, policies.
 
@@ -39,7 +42,7 @@ def expand(
     most
         Most runs.
     events
-        External events of every run.
+        External events of a workload on a platform with a seed, already prepared; ``None``: none.
 
     Raises
     ------
@@ -56,10 +59,11 @@ def expand(
     for model, seed in itertools.product(campaign.models, campaign.seeds):
         for (workload, platform), (spec, settings) in itertools.product(workloads[model.label, seed], resolved):
             named, model_options = sessions.complete_model(spec, model)
-            if events is None and settings["on_outage"] != "continue":
+            occurring = events(workload, platform, seed)
+            if occurring is None and settings["on_outage"] != "continue":
                 raise SpecError(
-                    f"setting on_outage={show(settings['on_outage'])} goes with external events (--events FILE): "
-                    "without them no host is ever out"
+                    f"setting on_outage={show(settings['on_outage'])} goes with external events (--events FILE, or "
+                    "--events failures:...): without them no host is ever out"
                 )
             run = RunSpec(
                 id="",
@@ -74,7 +78,7 @@ def expand(
                 transport=campaign.transport,
                 seed=seed,
                 image=campaign.image,
-                events=events,
+                events=occurring,
                 code=provenance.code_of_run(spec.policy, named.name, model_options),
             )
             runs.append(msgspec.structs.replace(run, id=run_id(run)))

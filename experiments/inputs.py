@@ -18,16 +18,18 @@ import msgspec
 import numpy as np
 
 from analysis.names import slug
-from experiments import machines, policies
+from experiments import failures, machines, policies
 from experiments.errors import SpecError
+from experiments.failures import Failures
 from experiments.folders import INPUTS
-from experiments.grid import DIGEST_CHARACTERS
+from experiments.grid import DIGEST_CHARACTERS, EventsOf
 from experiments.machines import Machine
 from experiments.prepared import damage
 from experiments.sources import Source, expand, with_names
 from experiments.spec import ModelSpec, PlatformSpec, PolicySpec, Prepared, WorkloadSpec
 from inputs.files import read_file
 from inputs.limits import InputError
+from platforms.xml_reader import load_platform
 from schedulers import durable
 from schedulers.jobmodels import model_class
 from simulator.errors import SimulatorInputError
@@ -74,6 +76,7 @@ class Inputs:
         self._fields: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
         self._stated: dict[str, Counter[str]] = {}
         self._notes_of: dict[str, list[str]] = {}
+        self._failed: dict[tuple[str, str, int], Prepared] = {}
         self._loads: dict[tuple[str, str], Offered | str] = {}
 
     def pairs(
@@ -96,16 +99,31 @@ class Inputs:
                 found.append((workload, platform))
         return found
 
-    def events(self, source: str) -> Prepared | None:
-        """Prepare a file of external events; ``None`` for "".
+    def events_of(self, source: str) -> EventsOf:
+        """External events of each run: those of a file, or the failures that a generator makes; "": none.
 
         Raises
         ------
         SpecError
-            It cannot be read, or a line is no event.
+            The file cannot be read, a line is no event, or an option of the generator is wrong.
         """
-        if not source:
-            return None
+        generator = failures.parse(source)
+        if generator is None:
+            every = self._events(source) if source else None
+            return lambda workload, platform, seed: every
+        return lambda workload, platform, seed: self._failures(generator, workload, platform, seed)
+
+    def _failures(self, generator: Failures, workload: Prepared, platform: Prepared, seed: int) -> Prepared:
+        """The file of events of a workload on a platform, made once for each seed."""
+        key = workload.path, platform.path, seed
+        if key not in self._failed:
+            jobs = parse_batsim(read_file(self._root / workload.path), workload.path)
+            text = failures.events_text(generator, load_platform(self._root / platform.path), jobs, seed)
+            self._failed[key] = self._write(failures.NAME, ".events", text.encode())
+            self.note(f"{workload.name} on {platform.name}, seed {seed}: {failures.summary(text)}")
+        return self._failed[key]
+
+    def _events(self, source: str) -> Prepared:
         path = Path(source)
         try:
             load_events(path, ANY_HOST, forward_unknown=False)

@@ -181,7 +181,8 @@ class Campaign(Struct, frozen=True):
         Longest silence of a simulator in a process of its own, in seconds of real time, > 0; the result does not depend
         on it.
     events
-        File of external events in Batsim's format, a JSON object per line: outages of hosts; "": none.
+        File of external events in Batsim's format, a JSON object per line: outages of hosts; or a generator of them
+        (:mod:`experiments.failures`); "": none.
     """
 
     name: str

@@ -66,9 +66,9 @@ def _played(parser: Parser) -> None:
     add(
         "--events",
         default="",
-        metavar="FILE",
+        metavar="FILE|failures:KEY=VALUE,...",
         help="external events in Batsim's format, a JSON object per line: outages of hosts (--on-outage states what "
-        "follows)",
+        "follows); or their generator: node_mtbf, storage_mtbf, repair, until (s), seed, or trace=FILE.csv",
     )
     add("--seed", type=natural, default=0, metavar="N", help="seed of everything random (%(default)s)")
 

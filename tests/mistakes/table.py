@@ -51,6 +51,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "spillway run --workload 'parts/*.json'",
         "spillway run --workload cut.swf",
         "spillway run --workload mine.swf --seed -1",
+        "spillway run --workload mine.swf --events failures:mtbf=9000",
         "spillway run --workload mine.swf --staging minuts=30",
         "spillway run --workload mine.swf --staging minutes=90",
     ),
