@@ -57,12 +57,14 @@ def play_grids(
 
 def campaign_of(options: argparse.Namespace) -> Campaign:
     """Turn the options of ``run`` into a campaign; raise :class:`SpecError` for what does not fit together."""
+    from experiments import failures
     from experiments.sessions import refuse_combinations
     from workloads.logs.options import given
 
     policies = policies_of(options.policy, options.options, session_of(options), literal=options.thesis_literal)
     models = tuple(model_of(text) for text in options.model) or (ModelSpec(),)
     refuse_combinations(policies, models)
+    failures.parse(options.events)  # a wrong option of the generator is refused now
     return Campaign(
         name="run",
         workloads=tuple(
