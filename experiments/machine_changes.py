@@ -9,7 +9,7 @@ from typing import Any
 
 from experiments.errors import SpecError
 from platforms import units
-from platforms.description import Description
+from platforms.description import Description, Rack
 
 NODES = "nodes"
 CAPACITY = "storage.capacity"
@@ -90,8 +90,25 @@ def changed(
             fields: dict[str, Any] = {field: value}
             tables: dict[str, Any] = {table: replace(part, **fields)}
             made = replace(made, **tables)
+            if key == CAPACITY:
+                made = _own_capacities(made, changes[key], float(now))
             notes.append(f"{key} is {scale.write(float(value))}, not {scale.write(float(now))}")
     return made, tuple(notes)
+
+
+def _own_capacities(machine: Description, text: str, now: float) -> Description:
+    """Racks that state a capacity change as the others do: by the same factor, or to the same value (bytes)."""
+
+    def changed_rack(rack: Rack) -> Rack:
+        if rack.capacity is None:
+            return rack
+        own = rack.capacity if text.startswith(FACTOR) else now
+        return replace(rack, capacity=round(new_value(CAPACITY, text, own, units.SIZE)))
+
+    return replace(
+        machine,
+        cluster=tuple(replace(one, rack=tuple(map(changed_rack, one.rack))) for one in machine.cluster),
+    )
 
 
 def _resized(
@@ -122,5 +139,10 @@ def _part(source: str, machine: Description, key: str) -> Any:
         raise SpecError(
             f"{key}: the machine {source!r} is a Dragonfly, whose storage nodes share the links of its routers; a "
             "description of its own (--platform FILE.toml) can change dragonfly.bandwidth"
+        )
+    if key == STORAGE_BANDWIDTH and machine.storage is not None and machine.storage.has_devices:
+        raise SpecError(
+            f"{key}: the storage nodes of the machine {source!r} state what their devices read and write; edit "
+            "storage.read_bandwidth and storage.write_bandwidth in a description of its own (--platform FILE.toml)"
         )
     return part

@@ -15,6 +15,8 @@ HEAD = (
     "'spillway platform show FILE' prints what this describes."
 )
 WIDTH = 100
+FEW = 8
+"""Most tables of a list that all stand with the meanings of their keys; of more, the first does."""
 OF_TOPOLOGY = ("dragonfly", "cluster")
 """Tables that a machine of another topology does not take: they are left out."""
 
@@ -52,8 +54,16 @@ def _table(
         part = None if value is None else getattr(value, key.name)
         if not part and key.name in OF_TOPOLOGY:
             continue
-        for one in part if isinstance(part, tuple) and part else [None if isinstance(part, tuple) else part]:
-            yield from _table(below, one, remarks, found)
+        many = part if isinstance(part, tuple) and part else [None if isinstance(part, tuple) else part]
+        for number, one in enumerate(many):
+            brief = number > 0 and len(many) > FEW
+            yield from _brief(below, one) if brief else _table(below, one, remarks, found)
+
+
+def _brief(table: Table, value: Any) -> Iterator[str]:
+    """A table that is like the one before it: only the keys that are given."""
+    yield table.title
+    yield from (line for line in (_line(key, value) for key in table.keys) if not line.startswith("#"))
 
 
 def _line(key: Key, value: Any) -> str:

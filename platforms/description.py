@@ -8,6 +8,7 @@ SimGrid's units (``"1250MBps"``, ``"50us"``, ``"1Gf"``, ``"40GB"``) or numbers i
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ from platforms.settings import (
     Whole,
     flag,
     free_text,
+    host_names,
     identifier,
     read_table,
     setting,
@@ -138,6 +140,31 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
+class Rack:
+    """One rack by name, where the racks of a machine are not all alike (tables ``cluster.rack``).
+
+    Attributes
+    ----------
+    nodes
+        Names of its compute nodes, such as ``node[1-16,18]``; absent: it has none.
+    storage
+        Name of its storage node; absent: it has none.
+    capacity
+        Capacity of its storage node; absent: as table ``storage`` says.
+    """
+
+    nodes: tuple[str, ...] = setting(host_names, "")
+    storage: str | None = setting(identifier, None)
+    capacity: int | None = setting(whole_bytes, None)
+
+    def __post_init__(self) -> None:
+        if not self.nodes and self.storage is None:
+            raise ValueError("a rack needs 'nodes' or a 'storage' node")
+        if self.capacity is not None and self.storage is None:
+            raise ValueError("a rack with a 'capacity' needs the name of its 'storage' node")
+
+
+@dataclass(frozen=True, slots=True)
 class TreeCluster:
     """One cluster, a tree (tables ``cluster``); several share the PFS.
 
@@ -149,13 +176,19 @@ class TreeCluster:
         The link between the cluster and everything outside, the PFS above all.
     levels
         From the outside in; the last one are the nodes.
+    rack
+        Racks by name, with their nodes and storage nodes; then there are two levels, racks and nodes, without a
+        ``count``. Absent: the levels' counts say how many there are.
     """
 
     name: str = setting(identifier)
     uplink: Level = setting(Level)
     levels: tuple[Level, ...] = setting(Several(Level))
+    rack: tuple[Rack, ...] = setting(Several(Rack), ())
 
     def __post_init__(self) -> None:
+        if self.rack and (len(self.levels) != 2 or any(level.count != 1 for level in self.levels)):
+            raise ValueError(f"cluster {self.name!r}: with 'rack' its levels are two, racks and nodes, without 'count'")
         if self.uplink.bandwidth is None or self.uplink.count != 1:
             raise ValueError(f"cluster {self.name!r}: its 'uplink' needs a 'bandwidth', and no 'count'")
         if self.levels[-1].bandwidth is None:
@@ -169,6 +202,8 @@ class TreeCluster:
     @property
     def host_count(self) -> int:
         """Compute nodes."""
+        if self.rack:
+            return sum(len(rack.nodes) for rack in self.rack)
         count = 1
         for level in self.levels:
             count *= level.count
@@ -187,13 +222,19 @@ class Storage:
     capacity
         Capacity of each storage node.
     prefix
-        Tree only: names are prefix and number; a Dragonfly's storage nodes are numbered with the others.
+        Tree only: names are prefix and number; a Dragonfly's storage nodes are numbered with the others. Racks name
+        their own.
     bandwidth
         Tree only: bandwidth of its own link; a Dragonfly's storage node has a node's.
     latency
         Tree only: latency of that link.
     duplex
         Tree only: whether that link has two directions that do not share.
+    read_bandwidth
+        Tree only: bandwidth at which its devices are read, all readers together; absent: as the link. With this or
+        the next the two directions never share.
+    write_bandwidth
+        Tree only: bandwidth at which its devices are written, likewise.
     """
 
     per: str = setting(identifier)
@@ -202,6 +243,17 @@ class Storage:
     bandwidth: float = setting(_BANDWIDTH, "1250MBps")
     latency: float = setting(_LATENCY, "1us")
     duplex: bool = setting(flag, True)
+    read_bandwidth: float | None = setting(_BANDWIDTH, None)
+    write_bandwidth: float | None = setting(_BANDWIDTH, None)
+
+    @property
+    def has_devices(self) -> bool:
+        """Whether its devices have a bandwidth of their own."""
+        return self.read_bandwidth is not None or self.write_bandwidth is not None
+
+    def bandwidth_of(self, device: float | None) -> float:
+        """bytes/s of the link and its devices in one direction: the slower of the two."""
+        return self.bandwidth if device is None else min(self.bandwidth, device)
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,6 +384,8 @@ class Description:
             places = _storage_places(self)
             if self.storage.per not in places:
                 raise ValueError(f"storage.per: must be one of {', '.join(places)}, got {self.storage.per!r}")
+            if self.dragonfly is not None and self.storage.has_devices:
+                raise ValueError("storage: 'read_bandwidth' and 'write_bandwidth' go with topology 'tree'")
 
 
 def read_description(
@@ -400,9 +454,14 @@ def _check_names(description: Description) -> None:
     if description.pfs is not None:
         names.append(description.pfs.name)
     clusters = [cluster.name for cluster in description.cluster]
+    for cluster in description.cluster:
+        for rack in cluster.rack:
+            names += rack.nodes if rack.storage is None else (*rack.nodes, rack.storage)
+            if rack.storage is not None and description.storage is None:
+                raise ValueError(f"the rack with storage node {rack.storage!r} needs a table 'storage'")
     for group in (names, clusters):
-        for item in group:
-            if group.count(item) > 1:
+        for item, count in Counter(group).items():
+            if count > 1:
                 raise ValueError(f"the name {item!r} is used twice")
 
 

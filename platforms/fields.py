@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from platforms import units
 from platforms.description import Description
+from platforms.hostlist import compressed
 from platforms.settings import (
     Choice,
     Quantity,
@@ -20,6 +21,7 @@ from platforms.settings import (
     Whole,
     flag,
     free_text,
+    host_names,
     identifier,
     parser_of,
     watts,
@@ -119,7 +121,25 @@ def toml(parser: Any, value: Any) -> str:
     """A value as a description has it, with its unit."""
     if isinstance(parser, Quantity):
         return json.dumps(parser.scale.write(float(value)))
+    if parser is host_names:
+        return json.dumps(compressed(value))
     return json.dumps(units.SIZE.write(float(value)) if parser is whole_bytes else value)
+
+
+def table_of(value: Any) -> dict[str, Any]:
+    """A description, or a table of one, as TOML has it; what is absent is left out."""
+    found: dict[str, Any] = {}
+    for field in dataclasses.fields(value):
+        parser, given = parser_of(field), getattr(value, field.name)
+        if given is None or given == ():
+            continue
+        if isinstance(parser, Several):
+            found[field.name] = [table_of(one) for one in given]
+        elif isinstance(parser, type):
+            found[field.name] = table_of(given)
+        else:
+            found[field.name] = json.loads(toml(parser, given))
+    return found
 
 
 class _Words(NamedTuple):
@@ -134,6 +154,7 @@ _BASES = {units.BANDWIDTH: "bytes/s", units.SPEED: "flop/s", units.TIME: "s", un
 _PLAIN: Mapping[Callable[..., Any], _Words] = {
     flag: _Words("true or false", "", "true"),
     free_text: _Words("text", "", '"a machine of ours"'),
+    host_names: _Words("names of hosts, numbers in brackets", "", '"node[1-16]"'),
     identifier: _Words("name: letters, digits, `_`, `-`, `.`", "", '"name"'),
     watts: _Words("text `IDLE:ALLCORES` or `IDLE:EPSILON:ALLCORES`", "W", '"100:200"'),
     whole_bytes: _Words("text with a unit, or a number, at least 0", "bytes", '"40GB"'),

@@ -29,12 +29,14 @@ def node_properties(location: str, io_path: str, power: Power | None = None) -> 
     return {key: value for key, value in stated.items() if value} | _watts(power.node if power else None)
 
 
-def storage_properties(storage: Storage, location: str, power: Power | None = None) -> dict[str, str]:
-    """Properties of a burst-buffer host at a place (levels separated by ``/``)."""
+def storage_properties(
+    storage: Storage, location: str, power: Power | None = None, capacity: int | None = None
+) -> dict[str, str]:
+    """Properties of a burst-buffer host at a place (levels separated by ``/``); ``capacity``: of this one (bytes)."""
     return {
         "role": "storage",
         "storage_kind": "burst_buffer",
-        "capacity_bytes": str(storage.capacity),
+        "capacity_bytes": str(storage.capacity if capacity is None else capacity),
         "location": location,
     } | _watts(power.storage if power else None)
 

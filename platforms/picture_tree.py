@@ -191,7 +191,8 @@ class _Boxes:
         cluster = next(cluster for cluster in self.description.cluster if cluster.name == top.place.name)
         words = [f"{cluster.uplink.name} {rate(cluster.uplink.bandwidth or 0)}"]
         for level in cluster.levels:
-            text = f"{level.count} × {level.name}" if level.count > 1 else level.name
+            count = len(cluster.rack) if cluster.rack and level is cluster.levels[0] else level.count
+            text = f"{count} × {level.name}" if count > 1 else level.name
             words.append(f"{text}, {rate(level.bandwidth)}" if level.bandwidth else text)
         self.axes.plot([middle] * 2, [0, bar], color=COLOURS["cable"], linewidth=2, zorder=1)
         box = {"facecolor": "white", "edgecolor": COLOURS["edge"], "pad": 4}

@@ -13,6 +13,7 @@ from typing import Any
 from inputs.arguments import near
 from platforms import units
 from platforms.errors import PlatformError
+from platforms.hostlist import expanded
 
 Parser = Callable[[Any], Any]
 """Turns a TOML value into a field's value; raises ValueError saying what was expected and what came."""
@@ -164,6 +165,11 @@ def identifier(value: Any) -> str:
     if not isinstance(value, str) or not value or not all(char.isalnum() or char in "_-." for char in value):
         raise ValueError(f"expected a name of letters, digits, '_', '-' and '.', got {value!r}")
     return value
+
+
+def host_names(value: Any) -> tuple[str, ...]:
+    """Names of hosts, such as ``node[1-16,18]``; see :data:`Parser`."""
+    return tuple(identifier(name) for name in expanded(free_text(value)))
 
 
 def watts(value: Any) -> str:

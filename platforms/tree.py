@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from platforms.description import Description, Level, TreeCluster
+from platforms.description import Description, Level, Rack, TreeCluster
 from platforms.hosts import (
     SERVER_SPEED,
     heading,
@@ -55,6 +55,19 @@ class Place:
         return Place(f"{self.name}-{own}", self.depth + 1, path if level.count > 1 else self.location, io_path)
 
 
+@dataclass(frozen=True, slots=True)
+class Devices(Level):
+    """The link of a storage node whose devices are read and written at bandwidths of their own.
+
+    Attributes
+    ----------
+    write_bandwidth
+        Of the way down to it, bytes/s; ``bandwidth`` is that of the way up, at which it is read.
+    """
+
+    write_bandwidth: float = 0.0
+
+
 @dataclass(slots=True)
 class Switch:
     """A switch and all below it.
@@ -94,33 +107,62 @@ class _Layout:
     nodes: Iterator[int]
     storages: Iterator[int]
 
+    def top(self, place: Place, link: Level) -> Switch:
+        """The whole cluster."""
+        return self._racks(place, link) if self.cluster.rack else self.switch(place, link)
+
+    def _racks(self, place: Place, link: Level) -> Switch:
+        """Racks by name: a switch each, or just places where their level has no link."""
+        top = Switch(place, link)
+        level, node = self.cluster.levels
+        numbered = replace(level, count=len(self.cluster.rack))
+        for number, rack in enumerate(self.cluster.rack):
+            spot = place.below(numbered, number, _counted(level, False))
+            switch = top
+            if level.bandwidth is not None:
+                switch = Switch(spot, level)
+                top.children.append(switch)
+            if rack.storage is not None:
+                switch.hosts.append(self._storage(spot, rack))
+            several = replace(node, count=max(2, len(rack.nodes)))
+            for position, name in enumerate(rack.nodes):
+                own = spot.below(several, position, _counted(node, True))
+                switch.hosts.append((self._node(own, several, name), node))
+        return top
+
     def switch(self, place: Place, link: Level) -> Switch:
+        """A switch with all below it, where the levels' counts say what there is."""
         levels, storage = self.cluster.levels, self.description.storage
         linked = next(depth for depth in range(place.depth + 1, len(levels)) if levels[depth].bandwidth is not None)
         switch = Switch(place, link)
         for spot in (place, *_walk(levels, place, linked)):
             if spot.depth == linked == len(levels) - 1:
-                switch.hosts.append((self._node(spot), levels[linked]))
+                switch.hosts.append((self._node(spot, levels[linked]), levels[linked]))
             elif spot.depth == linked:
                 switch.children.append(self.switch(spot, levels[linked]))
             elif storage is not None and spot.depth >= 0 and storage.per == levels[spot.depth].name:
                 switch.hosts.append(self._storage(spot))
         return switch
 
-    def _node(self, spot: Place) -> Host:
+    def _node(self, spot: Place, level: Level, name: str = "") -> Host:
         node = self.description.node
-        location = "/".join(spot.location[: len(spot.location) - (self.cluster.levels[-1].count > 1)])
+        location = "/".join(spot.location[: len(spot.location) - (level.count > 1)])
         properties = node_properties(location, "/".join(spot.io_path), self.description.power)
-        return Host(f"{node.prefix}{next(self.nodes)}", (node.speed,), node.cores, properties)
+        return Host(name or f"{node.prefix}{next(self.nodes)}", (node.speed,), node.cores, properties)
 
-    def _storage(self, spot: Place) -> tuple[Host, Level]:
+    def _storage(self, spot: Place, rack: Rack | None = None) -> tuple[Host, Level]:
         storage = self.description.storage
         assert storage is not None, "only called where there is one"
-        properties = storage_properties(storage, "/".join(spot.location), self.description.power)
+        capacity = rack.capacity if rack else None
+        properties = storage_properties(storage, "/".join(spot.location), self.description.power, capacity)
         if spot.io_path:
             properties[IO_PATH] = "/".join(spot.io_path)
-        host = Host(f"{storage.prefix}{next(self.storages)}", (SERVER_SPEED,), properties=properties)
-        return host, Level("storage", 1, storage.bandwidth, storage.latency, storage.duplex)
+        name = rack.storage if rack and rack.storage else f"{storage.prefix}{next(self.storages)}"
+        host = Host(name, (SERVER_SPEED,), properties=properties)
+        if not storage.has_devices:
+            return host, Level("storage", 1, storage.bandwidth, storage.latency, storage.duplex)
+        read, write = map(storage.bandwidth_of, (storage.read_bandwidth, storage.write_bandwidth))
+        return host, Devices("storage", 1, read, storage.latency, True, write_bandwidth=write)
 
 
 def lay_out_tree(description: Description) -> list[Switch]:
@@ -135,7 +177,7 @@ def lay_out_tree(description: Description) -> list[Switch]:
         if uplink.scheduled is not False:
             path.append(f"{cluster.name + '-' if several else ''}{uplink.name}={uplink.bandwidth:.0f}")
         top = Place(cluster.name, location=(cluster.name,) if several else (), io_path=tuple(path))
-        tops.append(_Layout(description, cluster, nodes, storages).switch(top, uplink))
+        tops.append(_Layout(description, cluster, nodes, storages).top(top, uplink))
     return tops
 
 
@@ -145,11 +187,16 @@ def _walk(levels: tuple[Level, ...], place: Place, deepest: int) -> Iterator[Pla
         return
     depth = place.depth + 1
     level, last = levels[depth], depth == len(levels) - 1
-    counted = level.bandwidth is not None and (not last if level.scheduled is None else level.scheduled)
+    counted = _counted(level, last)
     for number in range(level.count):
         child = place.below(level, number, counted)
         yield child
         yield from _walk(levels, child, deepest)
+
+
+def _counted(level: Level, nodes: bool) -> bool:
+    """Whether schedulers count the links of a level; ``nodes``: it is the nodes' own."""
+    return level.bandwidth is not None and (not nodes if level.scheduled is None else level.scheduled)
 
 
 def write_tree(description: Description) -> str:
@@ -213,9 +260,19 @@ def _write_star(xml: XmlWriter, switch: Switch) -> None:
     xml.empty("router", id=switch.router)
     for host, link in switch.hosts:
         xml.host(host.name, host.speed, host.cores, host.properties)
-        name, direction = _write_link(xml, f"{host.name}-link", link)
-        up, down = (f"{name}_UP", f"{name}_DOWN") if direction else (name, name)
+        up, down = _write_host_link(xml, f"{host.name}-link", link)
         xml.empty("host_link", id=host.name, up=up, down=down)
+
+
+def _write_host_link(xml: XmlWriter, name: str, level: Level) -> tuple[str, str]:
+    """Write the link of a host; return the names of its two directions."""
+    if isinstance(level, Devices):
+        assert level.bandwidth is not None, "storage nodes have a link"
+        xml.link(f"{name}_UP", level.bandwidth, level.latency)
+        xml.link(f"{name}_DOWN", level.write_bandwidth, level.latency)
+        return f"{name}_UP", f"{name}_DOWN"
+    _, direction = _write_link(xml, name, level)
+    return (f"{name}_UP", f"{name}_DOWN") if direction else (name, name)
 
 
 def _write_link(xml: XmlWriter, name: str, level: Level) -> Step:

@@ -65,6 +65,8 @@ class Scale:
         if value == 0:
             return "0"
         texts = [f"{value!r}{self.base}"]
+        if value.is_integer() and value < 2**53:
+            texts.append(f"{value:.0f}{self.base}")
         for unit in self.written:
             short = f"{value / self.factors[unit]:.12g}{unit}"
             if self.parse(short) == value:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from inputs.arguments import Parser, positive
+from inputs.arguments import Parser, add_out, positive
 
-HELP = "machines: init, show, list, generate, annotate, check, draw"
+HELP = "machines: init, import, export, show, list, generate, annotate, check, draw"
 EXAMPLES = """
 spillway platform init mine.toml --from mine.swf --burst-buffer 200GB
 spillway platform show mine.toml
@@ -16,6 +16,12 @@ spillway platform draw thesis --out thesis.png
 INIT_EXAMPLES = """
 spillway platform init mine.toml --from mine.swf
 spillway platform init mine.toml --nodes 240 --burst-buffer 200GB
+"""
+
+
+IMPORT_EXAMPLES = """
+spillway platform import rabbitmapping.json --out mine.toml
+spillway platform import rabbitmapping.json R.json --name ours --out mine.toml
 """
 
 
@@ -40,6 +46,19 @@ def add_arguments(parser: Parser) -> None:
     add("--node-bandwidth", default=None, metavar="BANDWIDTH", help="of the link of a node (1250MBps)")
     add("--pfs-bandwidth", default=None, metavar="BANDWIDTH", help="of the file system (5000MBps for every 96 nodes)")
     init.set_defaults(run=_init)
+    text = "make a description out of a site's files: compute-to-rabbit maps, Flux resource graphs (JGF)"
+    read = commands.add_parser("import", help=text, description=text, examples=IMPORT_EXAMPLES)
+    read.add_argument("files", nargs="+", type=Path, metavar="FILE", help="files about one machine")
+    read.add_argument("--name", default=None, help="name of the machine (default: the graph's, else the file's)")
+    add_out(read, "FILE.toml", "file to write")
+    read.set_defaults(run=_import)
+    text = "write nodes, racks and storage nodes as a Flux resource graph (JGF), which import reads back"
+    write = commands.add_parser(
+        "export", help=text, description=text, examples=f"{parser.prog} export tiny --jgf t.json"
+    )
+    write.add_argument("platform", metavar="NAME|FILE", help="built-in name, description, or SimGrid XML")
+    write.add_argument("--jgf", type=Path, required=True, metavar="FILE.json", help="file to write")
+    write.set_defaults(run=_export)
     text = "print nodes, storage, links, the file system, and what is assumed"
     show = commands.add_parser("show", help=text, description=text, examples=f"{parser.prog} show mine.toml")
     show.add_argument(
@@ -65,6 +84,22 @@ def _init(options: argparse.Namespace) -> int:
     )
     machine_file.write(options.file, stated)
     print(f"{options.file}: a machine of {nodes} compute nodes; what is marked ASSUMED in it is yours to edit")
+    return 0
+
+
+def _import(options: argparse.Namespace) -> int:
+    from experiments import machine_import
+
+    for line in machine_import.imported(options.files, options.output, options.name):
+        print(line)
+    return 0
+
+
+def _export(options: argparse.Namespace) -> int:
+    from experiments import machine_import
+
+    for line in machine_import.exported(options.platform, options.jgf):
+        print(line)
     return 0
 
 

@@ -23,6 +23,7 @@ from experiments.pool import Pool
 from experiments.single import execute
 from experiments.spec import PlatformSpec
 from experiments.whatif_answer import Asked, Relation, Row, sentences
+from platforms import parse_platform
 from workloads.batsim_json import read_batsim
 
 ROW = "{number} {submit} {wait} {run} {size} -1 -1 {size} {wall} -1 1 7 1 1 1 -1 -1 -1\n"
@@ -158,6 +159,21 @@ def test_a_changed_machine() -> None:
     assert (machine.facts.nodes, machine.facts.storage_bytes) == (80, 60 * 10**9)
     assert machine.notes == ("it has 80 compute nodes, not 100", "storage.capacity is 60GB, not 40GB")
     assert 'bandwidth="5208MBps"' in machine.xml
+
+
+def test_changed_capacities_of_racks(tmp_path: Path) -> None:
+    """Racks that state a capacity of their own take the factor too, and a value instead of it."""
+    for change, bytes_each in (("x2", 2 * 3511074291712), ("5TB", 5 * 10**12)):
+        machine = load(PlatformSpec(source="tuolumne", changes={"storage.capacity": change}))
+        assert parse_platform(machine.xml).host("tuolumne256").properties["capacity_bytes"] == str(bytes_each)
+
+
+def test_devices_are_no_link(tmp_path: Path) -> None:
+    """Where storage nodes state what their devices read, their link's bandwidth alone changes nothing: refused."""
+    file = tmp_path / "mine.toml"
+    file.write_text('base = "tiny"\n[storage]\nread_bandwidth = "300MBps"\n')
+    with pytest.raises(SpecError, match="state what their devices read and write"):
+        load(PlatformSpec(source=str(file), changes={"storage.bandwidth": "x2"}))
 
 
 def paired(ratio: Interval) -> Relation:

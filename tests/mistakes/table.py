@@ -24,6 +24,8 @@ FILES = {
     "campaign.toml": 'polices = ["easy"]\n\n[[workload]]\nsource = "mine.swf"\n',
     "machine.toml": 'topology = "tree"\nnodez = 4\n',
     "notes.txt": "no workload\n",
+    "rabbits.json": '{"computes": {"n1": "r1", "n2": "r2"}, '
+    '"rabbits": {"r1": {"capacity": 5, "hostlist": "n[1-2]"}}}\n',
 }
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
@@ -64,6 +66,10 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "spillway run --workload mine.swf --nodes 16 --platform thesis",
         "spillway platform check nowhere",
         "spillway platform generate thesis",
+        "spillway platform import notes.txt --out new.toml",
+        "spillway platform import rabbits.json --out new.toml",
+        "spillway platform import rabbits.json",
+        "spillway platform export thesiss --jgf new.json",
     ),
     "Policies, job models, settings": (
         "spillway run --workload mine.swf --policy esay",

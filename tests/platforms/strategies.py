@@ -40,6 +40,11 @@ def trees(draw: st.DrawFn) -> dict[str, Any]:
     table: dict[str, Any] = {"name": "random", "topology": "tree", "cluster": clusters, **draw(common())}
     if all(len(cluster["levels"]) > 1 for cluster in clusters) and draw(st.booleans()):
         table["storage"] = {"per": "l0", "capacity": 10**10, "duplex": draw(st.booleans())}
+        for key in ("read_bandwidth", "write_bandwidth"):
+            if draw(st.booleans()):
+                table["storage"][key] = draw(BANDWIDTHS)
+        if draw(st.booleans()):
+            table["cluster"].append(draw(_racks()))
     return table
 
 
@@ -53,6 +58,24 @@ def common(draw: st.DrawFn) -> dict[str, Any]:
     if draw(st.booleans()):
         table["pfs"] = {"bandwidth": draw(BANDWIDTHS), "scheduled": draw(st.booleans())}
     return table
+
+
+@st.composite
+def _racks(draw: st.DrawFn) -> dict[str, Any]:
+    """A cluster whose racks stand by name: with and without storage nodes, nodes, and links of their own."""
+    racks: list[dict[str, Any]] = []
+    for number in range(draw(st.integers(1, 3))):
+        nodes, storage = draw(st.sampled_from([(0, True), (1, True), (2, False), (3, True)]))
+        rack: dict[str, Any] = {"nodes": f"r{number}c[1-{nodes}]"} if nodes else {}
+        if storage:
+            rack["storage"] = f"r{number}s"
+            if draw(st.booleans()):
+                rack["capacity"] = draw(st.integers(0, 2**50))
+        racks.append(rack)
+    levels: list[dict[str, Any]] = [{"name": "l0"}, {"name": "l1", "bandwidth": draw(BANDWIDTHS)}]
+    if draw(st.booleans()):
+        levels[0]["bandwidth"] = draw(BANDWIDTHS)
+    return {"name": "racks", "uplink": {"name": "up", "bandwidth": draw(BANDWIDTHS)}, "levels": levels, "rack": racks}
 
 
 @st.composite

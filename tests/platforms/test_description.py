@@ -36,6 +36,12 @@ MESSAGES = {
     "unknown_base.toml": "base: 'thesis2' is not known; known: cts1, cts1-10",
     "unknown_key.toml": "pfs.bandwith: unknown key; known here: bandwidth, name, latency, scheduled",
     "unknown_table.toml": "network: unknown key; known here: name, topology",
+    "rack_counts.toml": r"cluster\[0\]: cluster 'c': with 'rack' its levels are two, racks and nodes, without 'count'",
+    "rack_nodes.toml": r"cluster\[0\].rack\[0\].nodes: expected host names such as .*, got 'n\[4-1\]'",
+    "rack_twins.toml": "the name 'n2' is used twice",
+    "rack_without_storage.toml": "the rack with storage node 's1' needs a table 'storage'",
+    "rack_of_nothing.toml": r"cluster\[0\].rack\[0\]: a rack needs 'nodes' or a 'storage' node",
+    "devices_of_dragonfly.toml": "storage: 'read_bandwidth' and 'write_bandwidth' go with topology 'tree'",
     "wrong_topology.toml": "topology: must be one of dragonfly, tree, got 'hypercube'",
     "zero_quantity.toml": "pfs.bandwidth: must be greater than 0, got 0",
 }
@@ -118,13 +124,16 @@ def test_properties(table: dict[str, Any]) -> None:
     """One master; storage hosts state capacity and place; counted links lead from the file system inwards."""
     description = _read(table)
     platform = build(description)
+    racks = [rack for cluster in description.cluster for rack in cluster.rack]
     roles = [host.role for host in platform.hosts]
     assert roles.count("master") == 1
     kinds = [host.properties.get("storage_kind") for host in platform.hosts]
     assert kinds.count("pfs") == ("pfs" in table)
     for host in platform.hosts:
         if host.properties.get("storage_kind") == "burst_buffer":
-            assert int(host.properties["capacity_bytes"]) == description.storage.capacity  # type: ignore[union-attr]
+            own = next((rack.capacity for rack in racks if rack.storage == host.name), None)
+            usual = description.storage.capacity  # type: ignore[union-attr]
+            assert int(host.properties["capacity_bytes"]) == (usual if own is None else own)
         path = [part.partition("=") for part in host.properties.get("io_path", "").split("/") if part]
         assert all(name and int(capacity) > 0 for name, _, capacity in path)
         if path and description.pfs is not None and description.pfs.scheduled:

@@ -50,7 +50,13 @@ def test_cluster_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "stride", "ordered"),
-    [("thesis", 1, True), ("tiny", 1, False), ("herbein-small", 1, False), ("cts1", 20011, False)],
+    [
+        ("thesis", 1, True),
+        ("tiny", 1, False),
+        ("herbein-small", 1, False),
+        ("cts1", 20011, False),
+        ("tuolumne", 50021, False),
+    ],
 )
 def test_builtin_platforms_load_in_simgrid(name: str, stride: int, ordered: bool, tmp_path: Path) -> None:
     """What the generator writes loads in SimGrid and means there what it means here."""

@@ -1,0 +1,181 @@
+"""What a site's files say of a machine: racks with their nodes and storage nodes. No network, no speeds.
+
+It stands between the formats of sites (:mod:`platforms.rabbit_map`, :mod:`platforms.graph`) and descriptions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from platforms.errors import PlatformError
+from platforms.model import Host, Platform
+
+
+@dataclass(frozen=True, slots=True)
+class RackFacts:
+    """One rack, chassis, or whatever a storage node serves.
+
+    Attributes
+    ----------
+    nodes
+        Names of the compute nodes.
+    storage
+        Name of the storage node; "": it has none.
+    capacity
+        Of the storage node, bytes.
+    """
+
+    nodes: tuple[str, ...] = ()
+    storage: str = ""
+    capacity: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """A machine as a site's files list it.
+
+    Attributes
+    ----------
+    name
+        Of the machine; "": the file has none.
+    racks
+        In the order of the file.
+    cores
+        Of each node; 0: the file does not say.
+    rack_word
+        What the site calls a rack.
+    stated
+        What the file says of a description beyond the racks: its tables, as read from TOML.
+    notes
+        What was passed over, in words.
+    """
+
+    name: str
+    racks: tuple[RackFacts, ...]
+    cores: int = 0
+    rack_word: str = "rack"
+    stated: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def refuse_twins(self, source: str) -> None:
+        """Raise :class:`PlatformError` where two hosts have one name."""
+        names = Counter(name for rack in self.racks for name in (*rack.nodes, *filter(None, (rack.storage,))))
+        for name, count in names.items():
+            if count > 1:
+                raise PlatformError(f"{name!r} stands at {count} places; a host has one", source)
+
+
+def merged(inventories: Iterable[tuple[str, Inventory]]) -> Inventory:
+    """What several files say of one machine: each adds nodes, storage nodes and cores that the others do not have.
+
+    Parameters
+    ----------
+    inventories
+        With the name of each file.
+
+    Raises
+    ------
+    PlatformError
+        Two files put a node at different storage nodes, or state different capacities or numbers of cores.
+    """
+    (_, whole), *others = inventories
+    for source, other in others:
+        whole = _with(whole, other, source)
+    return whole
+
+
+def _with(whole: Inventory, other: Inventory, source: str) -> Inventory:
+    racks = {rack.storage or rack.nodes[0]: rack for rack in whole.racks}
+    where = {node: rack.storage for rack in whole.racks for node in rack.nodes}
+    for rack in other.racks:
+        for node in rack.nodes:
+            if where.setdefault(node, rack.storage) != rack.storage:
+                raise PlatformError(
+                    f"node {node!r} is served by {rack.storage or 'no storage node'!r}, in a file before by"
+                    f" {where[node] or 'none'!r}",
+                    source,
+                )
+        known = racks.get(rack.storage) if rack.storage else None
+        if known is None:
+            fresh = tuple(node for node in rack.nodes if rack.storage or node not in _nodes(whole))
+            if fresh or rack.storage:
+                racks[rack.storage or fresh[0]] = RackFacts(fresh, rack.storage, rack.capacity)
+            continue
+        if known.capacity != rack.capacity:
+            raise PlatformError(
+                f"{rack.storage!r} has {rack.capacity} bytes, in a file before {known.capacity}", source
+            )
+        more = tuple(node for node in rack.nodes if node not in known.nodes)
+        racks[rack.storage] = RackFacts(known.nodes + more, known.storage, known.capacity)
+    if whole.cores and other.cores and whole.cores != other.cores:
+        raise PlatformError(f"its nodes have {other.cores} cores, in a file before {whole.cores}", source)
+    return Inventory(
+        whole.name or other.name,
+        tuple(racks.values()),
+        whole.cores or other.cores,
+        other.rack_word if whole.rack_word == "rack" else whole.rack_word,
+        {**whole.stated, **other.stated},
+        whole.notes + other.notes,
+    )
+
+
+def _nodes(inventory: Inventory) -> set[str]:
+    return {node for rack in inventory.racks for node in rack.nodes}
+
+
+def inventory_of(platform: Platform, name: str) -> Inventory:
+    """The racks of any platform: each storage node with the compute nodes that are nearer to it than to any other.
+
+    Nodes that are as near to several form racks by place.
+
+    Raises
+    ------
+    PlatformError
+        Two storage nodes stand at one place, or nodes differ in cores.
+    """
+    computing = [host for host in platform.hosts if not host.role]
+    cores = {host.cores for host in computing}
+    if len(cores) > 1:
+        raise PlatformError(f"its nodes have {', '.join(map(str, sorted(cores)))} cores; expected one number", name)
+    racks: dict[tuple[str, ...], RackFacts] = {}
+    for host in platform.hosts:
+        if "capacity_bytes" in host.properties:
+            place = _place(host)
+            if place in racks:
+                raise PlatformError(
+                    f"{host.name!r} and {racks[place].storage!r} stand at one place; expected one storage node each",
+                    name,
+                )
+            racks[place] = RackFacts((), host.name, int(host.properties["capacity_bytes"]))
+    nearest = _Nearest(tuple(racks))
+    for host in computing:
+        home = nearest.to(_place(host))
+        rack = racks.get(home, RackFacts())
+        racks[home] = RackFacts((*rack.nodes, host.name), rack.storage, rack.capacity)
+    return Inventory(name, tuple(racks.values()), next(iter(cores), 0))
+
+
+class _Nearest:
+    """Finds the one storage node whose place has the longest beginning in common with a node's."""
+
+    def __init__(self, storages: tuple[tuple[str, ...], ...]):
+        self._below: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+        for place in storages:
+            for depth in range(len(place) + 1):
+                self._below.setdefault(place[:depth], set()).add(place)
+
+    def to(self, place: tuple[str, ...]) -> tuple[str, ...]:
+        """The place of that storage node; the node's own where several are as near, or none is."""
+        for depth in range(len(place), -1, -1):
+            found = self._below.get(place[:depth], set())
+            if found:
+                return next(iter(found)) if len(found) == 1 else place
+        return place
+
+
+def _place(host: Host) -> tuple[str, ...]:
+    stated = {**host.zone_properties, **host.properties}.get("location", "")
+    return tuple(filter(None, stated.split("/")))
