@@ -450,8 +450,7 @@ def _time_sharing(
 ) -> Played:
     """The runtime of jobs that take turns on nodes."""
     sharing: Callable[[], Sharing] = getattr(policy, "sharing", _whole_machine)
-    rates = not _shares_nodes(policy) or settings.bandwidth != "aware"
-    return TimeShared(*sharing(), on_record, direct=direct, rates=rates), None
+    return TimeShared(*sharing(), on_record, direct=direct), None
 
 
 _RUNTIMES: Mapping[type, Callable[..., Played]] = {TimeSharing: _time_sharing, Malleable: _malleable}

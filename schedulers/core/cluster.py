@@ -48,10 +48,11 @@ class Limits:
         self._nodes = machine.width
         self._free_bytes = [storage.capacity_bytes for storage in machine.storages]
         self._largest = max(self._free_bytes, default=0)
-        self._links = machine.links
+        self._links = links = machine.links[: len(machine.links) // machine.rows]
         self._unknown_bandwidth = machine.unknown_bandwidth
-        self._narrowest = min((link.capacity_bytes_per_s for link in machine.links), default=0)
-        below = np.bincount(machine.node_link + 1, minlength=len(machine.links) + 1).tolist() if machine.links else [0]
+        self._narrowest = min((link.capacity_bytes_per_s for link in links), default=0)
+        node_link = machine.node_link[: machine.width]
+        below = np.bincount(node_link + 1, minlength=len(links) + 1).tolist() if links else [0]
         self._without_link: int = below[0]
         self._directly_below: list[int] = below[1:]
         self._below = list(self._directly_below)

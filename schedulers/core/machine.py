@@ -110,7 +110,7 @@ class Machine:
     storages
         Burst-buffer storage nodes, by location, then number.
     links
-        Bandwidth levels; every link stands after its parent.
+        Bandwidth levels; every link stands after its parent. Those of a stacked machine stand row by row.
     node_link
         ``int32[nodes]``: index of the innermost link above each node, -1 for none.
     nearest_storages
@@ -166,14 +166,22 @@ class Machine:
     def stacked(self, rows: int) -> Machine:
         """This machine with ``rows`` nodes in place of each: row ``r`` of node ``n`` is node ``r * width + n``.
 
-        So every place where jobs take turns on a node holds one job. Storage and links are shared by all.
+        So every place where jobs take turns on a node holds one job. Storage is shared by all; rows run one at a time,
+        so each has the links for itself: row ``r`` of link ``l`` is link ``r * len(links) + l``.
         """
         if rows == 1:
             return self
         return replace(
             self,
             nodes=self.nodes * rows,
-            node_link=np.tile(self.node_link, rows),
+            links=tuple(
+                link if link.parent < 0 else replace(link, parent=link.parent + first)
+                for first in range(0, rows * len(self.links), len(self.links) or 1)
+                for link in self.links
+            ),
+            node_link=np.concatenate(
+                [np.where(self.node_link < 0, -1, self.node_link + row * len(self.links)) for row in range(rows)]
+            ).astype(np.int32),
             nearest_storages=np.tile(self.nearest_storages, (rows, 1)),
             rows=rows,
         )

@@ -5,7 +5,7 @@ here the rows take turns on the real nodes. To Batsim a real job is rejected; it
 of their own (``w0%15!0`` ... for ``w0!15``). At the end of a slice a job that does not run in the next is killed, its
 progress is read back, and what is left is registered anew when its row's turn comes. A job that runs in several rows
 one after the other is left alone. Everything is settled once per message: first kills, then, when they are confirmed,
-the starts on the nodes that they have freed.
+the starts on the nodes that they have freed. So with links: a stretch begins when what runs leaves its rate on each.
 
 Walltimes count what a job has received; the restart after a move does not count. A job ends in the state that Batsim
 gives its last sub-job: one whose walltime is used up exactly at the end of a slice was killed there, and that is
@@ -29,6 +29,7 @@ from schedulers.jobmodels.record import JobRecord
 from schedulers.jobmodels.remaining import Remaining, remaining_of, unscalable
 from schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, SubJobs, require_dynamic_jobs
 from schedulers.jobmodels.transfers import Task
+from schedulers.timesharing.bandwidth import Links, Room
 from schedulers.timesharing.columns import columns_of, mask_of
 from schedulers.timesharing.costs import Costs
 from schedulers.timesharing.files import file_columns
@@ -56,7 +57,7 @@ class _Shared:
 
     ``columns`` is where its work was last described for, ``target`` where it is to run; ``live`` the stretch that runs
     now, begun at ``since_us`` on ``held`` columns, ``dying`` when its end was requested. Before ``moves_us`` the job
-    does not run on its target yet.
+    does not run on its target yet. It streams ``rate`` bytes per second from each column.
     """
 
     job: Job
@@ -68,6 +69,7 @@ class _Shared:
     sub_jobs: SubJobs
     budget_s: float
     record: JobRecord
+    rate: int
     live: str = ""
     since_us: int = 0
     held: int = 0
@@ -92,8 +94,6 @@ class TimeShared:
         Called with each job's record when the job is through.
     direct
         Whether the simulator runs in the same process and takes slices without messages for each.
-    rates
-        Whether jobs may state an I/O rate: gang policies book none, as how many rows share a link changes by the slice.
     """
 
     def __init__(
@@ -104,10 +104,8 @@ class TimeShared:
         on_record: Callable[[JobRecord], None] | None = None,
         *,
         direct: bool = False,
-        rates: bool = True,
     ) -> None:
         self._on_record = on_record
-        self._rates = rates
         self._direct = direct
         self._slices = slices
         self._migration_start = migration_start
@@ -118,6 +116,8 @@ class TimeShared:
         self._out = 0
         self._asked_us = -1
         self._machine: Machine
+        self._links: Links
+        self._room: Room
 
     @property
     def rows(self) -> int:
@@ -128,13 +128,13 @@ class TimeShared:
         """Learn the real machine; refuse a simulator without dynamic jobs."""
         require_dynamic_jobs(config, "time sharing")
         self._machine = machine
+        self._links = Links.of(machine)
+        self._room = Room(self._links)
 
     # ------------------------------------------------------------------ what the session calls
 
     def refuses(self, job: Job) -> str | None:
-        """Why a job cannot be run in slices: its profile, or a rate that nothing would book."""
-        if job.io_rate and not self._rates:
-            return "gang policies book no bandwidth for its field 'io_rate'; give --bandwidth ignorant to leave it out"
+        """Why a job cannot be run in slices: its profile."""
         return unscalable(job)
 
     def start(self, job: Job, allocation: Allocation, now_s: float) -> Step:
@@ -144,7 +144,9 @@ class TimeShared:
         remaining = remaining_of(job, self._costs, local=not files or files == columns)
         sub_jobs = SubJobs.of(job.id, reuse=False, direct=self._direct)
         record = JobRecord(job, allocation, now_s, preempted=True)
-        self._jobs[job.id] = _Shared(job, files, rows, columns, columns, remaining, sub_jobs, job.walltime_s, record)
+        self._jobs[job.id] = _Shared(
+            job, files, rows, columns, columns, remaining, sub_jobs, job.walltime_s, record, allocation.io_rate
+        )
         requests: list[Request] = [SetJobMetadata(now_s, job.id, str(job.bb_bytes))] if job.bb_bytes else []
         return Step((*requests, RejectJob(now_s, job.id)))
 
@@ -184,11 +186,11 @@ class TimeShared:
         now_us = to_us(now_s)
         bit = 1 << self._slices.row(now_us)
         requests: list[Request] = []
-        wanted = self._wanted(bit, now_us)
+        staying = self._staying(bit, now_us)
         stops = [
             s
             for s in self._live.values()
-            if not s.dying and not _stays(s, bit, wanted, now_us) and not s.remaining.is_over(now_us - s.since_us)
+            if not s.dying and s.live not in staying and not s.remaining.is_over(now_us - s.since_us)
         ]
         for shared in stops:
             shared.dying = True
@@ -198,6 +200,8 @@ class TimeShared:
         for shared in list(self._jobs.values()):
             turn = shared.rows & bit and shared.moves_us <= now_us
             if not turn or shared.live or self._held & shared.target:
+                continue
+            if not self._room.carries(0, shared.target, shared.rate):
                 continue
             if self._out & shared.target:
                 ended.append(self._lose(shared, now_s))
@@ -274,14 +278,28 @@ class TimeShared:
         """Whether a job waits for the next slice to move."""
         return any(shared.moves_us > now_us for shared in self._jobs.values())
 
-    def _wanted(self, bit: int, now_us: int) -> int:
-        """Columns of the jobs whose turn it is; jobs that are yet to move only keep what these leave."""
-        wanted = 0
-        if self._moving(now_us):
-            for shared in self._jobs.values():
-                if shared.rows & bit and shared.moves_us <= now_us:
-                    wanted |= shared.target
-        return wanted
+    def _staying(self, bit: int, now_us: int) -> set[str]:
+        """What runs and goes on: stretches of jobs that are where they are to be, and of those that are yet to move
+        where they keep to the columns and the bandwidth that the jobs whose turn it is leave."""
+        staying: set[str] = set()
+        yet_to_move: list[_Shared] = []
+        for shared in self._live.values():
+            if shared.moves_us > now_us:
+                yet_to_move.append(shared)
+            elif shared.rows & bit and shared.target == shared.held:
+                staying.add(shared.live)
+        if not yet_to_move:
+            return staying
+        wanted, room = 0, Room(self._links)
+        for shared in self._jobs.values():
+            if shared.rows & bit and shared.moves_us <= now_us:
+                wanted |= shared.target
+                room.take(0, shared.target, shared.rate)
+        for shared in yet_to_move:
+            if not shared.held & wanted and room.carries(0, shared.held, shared.rate):
+                room.take(0, shared.held, shared.rate)
+                staying.add(shared.live)
+        return staying
 
     def _run(self, shared: _Shared, now_s: float, requests: list[Request]) -> None:
         """Begin a stretch."""
@@ -295,10 +313,12 @@ class TimeShared:
         shared.since_us, shared.held = to_us(now_s), shared.columns
         self._live[shared.live] = shared
         self._held |= shared.held
+        self._room.take(0, shared.held, shared.rate)
 
     def _release(self, shared: _Shared) -> None:
         del self._live[shared.live]
         self._held &= ~shared.held
+        self._room.give(0, shared.held, shared.rate)
         shared.live, shared.held, shared.dying = "", 0, False
 
     def _lose(self, shared: _Shared, now_s: float) -> Ended:
@@ -317,10 +337,3 @@ class TimeShared:
         if self._on_record is not None:
             self._on_record(record)
         return Step((), (Ended(shared.job.id, state, return_code),))
-
-
-def _stays(shared: _Shared, bit: int, wanted: int, now_us: int) -> bool:
-    """Whether what runs of a job goes on: it is where it is to be, or it is yet to move and in no other job's way."""
-    if shared.moves_us > now_us:
-        return not shared.held & wanted
-    return bool(shared.rows & bit) and shared.target == shared.held

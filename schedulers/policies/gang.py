@@ -2,7 +2,8 @@
 
 The machine that is shown to this policy has a row of nodes per time slice; a job holds the cells of its home row and of
 the rows that it is replicated to. With every arrival and departure the matrix is laid out anew. A job gets a row only
-where its burst buffer fits on the storage nodes now, and holds it until it ends.
+where its burst buffer fits on the storage nodes now, and holds it until it ends. Rows run one at a time: each row's
+streams may use every link whole, and no row takes more than a link carries.
 
 References
 ----------
@@ -17,21 +18,23 @@ from typing import ClassVar
 
 from schedulers.core.job import Allocation, Job
 from schedulers.options import option
-from schedulers.policykit.decisions import Arrange, Decision, Start
+from schedulers.policykit.decisions import Arrange, Decision, Reject, Start
 from schedulers.policykit.explain import Binding, PassNotes, Role
 from schedulers.policykit.view import View
 from schedulers.timeline import StorageOrder, choose_storages
+from schedulers.timesharing.bandwidth import NO_STREAMS, Links, Room, Streams
+from schedulers.timesharing.cleaning import clean
 from schedulers.timesharing.columns import columns_of, mask_of
 from schedulers.timesharing.costs import Costs
 from schedulers.timesharing.files import file_columns
 from schedulers.timesharing.matrix import Matrix, Place, Request
 from schedulers.timesharing.migration import MigrationStart, Target
 from schedulers.timesharing.recomputing import Rules, recompute
-from schedulers.timesharing.scheduling import Where
+from schedulers.timesharing.scheduling import Where, schedule
 from schedulers.timesharing.sharing import Sharing
 from schedulers.timesharing.slices import Slices, to_us
 
-_MATRIX, _SLICE, _MOVED = "matrix", "slice", "moved"
+_MATRIX, _SLICE, _MOVED, _LINKS = "matrix", "slice", "moved", "links"
 
 
 @dataclass(frozen=True)
@@ -67,8 +70,12 @@ class Gang:
 
     def __call__(self, view: View) -> Iterable[Decision]:
         """Lay the matrix out anew: move the jobs in it, start those that fit."""
-        machine, notebook, queue = view.machine, view.notebook, view.queue
+        machine, notebook = view.machine, view.notebook
         running = {entry.job.number: entry for entry in view.running}
+        streams = _streams(view)
+        never = self._never(view, streams)
+        yield from (Reject(job, _NEVER) for job in never)
+        queue = [job for job in view.queue if job not in never] if never else view.queue
         buffers = _Buffers(view)
         last: Matrix = notebook.get(_MATRIX, Matrix(machine.rows, machine.width))
         last = last.without([place.job for place in last.places if place.job not in running])
@@ -77,7 +84,7 @@ class Gang:
         if notebook.get(_SLICE) != slice_number:
             notebook[_SLICE], notebook[_MOVED] = slice_number, 0
         left = self.migration_limit - notebook[_MOVED]
-        outcome = recompute(last, requests, self.rules(), left, _closed(view), buffers.hold)
+        outcome = recompute(last, requests, self.rules(), left, _closed(view), buffers.hold, streams)
         notebook[_MATRIX] = outcome.matrix
         notebook[_MOVED] += outcome.tasks
         before = {place.job: (place.columns, place.rows) for place in last.places}
@@ -89,11 +96,48 @@ class Gang:
         if moved:
             yield Arrange(moved)
         if view.notes is not None:
-            lacking = Binding.BURST_BUFFERS if buffers.lacking else Binding.NODES
+            head = requests[outcome.started : outcome.started + 1]
+            lacking = buffers.lacking or self._lacking(head, outcome.matrix, streams, _closed(view))
             _explain(view.notes, queue, outcome.started, lacking, view.now_s)
         for job, place in zip(queue, outcome.matrix.places[len(last.places) :], strict=False):  # the first of the queue
             storages = buffers.given.get(job.number, ())
-            yield Start(job, Allocation(_nodes(place, machine.width), storages, job.bb_bytes))
+            yield Start(job, Allocation(_nodes(place, machine.width), storages, job.bb_bytes, streams.rate(job.number)))
+
+    def _lacking(self, head: Sequence[Request], matrix: Matrix, streams: Streams, closed: int) -> Binding:
+        """What the first waiting job found no row for: bandwidth where it would have one if it streamed nothing."""
+        streaming = any(streams.rate(request.job) for request in head)
+        fits = streaming and schedule(clean(matrix, closed), head, self.where, closed)[1]
+        return Binding.BANDWIDTH if fits else Binding.NODES
+
+    def _never(self, view: View, streams: Streams) -> list[Job]:
+        """Waiting jobs that go to their file's nodes only, whose links do not even carry them alone."""
+        if self.where is not Where.FILES:
+            return []
+        empty, width = Room(streams.links), view.machine.width
+        return [
+            job
+            for job in view.queue
+            if streams.rate(job.number) and not empty.carries(0, file_columns(job, width), job.io_rate)
+        ]
+
+
+_NEVER = (
+    "the links above the nodes of its file ('file_nodes') do not carry its 'io_rate'; the policy puts it nowhere else"
+)
+
+
+def _streams(view: View) -> Streams:
+    """What the jobs stream over the links that are scheduled: nothing where there are none."""
+    if not view.machine.links:
+        return NO_STREAMS
+    rates = {job.number: job.io_rate for job in view.queue if job.io_rate}
+    rates |= {entry.job.number: entry.allocation.io_rate for entry in view.running if entry.allocation.io_rate}
+    if not rates:
+        return NO_STREAMS
+    links = view.notebook.get(_LINKS)
+    if links is None:
+        links = view.notebook[_LINKS] = Links.of(view.machine)
+    return Streams(links, rates)
 
 
 class _Buffers:
@@ -107,7 +151,7 @@ class _Buffers:
     given
         Storage nodes by the number of the job, one for each of its columns.
     lacking
-        Whether a job found a row, but no place for its buffer.
+        Set where a job found a row, but no place for its buffer.
     """
 
     def __init__(self, view: View) -> None:
@@ -116,7 +160,7 @@ class _Buffers:
         self._free = view.timeline.free_storage_now() if self._jobs else []
         self._order = view.timeline.placement.storage_order if self._jobs else StorageOrder.NEAREST
         self.given: dict[int, tuple[int, ...]] = {}
-        self.lacking = False
+        self.lacking: Binding | None = None
 
     def hold(self, request: Request, columns: int) -> bool:
         """Take the buffer of a job on these columns, whole requests only; false where it does not fit now."""
@@ -125,7 +169,7 @@ class _Buffers:
             return True
         storages = choose_storages(self._machine, columns_of(columns), self._free, job.bb_bytes, self._order)
         if storages is None:
-            self.lacking = True
+            self.lacking = Binding.BURST_BUFFERS
             return False
         for storage in storages:
             self._free[storage] -= job.bb_bytes
@@ -143,7 +187,7 @@ def _explain(notes: PassNotes, queue: Sequence[Job], started: int, lacking: Bind
 
 def _moved(held: Allocation, place: Place, width: int) -> Allocation:
     """Other nodes for a running job. Its burst buffer stays where it is, also when the job migrates."""
-    return Allocation(_nodes(place, width), held.storages, held.bb_bytes)
+    return Allocation(_nodes(place, width), held.storages, held.bb_bytes, held.io_rate)
 
 
 def _nodes(place: Place, width: int) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 
 def mask_of(columns: Iterable[int]) -> int:
@@ -57,16 +57,21 @@ def freest(free: int, others: Iterable[int], count: int) -> int | None:
     """
     if free.bit_count() < count:
         return None
-    at_least = [free]  # at_least[k]: columns of ``free`` that are in k of the others or more
-    for other in others:
-        at_least.append(at_least[-1] & other)
-        for k in range(len(at_least) - 2, 0, -1):
-            at_least[k] |= at_least[k - 1] & other
     chosen = 0
-    for mask in reversed(at_least):
+    for mask in by_freedom(free, others):
         fresh = mask & ~chosen
         wanted = count - chosen.bit_count()
         if fresh.bit_count() >= wanted:
             return chosen | lowest(fresh, wanted)
         chosen |= fresh
     raise AssertionError("the last mask is the whole of free")
+
+
+def by_freedom(free: int, others: Iterable[int]) -> Iterator[int]:
+    """The columns of ``free`` that are in all of the ``others``, those in all but one or more, ..., all of ``free``."""
+    at_least = [free]  # at_least[k]: columns of ``free`` that are in k of the others or more
+    for other in others:
+        at_least.append(at_least[-1] & other)
+        for k in range(len(at_least) - 2, 0, -1):
+            at_least[k] |= at_least[k - 1] & other
+    return reversed(at_least)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from schedulers.timesharing.bandwidth import NO_STREAMS, Streams
 from schedulers.timesharing.columns import columns_of
 from schedulers.timesharing.matrix import Matrix
 
 
-def compact(matrix: Matrix, closed: int = 0) -> Matrix:
+def compact(matrix: Matrix, closed: int = 0, streams: Streams = NO_STREAMS) -> Matrix:
     """Give jobs new home rows, their columns kept, so that few rows hold many.
 
     As in the paper rows are visited from the least to the most populated, and for each the possible targets from the
@@ -19,7 +20,10 @@ def compact(matrix: Matrix, closed: int = 0) -> Matrix:
         A matrix without replicas, but for jobs on closed columns.
     closed
         Mask of columns whose jobs stay where they are.
+    streams
+        What jobs stream: no row takes more than its links carry.
     """
+    room = streams.room(matrix)
     places = list(matrix.places)
     rows = range(matrix.level)
     occupied = [0] * matrix.level
@@ -41,7 +45,12 @@ def compact(matrix: Matrix, closed: int = 0) -> Matrix:
                 free = ~occupied[target]
                 for index in homes[source]:
                     place = places[index]
-                    if not place.columns & ~free and tasks[target] >= tasks[source]:
+                    if place.columns & ~free or tasks[target] < tasks[source]:
+                        continue
+                    rate = streams.rate(place.job)
+                    if room.carries(target, place.columns, rate):
+                        room.give(source, place.columns, rate)
+                        room.take(target, place.columns, rate)
                         homes[source].remove(index)
                         homes[target].append(index)
                         occupied[source] ^= place.columns

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from schedulers.timesharing.bandwidth import NO_STREAMS, Room, Streams
 from schedulers.timesharing.columns import columns_of
 from schedulers.timesharing.matrix import Matrix
 
 
-def fill(matrix: Matrix, local_first: bool = False, closed: int = 0) -> Matrix:
+def fill(matrix: Matrix, local_first: bool = False, closed: int = 0, streams: Streams = NO_STREAMS) -> Matrix:
     """Fill holes: jobs in order of their start get one further row each, again and again until no job fits.
 
     Parameters
@@ -17,7 +18,10 @@ def fill(matrix: Matrix, local_first: bool = False, closed: int = 0) -> Matrix:
         Two queues: remote jobs get what local jobs have left (the adaptive policies).
     closed
         Mask of columns that take no further replicas.
+    streams
+        What jobs stream: no row takes more than its links carry.
     """
+    room = streams.room(matrix)
     usable = matrix.all_columns & ~closed
     free = [usable & ~mask for mask in matrix.occupied()]
     rows = [place.rows for place in matrix.places]
@@ -27,6 +31,7 @@ def fill(matrix: Matrix, local_first: bool = False, closed: int = 0) -> Matrix:
     # a job with a column that is free in no row, or without a row now, will get none later: rows only fill up
     queue = [index for index, place in enumerate(matrix.places) if not place.columns & ~somewhere]
     queues = [queue]
+    rates = [streams.rate(place.job) for place in matrix.places]
     if local_first:
         local = [matrix.places[index].local for index in queue]
         queues = [
@@ -34,15 +39,20 @@ def fill(matrix: Matrix, local_first: bool = False, closed: int = 0) -> Matrix:
         ]
     for queue in queues:
         while queue:
-            queue = [index for index in queue if _replicate(matrix.places[index].columns, index, rows, free)]
+            queue = [
+                index
+                for index in queue
+                if _replicate(matrix.places[index].columns, index, rows, free, room, rates[index])
+            ]
     places = tuple([place.within(mask) for place, mask in zip(matrix.places, rows, strict=True)])
     return matrix._replace(places=places)
 
 
-def _replicate(columns: int, index: int, rows: list[int], free: list[int]) -> bool:
+def _replicate(columns: int, index: int, rows: list[int], free: list[int], room: Room, rate: int) -> bool:
     """Give a job the first row that takes it."""
     for row, mask in enumerate(free):
-        if not columns & ~mask:
+        if not columns & ~mask and room.carries(row, columns, rate):
+            room.take(row, columns, rate)
             free[row] = mask ^ columns
             rows[index] |= 1 << row
             return True

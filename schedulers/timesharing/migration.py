@@ -6,6 +6,7 @@ import enum
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from schedulers.timesharing.bandwidth import NO_STREAMS, Room, Streams
 from schedulers.timesharing.matrix import Matrix, Place
 from schedulers.timesharing.slices import Slices
 
@@ -44,7 +45,9 @@ class Migrated(NamedTuple):
     tasks: int
 
 
-def migrate(matrix: Matrix, tasks: int, target: Target = Target.FIRST, closed: int = 0) -> Migrated:
+def migrate(
+    matrix: Matrix, tasks: int, target: Target = Target.FIRST, closed: int = 0, streams: Streams = NO_STREAMS
+) -> Migrated:
     """Bring remote jobs home, in order of their start, until nothing changes.
 
     Parameters
@@ -57,7 +60,10 @@ def migrate(matrix: Matrix, tasks: int, target: Target = Target.FIRST, closed: i
         Which of several rows.
     closed
         Mask of columns that take no further jobs, and whose jobs stay where they are.
+    streams
+        What jobs stream: no row takes more than its links carry.
     """
+    room = streams.room(matrix)
     places = list(matrix.places)
     usable = matrix.all_columns & ~closed
     free = [usable & ~mask for mask in matrix.occupied()]
@@ -76,9 +82,13 @@ def migrate(matrix: Matrix, tasks: int, target: Target = Target.FIRST, closed: i
             need = away.bit_count()
             if need > left:
                 continue
-            row = _row(free, place, target, usable)
+            rate = streams.rate(place.job)
+            room.give(place.home, place.columns, rate)
+            row = _row(free, place, target, usable, room, rate)
             if row is None:
+                room.take(place.home, place.columns, rate)
                 continue
+            room.take(row, place.files, rate)
             free[place.home] |= place.columns & usable
             somewhere |= place.columns & usable
             free[row] &= ~place.files
@@ -89,10 +99,14 @@ def migrate(matrix: Matrix, tasks: int, target: Target = Target.FIRST, closed: i
     return Migrated(matrix._replace(places=tuple(places)), tuple(moved), tasks - left)
 
 
-def _row(free: Sequence[int], place: Place, target: Target, usable: int) -> int | None:
-    """A row in which the file's nodes are free; in the job's own row its own columns are."""
+def _row(free: Sequence[int], place: Place, target: Target, usable: int, room: Room, rate: int) -> int | None:
+    """A row in which the file's nodes are free and its links carry the job; its own row is without it."""
     own = place.columns & usable
-    fitting = [row for row, mask in enumerate(free) if not place.files & ~(mask | own if row == place.home else mask)]
+    fitting = [
+        row
+        for row, mask in enumerate(free)
+        if not place.files & ~(mask | own if row == place.home else mask) and room.carries(row, place.files, rate)
+    ]
     if not fitting:
         return None
     return fitting[0] if target is Target.FIRST else min(fitting, key=lambda row: free[row].bit_count())

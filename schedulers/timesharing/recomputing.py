@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from schedulers.timesharing.bandwidth import NO_STREAMS, Streams
 from schedulers.timesharing.cleaning import clean
 from schedulers.timesharing.compaction import compact
 from schedulers.timesharing.filling import fill
@@ -55,6 +56,7 @@ def recompute(
     tasks: int = 0,
     closed: int = 0,
     hold: Hold | None = None,
+    streams: Streams = NO_STREAMS,
 ) -> Outcome:
     """Compute the matrix of a scheduling event (an arrival or a departure).
 
@@ -72,6 +74,8 @@ def recompute(
         Mask of columns that are out: they take no further jobs, and their jobs stay in their cells.
     hold
         What waiting jobs need beside cells; by default nothing.
+    streams
+        What the jobs in the matrix and the waiting ones stream; by default nothing.
 
     References
     ----------
@@ -81,8 +85,8 @@ def recompute(
     migrated: tuple[int, ...] = ()
     used = 0
     if rules.migrate and tasks:
-        laid, migrated, used = migrate(laid, tasks, rules.target, closed)
+        laid, migrated, used = migrate(laid, tasks, rules.target, closed, streams)
     if rules.compaction:
-        laid = compact(laid, closed)
-    laid, started = schedule(laid, queue, rules.where, closed, hold)
-    return Outcome(fill(laid, rules.local_first, closed), started, migrated, used)
+        laid = compact(laid, closed, streams)
+    laid, started = schedule(laid, queue, rules.where, closed, hold, streams)
+    return Outcome(fill(laid, rules.local_first, closed, streams), started, migrated, used)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Sequence
 
-from schedulers.timesharing.columns import freest
+from schedulers.timesharing.bandwidth import NO_STREAMS, Room, Streams
+from schedulers.timesharing.columns import by_freedom, freest
 from schedulers.timesharing.matrix import Matrix, Place, Request
 
 
@@ -25,7 +26,12 @@ Hold = Callable[[Request, int], bool]
 
 
 def schedule(
-    matrix: Matrix, queue: Iterable[Request], where: Where, closed: int = 0, hold: Hold | None = None
+    matrix: Matrix,
+    queue: Iterable[Request],
+    where: Where,
+    closed: int = 0,
+    hold: Hold | None = None,
+    streams: Streams = NO_STREAMS,
 ) -> tuple[Matrix, int]:
     """Place waiting jobs in their order until one does not fit.
 
@@ -41,6 +47,8 @@ def schedule(
         Mask of columns that take no further jobs (nodes that are not available).
     hold
         What jobs need beside cells; by default nothing.
+    streams
+        What jobs stream: no row takes more than its links carry.
 
     Returns
     -------
@@ -49,45 +57,71 @@ def schedule(
     """
     usable = matrix.all_columns & ~closed
     free = [usable & ~mask for mask in matrix.occupied()]
-    choose = _CHOICES[where]
+    choose, room = _CHOICES[where], streams.room(matrix)
     placed: list[Place] = []
     for request in queue:
-        found = choose(free, request)
+        rate = streams.rate(request.job)
+        found = choose(free, request, room, rate)
         if found is None:
             break
         row, columns = found
         if hold is not None and not hold(request, columns):
             break
         free[row] &= ~columns
+        room.take(row, columns, rate)
         placed.append(Place(request.job, columns, row, 1 << row, request.files))
     return matrix._replace(places=(*matrix.places, *placed)), len(placed)
 
 
-def _anywhere(free: Sequence[int], request: Request) -> tuple[int, int] | None:
-    """The row with the least free cells that are enough; in it the columns free in most other rows."""
+Chosen = tuple[int, int] | None
+"""Row and columns."""
+
+
+def _anywhere(free: Sequence[int], request: Request, room: Room, rate: int) -> Chosen:
+    """The row with the least free cells that are enough; in it the columns free in most other rows.
+
+    Where the job streams, enough of the cells must be carried by the row's links together.
+    """
     fitting = [(mask.bit_count(), row) for row, mask in enumerate(free) if mask.bit_count() >= request.size]
+    if rate:
+        return _carried(free, [row for _, row in sorted(fitting)], request, room, rate)
     if not fitting:
         return None
     row = min(fitting)[1]
-    columns = freest(free[row], [mask for other, mask in enumerate(free) if other != row], request.size)
+    columns = freest(free[row], _others(free, row), request.size)
     assert columns is not None
     return row, columns
 
 
-def _on_files(free: Sequence[int], request: Request) -> tuple[int, int] | None:
+def _carried(free: Sequence[int], rows: Iterable[int], request: Request, room: Room, rate: int) -> Chosen:
+    """The first row whose links carry the job on free columns."""
+    for row in rows:
+        columns = room.choose(row, by_freedom(free[row], _others(free, row)), request.size, rate)
+        if columns is not None:
+            return row, columns
+    return None
+
+
+def _others(free: Sequence[int], row: int) -> list[int]:
+    return [mask for other, mask in enumerate(free) if other != row]
+
+
+def _on_files(free: Sequence[int], request: Request, room: Room, rate: int) -> Chosen:
     """The row with the least free cells in which all file nodes are free; a job without files is at home anywhere."""
     files = request.files
     if not files:
-        return _anywhere(free, request)
-    fitting = [(mask.bit_count(), row) for row, mask in enumerate(free) if not files & ~mask]
+        return _anywhere(free, request, room, rate)
+    fitting = [
+        (mask.bit_count(), row) for row, mask in enumerate(free) if not files & ~mask and room.carries(row, files, rate)
+    ]
     return (min(fitting)[1], files) if fitting else None
 
 
-def _files_first(free: Sequence[int], request: Request) -> tuple[int, int] | None:
-    return _on_files(free, request) or _anywhere(free, request)
+def _files_first(free: Sequence[int], request: Request, room: Room, rate: int) -> Chosen:
+    return _on_files(free, request, room, rate) or _anywhere(free, request, room, rate)
 
 
-_CHOICES: dict[Where, Callable[[Sequence[int], Request], tuple[int, int] | None]] = {
+_CHOICES: dict[Where, Callable[[Sequence[int], Request, Room, int], Chosen]] = {
     Where.ANYWHERE: _anywhere,
     Where.FILES: _on_files,
     Where.FILES_FIRST: _files_first,

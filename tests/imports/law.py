@@ -113,7 +113,9 @@ LAW: Mapping[str, Rule] = {
         "schedulers.search.random64", "schedulers.late",
         others="numpy numba",
     ),
-    "schedulers.timesharing.*": _rule("schedulers.timesharing.*", "schedulers.core.job", "schedulers.errors"),
+    "schedulers.timesharing.*": _rule(
+        "schedulers.timesharing.*", "schedulers.core.job", "schedulers.core.machine", "schedulers.errors"
+    ),
     # ---------------------------------------------------------------- schedulers: what enacts
     # Of the policies' helpers: what they are shown and what they answer. Of the protocol: neutral messages, no codec.
     # Of the controllers: what steering shows them and enacts.

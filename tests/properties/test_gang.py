@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 from schedulers.policies import POLICIES
 from schedulers.policies.gang import Gang
 from schedulers.timesharing.sharing import SharesNodes
-from schedulers.wire.messages import JobState
+from schedulers.wire.messages import ExecuteJob, JobCompleted, JobKilled, JobState, Message, Reply
 from tests.schedulers.jobmodels.shared_machine import NODES, job, play
 
 NAMES = [name for name, entry in POLICIES.items() if issubclass(entry.cls, SharesNodes)]
@@ -85,3 +87,58 @@ def test_walltimes_are_received_time(rows: list[tuple[int, int, int, int, int]])
             assert state is JobState.COMPLETED_KILLED
             assert end_s % 3.0 == 0.0, "only the end of a slice kills a job"
         assert end_s - shown.starts[str(number)] >= min(seconds, 8) - 1e-5
+
+
+LINKS = {"pfs": (100, (0, 1, 2, 3)), "left": (60, (0, 1)), "n1": (40, (1,)), "right": (50, (2, 3))}
+"""Bytes per second of each link, and the nodes below it."""
+PATHS = ("pfs=100/left=60", "pfs=100/left=60/n1=40", "pfs=100/right=50", "pfs=100/right=50")
+
+
+@dataclass
+class Meter:
+    """Adds up what runs on each link from the conversation alone: executions, completions, confirmed kills."""
+
+    rates: list[int]
+    live: dict[str, tuple[int, tuple[int, ...]]] = field(default_factory=dict)
+    turns: int = 0
+
+    def __call__(self, message: Message, reply: Reply) -> None:
+        """After each message: no link carries more than it can."""
+        for event in message.events:
+            if isinstance(event, JobCompleted):
+                self.live.pop(event.job_id, None)
+            elif isinstance(event, JobKilled):
+                for job_id in event.job_ids:
+                    self.live.pop(job_id, None)
+        for request in reply.events:
+            if isinstance(request, ExecuteJob):
+                job = int(request.job_id.partition("%")[2].partition("!")[0])
+                self.live[request.job_id] = self.rates[job], request.alloc
+                self.turns += 1
+        for name, (capacity, below) in LINKS.items():
+            load = sum(rate * len(set(nodes) & set(below)) for rate, nodes in self.live.values())
+            assert load <= capacity, f"{load} on {name} at {message.now} s: {self.live}"
+
+
+def carried(nodes: tuple[int, ...], rate: int) -> bool:
+    """Whether the links carry a job alone."""
+    return all(rate * len(set(nodes) & set(below)) <= capacity for capacity, below in LINKS.values())
+
+
+@pytest.mark.parametrize("start", ["next-quantum", "at-once"])
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=8)
+@given(rows=JOBS, rates=st.lists(st.sampled_from([0, 10, 20, 25, 30, 41, 60]), min_size=8, max_size=8))
+def test_no_link_carries_too_much_at_any_instant(
+    name: str, start: str, rows: list[tuple[int, int, int, int, int]], rates: list[int]
+) -> None:
+    """Rows use links one at a time: whatever runs, also before a move, fits on each. What fits alone ends."""
+    meter = Meter(rates)
+    jobs = [{**job, "io_rate": rate} for job, rate in zip(described(rows), rates, strict=False)]
+    shown = play(POLICIES[name].build({**OPTIONS, "migration_start": start}), jobs, paths=PATHS, watch=meter)
+    for entry, rate in zip(jobs, rates, strict=False):
+        places = [tuple(entry["file_nodes"])] if name == "gang-io" else list(combinations(range(NODES), entry["res"]))
+        fits = entry["res"] <= NODES and any(carried(place, rate) for place in places)
+        assert (entry["id"] in shown.ends, entry["id"] in shown.refused) == (fits, not fits)
+    assert meter.turns >= len(shown.ends)
+    assert not meter.live

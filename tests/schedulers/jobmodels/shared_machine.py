@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from platforms.catalogue import platform_from
@@ -66,8 +67,13 @@ def play(
     dynamic: bool = True,
     platform: str = "serverless",
     nodes: int = NODES,
+    paths: Sequence[str] = (),
+    watch: Callable[[Message, Reply], None] | None = None,
 ) -> Shown:
-    """Run to the end; the ledger is checked after every message."""
+    """Run to the end; the ledger is checked after every message, and ``watch`` called with it and its answer.
+
+    ``paths`` are the links to the file system (``io_path``) of node after node, where the platform states none.
+    """
     shown = Shown()
     session = assemble(policy, settings or Settings(), model, observer=shown)
     data = {
@@ -76,15 +82,22 @@ def play(
         "profiles": {entry["profile"]: entry["#profile"] for entry in jobs},
     }
     machine = platform_from(platform)
+    if paths:
+        names = sorted(host.name for host in machine.hosts if host.name.startswith("node"))  # Batsim's order
+        stated = {name: {"io_path": path} for name, path in zip(names, paths, strict=False)}
+        hosts = [replace(host, properties=stated.get(host.name, host.properties)) for host in machine.hosts]
+        machine = replace(machine, hosts=tuple(hosts))
     with FixedEngine(machine) as engine:
         options = SimulationOptions(dynamic_jobs=dynamic, fail_on_deadlock=True, machine_limit=nodes)
-        link = InProcessLink(lambda message: _handle(session, message, shown))
+        link = InProcessLink(lambda message: _handle(session, message, shown, watch))
         Simulation(machine, [workload_from_object(data)], engine, link, options).run()
     return shown
 
 
-def _handle(session: Session, message: Message, shown: Shown) -> Reply:
+def _handle(session: Session, message: Message, shown: Shown, watch: Callable[[Message, Reply], None] | None) -> Reply:
     reply = session.handle(message)
     session.check()
     shown.requests.extend(reply.events)
+    if watch is not None:
+        watch(message, reply)
     return reply

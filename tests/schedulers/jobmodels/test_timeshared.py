@@ -148,6 +148,18 @@ def test_a_job_that_is_to_move_makes_way() -> None:
     assert shown.ends["D"] == (144.5, DONE)
 
 
+def test_a_job_that_is_to_move_makes_way_on_its_links() -> None:
+    """As before with five nodes: nodes 2 to 4 share a link of 10 GB/s, D streams 5 GB/s from each of its two, E too and
+    has its file on node 4. Until 25 s D, on nodes 2 and 3, fills the link and E waits. Then the matrix has D on nodes 0
+    and 1, E on node 4: the nodes of both are free at once, but the link is not. D stops, E runs from 25 to 29 s."""
+    a, _, d = MOVES_IN_ITS_SLICE
+    b = job("B", 5, 300.0, file_nodes=[0, 1, 2, 3, 4])
+    jobs = [a, b, {**d, "io_rate": 5 * GB}, job("E", 1, 4.0, submit_s=5.0, file_nodes=[4], io_rate=5 * GB)]
+    shown = play(HOME, jobs, nodes=5, paths=["pfs=50e9/left=10e9"] * 2 + ["pfs=50e9/right=10e9"] * 3)
+    assert (shown.starts["E"], shown.ends["E"]) == (25.0, (29.0, DONE))
+    assert shown.ends["D"] == (144.5, DONE)
+
+
 def test_without_migration_it_stays() -> None:
     """Its 120 s are twelve of the odd slices; the last ends at 240 s."""
     shown = play(Gang(10.0, 2, Where.FILES_FIRST, local_first=True), FIGURE_7)
@@ -230,6 +242,54 @@ def test_a_migrated_job_keeps_its_buffer_where_it_is() -> None:
     assert {node % 4 for node in given.nodes} == {0, 2}
     assert {node % 4 for node in held.nodes} == {0, 1}
     assert (held.storages, held.bb_bytes) == (given.storages, GB)
+
+
+def test_each_row_has_the_links_for_itself() -> None:
+    """Four nodes, two rows, a file system of 10 GB/s; rates are per node.
+
+    A (2 nodes, 3 GB/s each) takes row 0, nodes 0 and 1. B (the same) finds two cells in row 0, but only 4 GB/s: row 1,
+    nodes 2 and 3. C (4 GB/s) takes node 2 in row 0, whose link is full then. D (3 GB/s) takes node 0 in row 1. E (2
+    GB/s) finds a cell in each row, but 0 and 1 GB/s: it waits, and F, which streams nothing, waits behind it. G
+    requests more than the link has.
+
+    C's 5 s end in the first slice. E takes node 2 in row 0 (4 GB/s are free), F node 3; their 4 s and 3 s end at 9 and
+    8 s. In row 0 nodes 2 and 3 are free from then on, but B's 6 GB/s are not: it gets no replica. Slice 1 is row 1's:
+    D's 6 s end at 16 s. Both rows have two tasks and could be one, but 12 GB/s are too much: they go on taking turns.
+    A has run 10 s; it ends at 28 s, after 8 s of slice 2. B is replicated to row 0 then; it has run 10 s and ends at
+    38 s.
+
+    Without rates B is beside A in row 0 from the start. Row 1 has C, D, E and F, then G: the last of them ends at 16 s,
+    A and B get replicas and go on; with 10 s run by then they end at 24 and 26 s.
+    """
+    jobs = [
+        job("A", 2, 18.0, io_rate=3 * GB),
+        job("B", 2, 20.0, io_rate=3 * GB),
+        job("C", 1, 5.0, io_rate=4 * GB),
+        job("D", 1, 6.0, io_rate=3 * GB),
+        job("E", 1, 4.0, io_rate=2 * GB),
+        job("F", 1, 3.0),
+        job("G", 1, 3.0, io_rate=11 * GB),
+    ]
+    shown = play(TWO_ROWS, jobs, paths=["pfs=10e9"] * 4)
+    assert shown.refused == {"G": "1 nodes x 11 GB/s: the links carry only 0; pfs (10 GB/s) carries 0 of its 4"}
+    assert shown.starts == pytest.approx({"A": 0, "B": 0, "C": 0, "D": 0, "E": 5, "F": 5}, abs=0.01)
+    ends = {name: end_s for name, (end_s, _) in shown.ends.items()}
+    assert ends == pytest.approx({"A": 28, "B": 38, "C": 5, "D": 16, "E": 9, "F": 8}, abs=0.01)
+    assert {state for _, state in shown.ends.values()} == {DONE}
+    ignorant = play(TWO_ROWS, jobs, paths=["pfs=10e9"] * 4, settings=make_settings({"bandwidth": "ignorant"}, {}))
+    assert not ignorant.refused
+    assert (ignorant.ends["A"][0], ignorant.ends["B"][0]) == pytest.approx((24, 26), abs=0.01)
+
+
+def test_file_nodes_that_cannot_carry_a_job() -> None:
+    """Under ``gang-io`` a job goes to its file's nodes or nowhere: where these cannot carry it, it is rejected."""
+    jobs = [job("A", 2, 5.0, io_rate=3 * GB, file_nodes=[0, 1]), job("B", 2, 5.0, io_rate=3 * GB, file_nodes=[1, 2])]
+    paths = ["pfs=10e9/left=5e9"] * 2 + ["pfs=10e9/right=5e9"] * 2
+    shown = play(Gang(quantum=10.0, level=2, where=Where.FILES), jobs, paths=paths)
+    assert shown.ends.keys() == {"B"}
+    assert "do not carry its 'io_rate'" in shown.refused["A"]
+    anywhere = play(Gang(quantum=10.0, level=2, where=Where.FILES_FIRST), jobs, paths=paths)
+    assert anywhere.ends.keys() == {"A", "B"}
 
 
 def test_storage_order_is_the_sessions() -> None:
@@ -352,6 +412,22 @@ def test_why_jobs_wait() -> None:
     ]  # fmt: skip
 
 
+def test_why_jobs_wait_for_bandwidth() -> None:
+    """Two of four cells are free in the row, but only 4 of the 6 GB/s of the second job; the third waits its turn."""
+
+    class Noting(Observer):
+        """Keeps the last notes."""
+
+        def notes(self, now_s: float, notes: PassNotes) -> None:
+            """Keep them."""
+            self.last = notes.notes
+
+    reported = Noting()
+    session = opened(Gang(level=1), observer=reported, explain=True, io_path="pfs=10e9")
+    session.handle(Message(0.0, submissions(2, 2, 1, io_rate=3 * GB)))
+    assert [reported.last[f"w!{n}"].binding for n in range(3)] == [None, Binding.BANDWIDTH, Binding.ORDER]
+
+
 def test_unavailable_nodes_take_no_new_jobs() -> None:
     """Node 0 is gone in all rows: three tasks go to the others; when it is back, four tasks find a row."""
     session = opened(TWO_ROWS)
@@ -363,18 +439,19 @@ def test_unavailable_nodes_take_no_new_jobs() -> None:
     session.check()
 
 
-def opened(policy: Gang, **options: Any) -> Session:
-    """A session that knows four nodes."""
+def opened(policy: Gang, io_path: str = "", **options: Any) -> Session:
+    """A session that knows four nodes, and their way to a file system."""
     session = assemble(policy, Settings(), **options)
-    hosts = tuple(ResourceInfo(number, f"n{number}") for number in range(4))
+    properties = {"io_path": io_path} if io_path else {}
+    hosts = tuple(ResourceInfo(number, f"n{number}", properties=properties) for number in range(4))
     session.handle(Message(0.0, (SimulationBegins(0.0, hosts, (), BatsimConfig(dynamic_jobs_enabled=True)),)))
     return session
 
 
-def submissions(*sizes: int) -> tuple[JobSubmitted, ...]:
-    """Jobs of these sizes."""
+def submissions(*sizes: int, **fields: Any) -> tuple[JobSubmitted, ...]:
+    """Jobs of these sizes, with these fields."""
     profile = {"type": "delay", "delay": 5.0}
     return tuple(
-        JobSubmitted(0.0, f"w!{n}", {"id": f"w!{n}", "subtime": 0.0, "res": size, "profile": "p"}, profile)
+        JobSubmitted(0.0, f"w!{n}", {"id": f"w!{n}", "subtime": 0.0, "res": size, "profile": "p", **fields}, profile)
         for n, size in enumerate(sizes)
     )

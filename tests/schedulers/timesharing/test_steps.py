@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from schedulers.timesharing.bandwidth import Links, Streams
 from schedulers.timesharing.cleaning import clean
 from schedulers.timesharing.columns import columns_of, freest, lowest, mask_of
 from schedulers.timesharing.compaction import compact
@@ -168,3 +169,88 @@ def test_compaction_never_spreads(requests: list[tuple[int, set[int]]]) -> None:
         assert before <= after
         assert [place.columns for place in first.places] == [place.columns for place in second.places]
     assert stages[1] == stages[2]
+
+
+LINKS = Links((0b111111, 0b000111, 0b111000, 0b000011), (100, 70, 70, 40))
+"""A tree over the six columns: all of them, two halves, and two columns of the first."""
+
+
+def overload(matrix: Matrix, streams: Streams) -> list[tuple[int, int]]:
+    """Rows and links that carry too much, counted cell by cell."""
+    return [
+        (row, link)
+        for row, cells in enumerate(matrix.cells())
+        for link, (below, most) in enumerate(zip(*LINKS, strict=True))
+        if sum(streams.rate(job) for column, job in enumerate(cells) if job is not None and below >> column & 1) > most
+    ]
+
+
+def fits(matrix: Matrix, request: Request, where: Where, streams: Streams) -> bool:
+    """Whether some row has a place for a job, by trying all."""
+    sets = [columns_of(request.files)] if where is Where.FILES and request.files else []
+    for row, full in enumerate(matrix.occupied()):
+        for columns in sets or combinations(range(WIDTH), request.size):
+            place = Place(request.job, mask_of(columns), row, 1 << row)
+            if not full & place.columns and not overload(matrix._replace(places=(*matrix.places, place)), streams):
+                return True
+    return False
+
+
+@settings(max_examples=60)
+@given(
+    requests=REQUESTS,
+    rates=st.lists(st.sampled_from([0, 10, 25, 35]), min_size=8, max_size=8),
+    rules=RULES,
+    leaving=st.lists(st.integers(0, 7), max_size=4),
+    closed=st.sampled_from([0, 0, 0b1000]),
+)
+def test_no_row_overloads_a_link(
+    requests: list[tuple[int, set[int]]], rates: list[int], rules: Rules, leaving: list[int], closed: int
+) -> None:
+    """Each row keeps to every link, whatever the steps move; the first job waits only where no choice of columns in any
+    row would do; and no job has a hole beside it that its row's links would carry."""
+    streams = Streams(LINKS, dict(enumerate(rates)))
+    matrix, queue = Matrix(LEVEL, WIDTH), [Request(n, size, mask_of(files)) for n, (size, files) in enumerate(requests)]
+    for number, gone in enumerate([[], *([job] for job in leaving)]):
+        out = closed if number else 0
+        outcome = recompute(matrix.without(gone), queue, rules, WIDTH, out, None, streams)
+        matrix, queue = outcome.matrix, queue[outcome.started :]
+        matrix.check()
+        assert not overload(matrix, streams)
+        if out:
+            continue
+        if queue:
+            assert not fits(clean(matrix), queue[0], rules.where, streams)
+        for place in matrix.places:
+            others = matrix.without([place.job])
+            for row in columns_of((1 << LEVEL) - 1 & ~place.rows):
+                more = others._replace(places=(*others.places, place.within(place.rows | 1 << row)))
+                assert place.columns & matrix.occupied()[row] or overload(more, streams)
+
+
+ONE_LINK = Links((0xFF,), (100,))
+"""One link above all columns."""
+
+
+def test_compaction_finds_what_it_has_freed() -> None:
+    """A and B fill row 0's link, so C cannot go there; A goes to the fullest row, and C follows in A's place."""
+    matrix = matrix_from("A A B B . . . .\n. . D D D D D .\n. . . . . . C .")
+    streams = Streams(ONE_LINK, {ord("A"): 30, ord("B"): 20, ord("C"): 10})
+    assert drawing(compact(matrix, streams=streams)) == lines(". . B B . . C .\nA A D D D D D .\n. . . . . . . .")
+
+
+def test_a_migration_counts_a_job_once() -> None:
+    """X takes 60 of 100 wherever it is in the row: it can move home, as its old place is given up."""
+    streams = Streams(ONE_LINK, {ord("X"): 60})
+    moved = migrate(matrix_from(". . X", {"X": (0,)}), 9, streams=streams)
+    assert drawing(moved.matrix) == ["X . ."]
+
+
+def test_a_job_that_cannot_migrate_still_uses_its_links() -> None:
+    """X's file nodes share a link that carries one of its two tasks: it stays, with 50 of the row's 100 bytes per
+    second. Z has 20 of the rest: Y, which needs 35, cannot come home to row 0; with 10 for Z it can."""
+    links = Links((0b111111, 0b000011), (100, 40))
+    matrix = matrix_from(". . . Z X X\nW . Y . . .", {"X": (0, 1), "Y": (0,)}, order="XYZW")
+    streams = Streams(links, {ord("X"): 25, ord("Y"): 35, ord("Z"): 20})
+    assert migrate(matrix, 9, streams=streams).jobs == ()
+    assert migrate(matrix, 9, streams=Streams(links, {**streams.rates, ord("Z"): 10})).jobs == (ord("Y"),)

@@ -1,0 +1,142 @@
+"""Bandwidth in a matrix: rows run one at a time, so each row may use every link whole, and none may use more.
+
+A task that streams takes its job's rate on every link above its column, in each row that the job runs in. Links form a
+tree: the sets of columns that they carry are a laminar matroid, in which taking columns one after the other, in
+whatever order, finds as many as there can be. The rule of a row is the rule of a machine without time sharing
+(Herbein et al., HPDC 2016, section 3.4, DOI 10.1145/2907294.2907316), once per row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from schedulers.core.machine import Machine
+from schedulers.timesharing.columns import columns_of
+from schedulers.timesharing.matrix import Matrix
+
+
+class Links(NamedTuple):
+    """The links above the columns of a matrix.
+
+    Attributes
+    ----------
+    below
+        Mask of the columns below each link, directly or not.
+    bytes_per_s
+        What each link carries.
+    """
+
+    below: tuple[int, ...] = ()
+    bytes_per_s: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, machine: Machine) -> Links:
+        """The links of a machine; of a stacked one those of a row, as all its rows have the same."""
+        links = machine.links[: len(machine.links) // machine.rows]
+        below = [0] * len(links)
+        for column, innermost in enumerate(machine.node_link[: machine.width].tolist() if links else ()):
+            link = innermost
+            while link >= 0:
+                below[link] |= 1 << column
+                link = links[link].parent
+        return cls(tuple(below), tuple(link.capacity_bytes_per_s for link in links))
+
+
+class Streams(NamedTuple):
+    """What jobs stream over which links.
+
+    Attributes
+    ----------
+    links
+        The links.
+    rates
+        Bytes per second of each task, by the number of the job; jobs that stream nothing may be missing.
+    """
+
+    links: Links = Links()
+    rates: Mapping[int, int] = {}
+
+    def rate(self, job: int) -> int:
+        """Bytes per second of each task of a job."""
+        return self.rates.get(job, 0)
+
+    def room(self, matrix: Matrix) -> Room:
+        """What the jobs of a matrix leave on each link in each row."""
+        room = Room(self.links, matrix.level)
+        for place in matrix.places if self.rates else ():
+            rate = self.rate(place.job)
+            if rate:
+                for row in columns_of(place.rows):
+                    room.take(row, place.columns, rate)
+        return room
+
+
+NO_STREAMS = Streams()
+
+
+class Room:
+    """Bytes per second left on each link in each row.
+
+    Parameters
+    ----------
+    links
+        The links, unused at first.
+    rows
+        How many rows take turns.
+    """
+
+    def __init__(self, links: Links, rows: int = 1) -> None:
+        self._below = links.below
+        self._left = [list(links.bytes_per_s) for _ in range(rows)]
+
+    def carries(self, row: int, columns: int, rate: int) -> bool:
+        """Whether the links carry this rate for each of these columns (a mask) in a row."""
+        if not rate:
+            return True
+        return all(
+            (columns & below).bit_count() * rate <= left
+            for below, left in zip(self._below, self._left[row], strict=True)
+        )
+
+    def take(self, row: int, columns: int, rate: int) -> None:
+        """Use the links for these columns in a row."""
+        if rate:
+            left = self._left[row]
+            for link, below in enumerate(self._below):
+                left[link] -= (columns & below).bit_count() * rate
+
+    def give(self, row: int, columns: int, rate: int) -> None:
+        """Undo :meth:`take`."""
+        self.take(row, columns, -rate)
+
+    def choose(self, row: int, preferred: Iterable[int], count: int, rate: int) -> int | None:
+        """Choose columns that the links carry together.
+
+        Parameters
+        ----------
+        row
+            In this row.
+        preferred
+            Columns to choose from, as masks; those of the first mask first, in each the lowest.
+        count
+            How many.
+        rate
+            Bytes per second of each.
+
+        Returns
+        -------
+        int or None
+            Their mask; ``None`` where fewer can be carried.
+        """
+        left, chosen = list(self._left[row]), 0
+        for mask in preferred:
+            for column in columns_of(mask & ~chosen):
+                if chosen.bit_count() == count:
+                    return chosen
+                above = [link for link, below in enumerate(self._below) if below >> column & 1]
+                if all(left[link] >= rate for link in above):
+                    chosen |= 1 << column
+                    for link in above:
+                        left[link] -= rate
+        return chosen if chosen.bit_count() == count else None
