@@ -15,7 +15,7 @@ from pathlib import Path
 from experiments.errors import RunFailed
 from schedulers import durable
 from schedulers.jobmodels.base import JobModel
-from schedulers.jobmodels.record import JobRecord, columns
+from schedulers.jobmodels.record import BUFFER_COLUMNS, JobRecord, columns
 from schedulers.jobmodels.sub_jobs import owner_of
 from schedulers.wire.messages import JobState
 from simulator.outputs.jobs import Span
@@ -59,6 +59,8 @@ def write_jobs(
         A job ran whose record is missing.
     """
     own = (*columns(model.stages, model.moved, model.needs.gate), *model.columns)
+    if any(record.staged is not None for record in records.values()):
+        own = (*own, *BUFFER_COLUMNS)
     if not own and all(record.whole for record in records.values()):
         return
     raw = folder / BATSIM_JOBS
@@ -73,8 +75,11 @@ def write_jobs(
             if job_id in spans:
                 raise RunFailed(f"job {job_id} has sub-jobs but never came to its end")
             continue
-        if not record.whole:
+        if record.staged is not None:
+            row.update(_staged(record, float(row["submission_time"]), nodes[job_id]))
+        elif not record.whole:
             row.update(_times(record, spans.get(job_id), float(row["submission_time"]), nodes[job_id]))
+        if not record.whole:
             row.update(record.cells(model.stages, model.moved, model.needs.gate))
             row.update(model.cells(record))
         if uncontended_s is not None:
@@ -118,6 +123,15 @@ def _times(record: JobRecord, span: Span | None, submitted_s: float, allocated: 
     if record.preempted:  # only what it received counts, on the nodes where it was last
         executed_s, allocated = (0.0, allocated) if span is None else (span.received_s, span.nodes)
     return times(record.state, start_s, finish_s, submitted_s, executed_s) | {"allocated_resources": allocated}
+
+
+def _staged(record: JobRecord, submitted_s: float, allocated: str) -> Row:
+    """Batsim's columns, and :data:`BUFFER_COLUMNS`, of a job that staged in before its nodes: it starts with these."""
+    assert record.staged is not None
+    row = times(record.state, record.start_s, record.end_s, submitted_s, record.end_s - record.start_s)
+    stamps = (record.staged.given_s, record.staged.filled_s, record.staged.off_nodes_s)
+    cells = ("" if math.isnan(stamp) else f"{stamp:.6f}" for stamp in stamps)
+    return row | {"allocated_resources": allocated} | dict(zip(BUFFER_COLUMNS, cells, strict=True))
 
 
 def times(state: JobState, start_s: float, finish_s: float, submitted_s: float, executed_s: float) -> Row:

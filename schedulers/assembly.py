@@ -22,7 +22,7 @@ from schedulers.core.session import Cadence, Observer, Session
 from schedulers.core.steering import Steering
 from schedulers.errors import OptionError
 from schedulers.jobmodels import MODELS, make_model, name_of, unplayable
-from schedulers.jobmodels.base import JobModel, Needs
+from schedulers.jobmodels.base import JobModel, Needs, stages_of
 from schedulers.jobmodels.gates import IoControl, IoOrder, make_gate
 from schedulers.jobmodels.io_aware import IoAware
 from schedulers.jobmodels.malleable import Malleable
@@ -31,6 +31,9 @@ from schedulers.jobmodels.runtime import ProgramRuntime
 from schedulers.jobmodels.steerable import Applications
 from schedulers.jobmodels.time_sharing import TimeSharing
 from schedulers.jobmodels.timeshared import TimeShared
+from schedulers.lives import LIVES, parse_life
+from schedulers.lives import name_of as life_name
+from schedulers.lives.base import Expected, Expects, Life, Under
 from schedulers.options import build, describe, option, show
 from schedulers.plugins import split_spec
 from schedulers.policies import find_policy
@@ -85,6 +88,11 @@ class Settings:
     io_order: IoOrder = option(IoOrder.FIFO, help="whose turn is next under exclusive I/O")
     io_node_depth: int = option(
         0, low=0, high=9, help="parts of a node's location that name its I/O node; 0: one I/O node for the machine"
+    )
+    bb_life: str = option(
+        "with-nodes",
+        help="how long a burst buffer is held around its job's nodes, and who gets one when: "
+        f"{', '.join(LIVES)}, with options after a colon",
     )
     on_outage: OnOutage = option(
         OnOutage.CONTINUE,
@@ -162,6 +170,7 @@ def check_combination(policy: Policy, settings: Settings, model: JobModel) -> No
             "--model io:book_stages=... and setting bandwidth=ignorant cannot be combined: nothing would be booked"
         )
     _check_settings(settings)
+    _check_life(parse_life(settings.bb_life), settings, model)
     if model.needs.gate:
         if settings.io_control is not IoControl.EXCLUSIVE:
             _refuse_changed(
@@ -174,6 +183,35 @@ def check_combination(policy: Policy, settings: Settings, model: JobModel) -> No
             f"setting {setting} and --model {name} cannot be combined: its jobs make no transfers that take turns; "
             f"models that do: {with_gate}"
         )
+
+
+def _check_life(life: Life, settings: Settings, model: JobModel) -> None:
+    """Refuse what burst buffers with lives of their own cannot be combined with."""
+    if not life.apart:
+        return
+    refused = {
+        f"--model {name_of(model)}": "jobs that change their nodes on the way do not leave their burst buffer behind"
+        if isinstance(model, Malleable | TimeSharing)
+        else "",
+        f"--model {name_of(model)}:book_stages": "streams of stages are booked as long as nodes"
+        if isinstance(model, IoAware) and model.book_stages
+        else "",
+        "the model's own lives": "there can be only one" if type(model).lives is not JobModel.lives else "",
+        "setting io_node_depth": "what is staged without nodes passes no I/O node" if settings.io_node_depth else "",
+    }
+    for what, reason in refused.items():
+        if reason:
+            raise OptionError(f"--bb-life {life_name(life)} and {what} cannot be combined: {reason}")
+
+
+def _expects(model: JobModel) -> Expects:
+    """What jobs are expected to stage under a model."""
+
+    def expected(job: Job) -> Expected:
+        (in_bytes, in_s), (out_bytes, out_s) = stages_of(model.stage_in(job)), stages_of(model.stage_out(job))
+        return Expected(in_bytes * job.nodes, in_s, out_bytes * job.nodes, out_s)
+
+    return expected
 
 
 def _check_settings(settings: Settings) -> None:
@@ -249,9 +287,12 @@ def assemble(
     model = model if model is not None else default_model(policy, literal=literal)
     check_combination(policy, settings, model)
     play = next((_RUNTIMES[kind] for kind in type(model).__mro__ if kind in _RUNTIMES), _programs)
+    life = parse_life(settings.bb_life)
+    if life.apart and literal:
+        raise OptionError(f"--bb-life {life_name(life)} and the published experiment's rules exclude each other")
     runtime, steering = play(policy, settings, model, on_record, on_conflict, direct)
     return Session(
-        policy,
+        Under(policy, life, _expects(model)) if life.apart else policy,
         runtime,
         unplayable=unplayable(model, runtime.refuses),
         seed=seed,
@@ -432,7 +473,8 @@ def _programs(
 ) -> Played:
     """The runtime of models with programs."""
     gate = make_gate(settings.io_control, settings.io_order)
-    return ProgramRuntime(model, gate, settings.io_node_depth, on_record, direct=direct), None
+    limits = parse_life(settings.bb_life).limits()
+    return ProgramRuntime(model, gate, settings.io_node_depth, on_record, direct=direct, limits=limits), None
 
 
 def _malleable(

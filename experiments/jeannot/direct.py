@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
-from schedulers.core.execution import NOTHING, Ended, Step
+from schedulers.core.execution import NOTHING, Ended, Staged, Step
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.core.operations import Operation, Operations, operations_of
@@ -170,6 +170,14 @@ class Direct:
     def give_up(self, job: Job, nodes: Set[int], now_s: float) -> Step | None:
         """Jobs keep their size."""
         return None
+
+    def stage(self, job: Job, allocation: Allocation, now_s: float) -> Step:
+        """Nothing is staged here."""
+        return Step(staged=(Staged(job.id),))
+
+    def unstage(self, job: Job, now_s: float) -> Step:
+        """Nothing is staged here."""
+        return NOTHING
 
     def start(self, job: Job, allocation: Allocation, now_s: float) -> Step:
         """Begin a job's first operation."""

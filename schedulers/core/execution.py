@@ -54,13 +54,23 @@ class Expected(NamedTuple):
     covering: Resource = Resource.ALL
 
 
+class Staged(NamedTuple):
+    """The stage-in of a waiting job is through; where it failed, ``reason`` says why, and its data is lost."""
+
+    job_id: str
+    reason: str = ""
+
+
 class Step(NamedTuple):
-    """What follows from one event: requests to send, in order, jobs that ended, what running jobs gave back or will."""
+    """What follows from one event: requests to send, in order, jobs that ended, what running jobs gave back or will,
+    waiting jobs whose stage-in is through (or failed, with the reason).
+    """
 
     requests: Sequence[Request] = ()
     ended: Sequence[Ended] = ()
     released: Sequence[Released] = ()
     expected: Sequence[Expected] = ()
+    staged: Sequence[Staged] = ()
 
 
 NOTHING = Step()
@@ -88,8 +98,16 @@ class Runtime(Protocol):
         """
         ...
 
+    def stage(self, job: Job, allocation: Allocation, now_s: float) -> Step:
+        """Fill the burst buffer that a waiting job was given; the step in which that is through names it."""
+        ...
+
+    def unstage(self, job: Job, now_s: float) -> Step:
+        """A waiting job loses its burst buffer: what moves there is stopped."""
+        ...
+
     def start(self, job: Job, allocation: Allocation, now_s: float) -> Step:
-        """Start a job on its allocation."""
+        """Start a job on its allocation, on its burst buffer if that is staged."""
         ...
 
     def kill(self, job: Job, now_s: float) -> Step:

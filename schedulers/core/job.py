@@ -23,6 +23,8 @@ USER_FIELD = "user"
 class Lives(msgspec.Struct, frozen=True, gc=False):
     """When a job's holdings begin and end, relative to the interval of its nodes. The default: all together.
 
+    A job's start in a timeline is the begin of its burst buffer; it has its nodes ``storage_lead_s`` later.
+
     Attributes
     ----------
     storage_lead_s
@@ -48,6 +50,10 @@ class Lives(msgspec.Struct, frozen=True, gc=False):
         for name in ("storage_tail_s", "bandwidth_tail_s"):
             if not math.isfinite(getattr(self, name)):
                 raise ValueError(f"{name} must be finite, got {getattr(self, name)}")
+
+    def staged(self) -> Lives:
+        """The same once the burst buffer is held and filled: nothing before the nodes."""
+        return msgspec.structs.replace(self, storage_lead_s=0.0) if self.storage_lead_s else self
 
 
 class JobField(NamedTuple):
@@ -232,7 +238,7 @@ def check_profile(job_id: str, profile: dict[str, Any]) -> None:
     for field in _AMOUNTS.get(kind, ()):
         amounts: Any = profile.get(field)
         for amount in amounts if isinstance(amounts, list) else (amounts,):
-            if not _is_number(amount) or not 0 <= amount < math.inf:
+            if not is_number(amount) or not 0 <= amount < math.inf:
                 raise _wrong(job_id, "profile", field, "numbers of at least 0", amount)
 
 
@@ -242,7 +248,7 @@ _AMOUNTS = dict.fromkeys(("parallel", "parallel_homogeneous", "parallel_homogene
 
 def _time(job_id: str, values: dict[str, Any], field: str, default: float, where: str = "job") -> float:
     value = values.get(field, default)
-    if not _is_number(value):
+    if not is_number(value):
         raise _wrong(job_id, where, field, "a number of seconds", value)
     fault = time_fault(value)
     if fault is not None:
@@ -253,12 +259,13 @@ def _time(job_id: str, values: dict[str, Any], field: str, default: float, where
 def _size(job_id: str, job: dict[str, Any], profile: dict[str, Any], field: str) -> int:
     where, values = ("job", job) if field in job else ("profile", profile)
     value: Any = values.get(field, 0)
-    if not _is_number(value) or not 0 <= value < LARGEST_SIZE:
+    if not is_number(value) or not 0 <= value < LARGEST_SIZE:
         raise _wrong(job_id, where, field, "a number from 0 to 2^62", value)
     return math.ceil(value)
 
 
-def _is_number(value: Any) -> TypeGuard[float]:
+def is_number(value: Any) -> TypeGuard[float]:
+    """Whether a value from JSON is a number."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

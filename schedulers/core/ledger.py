@@ -135,7 +135,7 @@ class Ledger:
             allocation = msgspec.structs.replace(allocation, lives=None)  # each part is booked by itself here
         early = self._bookings.get(job.id, ())
         bookings = []
-        for part in parts(job.lives, now_s, end_s):
+        for part in parts(job.lives.staged() if job.lives is not None else None, now_s, end_s):
             until_s = max(part.end_s, now_s)  # what is back before the nodes is held at their start all the same
             covering, tail_s = part.covering, until_s - end_s if until_s < math.inf else 0.0
             if early and Resource.BURST_BUFFERS in covering:

@@ -17,7 +17,7 @@ import msgspec
 from schedulers.core.allocation import find_growth, fits_beside, without
 from schedulers.core.arrivals import Arrivals
 from schedulers.core.cluster import Cluster
-from schedulers.core.execution import Demand, Ended, Released, Runtime, Step
+from schedulers.core.execution import Demand, Ended, Released, Runtime, Staged, Step
 from schedulers.core.guard import WireGuard, check_hold, check_rows, check_start, check_wake
 from schedulers.core.job import Allocation, Job, Lives, job_from_wire
 from schedulers.core.ledger import Ledger
@@ -178,6 +178,7 @@ class Session:
         self._outages = Outages(on_outage)
         self._notebook: dict[str, Any] = {}
         self._queue: dict[str, Job] = {}
+        self._filled_s: dict[str, float] = {}
         self._profiles: dict[str, dict[str, dict[str, Any]]] = {}
         self._numbers = 0
         self._buffers_requested = False
@@ -511,6 +512,7 @@ class Session:
             self._ledger.held,
             self.cluster.unavailable,
             self._ledger,
+            self._filled_s,
         )
         for decision in self._policy(view):
             enact = self._ENACT.get(type(decision))
@@ -525,7 +527,10 @@ class Session:
         fewest = self._fewest_nodes(job) if self._fewest_nodes is not None else None
         check_start(self.cluster, job.id in self._queue, job, allocation, fewest)
         check_rows(self.machine, job, allocation)
+        if job.id in self._ledger.held and job.id not in self._filled_s:
+            raise DecisionRefused(job.id, "its burst buffer is still being filled (stage-in): it can start after that")
         del self._queue[job.id]
+        self._filled_s.pop(job.id, None)
         self._ledger.start(job, allocation, self._now_s)
         self._observer.started(job, allocation, self._now_s)
         self._enact(self._runtime.start(job, allocation, self._now_s))
@@ -535,14 +540,17 @@ class Session:
         check_hold(self.cluster, job.id in self._queue, decision, self._now_s)
         self._ledger.hold(job, decision.allocation, self._now_s, decision.until_s)
         self._observer.held(job, self._ledger.held[job.id], self._now_s)
+        self._enact(self._runtime.stage(job, decision.allocation, self._now_s))
 
     def _evict(self, decision: Evict) -> None:
         if decision.job.id not in self._ledger.held:
             raise DecisionRefused(
                 decision.job.id, "only a waiting job that holds a burst buffer can be evicted from it"
             )
+        self._filled_s.pop(decision.job.id, None)
         holding = self._ledger.evict(decision.job.id, self._now_s)
         self._observer.evicted(decision.job, holding, self._now_s)
+        self._enact(self._runtime.unstage(decision.job, self._now_s))
 
     def _arrange(self, decision: Arrange) -> None:
         for job, _ in decision.places:
@@ -638,12 +646,22 @@ class Session:
     def _enact(self, step: Step) -> None:
         if step.requests:
             self._send(step.requests)
+        for staged in step.staged:
+            self._staged_in(staged)
         for released in step.released:
             self._left(released)
         for expected in step.expected:
             self._ledger.expect(expected.job_id, expected.until_s, self._now_s, expected.covering)
         for ended in step.ended:
             self._job_ended(ended)
+
+    def _staged_in(self, staged: Staged) -> None:
+        """The burst buffer of a waiting job is full; or it failed to be filled, and the job cannot run."""
+        self._dirty = True
+        if not staged.reason:
+            self._filled_s[staged.job_id] = self._now_s
+            return
+        self._reject_waiting(Reject(self._queue[staged.job_id], staged.reason))
 
     def _job_ended(self, ended: Ended) -> None:
         if ended.job_id not in self._ledger.running:

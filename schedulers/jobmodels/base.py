@@ -14,6 +14,7 @@ operation           meaning
 :class:`GiveBack`   give back some nodes, or the nodes and keep the burst buffer, or the other way round
 :class:`Publish`    show a state to controllers and to the job's record
 :class:`Report`     notify controllers that something has happened
+:class:`Wait`       let time pass on what the job holds
 ==================  =================================================================================================
 """
 
@@ -27,6 +28,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 from schedulers.core.execution import Demand
 from schedulers.core.job import Allocation, Job, Lives
 from schedulers.core.machine import Machine
+from schedulers.core.staging import staging_of
 from schedulers.jobmodels.record import JobRecord
 from schedulers.timeline import Resource
 from schedulers.wire.messages import JobState, JsonObject
@@ -190,7 +192,15 @@ class Report:
     what: Any
 
 
-Operation = Submitted | Compute | Transfer | GiveBack | Publish | Report
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Let ``seconds`` pass (above 0), which count for a ``stage`` in the job's record."""
+
+    seconds: float
+    stage: str
+
+
+Operation = Submitted | Compute | Transfer | GiveBack | Publish | Report | Wait
 
 
 class Done(NamedTuple):
@@ -204,6 +214,32 @@ class Done(NamedTuple):
 
 
 Program = Generator[Operation, Done, None]
+
+
+def stages_of(program: Program) -> tuple[float, float]:
+    """What a stage-in or stage-out does, were there no time lost on its transfers: bytes per request, and seconds."""
+    size = seconds = 0.0
+    done: Done | None = None
+    while True:
+        try:
+            operation = program.send(done)  # type: ignore[arg-type]  # None begins a generator
+        except StopIteration:
+            return size, seconds
+        if isinstance(operation, Transfer):
+            size += operation.bytes_per_node
+        elif isinstance(operation, Wait):
+            seconds += operation.seconds
+        done = Done(0.0, 0.0, 0.0)
+
+
+def waited(least_s: float, stage: str, transfer: Transfer | None = None) -> Program:
+    """A transfer, if there is one, that takes ``least_s`` seconds at least (without the wait for its turn)."""
+    taken_s = 0.0
+    if transfer is not None:
+        done = yield transfer
+        taken_s = done.ended_s - done.began_s
+    if taken_s < least_s:
+        yield Wait(least_s - taken_s, stage)
 
 
 class Granted(NamedTuple):
@@ -250,6 +286,14 @@ class JobModel:
     def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
         """What a job does, in order."""
         raise NotImplementedError
+
+    def stage_in(self, job: Job) -> Program:
+        """What fills a job's burst buffer before its program, on the buffer alone where it has a life of its own."""
+        yield from waited(staging_of(job).in_s, "stage_in")
+
+    def stage_out(self, job: Job) -> Program:
+        """What empties it after its program."""
+        yield from waited(staging_of(job).out_s, "stage_out")
 
     def refuses(self, job: Job) -> str | None:
         """Why a job cannot be played, apart from fields of other models; ``None`` where it can.

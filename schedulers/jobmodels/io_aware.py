@@ -7,6 +7,7 @@ Kopanski, master's thesis 2020, section 2.4.2 (IO-Aware job model).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -14,13 +15,23 @@ from typing import Any, ClassVar
 from schedulers.core.execution import Demand
 from schedulers.core.job import IO_RATE_FIELD, Job
 from schedulers.core.machine import Machine
+from schedulers.core.staging import STAGING_BYTES, staging_of
 from schedulers.errors import OptionError, shown
-from schedulers.jobmodels.base import Compute, FileSystem, GiveBack, Granted, JobModel, Needs, Place, Program, Transfer
+from schedulers.jobmodels.base import (
+    Compute,
+    FileSystem,
+    Granted,
+    JobModel,
+    Needs,
+    Place,
+    Program,
+    Transfer,
+    waited,
+)
 from schedulers.jobmodels.compute import SPLITTABLE, split_profile
 from schedulers.jobmodels.demand import stream_rate
 from schedulers.jobmodels.record import JobRecord
 from schedulers.options import option
-from schedulers.timeline import Resource
 from schedulers.wire.messages import JsonObject
 
 
@@ -32,6 +43,7 @@ class IoAware(JobModel):
     needs: ClassVar[Needs] = Needs(file_system=FileSystem.WITH_BURST_BUFFERS, gate=True)
     stages: ClassVar[tuple[str, ...]] = ("stage_in", "compute", "checkpoint", "drain", "stage_out")
     moved: ClassVar[tuple[str, ...]] = ("stage_in", "checkpoint", "drain", "stage_out")
+    fields: ClassVar[tuple[str, ...]] = tuple(field.name for field in STAGING_BYTES)
     columns: ClassVar[tuple[str, ...]] = ("phases",)
     literal: ClassVar[Mapping[str, Any]] = {"early_release": True}
 
@@ -54,11 +66,6 @@ class IoAware(JobModel):
         "duration, more for a multiple of it (up to the links' bandwidth), 0 for nothing",
     )
 
-    free_nodes: bool = option(
-        False,
-        help="whether a job gives its nodes back before its stage-out, and only holds its burst buffer from then on",
-    )
-
     def __post_init__(self) -> None:
         """Refuse to book less than the average."""
         if 0 < self.book_stages < 1:
@@ -66,23 +73,32 @@ class IoAware(JobModel):
 
     def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
         """Section 2.4.2; a job without a burst buffer computes in one phase."""
-        size = job.bb_bytes
         phases = self.phases(job)
         compute = split_profile(job.profile, phases)
-        if not size:
+        if not job.bb_bytes:
             yield Compute(compute)
             return
-        part = int(self.checkpoint_fraction * size)
+        part = int(self.checkpoint_fraction * job.bb_bytes)
         checkpoint = Transfer(Place.NODES, Place.BURST_BUFFER, part, "checkpoint")
         drain = Transfer(Place.BURST_BUFFER, Place.PFS, part, "drain", abandoned=self.early_release)
-        yield Transfer(Place.PFS, Place.BURST_BUFFER, size, "stage_in")
         yield Compute(compute)
         for _ in range(phases - 1):
             yield checkpoint
             yield Compute(compute, beside=drain)
-        if self.free_nodes:
-            yield GiveBack(covering=Resource.NODES)
-        yield Transfer(Place.BURST_BUFFER, Place.PFS, size, "stage_out")
+
+    def stage_in(self, job: Job) -> Program:
+        """All of the burst buffer, unless the job states less."""
+        if job.bb_bytes:
+            stated = staging_of(job)
+            size = job.bb_bytes if stated.in_bytes is None else stated.in_bytes
+            yield from waited(stated.in_s, "stage_in", Transfer(Place.PFS, Place.BURST_BUFFER, size, "stage_in"))
+
+    def stage_out(self, job: Job) -> Program:
+        """All of the burst buffer, unless the job states less."""
+        if job.bb_bytes:
+            stated = staging_of(job)
+            size = job.bb_bytes if stated.out_bytes is None else stated.out_bytes
+            yield from waited(stated.out_s, "stage_out", Transfer(Place.BURST_BUFFER, Place.PFS, size, "stage_out"))
 
     def phases(self, job: Job) -> int:
         """Number of compute phases: work over target, rounded half to even, between 1 and the maximum."""
@@ -141,8 +157,9 @@ def staged_bytes(job: Job, model: IoAware) -> int:
     The burst buffer once in and once out, and the drain of a checkpoint after every compute phase but the last.
     Checkpoints themselves go to storage nodes only.
     """
-    drains = model.phases(job) - 1
-    return 2 * job.bb_bytes + drains * int(model.checkpoint_fraction * job.bb_bytes)
+    drains, stated = model.phases(job) - 1, staging_of(job)
+    ends = [job.bb_bytes if size is None else math.ceil(size) for size in (stated.in_bytes, stated.out_bytes)]
+    return sum(ends) + drains * int(model.checkpoint_fraction * job.bb_bytes)
 
 
 def flops_per_node(profile: JsonObject) -> float:

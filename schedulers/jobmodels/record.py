@@ -12,6 +12,19 @@ from schedulers.wire.messages import JobState
 
 
 @dataclass(slots=True)
+class BufferTimes:
+    """When a job was given its burst buffer, when that was filled, when it gave its nodes back (s; NaN: not yet)."""
+
+    given_s: float
+    filled_s: float = math.nan
+    off_nodes_s: float = math.nan
+
+
+BUFFER_COLUMNS = ("buffer_start_time", "staged_time", "nodes_finish_time")
+"""Columns of :class:`BufferTimes`."""
+
+
+@dataclass(slots=True)
 class JobRecord:
     """A job, from its start to its end, as the scheduler saw it.
 
@@ -23,6 +36,9 @@ class JobRecord:
         When it started, when and how it ended.
     whole
         Whether it ran in one piece, as it was submitted; its times are then the simulator's.
+    staged
+        Where burst buffers have lives of their own: when it was given its burst buffer, when its stage-in was through,
+        when it gave its nodes back (s; NaN where that has not happened). It started when it was given its nodes.
     preempted
         Whether it ran in slices; only the time that it received counts as run.
     sub_jobs, operations
@@ -44,6 +60,7 @@ class JobRecord:
     state: JobState = JobState.RUNNING
     return_code: int = 0
     whole: bool = False
+    staged: BufferTimes | None = None
     preempted: bool = False
     sub_jobs: int = 0
     operations: int = 0

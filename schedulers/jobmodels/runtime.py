@@ -7,6 +7,8 @@ waits for a turn. What happens to a job stands in one place each:
 naming of sub-jobs       :mod:`schedulers.jobmodels.sub_jobs`
 killing                  :meth:`ProgramRuntime.kill`
 walltimes                :meth:`ProgramRuntime._remaining`; :meth:`ProgramRuntime._expire` where nothing of a job runs
+staging                  :meth:`ProgramRuntime.stage`, :meth:`ProgramRuntime.unstage`; :meth:`ProgramRuntime._program`
+waits and time-outs      :meth:`ProgramRuntime._set_timer`, :meth:`ProgramRuntime._ring`
 turns                    :meth:`ProgramRuntime._queue`, :meth:`ProgramRuntime._serve`
 outages                  :meth:`ProgramRuntime.outage`, :meth:`ProgramRuntime._abandon`
 the end of a job         :meth:`ProgramRuntime._end_if_through`
@@ -22,15 +24,17 @@ transfers with it wait until it is back, and walltimes run on.
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections import deque
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
-from schedulers.core.execution import NOTHING, Ended, Released, Step
+from schedulers.core.execution import NOTHING, Ended, Released, Staged, Step
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
+from schedulers.core.staging import STAGING_SECONDS, StageLimits, staging_of
 from schedulers.errors import DecisionRefused, RemoteProtocolError
 from schedulers.jobmodels.base import (
     Compute,
@@ -46,13 +50,15 @@ from schedulers.jobmodels.base import (
     Shrinks,
     Submitted,
     Transfer,
+    Wait,
 )
 from schedulers.jobmodels.gates import Gate, Shared
 from schedulers.jobmodels.io_nodes import IoNodes
-from schedulers.jobmodels.record import JobRecord
+from schedulers.jobmodels.record import BufferTimes, JobRecord
 from schedulers.jobmodels.streams import Streams
 from schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, SubJobs, require_dynamic_jobs
 from schedulers.jobmodels.transfers import Lowered, Task, lower
+from schedulers.timeline import Resource
 from schedulers.wire.messages import (
     BatsimConfig,
     CallMeLater,
@@ -78,8 +84,10 @@ class _Process:
     """A running job.
 
     ``live`` are the sub-jobs of the present operation, ``beside`` those that run beside it with the times of their
-    beginnings; ``waiting`` and ``waiting_beside`` the turns that have not come; ``outcome`` how the job ends, once that
-    is clear; ``over`` whether its program has nothing more to do; ``reason`` why it cannot go on.
+    beginnings; ``waiting`` and ``waiting_beside`` the turns that have not come; ``timer`` the number of the timer that
+    its present :class:`Wait` ends with, -1 for none; ``staging`` whether it has no nodes yet and its burst buffer is
+    being filled, or full; ``outcome`` how the job ends, once that is clear; ``over`` whether its program has nothing
+    more to do; ``reason`` why it cannot go on.
     """
 
     job: Job
@@ -87,13 +95,15 @@ class _Process:
     program: Program
     record: JobRecord
     sub_jobs: SubJobs
-    operation: Submitted | Compute | Transfer | None = None
+    operation: Submitted | Compute | Transfer | Wait | None = None
     ready_s: float = 0.0
     began_s: float = math.nan
     live: dict[str, None] = field(default_factory=dict)
     beside: dict[str, tuple[Transfer, float]] = field(default_factory=dict)
     waiting: set[str] = field(default_factory=set)
     waiting_beside: set[str] = field(default_factory=set)
+    timer: int = -1
+    staging: bool = False
     outcome: tuple[JobState, int] | None = None
     over: bool = False
     watched: bool = False
@@ -116,10 +126,11 @@ class _Follow:
     requests: list[Request] = field(default_factory=list)
     ended: list[Ended] = field(default_factory=list)
     released: list[Released] = field(default_factory=list)
+    staged: list[Staged] = field(default_factory=list)
     granted: deque[str] = field(default_factory=deque)
 
     def step(self) -> Step:
-        return Step(self.requests, self.ended, self.released)
+        return Step(self.requests, self.ended, self.released, staged=self.staged)
 
 
 class ProgramRuntime:
@@ -137,6 +148,8 @@ class ProgramRuntime:
         Called with each job's record when the job is through.
     direct
         Whether the simulator runs in the same process and takes operations without a message for each.
+    limits
+        Time-outs where burst buffers have lives of their own; ``None`` where jobs stage on their nodes.
     """
 
     rows: ClassVar[int] = 1
@@ -149,8 +162,12 @@ class ProgramRuntime:
         on_record: Callable[[JobRecord], None] | None = None,
         *,
         direct: bool = False,
+        limits: StageLimits | None = None,
     ) -> None:
         self.model = model
+        self._limits = limits
+        self._timers: list[tuple[float, int, _Process, bool]] = []
+        self._timer_count = 0
         self._gate: Gate = gate if gate is not None else Shared()
         self._depth = io_node_depth
         self._on_record = on_record
@@ -192,17 +209,79 @@ class ProgramRuntime:
 
     def refuses(self, job: Job) -> str | None:
         """Why the model cannot play what a job describes."""
+        staging = staging_of(job)
+        if self._limits is None and (staging.in_s or staging.out_s) and "stage_in" not in self.model.stages:
+            field = STAGING_SECONDS[0 if staging.in_s else 1].name
+            return (
+                f"its field {field!r} is played by --model io, or where burst buffers have lives of their own "
+                "(--bb-life)"
+            )
         return self.model.refuses(job)
 
-    def start(self, job: Job, allocation: Allocation, now_s: float) -> Step:
-        """Begin a job's program; a job that is not run as it was submitted is rejected to the simulator."""
-        sub_jobs = SubJobs.of(
-            job.id, reuse=self._reuse, deadline_s=now_s + job.walltime_s, direct=self._direct
-        )  # fmt: skip
-        program = self.model.program(job, Granted(allocation, now_s), self._machine)
+    def stage(self, job: Job, allocation: Allocation, now_s: float) -> Step:
+        """Begin to fill the burst buffer of a waiting job; where jobs stage on their nodes, there is nothing to do."""
+        follow = _Follow()
+        if self._limits is None:
+            follow.staged.append(Staged(job.id))
+            return follow.step()
+        process = self._enter(job, allocation, self.model.stage_in(job), now_s)
+        process.staging, process.record.staged = True, BufferTimes(now_s)
+        if self._limits.stage_in_s < math.inf:
+            self._set_timer(process, now_s + self._limits.stage_in_s, now_s, follow, limit=True)
+        self._advance(process, None, now_s, follow)
+        self._serve(now_s, follow)
+        return follow.step()
+
+    def unstage(self, job: Job, now_s: float) -> Step:
+        """Stop what fills the burst buffer of a waiting job; nothing of it is left."""
+        process, follow = self._processes.pop(job.id, None), _Follow()
+        if process is not None:
+            self._drop(process, now_s, follow)
+            self._serve(now_s, follow)
+        return follow.step()
+
+    def _drop(self, process: _Process, now_s: float, follow: _Follow) -> None:
+        """Leave what runs of a process to itself, killed; it waits for nothing any more."""
+        if process.live:
+            follow.requests.append(KillJob(now_s, tuple(process.live)))
+        for sub_id in process.live:
+            del self._sub_jobs[sub_id]
+            self._abandoned.add(sub_id)
+        process.live.clear()
+        self._withdraw(process, now_s, follow)
+        process.timer, process.over = -1, True
+        process.program.close()
+        self._gate.leave(process.job.id, now_s)
+
+    def _enter(self, job: Job, allocation: Allocation, program: Program, now_s: float) -> _Process:
+        sub_jobs = SubJobs.of(job.id, reuse=self._reuse, deadline_s=math.inf, direct=self._direct)
         process = _Process(job, allocation, program, JobRecord(job, allocation, now_s), sub_jobs)
         self._processes[job.id] = process
         self._gate.enter(job.id, now_s)
+        return process
+
+    def _program(self, job: Job, allocation: Allocation, now_s: float) -> Program:
+        """What a job does from its start on: around its program what is staged, on its nodes or without them."""
+        apart = self._limits is not None and job.bb_bytes > 0
+        if not apart:
+            yield from self.model.stage_in(job)
+        yield from self.model.program(job, Granted(allocation, now_s), self._machine)
+        if apart:
+            yield GiveBack(covering=Resource.NODES | Resource.BANDWIDTH)
+        yield from self.model.stage_out(job)
+
+    def start(self, job: Job, allocation: Allocation, now_s: float) -> Step:
+        """Begin a job's program; a job that is not run as it was submitted is rejected to the simulator."""
+        program, process = self._program(job, allocation, now_s), self._processes.get(job.id)
+        if process is None:
+            process = self._enter(job, allocation, program, now_s)
+            if self._limits is not None and job.bb_bytes:
+                process.record.staged = BufferTimes(now_s, now_s)  # nothing to stage in: given with its nodes
+        else:
+            process.job, process.allocation, process.program, process.staging = job, allocation, program, False
+            process.outcome, process.over = None, False
+            process.record.job, process.record.allocation, process.record.start_s = job, allocation, now_s
+        process.sub_jobs.deadline_s = now_s + job.walltime_s
         follow = _Follow()
         if job.bb_bytes:
             follow.requests.append(SetJobMetadata(now_s, job.id, str(job.bb_bytes)))
@@ -234,7 +313,7 @@ class ProgramRuntime:
         if isinstance(event, JobSubmitted):
             return NOTHING if event.job_id in self._sub_jobs else None
         if isinstance(event, RequestedCall):
-            return self._expire(now_s)
+            return self._called(now_s)
         return NOTHING if isinstance(event, JobKilled) else None
 
     def settle(self, now_s: float) -> Step:
@@ -292,7 +371,8 @@ class ProgramRuntime:
         waiting = {key for p in self._processes.values() for key in (*p.waiting, *p.waiting_beside)}
         assert waiting == self._turns.keys(), "turns and processes differ"
         for process in self._processes.values():
-            stuck = not (process.live or process.waiting or process.beside or process.waiting_beside)
+            busy = process.live or process.waiting or process.beside or process.waiting_beside
+            stuck = not (busy or process.staging or process.timer >= 0)
             assert not stuck, f"nothing of {process.job.id!r} runs or waits, and it has not ended"
 
     # ------------------------------------------------------------------ one operation after another
@@ -304,6 +384,11 @@ class ProgramRuntime:
             try:
                 operation = process.program.send(value)  # type: ignore[arg-type]  # None begins a generator
             except StopIteration:
+                if process.staging:
+                    assert process.record.staged is not None
+                    process.record.staged.filled_s = now_s
+                    follow.staged.append(Staged(process.job.id))
+                    return
                 process.outcome = process.outcome or SUCCESS
                 self._close(process, now_s, follow)
                 return
@@ -317,7 +402,18 @@ class ProgramRuntime:
     def _give_back(self, process: _Process, operation: GiveBack, now_s: float, follow: _Follow) -> Done:
         if operation.nodes is None or operation.nodes:
             follow.released.append(Released(process.job.id, operation.nodes, operation.covering))
+        if self._limits is not None and process.record.staged is not None and operation.nodes is None:
+            process.record.staged.off_nodes_s = now_s
+            process.sub_jobs.deadline_s = math.inf  # the walltime is that of its nodes
+            if self._limits.stage_out_s < math.inf:
+                self._set_timer(process, now_s + self._limits.stage_out_s, now_s, follow, limit=True)
         return Done(now_s, now_s, now_s)
+
+    def _wait(self, process: _Process, operation: Wait, now_s: float, follow: _Follow) -> None:
+        """Let time pass; the walltime of a job that has its nodes may end it before."""
+        process.operation, process.ready_s, process.began_s = operation, now_s, now_s
+        end_s = min(now_s + operation.seconds, process.sub_jobs.deadline_s)
+        process.timer = self._set_timer(process, end_s, now_s, follow, limit=False)
 
     def _publish(self, process: _Process, operation: Publish, now_s: float, follow: _Follow) -> Done:
         process.record.state_shown = operation.state
@@ -366,7 +462,60 @@ class ProgramRuntime:
         Submitted: _submitted,
         Compute: _timed,
         Transfer: _timed,
+        Wait: _wait,
     }
+
+    # ------------------------------------------------------------------ waits and time-outs
+
+    def _set_timer(self, process: _Process, at_s: float, now_s: float, follow: _Follow, *, limit: bool) -> int:
+        """Have a process called at a time: the end of its :class:`Wait`, or a limit of its staging."""
+        self._timer_count += 1
+        at_s = max(at_s, now_s + 10 * SHORTEST_WALLTIME_S)
+        heapq.heappush(self._timers, (at_s, self._timer_count, process, limit))
+        follow.requests.append(CallMeLater(now_s, at_s))
+        return self._timer_count
+
+    def _called(self, now_s: float) -> Step | None:
+        """A call that was requested: of timers, or of walltimes of jobs of which nothing runs."""
+        follow, rang = _Follow(), False
+        while self._timers and self._timers[0][0] <= now_s + SHORTEST_WALLTIME_S:
+            _, number, process, limit = heapq.heappop(self._timers)
+            self._ring(process, number, now_s, follow, limit=limit)
+            rang = True
+        expired = self._expire(now_s, follow)
+        self._serve(now_s, follow)
+        return follow.step() if rang or expired else None
+
+    def _ring(self, process: _Process, number: int, now_s: float, follow: _Follow, *, limit: bool) -> None:
+        if limit:
+            self._out_of_time(process, now_s, follow)
+        elif process.timer == number:
+            process.timer = -1
+            assert isinstance(process.operation, Wait)
+            process.record.took(process.operation.stage, now_s - process.began_s)
+            if process.sub_jobs.overdue(now_s):
+                process.outcome = TIMED_OUT
+                self._give_up(process, now_s, follow)
+            else:
+                self._advance(process, Done(process.ready_s, process.began_s, now_s), now_s, follow)
+
+    def _out_of_time(self, process: _Process, now_s: float, follow: _Follow) -> None:
+        """A limit of the staging is over: a job that is still staging in loses its burst buffer, one that stages out
+        ends without the rest of its data.
+        """
+        times = process.record.staged
+        if self._processes.get(process.job.id) is not process or process.over or times is None:
+            return
+        assert self._limits is not None
+        if process.staging and math.isnan(times.filled_s):
+            follow.staged.append(
+                Staged(process.job.id, f"its stage-in was not through after {self._limits.stage_in_s:g} s")
+            )
+        elif now_s - times.off_nodes_s >= self._limits.stage_out_s - SHORTEST_WALLTIME_S:
+            process.outcome = TIMED_OUT
+            if process.live:
+                follow.requests.append(KillJob(now_s, tuple(process.live)))
+            self._give_up(process, now_s, follow)
 
     def _begin(self, process: _Process, operation: Submitted | Compute | Transfer, now_s: float) -> None:
         process.operation, process.ready_s, process.began_s = operation, now_s, math.nan
@@ -384,7 +533,7 @@ class ProgramRuntime:
         """Start the sub-jobs of an operation, or of its part on some nodes."""
         lowered = self._lowered(process, operation, nodes)
         if isinstance(operation, Transfer):
-            process.record.moved(operation.stage, operation.bytes_per_node * len(nodes))
+            process.record.moved(operation.stage, operation.bytes_per_node * (len(nodes) or len(lowered.tasks)))
         walltime_s = math.inf if beside else self._remaining(process, now_s)
         ids = process.sub_jobs.run(lowered.profile, lowered.tasks, walltime_s, now_s, follow.requests)
         self._sub_jobs.update(dict.fromkeys(ids, process))
@@ -407,7 +556,7 @@ class ProgramRuntime:
 
     def _remaining(self, process: _Process, now_s: float) -> float:
         """Time that a job has left (s); at its start exactly its walltime, without rounding."""
-        if now_s == process.record.start_s:
+        if now_s == process.record.start_s and not process.staging:
             return process.job.walltime_s
         return process.sub_jobs.deadline_s - now_s
 
@@ -419,12 +568,15 @@ class ProgramRuntime:
         """Request a turn at each I/O node that an operation uses."""
         application = _account(process, beside=beside)
         waiting = process.waiting_beside if beside else process.waiting
-        for io_node, nodes in self._io_nodes.groups(self._nodes(process, operation)).items():
+        everywhere = self._nodes(process, operation)
+        groups = self._io_nodes.groups(everywhere) if everywhere else {0: ()}  # between storage and file system alone
+        for io_node, nodes in groups.items():
             key = f"{process.job.id}/{self._turn_count}"
             self._turn_count += 1
             self._turns[key] = _Turn(process, operation, nodes, beside)
             waiting.add(key)
-            volume = _turn_bytes(operation, len(nodes), len(self._nodes(process, operation)))
+            requests = len(process.allocation.storages)
+            volume = _turn_bytes(operation, len(nodes) or requests, len(everywhere) or requests)
             follow.granted.extend(self._gate.request(key, application, io_node, volume, now_s))
         self._serve(now_s, follow)
         if process.waiting and not process.watched and process.sub_jobs.deadline_s < math.inf:
@@ -459,17 +611,13 @@ class ProgramRuntime:
             self._moving[key] = len(ids)
             self._turn_of.update(dict.fromkeys(ids, key))
 
-    def _expire(self, now_s: float) -> Step | None:
-        """End the jobs whose walltime is over while they wait for a turn and nothing of them runs."""
+    def _expire(self, now_s: float, follow: _Follow) -> bool:
+        """End the jobs whose walltime is over while they wait for a turn and nothing of them runs; whether any is."""
         late = [p for p in self._processes.values() if p.waiting and not p.live and p.sub_jobs.overdue(now_s)]
-        if not late:
-            return None
-        follow = _Follow()
         for process in late:
             process.outcome = process.outcome or TIMED_OUT
             self._give_up(process, now_s, follow)
-        self._serve(now_s, follow)
-        return follow.step()
+        return bool(late)
 
     # ------------------------------------------------------------------ outages
 
@@ -526,7 +674,7 @@ class ProgramRuntime:
         operation = process.operation
         assert operation is not None
         failed = event.state is not JobState.COMPLETED_SUCCESSFULLY
-        if process.record.whole:
+        if isinstance(operation, Submitted) and (failed or self._limits is None):
             process.outcome = (event.state, event.return_code)
         elif failed and not (event.state is JobState.COMPLETED_FAILED and getattr(operation, "may_fail", False)):
             process.outcome = process.outcome or (event.state, event.return_code)
@@ -553,6 +701,7 @@ class ProgramRuntime:
 
         Where nothing runs already (``idle``), it ends now, however long ago its last sub-job ended.
         """
+        process.timer = -1
         if idle and not process.live and not process.over:
             process.record.idle_end_s = now_s
             if process.operation is not None and not math.isnan(process.began_s):
@@ -583,6 +732,12 @@ class ProgramRuntime:
         if not process.over or process.live or process.waiting_beside:
             return
         assert process.outcome is not None
+        if process.staging:
+            del self._processes[process.job.id]
+            self._gate.leave(process.job.id, now_s)
+            reason = process.reason or f"its stage-in ended as {process.outcome[0].value}"
+            follow.staged.append(Staged(process.job.id, reason))
+            return
         if process.beside:
             left_behind = all(transfer.abandoned for transfer, _ in process.beside.values())
             if process.outcome == SUCCESS or not left_behind:

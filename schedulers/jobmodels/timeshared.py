@@ -22,7 +22,7 @@ from collections.abc import Callable, Set
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from schedulers.core.execution import NOTHING, Ended, Step
+from schedulers.core.execution import NOTHING, Ended, Staged, Step
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.jobmodels.record import JobRecord
@@ -149,6 +149,14 @@ class TimeShared:
         )
         requests: list[Request] = [SetJobMetadata(now_s, job.id, str(job.bb_bytes))] if job.bb_bytes else []
         return Step((*requests, RejectJob(now_s, job.id)))
+
+    def stage(self, job: Job, allocation: Allocation, now_s: float) -> Step:
+        """Jobs that take turns stage nothing."""
+        return Step(staged=(Staged(job.id),))
+
+    def unstage(self, job: Job, now_s: float) -> Step:
+        """Nothing moves into burst buffers."""
+        return NOTHING
 
     def move(self, job: Job, allocation: Allocation, now_s: float) -> None:
         """Give a job other rows or columns; what runs of it goes on if it is in the right place."""

@@ -77,7 +77,11 @@ def _node_io(transfer: Transfer, storage: str) -> JsonObject:
 
 
 def _storages(nodes: Sequence[int], allocation: Allocation, machine: Machine) -> list[int]:
-    """Batsim ids of the storage nodes that hold the burst buffers of some of an allocation's nodes."""
+    """Batsim ids of the storage nodes that hold the burst buffers of some of an allocation's nodes; all of them while
+    it has no nodes yet.
+    """
+    if not allocation.nodes:
+        return [machine.storages[storage].resource_id for storage in allocation.storages]
     place = dict(zip(allocation.nodes, allocation.storages, strict=True))
     return [machine.storages[place[node]].resource_id for node in nodes]
 

@@ -48,7 +48,7 @@ class MaxUtil:
         """Serve the first ``depth`` jobs, then fill with the others in the best order found."""
         first, others = view.queue[: self.depth], view.queue[self.depth :]
         waiting_before = yield from serve_first(view, first, self.literal_depth)
-        if not others or (view.notes is None and view.timeline.free_nodes_now() == 0):
+        if not others or (view.notes is None and not view.may_start):
             return
         in_order = others
         if len(others) > 1:

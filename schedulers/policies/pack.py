@@ -133,7 +133,8 @@ class Pack:
             return
         memory: _Memory = view.notebook.setdefault(NOTEBOOK, _Memory())
         pack = memory.pack
-        if pack is None or not any(running.job.id in pack.members for running in view.running):
+        at_work = {*(running.job.id for running in view.running), *view.held}  # also those that stage in
+        if pack is None or at_work.isdisjoint(pack.members):
             memory.pack = pack = Running(view.now_s, view.now_s)
             yield from self._start(view, memory.facts(view), pack, math.inf, Role.STARTED)
         elif self.backfilling and view.now_s < pack.end_s:
@@ -150,7 +151,7 @@ class Pack:
         free = view.timeline.free_nodes_now()
         for one in sorted(facts, key=lambda one: (ORDERS[self.order](one), one.job.number)):
             job, binding = one.job, Binding.NODES
-            if job.nodes <= free:
+            if job.nodes <= free or job.lives is not None:
                 binding = Binding.ORDER
                 if view.now_s + one.duration_s <= latest_s:
                     binding = Binding.BANDWIDTH
@@ -162,8 +163,8 @@ class Pack:
                             allocation = within_averages(view, pack, one, allocation)
                         if allocation is not None:
                             pack.add(one, allocation.nodes, view.machine, view.now_s)
-                            free -= job.nodes
                             yield start_on(view, job, allocation, role)
+                            free = view.timeline.free_nodes_now()
                             continue
             if view.notes is not None:
                 view.notes.write(job.id, Role.PASSED_OVER, binding)

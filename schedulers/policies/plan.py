@@ -86,9 +86,7 @@ class Plan:
 
     def _anything_fits(self, view: View, jobs: Sequence[Job]) -> bool:
         timeline = view.timeline
-        return timeline.free_nodes_now() > 0 and any(
-            timeline.fit_now(job, self._planned_s(view, job)) is not None for job in jobs
-        )
+        return view.may_start and any(timeline.fit_now(job, self._planned_s(view, job)) is not None for job in jobs)
 
     def _planned(self, view: View, jobs: Sequence[Job]) -> Iterator[Decision]:
         planner = Planner(

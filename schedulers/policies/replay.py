@@ -132,9 +132,9 @@ class Replay:
                     return
                 view.notes.write(job.id, Role.PLANNED, binding_now(view, job), due_s)
                 continue
-            start = try_start(view, job) if job.nodes <= free else None
+            start = try_start(view, job) if job.nodes <= free or job.lives is not None else None
             if start is not None:
-                free -= job.nodes
+                free = view.timeline.free_nodes_now()
                 course.started(job, due_s, view.now_s)
                 yield start
                 continue

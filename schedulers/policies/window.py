@@ -128,7 +128,7 @@ class Window:
         """Choose, start the chosen, backfill."""
         queue = view.queue
         ages = self._grow_older(view)
-        if not queue or (view.notes is None and view.timeline.free_nodes_now() == 0):
+        if not queue or (view.notes is None and not view.may_start):
             return
         chosen: list[Job] = []
         yield from self._choose(view, queue[: self.size], ages, chosen)
@@ -192,7 +192,7 @@ class Window:
         for job, counts in zip(jobs, taken.tolist(), strict=True):
             own, nodes = sorted(nodes[: job.nodes]), nodes[job.nodes :]
             storages = _storages(view.machine, own, counts, self.placement == "nearest") if job.bb_bytes else ()
-            fixed = not (job.io_rate and view.machine.links)
+            fixed = not (job.io_rate and view.machine.links) and job.lives is None
             found.append(Allocation(tuple(own), storages, job.bb_bytes, job.io_rate) if fixed else None)
         return found
 

@@ -12,7 +12,7 @@ class Binding(enum.Enum):
     NODES = "nodes"
     BURST_BUFFERS = "burst buffers"
     BANDWIDTH = "bandwidth"
-    STAGING = "burst buffer not yet held"
+    STAGE_IN = "stage-in not yet through"
     ORDER = "policy order"
     RESERVATION = "reservation"
 

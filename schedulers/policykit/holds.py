@@ -25,7 +25,12 @@ def fit_now(view: View, job: Job, duration_s: float) -> Allocation | None:
 
 
 def earliest_fit(
-    view: View, job: Job, duration_s: float, covering: Resource = Resource.ALL, latest_s: float = math.inf
+    view: View,
+    job: Job,
+    duration_s: float,
+    covering: Resource = Resource.ALL,
+    latest_s: float = math.inf,
+    not_before_s: float | None = None,
 ) -> Fit | None:
     """Find a job's earliest start, on the burst buffer that it holds if it holds one.
 
@@ -33,9 +38,10 @@ def earliest_fit(
     """
     timeline, holding = view.timeline, view.held.get(job.id)
     if holding is None:
-        return timeline.earliest_fit(job, duration_s, covering=covering, latest_s=latest_s)
-    on_nodes = msgspec.structs.replace(job, bb_bytes=0)
-    fit = timeline.earliest_fit(on_nodes, duration_s, covering=covering, latest_s=latest_s)
+        return timeline.earliest_fit(job, duration_s, not_before_s, covering, latest_s)
+    fit = timeline.earliest_fit(
+        on_nodes(job), duration_s, not_before_s=not_before_s, covering=covering, latest_s=latest_s
+    )
     if fit is None or Resource.BURST_BUFFERS not in covering:
         return fit
     until_s = _needed_until(job, fit.start_s, duration_s)
@@ -47,6 +53,12 @@ def earliest_fit(
         timeline.release(holding.end_s, until_s, holding.allocation, Resource.BURST_BUFFERS)
     storages = holding.allocation.storages
     return Fit(fit.start_s, msgspec.structs.replace(fit.allocation, storages=storages, bb_bytes=job.bb_bytes))
+
+
+def on_nodes(job: Job) -> Job:
+    """A job as it looks for nodes once its burst buffer is held and filled."""
+    lives = job.lives.staged() if job.lives is not None else None
+    return msgspec.structs.replace(job, bb_bytes=0, lives=lives)
 
 
 def book(view: View, job: Job, fit: Fit, duration_s: float, covering: Resource = Resource.ALL) -> None:
@@ -68,4 +80,5 @@ def _book_on(view: View, job: Job, holding: Holding, start_s: float, duration_s:
 
 def _needed_until(job: Job, start_s: float, duration_s: float) -> float:
     """Until when a job that starts then needs its burst buffer (s)."""
-    return parts(job.lives, start_s, start_s + duration_s, Resource.BURST_BUFFERS)[0].end_s
+    lives = job.lives.staged() if job.lives is not None else None
+    return parts(lives, start_s, start_s + duration_s, Resource.BURST_BUFFERS)[0].end_s

@@ -58,20 +58,19 @@ def start_in_order(view: View, jobs: Sequence[Job], started: list[Job]) -> Itera
 
 def fill(view: View, jobs: Iterable[Job], blocker: str = "") -> Iterator[Start]:
     """Greedy filling: start every job that fits now, in this order (thesis, Algorithm 2)."""
-    timeline = view.timeline
-    free = timeline.free_nodes_now()
+    free, all_now = view.timeline.free_nodes_now(), not any(job.lives is not None for job in view.queue)
     for job in jobs:
         fewest = job.nodes if view.fewest_nodes is None else view.fewest_nodes(job)
-        start = try_start(view, job, Role.BACKFILLED) if fewest <= free else None
+        start = try_start(view, job, Role.BACKFILLED) if fewest <= free or job.lives is not None else None
         if start is not None:
-            free -= len(start.allocation.nodes)
+            free = view.timeline.free_nodes_now()
             yield start
         elif view.notes is not None:
             binding = binding_now(view, job)
             view.notes.write(
                 job.id, Role.PASSED_OVER, binding, blocker=blocker if binding is Binding.RESERVATION else ""
             )
-        elif free == 0:
+        elif free == 0 and all_now:
             return
 
 
@@ -123,7 +122,7 @@ def start_on(view: View, job: Job, allocation: Allocation, role: Role = Role.STA
 def binding_now(view: View, job: Job) -> Binding:
     """Which resource keeps a job from starting now: tested one by one against this instant, reservations last.
 
-    A burst buffer that the job holds already is none of them; one that must be held before the nodes is the last.
+    A burst buffer that the job holds already is none of them.
     """
     now = job if job.lives is None else msgspec.structs.replace(job, lives=None)
     shortest = 1e-9
@@ -138,6 +137,4 @@ def binding_now(view: View, job: Job) -> Binding:
             return binding
     if fit_now(view, job, view.estimate_s(job)) is not None:
         return Binding.ORDER
-    if job.lives is not None and job.lives.storage_lead_s and job.bb_bytes and job.id not in view.held:
-        return Binding.STAGING
     return Binding.RESERVATION

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from random import Random
@@ -108,6 +109,8 @@ class View:
         Fewest nodes that a job may start on; ``None``: every job starts on all that it requests.
     held
         Burst buffers that waiting jobs hold already (:class:`schedulers.policykit.decisions.Hold`), by job id.
+    filled_s
+        Since when those of them are filled whose stage-in is through (s), by job id: only these jobs can start.
     unavailable
         Nodes that are out: nothing can be started there, whatever runs there goes on.
     """
@@ -120,6 +123,7 @@ class View:
         "_usage",
         "estimate_s",
         "fewest_nodes",
+        "filled_s",
         "held",
         "machine",
         "notebook",
@@ -146,7 +150,9 @@ class View:
         held: Mapping[str, Holding] | None = None,
         unavailable: frozenset[int] = frozenset(),
         past: Past | None = None,
+        filled_s: Mapping[str, float] | None = None,
     ) -> None:
+        self.filled_s: Mapping[str, float] = filled_s if filled_s is not None else {}
         self.now_s = now_s
         self.machine = machine
         self.queue = queue
@@ -163,6 +169,18 @@ class View:
         self._past = past
         self._finished: FinishedJobs | None = None
         self._usage: Mapping[str, Usage] | None = None
+
+    def showing(self, queue: Sequence[Job], held: Mapping[str, Holding]) -> View:
+        """The same pass with another queue and other held burst buffers; the timeline is one and the same."""
+        other = copy.copy(self)
+        other.queue, other.held = queue, held
+        other._timeline_source = lambda: self.timeline
+        return other
+
+    @property
+    def may_start(self) -> bool:
+        """Whether some job might start now: a node is free, or a job needs only its burst buffer at first."""
+        return self.timeline.free_nodes_now() > 0 or any(job.lives is not None for job in self.queue)
 
     @property
     def timeline(self) -> Timeline:

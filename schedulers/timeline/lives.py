@@ -36,17 +36,18 @@ def parts(lives: Lives | None, start_s: float, end_s: float, covering: Resource 
     Parameters
     ----------
     start_s, end_s
-        Interval of the nodes (s). No part ends before its own start.
+        Start of the job, which is that of its burst buffer (s), and as much later as it has its nodes. No part ends
+        before its own start.
     covering
         Kinds of interest.
     """
     if lives is None:
         return [Part(covering, start_s, end_s)]
-    storage_start_s = start_s - lives.storage_lead_s
+    on_nodes_s, off_nodes_s = start_s + lives.storage_lead_s, end_s + lives.storage_lead_s
     spans = (
-        (Resource.NODES, start_s, end_s),
-        (Resource.BURST_BUFFERS, storage_start_s, max(end_s + lives.storage_tail_s, storage_start_s)),
-        (Resource.BANDWIDTH, start_s, max(end_s + lives.bandwidth_tail_s, start_s)),
+        (Resource.NODES, on_nodes_s, off_nodes_s),
+        (Resource.BURST_BUFFERS, start_s, max(off_nodes_s + lives.storage_tail_s, start_s)),
+        (Resource.BANDWIDTH, on_nodes_s, max(off_nodes_s + lives.bandwidth_tail_s, on_nodes_s)),
     )
     found: dict[tuple[float, float], Resource] = {}
     for kind, begin, end in spans:
@@ -61,18 +62,16 @@ def find(
     """Find the earliest start of a job whose holdings have lives of their own.
 
     Candidates are ``first_s`` and the later starts at which the interval of some holding begins at a breakpoint: what
-    is free over intervals that begin later only grows there. No holding may begin before the timeline does.
+    is free over intervals that begin later only grows there.
     """
     if not duration_s >= 0:
         raise ValueError(f"job {job.id!r}: duration must be >= 0 s, got {duration_s}")
-    lives = job.lives or TOGETHER
+    lead_s = (job.lives or TOGETHER).storage_lead_s
     times, rows, tables = arrays
-    lead_s = lives.storage_lead_s if job.bb_bytes and Resource.BURST_BUFFERS in covering else 0.0
-    first_s = max(first_s, _start_after(times.item(0), lead_s))
     begins = times.tolist()
     later = {time_s for time_s in begins if time_s > first_s}
     if lead_s:
-        later.update(time_s for time_s in (_start_after(begin, lead_s) for begin in begins) if time_s > first_s)
+        later.update(time_s for time_s in (_start_before(begin, lead_s) for begin in begins) if time_s > first_s)
     for start_s in (first_s, *sorted(later)):
         if start_s > latest_s:
             return None
@@ -82,10 +81,10 @@ def find(
     return None
 
 
-def _start_after(begin_s: float, lead_s: float) -> float:
-    """Return the earliest start whose lead does not begin before a time, rounding considered."""
-    start_s = begin_s + lead_s
-    while start_s - lead_s < begin_s:
+def _start_before(begin_s: float, lead_s: float) -> float:
+    """Return the earliest start whose lead does not end before a time, rounding considered."""
+    start_s = begin_s - lead_s
+    while start_s + lead_s < begin_s:
         start_s = math.nextafter(start_s, math.inf)
     return start_s
 

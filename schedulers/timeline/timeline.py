@@ -145,8 +145,7 @@ class Timeline:
         minima over it. A duration too short to be added to the start looks at the start itself.
 
         Where the job's holdings have lives of their own (:class:`schedulers.core.job.Lives`), this holds for each over
-        its own interval, and ``start`` is that of the nodes; a burst buffer that must be held before them is a start
-        in the future.
+        its own interval, and ``start`` is that of the burst buffer.
 
         Parameters
         ----------
@@ -181,7 +180,8 @@ class Timeline:
     def reserve(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource = Resource.ALL) -> None:
         """Book an allocation over ``[start_s, end_s)``; an empty interval books nothing.
 
-        Where the allocation's parts have lives of their own, that is the interval of the nodes.
+        Where the allocation's parts have lives of their own, it starts with the burst buffer, and the interval is as
+        long as that of the nodes.
 
         Parameters
         ----------

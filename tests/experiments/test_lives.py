@@ -12,32 +12,48 @@ from analysis.tables import read_run
 from experiments.single import Task, execute
 from tests.properties.small_world import runs, workload
 
+LIFE = {
+    "with-nodes": (0.0, 46.0, 46.0),
+    "slurm": (11.0, 49.0, 1.0),
+    "standby": (11.0, 49.0, 1.0),
+    "two-reservations": (8.0, 46.0, 38.0),
+}
+"""Start and end of the job with the buffer, start of the one without."""
 
-@pytest.mark.parametrize("free_nodes", [False, True])
-def test_nodes_before_stage_out(tmp_path: Path, free_nodes: bool) -> None:
-    """Job 0 has all 8 nodes of ``tiny`` and 1 GB on each; job 1 requests all nodes and no buffer.
 
-    The file system has 1 GB/s, so 8 GB are staged in 8 s, job 0 computes for 30 s and stages out in 8 s more: it ends
-    at 46 s. Job 1 starts then, or at 38 s where the nodes are given back before the stage-out; the buffer is held until
-    46 s in both cases.
+@pytest.mark.parametrize("life", LIFE)
+def test_who_gets_the_nodes_when(tmp_path: Path, life: str) -> None:
+    """Job 0 has all 8 nodes of ``tiny`` and 1 GB on each, and computes for 30 s; job 1 requests all nodes for 10 s,
+    and is submitted at 1.
+
+    The file system has 1 GB/s: 8 GB are staged in 8 s. With its nodes, job 0 stages in until 8, computes until 38 and
+    stages out until 46; then job 1 starts. Under ``slurm`` job 1 runs while job 0 stages in, from 1 to 11; then job 0
+    has the nodes until 41 and stages out until 49. With two reservations job 0 has its nodes reserved from 8 on, where
+    job 1 (500 s of walltime) would be in the way: it starts at 38, when job 0 gives its nodes back.
     """
     data = workload("io", [(0, 8, 30.0, 1, 0, 500, False), (1, 8, 10.0, 0, 0, 500, False)])
-    [run] = runs(tmp_path, "io", data, ["easy"], options={"free_nodes": free_nodes})
+    [run] = runs(tmp_path, "io", data, ["easy"], session={"bb_life": life})
     execute(Task(run, tmp_path, 600.0))
     with (tmp_path / run.id / "jobs.csv").open(newline="") as stream:
         rows = {row["job_id"]: row for row in csv.DictReader(stream)}
-    assert float(rows["0"]["finish_time"]) == pytest.approx(46.0, abs=0.1)
-    assert float(rows["1"]["starting_time"]) == pytest.approx(38.0 if free_nodes else 46.0, abs=0.1)
+    first_s, end_s, second_s = LIFE[life]
+    assert float(rows["0"]["starting_time"]) == pytest.approx(first_s, abs=0.1)
+    assert float(rows["0"]["finish_time"]) == pytest.approx(end_s, abs=0.1)
+    assert float(rows["1"]["starting_time"]) == pytest.approx(second_s, abs=0.1)
     with (tmp_path / run.id / "allocations.csv").open(newline="") as stream:
         held = {row["job_id"]: row for row in csv.DictReader(stream)}
-    assert ("node_lives" in held["0"]) is free_nodes
-    if free_nodes:
-        what, _, interval = held["0"]["node_lives"].partition("@")
-        assert what == "0-7"
-        assert [round(float(time), 1) for time in interval.split("-")] == [0.0, 38.0]
+    assert ("node_lives" in held["0"]) is (life != "with-nodes")
     row_lives, lane_lives = packed(tmp_path / run.id)
-    assert row_lives == ([0, 38, 38, 48] if free_nodes else [])
-    assert lane_lives == []  # buffers are held as long as the job runs
+    if life == "with-nodes":
+        assert (row_lives, lane_lives) == ([], [])
+        return
+    what, _, interval = held["0"]["node_lives"].partition("@")
+    nodes = [round(float(time), 1) for time in interval.split("-")]
+    assert (what, nodes) == ("0-7", [first_s, first_s + 30.0])
+    buffer = held["0"]["storage_lives"].partition("@")[2]
+    assert [round(float(time), 1) for time in buffer.split("-")] == [0.0, end_s]
+    columns = (rows["0"][name] for name in ("buffer_start_time", "staged_time", "nodes_finish_time"))
+    assert [round(float(time), 1) for time in columns] == [0.0, 8.0, first_s + 30.0]
 
 
 def packed(folder: Path) -> tuple[list[int], list[int]]:

@@ -128,6 +128,13 @@ LAW: Mapping[str, Rule] = {
         others="numpy msgspec",
         standard=PURE | {"random.Random"},
     ),
+    # A life stands around any policy and knows none; like a policy it sees what is shown and answers with decisions.
+    "schedulers.lives": _rule("schedulers.lives.*", "schedulers.options", "schedulers.errors", "schedulers.plugins"),
+    "schedulers.lives.*": _rule(
+        "schedulers.lives.*", "schedulers.policykit.*", "schedulers.timeline", "schedulers.core.job",
+        "schedulers.core.machine", "schedulers.core.staging", "schedulers.options", "schedulers.errors",
+        others="msgspec",
+    ),
     # The table finds models by name, from outside too.
     "schedulers.jobmodels": _rule(
         "schedulers.jobmodels.*", "schedulers.core.job", "schedulers.options", "schedulers.errors",
@@ -137,8 +144,8 @@ LAW: Mapping[str, Rule] = {
     "schedulers.jobmodels.*": _rule(
         "schedulers.jobmodels.*", "schedulers.core.execution", "schedulers.applications.*",
         "schedulers.controllers.*", "schedulers.timesharing.*", "schedulers.core.job", "schedulers.core.machine",
-        "schedulers.core.operations", "schedulers.timeline", "schedulers.wire.messages", "schedulers.options",
-        "schedulers.errors", "schedulers.limits",
+        "schedulers.core.operations", "schedulers.core.staging", "schedulers.timeline", "schedulers.wire.messages",
+        "schedulers.options", "schedulers.errors", "schedulers.limits",
         others="numpy msgspec",
     ),
     "schedulers.controllers.*": _rule(

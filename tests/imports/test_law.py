@@ -17,6 +17,9 @@ OURS = modules()
 
 PROBES = [
     ("schedulers.policies.probe", "from schedulers.policies.backfill import Backfill"),
+    ("schedulers.lives.probe", "from schedulers.policies.backfill import Backfill"),
+    ("schedulers.lives", "from schedulers.core.ledger import Ledger"),
+    ("schedulers.lives.probe", "from schedulers.core.ledger import Ledger"),
     ("schedulers.policies.probe", "from schedulers.policies import POLICIES"),
     ("schedulers.policies", "from schedulers.core.session import Session"),
     ("schedulers.plugins", "from schedulers.policies import POLICIES"),

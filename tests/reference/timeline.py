@@ -111,15 +111,11 @@ class ReferenceTimeline:
     ) -> Fit | None:
         """Earliest start among ``not_before_s`` and the later breakpoints, and what the job gets there."""
         first = self.now_s if not_before_s is None else max(not_before_s, self.now_s)
-        leads = {0.0}
-        if job.lives is not None and job.bb_bytes and Resource.BURST_BUFFERS in covering:
-            leads.add(job.lives.storage_lead_s)
-        later = {_start_after(time_s, lead_s) for time_s in self.breakpoints() for lead_s in leads}
+        leads = {0.0} if job.lives is None else {0.0, job.lives.storage_lead_s}
+        later = {_start_before(time_s, lead_s) for time_s in self.breakpoints() for lead_s in leads}
         for start_s in [first, *sorted(time_s for time_s in later if time_s > first)]:
             if start_s > latest_s:
                 break
-            if start_s - max(leads) < self.now_s:
-                continue
             allocation = self._fit_at(job, start_s, duration_s, covering)
             if allocation is not None:
                 return Fit(start_s, allocation)
@@ -216,18 +212,20 @@ class ReferenceTimeline:
 
 
 def _span(lives: Lives, kind: Resource, start_s: float, end_s: float) -> tuple[float, float]:
-    """Interval of one kind of resource of a job that has its nodes over ``[start_s, end_s)``."""
+    """Interval of one kind of resource of a job that starts (to stage in) at ``start_s``; ``end_s`` is as much later
+    as it has its nodes.
+    """
+    on_nodes_s, off_nodes_s = start_s + lives.storage_lead_s, end_s + lives.storage_lead_s
     if kind is Resource.BURST_BUFFERS:
-        start_s, end_s = start_s - lives.storage_lead_s, end_s + lives.storage_tail_s
-    elif kind is Resource.BANDWIDTH:
-        end_s += lives.bandwidth_tail_s
-    return start_s, max(start_s, end_s)
+        return start_s, max(start_s, off_nodes_s + lives.storage_tail_s)
+    tail_s = lives.bandwidth_tail_s if kind is Resource.BANDWIDTH else 0.0
+    return on_nodes_s, max(on_nodes_s, off_nodes_s + tail_s)
 
 
-def _start_after(begin_s: float, lead_s: float) -> float:
-    """First start whose lead begins at a time or later; the sum may have been rounded down."""
-    start_s = begin_s + lead_s
-    while start_s - lead_s < begin_s:
+def _start_before(begin_s: float, lead_s: float) -> float:
+    """First start whose lead ends at a time or later; the difference may have been rounded down."""
+    start_s = begin_s - lead_s
+    while start_s + lead_s < begin_s:
         start_s = math.nextafter(start_s, math.inf)
     return start_s
 

@@ -270,8 +270,8 @@ def test_a_pass_knows_the_buffer_of_a_waiting_job() -> None:
     ]
 
 
-def test_what_must_be_staged_first_waits_for_that() -> None:
-    """A free machine, and still not now: its burst buffer is not yet held."""
+def test_a_job_that_stages_in_first_could_begin_with_that() -> None:
+    """On a free machine only the policy's order keeps it from that."""
     found: list[Binding] = []
 
     def policy(view: View) -> Iterable[Decision]:
@@ -279,7 +279,7 @@ def test_what_must_be_staged_first_waits_for_that() -> None:
         return ()
 
     opened(policy, lives=lambda job: STAGED).handle(Message(0.0, (submitted(1, 2, 6),)))
-    assert found == [Binding.STAGING]
+    assert found == [Binding.ORDER]
 
 
 def test_the_published_timeline_knows_no_lives() -> None:

@@ -19,9 +19,10 @@ STAGED = Lives(storage_lead_s=60.0, storage_tail_s=200.0)
 def test_kinds_with_the_same_interval_stand_together() -> None:
     """Storage from 100 to 900, nodes and bandwidth from 160 to 700; without lives all are one."""
     nodes, storage = Resource.NODES | Resource.BANDWIDTH, Resource.BURST_BUFFERS
-    assert parts(STAGED, 160.0, 700.0) == [Part(nodes, 160.0, 700.0), Part(storage, 100.0, 900.0)]
+    assert parts(STAGED, 100.0, 640.0) == [Part(nodes, 160.0, 700.0), Part(storage, 100.0, 900.0)]
     assert parts(None, 160.0, 700.0) == parts(Lives(), 160.0, 700.0) == [Part(Resource.ALL, 160.0, 700.0)]
-    assert parts(STAGED, 160.0, 700.0, Resource.NODES) == [Part(Resource.NODES, 160.0, 700.0)]
+    assert parts(STAGED, 100.0, 640.0, Resource.NODES) == [Part(Resource.NODES, 160.0, 700.0)]
+    assert parts(STAGED.staged(), 160.0, 700.0) == [Part(nodes, 160.0, 700.0), Part(storage, 160.0, 900.0)]
 
 
 def test_what_is_given_back_early_ends_at_its_start_at_the_earliest() -> None:
@@ -44,34 +45,36 @@ def test_storage_is_booked_before_and_after_the_nodes() -> None:
     """Nodes from 160 to 700, 10 bytes from 100 to 900: others get the node or the bytes in between."""
     timeline = Timeline(simple_machine(1, 1, 10))
     requested = job(1, 10, lives=STAGED)
-    fit = timeline.earliest_fit(requested, 540.0, 160.0)
-    assert fit == Fit(160.0, Allocation((0,), (0,), 10, lives=STAGED))
-    timeline.reserve(160.0, 700.0, fit.allocation)
+    fit = timeline.earliest_fit(requested, 540.0, 100.0)
+    assert fit == Fit(100.0, Allocation((0,), (0,), 10, lives=STAGED))
+    timeline.reserve(100.0, 640.0, fit.allocation)
     assert timeline.breakpoints() == [0.0, 100.0, 160.0, 700.0, 900.0]
     assert timeline.earliest_fit(job(1), 100.0, 100.0) == Fit(700.0, Allocation((0,)))
     assert timeline.earliest_fit(job(1, 1), 50.0, 60.0) == Fit(900.0, Allocation((0,), (0,), 1))
-    timeline.release(160.0, 700.0, fit.allocation)
+    timeline.release(100.0, 640.0, fit.allocation)
     assert timeline.breakpoints() == [0.0]
 
 
 def test_the_next_buffer_waits_for_the_one_before() -> None:
     """The bytes are free at 900, stage-in takes 60 s: nodes from 960 on, though they are idle since 700."""
     timeline = Timeline(simple_machine(1, 1, 10))
-    timeline.reserve(160.0, 700.0, Allocation((0,), (0,), 10, lives=STAGED))
+    timeline.reserve(100.0, 640.0, Allocation((0,), (0,), 10, lives=STAGED))
     fit = timeline.earliest_fit(job(1, 10, lives=STAGED), 10.0, 130.0)
     assert fit is not None
-    assert fit.start_s == 960.0
+    assert fit.start_s == 900.0
 
 
-def test_a_buffer_that_must_be_staged_first_never_fits_now() -> None:
-    """Unless nothing is requested of it."""
+def test_a_job_fits_now_if_its_buffer_does_and_its_nodes_are_free_after_the_stage_in() -> None:
+    """The node is busy until 60, stage-in takes 60 s from 5 on: the nodes are had from 65 to 66, the buffer to 266."""
     timeline = Timeline(simple_machine(1, 1, 10), 5.0)
-    assert timeline.fit_now(job(1, 1, lives=STAGED), 1.0) is None
-    assert timeline.earliest_fit(job(1, 1, lives=STAGED), 1.0) == Fit(65.0, Allocation((0,), (0,), 1, lives=STAGED))
-    fit = timeline.earliest_fit(job(1, 0, lives=STAGED), 1.0)
-    assert fit == Fit(5.0, Allocation((0,), (), lives=STAGED))
-    timeline.reserve(5.0, 6.0, fit.allocation)
-    assert timeline.breakpoints() == [5.0, 6.0]
+    timeline.reserve(5.0, 60.0, Allocation((0,)))
+    found = timeline.fit_now(job(1, 1, lives=STAGED), 1.0)
+    assert found == Allocation((0,), (0,), 1, lives=STAGED)
+    timeline.reserve(5.0, 6.0, found)
+    assert timeline.breakpoints() == [5.0, 60.0, 65.0, 66.0, 266.0]
+    timeline.release(5.0, 6.0, found)
+    timeline.reserve(65.0, 70.0, Allocation((0,)))
+    assert timeline.earliest_fit(job(1, 1, lives=STAGED), 1.0) == Fit(10.0, found)
 
 
 def test_a_refused_part_takes_the_others_back() -> None:
@@ -91,13 +94,16 @@ def test_storage_alone_needs_no_nodes() -> None:
     assert (timeline.free_nodes_now(), timeline.free_storage_now()) == (1, [2, 6])
 
 
-def test_rounding_never_makes_a_lead_begin_too_early() -> None:
-    """1e9 + 0.1 - 0.1 is less than 1e9 in doubles: the start is the first after which it is not."""
-    timeline = Timeline(simple_machine(1, 1, 10), 1e9)
-    requested = job(1, 10, lives=Lives(storage_lead_s=0.1))
+def test_rounding_never_makes_a_lead_end_too_early() -> None:
+    """6.8 - 1.1 + 1.1 is less than 6.8 in doubles: the start is the first of which that is not so."""
+    lead_s, free_s = 1.1, 6.8
+    assert free_s - lead_s + lead_s < free_s
+    timeline = Timeline(simple_machine(1, 1, 10))
+    timeline.reserve(0.0, free_s, Allocation((0,)))
+    requested = job(1, 10, lives=Lives(storage_lead_s=lead_s))
     fit = timeline.earliest_fit(requested, 1.0)
     assert fit is not None
-    assert fit.start_s - 0.1 >= 1e9 > math.nextafter(fit.start_s, 0.0) - 0.1
+    assert fit.start_s + lead_s >= free_s > math.nextafter(fit.start_s, 0.0) + lead_s
     timeline.reserve(fit.start_s, fit.start_s + 1.0, fit.allocation)
 
 

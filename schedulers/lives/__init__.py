@@ -1,0 +1,47 @@
+"""Lives of burst buffers, by name: how long a job's buffer is held around its nodes, and who gets one when.
+
+An entry is a frozen dataclass whose fields are its options (``--bb-life standby:bound=3600``). A life stands between
+the session and any policy: it gives waiting jobs their buffers, shows the policy what there is to decide on, and turns
+the policy's starts into what the session enacts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from schedulers.errors import OptionError
+from schedulers.lives.base import Life, WithNodes
+from schedulers.lives.buffer_first import Slurm, Standby
+from schedulers.lives.two_reservations import TwoReservations
+from schedulers.options import build
+from schedulers.plugins import split_spec
+
+LIVES: Mapping[str, type[Life]] = {
+    "with-nodes": WithNodes,
+    "slurm": Slurm,
+    "two-reservations": TwoReservations,
+    "standby": Standby,
+}
+"""Every life by its name on the command line."""
+
+
+def parse_life(text: str) -> Life:
+    """Make a life from ``NAME[:key=value,...]``.
+
+    Raises
+    ------
+    OptionError
+        An unknown name (lists those that are known), or a wrong option.
+    """
+    name, options = split_spec(text)
+    if name not in LIVES:
+        raise OptionError(f"--bb-life must be one of: {', '.join(LIVES)}; got {name!r}")
+    try:
+        return build(LIVES[name], options)
+    except OptionError as error:
+        raise OptionError(f"--bb-life {name}: {error}") from None
+
+
+def name_of(life: Life) -> str:
+    """Name of a life in :data:`LIVES`."""
+    return next(name for name, cls in LIVES.items() if cls is type(life))

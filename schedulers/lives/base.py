@@ -1,0 +1,113 @@
+"""What a life of burst buffers is, and what all lives share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from schedulers.core.job import Job
+from schedulers.core.machine import Machine
+from schedulers.core.staging import StageLimits
+from schedulers.policykit.decisions import Decision
+from schedulers.policykit.view import Policy, View, Warns
+
+
+class Expected(NamedTuple):
+    """What a job is expected to stage: bytes of the whole job, and least seconds, in and out."""
+
+    in_bytes: float = 0.0
+    in_s: float = 0.0
+    out_bytes: float = 0.0
+    out_s: float = 0.0
+
+
+Expects = Callable[[Job], Expected]
+"""Gives what a job is expected to stage under the job model."""
+
+
+@dataclass(frozen=True)
+class Life:
+    """Base of all lives: frozen dataclasses, whose fields are their options.
+
+    Attributes
+    ----------
+    apart
+        Whether buffers are staged while the job has no nodes.
+    """
+
+    apart: ClassVar[bool] = True
+    source: ClassVar[str] = ""
+
+    def limits(self) -> StageLimits | None:
+        """Time-outs of staging; ``None`` where jobs stage on their nodes."""
+        return StageLimits()
+
+    def decide(self, policy: Policy, view: View, expects: Expects) -> Iterable[Decision]:
+        """One pass of a policy under this life."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class WithNodes(Life):
+    """A job's burst buffer is given and taken back with its nodes: it stages in and out on them."""
+
+    apart: ClassVar[bool] = False
+    source: ClassVar[str] = "Kopanski 2020, section 2.4"
+
+    def limits(self) -> StageLimits | None:
+        """No staging apart from nodes."""
+        return None
+
+    def decide(self, policy: Policy, view: View, expects: Expects) -> Iterable[Decision]:
+        """The policy decides alone."""
+        return policy(view)
+
+
+@dataclass(frozen=True)
+class Under:
+    """A policy under a life: itself a policy.
+
+    Attributes
+    ----------
+    policy, life
+        Both.
+    expects
+        What jobs stage.
+    """
+
+    policy: Policy
+    life: Life
+    expects: Expects
+
+    def __call__(self, view: View) -> Iterator[Decision]:
+        """Run one pass."""
+        yield from self.life.decide(self.policy, view, self.expects)
+
+    def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
+        """What the policy found."""
+        return self.policy.warnings(notebook, machine, now_s) if isinstance(self.policy, Warns) else ()
+
+
+class StandIns:
+    """What a policy sees of jobs, kept in its notebook so that a job is one object from pass to pass.
+
+    Parameters
+    ----------
+    view
+        The pass.
+    """
+
+    _KEY = "lives: stand-ins"
+
+    def __init__(self, view: View) -> None:
+        kept: dict[str, Job] = view.notebook.get(self._KEY, {})
+        waiting = {job.id for job in view.queue}
+        self._kept = {job_id: job for job_id, job in kept.items() if job_id in waiting}
+        view.notebook[self._KEY] = self._kept
+
+    def get(self, job: Job, make: Any) -> Job:
+        """The stand-in of a job, made by ``make(job)`` at first."""
+        if job.id not in self._kept:
+            self._kept[job.id] = make(job)
+        return self._kept[job.id]

@@ -1,0 +1,169 @@
+"""First the burst buffer, then the nodes: a job stages in while others compute, and stages out when its nodes are free.
+
+References
+----------
+Slurm's documentation, "Slurm Burst Buffer Guide"; what its version 22.05 was seen to do: ``docs/slurm.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import msgspec
+
+from schedulers.core.job import Allocation, Job
+from schedulers.core.staging import StageLimits
+from schedulers.lives.base import Expects, Life, StandIns
+from schedulers.options import option
+from schedulers.policykit.decisions import Decision, Evict, Hold, Kill, Reject, Start, WakeAt
+from schedulers.policykit.explain import Binding, Role
+from schedulers.policykit.holds import on_nodes
+from schedulers.policykit.ordering import ORDERS, ordered
+from schedulers.policykit.view import Holding, Policy, View
+from schedulers.timeline import Resource
+
+EVICTED = "lives: evicted"
+"""Key of the notebook: when jobs lost their buffers, by job id; they queue for the next one from then on."""
+
+
+@dataclass(frozen=True)
+class Slurm(Life):
+    """A job gets its burst buffer first, stages in, then competes for nodes; its nodes are freed before its stage-out.
+
+    The policy decides on nodes only, of jobs that need no buffer or whose buffer is filled.
+    """
+
+    source: ClassVar[str] = "Slurm Burst Buffer Guide"
+
+    order: str = option("fcfs", choices=tuple(ORDERS), help="order in which waiting jobs are given burst buffers")
+    overtake: bool = option(
+        True, help="whether a job may get its buffer while an earlier one waits for more than is free"
+    )
+    stage_in_timeout: float = option(
+        math.inf, unit="s", low=1.0, high=math.inf, help="a job whose stage-in takes longer is rejected"
+    )
+    stage_out_timeout: float = option(
+        math.inf, unit="s", low=1.0, high=math.inf, help="a stage-out that takes longer ends, its data is lost"
+    )
+
+    def limits(self) -> StageLimits | None:
+        """The time-outs."""
+        return StageLimits(self.stage_in_timeout, self.stage_out_timeout)
+
+    def decide(self, policy: Policy, view: View, expects: Expects) -> Iterator[Decision]:
+        """Give out buffers, then let the policy decide on the nodes of jobs that are ready for them."""
+        yield from self._give(view)
+        stand_ins = StandIns(view)
+        ready = [job for job in view.queue if not job.bb_bytes or job.id in view.filled_s]
+        if view.notes is not None:
+            for job in view.queue:
+                if job.id in view.held and job.id not in view.filled_s:
+                    view.notes.write(job.id, Role.HOLDS_BUFFER, Binding.STAGE_IN)
+        shown = tuple(stand_ins.get(job, on_nodes) if job.bb_bytes else job for job in ready)
+        real = {job.id: job for job in ready}
+        for decision in policy(view.showing(shown, {})):
+            yield _translated(decision, real, view.held)
+
+    def _give(self, view: View) -> Iterator[Decision]:
+        """Give burst buffers to waiting jobs, as many as there are."""
+        blocked: list[Job] = []
+        for job in self._candidates(view):
+            allocation = None if blocked and not self.overtake else _buffer_now(view, job)
+            if allocation is None:
+                blocked.append(job)
+            else:
+                yield _held(view, job, allocation)
+        if blocked:
+            yield from self._make_room(view, blocked)
+        if view.notes is not None:
+            for job in blocked:
+                if job.id not in view.held:
+                    view.notes.write(job.id, Role.PASSED_OVER, Binding.BURST_BUFFERS)
+
+    def _candidates(self, view: View) -> Sequence[Job]:
+        """Jobs that wait for a buffer, in order."""
+        waiting = [job for job in view.queue if job.bb_bytes and job.id not in view.held]
+        return ordered(waiting, self.order, view.now_s)
+
+    def _make_room(self, view: View, blocked: Sequence[Job]) -> Iterator[Decision]:
+        """What is done for jobs for which no buffer is free: nothing."""
+        return iter(())
+
+
+@dataclass(frozen=True)
+class Standby(Slurm):
+    """The same; a filled buffer that has waited for nodes longer than a bound may be taken back for another job.
+
+    A job that lost its buffer queues for the next one behind those that wait for theirs by then, and stages in anew.
+    """
+
+    bound: float = option(
+        3600.0,
+        unit="s",
+        low=0.0,
+        high=1e9,
+        help="how long a filled buffer may wait for nodes before others can have it",
+    )
+
+    def _candidates(self, view: View) -> Sequence[Job]:
+        lost: dict[str, float] = view.notebook.setdefault(EVICTED, {})
+        return sorted(super()._candidates(view), key=lambda job: lost.get(job.id, -math.inf))
+
+    def _make_room(self, view: View, blocked: Sequence[Job]) -> Iterator[Decision]:
+        """Take back, longest filled first, what is over the bound; only where that makes room for the first job."""
+        job = blocked[0]
+        waited = sorted(
+            (since_s, other.number, other)
+            for other in view.queue
+            if (since_s := view.filled_s.get(other.id)) is not None and other.id in view.held
+        )
+        over = [other for since_s, _, other in waited if since_s + self.bound <= view.now_s]
+        timeline, before, taken = view.timeline, view.timeline.snapshot(), []
+        allocation: Allocation | None = None
+        for other in over:
+            taken.append(other)
+            holding = view.held[other.id]
+            timeline.release(view.now_s, holding.end_s, holding.allocation, Resource.BURST_BUFFERS)
+            allocation = _buffer_now(view, job)
+            if allocation is not None:
+                break
+        if allocation is not None:
+            for other in taken:
+                view.notebook.setdefault(EVICTED, {})[other.id] = view.now_s
+                yield Evict(other)
+            yield _held(view, job, allocation)
+            return
+        timeline.restore(before)
+        later = [since_s + self.bound for since_s, _, _ in waited if since_s + self.bound > view.now_s]
+        if later:
+            yield WakeAt(max(min(later), view.now_s + 1e-3))
+
+
+def _buffer_now(view: View, job: Job) -> Allocation | None:
+    """The burst buffer that a job gets now, on no nodes; ``None`` where not all of it is free."""
+    found = view.timeline.fit_now(msgspec.structs.replace(job, lives=None), 0.0, Resource.BURST_BUFFERS)
+    return None if found is None else Allocation((), found.storages, job.bb_bytes)
+
+
+def _held(view: View, job: Job, allocation: Allocation) -> Hold:
+    """Book a buffer in the pass's timeline, without end: nobody knows when its job will have run."""
+    view.timeline.reserve(view.now_s, math.inf, allocation, Resource.BURST_BUFFERS)
+    return Hold(job, allocation)
+
+
+def _translated(decision: Decision, real: Mapping[str, Job], held: Mapping[str, Holding]) -> Decision:
+    """A policy's decision on a stand-in, as one on the job itself, which starts on the buffer that it holds."""
+    if not isinstance(decision, Start | Hold | Evict | Reject | Kill) or decision.job.id not in real:
+        return decision
+    job = real[decision.job.id]
+    if not isinstance(decision, Start):
+        return msgspec.structs.replace(decision, job=job)
+    if not job.bb_bytes:
+        return decision
+    allocation = msgspec.structs.replace(
+        decision.allocation, storages=held[job.id].allocation.storages, bb_bytes=job.bb_bytes, lives=None
+    )
+    return Start(job, allocation)
