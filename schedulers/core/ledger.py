@@ -130,9 +130,9 @@ class Ledger:
     def start(self, job: Job, allocation: Allocation, now_s: float) -> None:
         """A job starts, on the burst buffer that it holds if it holds one."""
         end_s = now_s + self._estimator.estimate_s(job)
-        self.cluster.allocate(sized_as(job, min(job.nodes, len(allocation.nodes))), allocation)
         if allocation.lives is not None:
             allocation = msgspec.structs.replace(allocation, lives=None)  # each part is booked by itself here
+        self.cluster.allocate(sized_as(job, min(job.nodes, len(allocation.nodes))), allocation)
         early = self._bookings.get(job.id, ())
         bookings = []
         for part in parts(job.lives.staged() if job.lives is not None else None, now_s, end_s):

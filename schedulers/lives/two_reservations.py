@@ -61,9 +61,9 @@ class TwoReservations(Life):
             for job in view.queue
         }
         waiting = [job for job in shown.values() if job.id in view.held]
+        others = tuple(job for job_id, job in shown.items() if job_id not in view.held)
         for job in sorted(waiting, key=lambda job: (view.held[job.id].start_s, job.number)):
             yield from self._kept(view, job)
-        others = tuple(job for job_id, job in shown.items() if job_id not in view.held)
         for decision in policy(view.showing(others, view.held)):
             yield _hold_of(view, decision) if isinstance(decision, Start) and _stages_first(decision.job) else decision
 
