@@ -237,8 +237,8 @@ def _add_conversion(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_actions(parser: Parser) -> None:
-    """Add a sub-parser for each action; its function is ``options.command``."""
+def add_actions(parser: Parser) -> argparse._SubParsersAction[Parser]:
+    """Add a sub-parser for each action; its function is ``options.command``. Give what takes further actions."""
     commands = parser.add_subparsers(required=True, metavar="ACTION", prog=parser.prog)
     log = "a log of any format (also .xz, .gz), a generator (kth-like:jobs=500) or a public log's name"
 
@@ -306,6 +306,7 @@ def add_actions(parser: Parser) -> None:
     group = sub.add_argument_group("fitting")
     group.add_argument("--folds", type=int, default=5, metavar="N", help="parts of the cross-validation (5)")
     group.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the shuffle (0)")
+    return commands
 
 
 def _add_fetch(parser: Parser) -> None:

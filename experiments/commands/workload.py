@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
-from inputs.arguments import Parser
+from inputs.arguments import Parser, positive
 
-HELP = "logs and workloads: list, fetch, info, convert, split, draw, fit"
+HELP = "logs and workloads: list, fetch, info, convert, split, draw, fit, directives"
 EXAMPLES = """
 spillway workload info mine.swf
 spillway workload convert mine.swf --out mine.json
 spillway workload synth kth-like:jobs=500,seed=3 --out synthetic.swf
+"""
+
+DIRECTIVES = """
+spillway workload directives job.sh --nodes 4 --platform tuolumne
 """
 
 
@@ -18,7 +23,24 @@ def add_arguments(parser: Parser) -> None:
     """Add the actions."""
     from workloads.cli import add_actions
 
-    add_actions(parser)
+    commands = add_actions(parser)
+    text = "what job scripts, workflow objects and jobspecs request of burst buffers, as fields of jobs"
+    sub = commands.add_parser("directives", help=text, description=text, examples=DIRECTIVES)
+    sub.add_argument("files", nargs="+", type=Path, metavar="FILE", help="job scripts, or JSON (.json)")
+    add = sub.add_argument_group("the job").add_argument
+    add("--nodes", type=positive, default=0, metavar="N", help="its compute nodes, where the file states none")
+    add("--stripes", type=positive, default=1, metavar="K", help="storage nodes of a striped buffer (%(default)s)")
+    add = sub.add_argument_group("what it is checked against").add_argument
+    add("--site", type=Path, default=None, metavar="FILE.toml", help="maxima, presets, profiles (rabbit.toml)")
+    add("--platform", default=None, metavar="NAME|FILE", help="a machine's storage nodes")
+    sub.set_defaults(command=_directives)
+
+
+def _directives(options: argparse.Namespace) -> None:
+    from experiments.requested import requested
+
+    for line in requested(options.files, options.nodes, options.site, options.platform, options.stripes):
+        print(line)
 
 
 def command(options: argparse.Namespace) -> int:

@@ -24,6 +24,8 @@ FILES = {
     "campaign.toml": 'polices = ["easy"]\n\n[[workload]]\nsource = "mine.swf"\n',
     "machine.toml": 'topology = "tree"\nnodez = 4\n',
     "notes.txt": "no workload\n",
+    "job.sh": "#!/bin/sh\n#DW jobdw type=xfs capacity=20GB name=out\n",
+    "bad.sh": "#!/bin/sh\n#DW jobdw type=xfs capacity=20XB name=out\n",
     "rabbits.json": '{"computes": {"n1": "r1", "n2": "r2"}, '
     '"rabbits": {"r1": {"capacity": 5, "hostlist": "n[1-2]"}}}\n',
 }
@@ -66,6 +68,9 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "spillway run --workload mine.swf --nodes 16 --platform thesis",
         "spillway platform check nowhere",
         "spillway platform generate thesis",
+        "spillway workload directives job.sh",
+        "spillway workload directives job.sh --nodes 2 --platform tiny",
+        "spillway workload directives bad.sh --nodes 2",
         "spillway platform import notes.txt --out new.toml",
         "spillway platform import rabbits.json --out new.toml",
         "spillway platform import rabbits.json",

@@ -10,8 +10,8 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator
 
+from workloads.directives import directives_of, of_lines
 from workloads.errors import WorkloadError
-from workloads.logs.directives import directives_of, of_lines
 from workloads.logs.lines import Block, Head, shown
 from workloads.logs.reading import Reading
 from workloads.logs.record import MEMORY_REQUESTED, NODES_REQUESTED, LogRecord
@@ -100,6 +100,7 @@ def _record(row: dict[str, str], where: str, intake: Intake) -> LogRecord | None
     start_s = value(time_of, "start_time", row["start_time"], where)
     end_s = value(time_of, "end_time", row["end_time"], where)
     memory = value(_number, "mem_req", get("mem_req", ""), where)
+    nodes = value(_number, "nodes_req", row["nodes_req"], where)
     found = directives_of(of_lines(get("submit_line", "")), where) if "bb" in get("submit_line", "") else None
     return LogRecord(
         job[0],
@@ -108,9 +109,9 @@ def _record(row: dict[str, str], where: str, intake: Intake) -> LogRecord | None
         end_s=end_s,
         run_s=run_of(start_s, end_s, value(_duration, "run_time", get("run_time", ""), where), where),
         requested_s=value(_duration, "wallclock_req", row["wallclock_req"], where),
-        nodes=value(_number, "nodes_req", row["nodes_req"], where),
+        nodes=nodes,
         requested_processors=value(_number, "processors_req", get("processors_req", ""), where),
-        burst_buffer_bytes=found.capacity_bytes if found else 0,
+        burst_buffer_bytes=found.total_bytes(max(nodes, 1)) if found else 0,
         memory_bytes=memory * MEGA if memory > 0 else -1,
         marks=NODES_REQUESTED | (MEMORY_REQUESTED if memory > 0 else 0),
         part=job[1],

@@ -102,8 +102,11 @@ def _with_scripts(table: JobTable, reading: Reading) -> JobTable:
         return table
     scripts = read_scripts(Path(reading.scripts))
     buffers = table["burst_buffer_bytes"].copy()
-    found = stage_in = stage_out = persistent = 0
+    found = stage_in = stage_out = persistent = guessed = 0
     parts = table.names["part"]
+    asked = table["requested_processors"]
+    processors = np.where(asked > 0, asked, table["allocated_processors"])
+    sizes = np.where(table["nodes"] > 0, table["nodes"], processors)
     if len(table):
         numbers = {int(text.partition("_")[0].partition("+")[0]) for text in scripts.by_job}
         for row in np.flatnonzero(np.isin(table["number"], np.array(sorted(numbers), dtype=np.int64))).tolist():
@@ -112,10 +115,11 @@ def _with_scripts(table: JobTable, reading: Reading) -> JobTable:
             script = scripts.by_job.get(f"{number}{part}") or scripts.by_job.get(number)
             if script is not None:
                 found += 1
-                buffers[row] = script.capacity_bytes
-                stage_in += script.stage_in > 0
-                stage_out += script.stage_out > 0
-                persistent += script.uses_persistent > 0
+                buffers[row] = script.total_bytes(max(int(sizes[row]), 1))
+                stage_in += bool(script.stage_in)
+                stage_out += bool(script.stage_out)
+                persistent += bool(script.uses)
+                guessed += script.per_node and table["nodes"][row] <= 0
     table.intake.notes.append(
         f"{found:,} of {len(table):,} jobs have a script in {reading.scripts} ({len(scripts.by_job):,} scripts, "
         f"{scripts.unnamed} files without a job's number)"
@@ -124,6 +128,11 @@ def _with_scripts(table: JobTable, reading: Reading) -> JobTable:
         table.intake.notes.append(
             f"scripts of {stage_in:,} jobs stage in, of {stage_out:,} stage out, of {persistent:,} use persistent "
             "buffers: no sizes are stated there, and none of it is played"
+        )
+    if guessed:
+        table.intake.notes.append(
+            f"scripts of {guessed:,} jobs request a buffer on each node, and the log states no nodes: each processor "
+            "counts as one"
         )
     return table.with_column("burst_buffer_bytes", buffers)
 

@@ -14,8 +14,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from workloads.directives import directives_of, of_lines
 from workloads.errors import WorkloadError
-from workloads.logs.directives import directives_of, of_lines
 from workloads.logs.lines import Block, Head, shown
 from workloads.logs.reading import Reading
 from workloads.logs.record import MEMORY_REQUESTED, NODES_REQUESTED, LogRecord
@@ -153,7 +153,7 @@ class _Rows:
             nodes,
             max(value(count_of, "ReqCPUS", text(parts, "ReqCPUS"), where), asked[1]),
             max(value(count_of, "NCPUS", text(parts, "AllocCPUS", "NCPUS"), where), got[1]),
-            self._buffers(parts, max(asked[3], got[3]), where),
+            self._buffers(parts, max(asked[3], got[3]), nodes, where),
             memory if memory >= 0 else got[2],
             -1,
             -1,
@@ -198,14 +198,14 @@ class _Rows:
             seconds = value(duration_of, "Timelimit", self._columns.text(parts, "Timelimit"), where)
         return limit_of(seconds, self._unlimited)
 
-    def _buffers(self, parts: list[str], counted: int, where: str) -> int:
+    def _buffers(self, parts: list[str], counted: int, nodes: int, where: str) -> int:
         """Burst buffers of the job: from its resources, else from directives in a column; 0: it requested none."""
         if counted >= 0:
             return counted
         for name in self._scripts:
             text = self._columns.text(parts, name)
             if "#" in text or "--bb" in text:
-                found = directives_of(of_lines(text), where)
-                if found.capacity_bytes:
-                    return found.capacity_bytes
+                found = directives_of(of_lines(text), where).total_bytes(max(nodes, 1))
+                if found:
+                    return found
         return 0 if self._has_resources or self._scripts else -1

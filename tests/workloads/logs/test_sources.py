@@ -11,9 +11,9 @@ from tests.workloads.logs.test_formats import read
 from workloads import MachineFacts, WorkloadError, convert
 from workloads.cli import main
 from workloads.convert import ConvertOptions
+from workloads.directives import Buffer, Requests, Spread, Transfer, directives_of, of_lines
 from workloads.logs import slurm_units as units
 from workloads.logs.darshan_totals import Moved, read_totals
-from workloads.logs.directives import Directives, directives_of, of_lines
 from workloads.logs.reading import Reading
 from workloads.logs.record import Mark
 from workloads.logs.shares import marks_of, percent, shares_of
@@ -52,25 +52,80 @@ def test_sizes() -> None:
 @pytest.mark.parametrize(
     ("line", "found"),
     [
-        ("#DW jobdw capacity=10GiB type=xfs name=project1", Directives(10 * 2**30)),
-        ("#BB_LUA pool=bb capacity=60", Directives(60)),
-        ("#BB_LUA", Directives()),
-        ("#BB capacity=100GB access=striped type=scratch", Directives(10**11)),
-        ("#BB create_persistent name=x capacity=5TB", Directives(makes_persistent=1)),
-        ("#DW persistentdw name=x", Directives(uses_persistent=1)),
-        ("#DW stage_in type=file source=/a destination=$DW_JOB_STRIPED/a", Directives(stage_in=1)),
-        ("#DW stage_out type=directory source=$DW_JOB_STRIPED/o destination=/o", Directives(stage_out=1)),
-        ("#SBATCH --time=10", Directives()),
+        (
+            "#DW jobdw capacity=10GiB type=xfs name=project1",
+            Requests((Buffer(10 * 2**30, Spread.PER_NODE, "xfs", "project1"),)),
+        ),
+        (
+            "#DW jobdw type=lustre capacity=2TB name=l profile=wide",
+            Requests((Buffer(2 * 10**12, Spread.STRIPED, "lustre", "l", profile="wide"),)),
+        ),
+        (
+            "#DW jobdw type=scratch access_mode=private capacity=3GB",
+            Requests((Buffer(3 * 10**9, Spread.PRIVATE, "private"),)),
+        ),
+        (
+            "#DW jobdw type=scratch access_mode=striped(MDS=yes),private capacity=1MiB",
+            Requests((Buffer(2**20, Spread.STRIPED, "striped"),)),
+        ),
+        ("#BB_LUA pool=bb capacity=60", Requests((Buffer(60, pool="bb"),))),
+        ("#BB_LUA", Requests()),
+        ("#BB capacity=100GB access=striped type=scratch", Requests((Buffer(10**11, kind="striped"),))),
+        (
+            "#BB create_persistent name=x capacity=5TB access=striped",
+            Requests(creates=(Buffer(5 * 10**12, kind="striped", name="x"),)),
+        ),
+        ("#BB destroy_persistent name=x", Requests(destroys=("x",))),
+        ("#DW persistentdw name=x", Requests(uses=("x",))),
+        (
+            "#DW stage_in type=file source=/a destination=$DW_JOB_STRIPED/a",
+            Requests(stage_in=(Transfer("/a", "$DW_JOB_STRIPED/a"),)),
+        ),
+        ("#DW copy_in source=/a destination=b", Requests(stage_in=(Transfer("/a", "b"),))),
+        (
+            "#DW stage_out type=directory source=$DW_JOB_STRIPED/o destination=/o",
+            Requests(stage_out=(Transfer("$DW_JOB_STRIPED/o", "/o"),)),
+        ),
+        ("#DW copy_out source=b destination=/a", Requests(stage_out=(Transfer("b", "/a"),))),
+        ("#DW swap 10GB", Requests(others=("swap",))),
+        ("#SBATCH --time=10", Requests()),
     ],
 )
-def test_directives(line: str, found: Directives) -> None:
-    """Capacities are the job's; persistent buffers and transfers are counted."""
+def test_directives(line: str, found: Requests) -> None:
+    """What each line requests, and whether a capacity is each node's or the job's."""
     assert directives_of([line], "s:1") == found
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("#DW jobdw type=xfs capacity=much", "s:1: #DW: capacity must be a capacity such as 100GB, .* got 'much' in"),
+        ("#BB create_persistent name=x", "s:1: #BB: capacity must be a capacity"),
+        ("#DW persistentdw", "s:1: #DW: expected name=NAME, got 'persistentdw'"),
+        ("#DW destroy_persistent", "s:1: #DW: expected name=NAME"),
+    ],
+)
+def test_malformed_directives(line: str, message: str) -> None:
+    """Located, in one line."""
+    with pytest.raises(WorkloadError, match=message):
+        directives_of([line], "s:1")
+
+
+def test_a_buffer_on_each_node_is_so_much_on_each_node(tmp_path: Path) -> None:
+    """An xfs of a rabbit is as large as stated on every node; it was read as the whole job's."""
+    (tmp_path / "1.sh").write_text("#!/bin/sh\n#DW jobdw type=xfs capacity=8GB name=x\n")
+    names = ["JobID", "Submit", "Start", "End", "State", "NNodes", "Timelimit", "SubmitLine"]
+    row = ["1", "2024-01-01T00:00:00", "2024-01-01T00:01:00", "2024-01-01T00:02:00", "COMPLETED", "3", "1:00:00"]
+    table = read("|".join(names) + "\n" + "|".join([*row, "sbatch --bb='type=xfs capacity=2GiB' a"]) + "\n", "log.txt")
+    assert table["burst_buffer_bytes"].tolist() == [3 * 2 * 2**30]
+    table = read(swf(draw(3, 3)), "log.swf", Reading(scripts=str(tmp_path)))
+    assert table["burst_buffer_bytes"][0] == 8 * 10**9 * table["requested_processors"][0]
+    assert "scripts of 1 jobs request a buffer on each node, and the log states no nodes" in table.intake.notes[-1]
 
 
 def test_directives_in_one_field() -> None:
     """A submitted line's --bb is a directive."""
-    assert directives_of(of_lines('sbatch --bb="capacity=2GB access=striped" a.sh'), "s:1").capacity_bytes == 2 * 10**9
+    assert directives_of(of_lines('sbatch --bb="capacity=2GB access=striped" a.sh'), "s:1").total_bytes(4) == 2 * 10**9
 
 
 def test_scripts_of_a_folder(tmp_path: Path) -> None:

@@ -1,0 +1,44 @@
+"""What files of directives request, checked against a site and a machine: lines to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from platforms import platform_from
+from workloads.errors import WorkloadError
+from workloads.requests import Site, fields_of, lines_of, read_requests, read_site
+
+
+def requested(
+    files: Sequence[Path], nodes: int, site: Path | None, platform: str | None, stripes: int
+) -> Iterator[str]:
+    """Lines on each file: its requests, and the fields of a job.
+
+    Parameters
+    ----------
+    nodes
+        Of the job, where a file states none; 0: not stated.
+
+    Raises
+    ------
+    WorkloadError
+        A file is malformed, or its request cannot be met: with the inequality.
+    """
+    allowed = replace(read_site(site) if site else Site(), stripes=stripes)
+    if platform is not None:
+        hosts = platform_from(platform).hosts
+        sizes = [int(host.properties["capacity_bytes"]) for host in hosts if "capacity_bytes" in host.properties]
+        if not sizes:
+            raise WorkloadError("the machine has no storage nodes", platform)
+        allowed = replace(allowed, storages=tuple(sizes))
+    for path in files:
+        requests, stated = read_requests(path, allowed)
+        count = stated or nodes
+        if not count:
+            raise WorkloadError("it states no nodes: state them with --nodes", str(path))
+        yield f"{path}: {count} nodes"
+        yield from (f"  {line}" for line in lines_of(requests))
+        fields = fields_of(requests, count, allowed, str(path))
+        yield f"  fields of the job: {', '.join(f'{key} {value}' for key, value in fields.items()) or 'none'}"
