@@ -49,7 +49,9 @@ def add_arguments(parser: Parser) -> None:
     text = "make a description out of a site's files: compute-to-rabbit maps, Flux resource graphs (JGF)"
     read = commands.add_parser("import", help=text, description=text, examples=IMPORT_EXAMPLES)
     read.add_argument("files", nargs="+", type=Path, metavar="FILE", help="files about one machine")
-    read.add_argument("--name", default=None, help="name of the machine (default: the graph's, else the file's)")
+    read.add_argument(
+        "--name", default=None, metavar="NAME", help="name of the machine (default: the graph's, else the file's)"
+    )
     add_out(read, "FILE.toml", "file to write")
     read.set_defaults(run=_import)
     text = "write nodes, racks and storage nodes as a Flux resource graph (JGF), which import reads back"

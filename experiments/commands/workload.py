@@ -39,7 +39,8 @@ def add_arguments(parser: Parser) -> None:
 def _directives(options: argparse.Namespace) -> None:
     from experiments.requested import requested
 
-    for line in requested(options.files, options.nodes, options.site, options.platform, options.stripes):
+    lines = requested(options.files, options.nodes, options.site, options.platform, options.stripes)
+    for line in list(lines):  # all of them, or the error alone
         print(line)
 
 
