@@ -79,7 +79,7 @@ def node_seconds(table: JobTable) -> float:
 def byte_seconds(table: JobTable) -> float:
     """Byte-seconds of burst buffer that jobs held."""
     if not any(table.storage_lives):  # in this order of multiplication: published figures depend on its rounding
-        return float(np.sum(np.nan_to_num(table.finish_s - table.start_s) * table.nodes * table.bb_bytes))
+        return float(np.sum(np.nan_to_num(table.finish_s - table.start_s) * table.requests * table.bb_bytes))
     begin, end, size = held_bytes(table)
     return float(np.sum(np.nan_to_num(end - begin) * size))
 
@@ -96,7 +96,7 @@ def held_nodes(table: JobTable) -> tuple[Floats, Floats, Floats]:
 def held_bytes(table: JobTable) -> tuple[Floats, Floats, Floats]:
     """Starts, ends and bytes of all intervals over which jobs held burst buffers."""
     if not any(table.storage_lives):
-        return table.start_s, table.finish_s, table.nodes * table.bb_bytes
+        return table.start_s, table.finish_s, table.requests * table.bb_bytes
     spans = storage_spans(table.ran())
     return _columns([(span.start_s, span.end_s, span.size) for span in spans])
 

@@ -93,7 +93,7 @@ def by_size(table: JobTable) -> JobColours:
 
 def by_buffer(table: JobTable) -> JobColours:
     """By the bytes of burst buffer that it requests on all its nodes."""
-    return _by(BUFFER, (table.nodes * table.bb_bytes).tolist())
+    return _by(BUFFER, (table.requests * table.bb_bytes).tolist())
 
 
 def by_user(table: JobTable) -> JobColours:

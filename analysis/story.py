@@ -192,7 +192,9 @@ def size(count: float) -> str:
 
 def _request(table: JobTable, row: int) -> str:
     nodes = int(table.nodes[row])
-    buffers = f", {size(table.bb_bytes[row])} of burst buffer for each" if table.bb_bytes[row] else ""
+    requests = int(table.requests[row])
+    each = "each" if requests == nodes else f"each of {requests} stripes"
+    buffers = f", {size(table.bb_bytes[row])} of burst buffer for {each}" if table.bb_bytes[row] else ""
     limit = table.walltime_s[row]
     time = f" for at most {duration(limit)}" if math.isfinite(limit) else ""
     plural = "s" if nodes != 1 else ""

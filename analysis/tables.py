@@ -136,9 +136,9 @@ class JobTable:
     allocated
         Batsim's interval sets (``0-3 7``), "" where the job never started.
     bb_bytes
-        Burst-buffer bytes per node (0 where unknown).
+        Burst-buffer bytes per request: of each node, or of each stripe (0 where unknown).
     storages
-        Where the burst buffers lay: ``resource id:number of nodes`` separated by spaces ("" for none or unknown).
+        Where the burst buffers lay: ``resource id:number of requests`` separated by spaces ("" for none or unknown).
     user
         The user who submitted the job ("" where unknown).
     machine
@@ -170,6 +170,14 @@ class JobTable:
 
     def __len__(self) -> int:
         return len(self.job_id)
+
+    @property
+    def requests(self) -> Ints:
+        """Requests for burst buffer of ``bb_bytes`` each: one per node, or those of a striped buffer (``storages``)."""
+        if not any(self.storages):
+            return self.nodes
+        counts = [sum(parse_storages(text).values()) for text in self.storages]
+        return np.array([count or nodes for count, nodes in zip(counts, self.nodes.tolist(), strict=True)], np.int64)
 
     @property
     def executed(self) -> Mask:
@@ -312,7 +320,7 @@ def parse_intervals(text: str) -> list[int]:
 
 
 def parse_storages(text: str) -> dict[int, int]:
-    """Expand ``"96:3 98:1"`` to ``{96: 3, 98: 1}``: how many nodes' requests each storage node holds."""
+    """Expand ``"96:3 98:1"`` to ``{96: 3, 98: 1}``: how many requests each storage node holds."""
     return {int(storage): int(count) for storage, _, count in (part.partition(":") for part in text.split())}
 
 

@@ -61,7 +61,7 @@ def queued_nodes(table: JobTable) -> Steps:
 def queued_bytes(table: JobTable) -> Steps:
     """Burst-buffer bytes that waiting jobs request."""
     ran = table.ran()
-    return steps(ran.submit_s, ran.start_s, ran.nodes * ran.bb_bytes)
+    return steps(ran.submit_s, ran.start_s, ran.requests * ran.bb_bytes)
 
 
 def busy_nodes(table: JobTable) -> Steps:

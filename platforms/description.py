@@ -221,6 +221,8 @@ class Storage:
         name of a level; each of its instances has one beside its nodes.
     capacity
         Capacity of each storage node.
+    granule
+        Each request for burst buffer is rounded up to whole granules of so many bytes.
     prefix
         Tree only: names are prefix and number; a Dragonfly's storage nodes are numbered with the others. Racks name
         their own.
@@ -239,6 +241,7 @@ class Storage:
 
     per: str = setting(identifier)
     capacity: int = setting(whole_bytes)
+    granule: int = setting(whole_bytes, 1)
     prefix: str = setting(identifier, "bb")
     bandwidth: float = setting(_BANDWIDTH, "1250MBps")
     latency: float = setting(_LATENCY, "1us")

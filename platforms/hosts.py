@@ -33,12 +33,14 @@ def storage_properties(
     storage: Storage, location: str, power: Power | None = None, capacity: int | None = None
 ) -> dict[str, str]:
     """Properties of a burst-buffer host at a place (levels separated by ``/``); ``capacity``: of this one (bytes)."""
-    return {
+    own = {
         "role": "storage",
         "storage_kind": "burst_buffer",
         "capacity_bytes": str(storage.capacity if capacity is None else capacity),
         "location": location,
-    } | _watts(power.storage if power else None)
+    }
+    granule = {"granule_bytes": str(storage.granule)} if storage.granule > 1 else {}
+    return own | granule | _watts(power.storage if power else None)
 
 
 def _watts(text: str | None) -> dict[str, str]:

@@ -15,7 +15,7 @@ from schedulers.applications.moldable import Moldable
 from schedulers.controllers.control import make_controllers
 from schedulers.controllers.interference import Conflict
 from schedulers.core.execution import Runtime
-from schedulers.core.job import Job
+from schedulers.core.job import BURST_BUFFER_FIELD, TOTAL_FIELD, Job
 from schedulers.core.machine import MachineDefaults
 from schedulers.core.outages import OnOutage
 from schedulers.core.session import Cadence, Observer, Session
@@ -165,6 +165,11 @@ def check_combination(policy: Policy, settings: Settings, model: JobModel) -> No
             f"setting on_outage={settings.on_outage.value} and --model {name} cannot be combined: only applications of "
             "--model malleable can go on with fewer nodes"
         )
+    if _packs_buffers(policy) and settings.storage_order is StorageOrder.RACK:
+        raise OptionError(
+            f"policy {type(policy).__name__} and setting storage_order=rack cannot be combined: it packs burst "
+            "buffers by a rule of its own, onto any storage node"
+        )
     if isinstance(model, IoAware) and model.book_stages and settings.bandwidth != "aware":
         raise OptionError(
             "--model io:book_stages=... and setting bandwidth=ignorant cannot be combined: nothing would be booked"
@@ -197,6 +202,9 @@ def _check_life(life: Life, settings: Settings, model: JobModel) -> None:
         if isinstance(model, IoAware) and model.book_stages
         else "",
         "the model's own lives": "there can be only one" if type(model).lives is not JobModel.lives else "",
+        "setting storage_order=rack": "a buffer is placed before the nodes in whose racks it would have to be"
+        if settings.storage_order is StorageOrder.RACK
+        else "",
         "setting io_node_depth": "what is staged without nodes passes no I/O node" if settings.io_node_depth else "",
     }
     for what, reason in refused.items():
@@ -209,7 +217,7 @@ def _expects(model: JobModel) -> Expects:
 
     def expected(job: Job) -> Expected:
         (in_bytes, in_s), (out_bytes, out_s) = stages_of(model.stage_in(job)), stages_of(model.stage_out(job))
-        return Expected(in_bytes * job.nodes, in_s, out_bytes * job.nodes, out_s)
+        return Expected(in_bytes * job.requests, in_s, out_bytes * job.requests, out_s)
 
     return expected
 
@@ -286,6 +294,8 @@ def assemble(
     """
     model = model if model is not None else default_model(policy, literal=literal)
     check_combination(policy, settings, model)
+    if literal and settings.storage_order is StorageOrder.RACK:
+        raise OptionError("setting storage_order=rack and --thesis-literal cannot be combined: its rule is nearest")
     play = next((_RUNTIMES[kind] for kind in type(model).__mro__ if kind in _RUNTIMES), _programs)
     life = parse_life(settings.bb_life)
     if life.apart and literal:
@@ -294,7 +304,7 @@ def assemble(
     return Session(
         Under(policy, life, _expects(model)) if life.apart else policy,
         runtime,
-        unplayable=unplayable(model, runtime.refuses),
+        unplayable=unplayable(model, _without_stripes(policy, runtime.refuses)),
         seed=seed,
         cadence=cadence or (Cadence.EVENT if literal else Cadence.MESSAGE),
         defaults=MachineDefaults(
@@ -502,6 +512,22 @@ _RUNTIMES: Mapping[type, Callable[..., Played]] = {TimeSharing: _time_sharing, M
 def _shares_nodes(policy: Policy) -> bool:
     """Whether jobs take turns on nodes under a policy (:class:`schedulers.timesharing.sharing.SharesNodes`)."""
     return hasattr(policy, "sharing")
+
+
+def _packs_buffers(policy: Policy) -> bool:
+    """Whether a policy decides itself which storage node gets each node's request (class variable)."""
+    return bool(getattr(policy, "packs_buffers", False))
+
+
+def _without_stripes(policy: Policy, refuses: Callable[[Job], str | None]) -> Callable[[Job], str | None]:
+    """Refuse striped buffers where the policy packs one request per node."""
+    if not _packs_buffers(policy):
+        return refuses
+    reason = (
+        f"its field {TOTAL_FIELD!r} is a burst buffer of the whole job, while policy {type(policy).__name__} packs one "
+        f"per node: state {BURST_BUFFER_FIELD!r} instead, or choose another policy"
+    )
+    return lambda job: reason if job.stripes else refuses(job)
 
 
 def _whole_machine() -> Sharing:

@@ -27,7 +27,8 @@ class Narrator(Observer):
 
     def submitted(self, job: Job, now_s: float) -> None:
         """A job entered the queue."""
-        buffers = f", {job.bb_bytes:.4g} B of burst buffer each" if job.bb_bytes else ""
+        each = f"in each of {job.stripes} stripes" if job.stripes else "each"
+        buffers = f", {job.bb_bytes:.4g} B of burst buffer {each}" if job.bb_bytes else ""
         self._write(f"t = {now_s:g} s: {job.id} submitted: {job.nodes} nodes for {job.walltime_s:g} s{buffers}")
 
     def rejected(self, job: Job, reason: str, now_s: float) -> None:

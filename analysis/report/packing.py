@@ -11,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from analysis.holdings import node_spans
 from analysis.lanes import lane_names, pieces
 from analysis.rows import read_rows
@@ -35,27 +37,31 @@ def pack_run(table: JobTable, folder: Path, names: dict[str, str]) -> dict[str, 
     """
     ran = table.ran()
     rows, lanes = _node_rows(ran), _lanes(ran)
-    machine = ran.machine
-    return names | {
-        "nodes": len(machine.nodes) or 1 + max((row[2] for row in rows), default=0),
-        "storages": [storage.name for storage in machine.storages],
-        "laneNames": lane_names(machine),
-        "end": round(float(ran.finish_s.max(initial=1.0))),
-        "id": list(ran.job_id),
-        "user": list(ran.user) if any(ran.user) else [],
-        "submit": _whole(ran.submit_s),
-        "start": _whole(ran.start_s),
-        "finish": _whole(ran.finish_s),
-        "size": ran.nodes.tolist(),
-        "limit": [round(limit) if math.isfinite(limit) else -1 for limit in ran.walltime_s],
-        "bytes": _whole(ran.bb_bytes),
-        "state": [STATES.index(state) if state in STATES else 0 for state in ran.state],
-        "rows": [value for row in rows for value in row[:3]],
-        "rowLives": [round(value) for row in rows for value in row[3:]] if any(ran.node_lives) else [],
-        "lanes": [value for lane in lanes for value in lane[:4]],
-        "laneLives": [round(value) for lane in lanes for value in lane[4:]] if any(ran.storage_lives) else [],
-        "why": _why(ran, folder),
-    }
+    machine, requests = ran.machine, ran.requests
+    shared = requests != ran.nodes  # a buffer of the whole job
+    return (
+        names
+        | {
+            "nodes": len(machine.nodes) or 1 + max((row[2] for row in rows), default=0),
+            "storages": [storage.name for storage in machine.storages],
+            "laneNames": lane_names(machine),
+            "end": round(float(ran.finish_s.max(initial=1.0))),
+            "id": list(ran.job_id),
+            "user": list(ran.user) if any(ran.user) else [],
+            "submit": _whole(ran.submit_s),
+            "start": _whole(ran.start_s),
+            "finish": _whole(ran.finish_s),
+            "size": ran.nodes.tolist(),
+            "limit": [round(limit) if math.isfinite(limit) else -1 for limit in ran.walltime_s],
+            "bytes": _whole(np.where(shared, ran.bb_bytes * requests / ran.nodes, ran.bb_bytes)),  # of each node
+            "state": [STATES.index(state) if state in STATES else 0 for state in ran.state],
+            "rows": [value for row in rows for value in row[:3]],
+            "rowLives": [round(value) for row in rows for value in row[3:]] if any(ran.node_lives) else [],
+            "lanes": [value for lane in lanes for value in lane[:4]],
+            "laneLives": [round(value) for lane in lanes for value in lane[4:]] if any(ran.storage_lives) else [],
+            "why": _why(ran, folder),
+        }
+    )
 
 
 def compress(data: Any) -> str:

@@ -1,5 +1,7 @@
 """Parts of allocations: put together, taken apart, and found beside what a job holds. Pure functions.
 
+A striped burst buffer belongs to the job as a whole: it stays with the rest until the last of its nodes goes.
+
 References
 ----------
 Singh & Carretero 2019 (DOI 10.1016/j.jss.2018.11.006), section 4.4: new processes are placed as near as possible to
@@ -10,15 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+import msgspec
+
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.timeline.placement import choose_nodes, choose_storages, links_above
 
 
 def together(first: Allocation, second: Allocation) -> Allocation:
-    """Both as one; they must not share a node and must hold as much per node."""
-    if not first.storages and not second.storages:
-        return Allocation(tuple(sorted(first.nodes + second.nodes)), (), first.bb_bytes, first.io_rate)
+    """Both as one; they must not share a node and must hold as much per node. Only the first may be striped."""
+    if first.striped or (not first.storages and not second.storages):
+        return msgspec.structs.replace(first, nodes=tuple(sorted(first.nodes + second.nodes)), lives=None)
     pairs = sorted(zip(first.nodes + second.nodes, first.storages + second.storages, strict=True))
     nodes, storages = tuple(node for node, _ in pairs), tuple(storage for _, storage in pairs)
     return Allocation(nodes, storages, first.bb_bytes, first.io_rate)
@@ -26,6 +30,8 @@ def together(first: Allocation, second: Allocation) -> Allocation:
 
 def only(allocation: Allocation, nodes: Collection[int]) -> Allocation:
     """The part of an allocation on these nodes; those that it does not have are passed over."""
+    if allocation.striped:
+        return _of_striped(allocation, nodes, set(nodes).issuperset(allocation.nodes))
     places = [place for place, node in enumerate(allocation.nodes) if node in nodes]
     storages = tuple(allocation.storages[place] for place in places) if allocation.storages else ()
     kept = tuple(allocation.nodes[place] for place in places)
@@ -34,7 +40,16 @@ def only(allocation: Allocation, nodes: Collection[int]) -> Allocation:
 
 def without(allocation: Allocation, nodes: Collection[int]) -> Allocation:
     """An allocation but for these nodes."""
-    return only(allocation, set(allocation.nodes).difference(nodes))
+    kept = set(allocation.nodes).difference(nodes)
+    return _of_striped(allocation, kept, bool(kept)) if allocation.striped else only(allocation, kept)
+
+
+def _of_striped(allocation: Allocation, nodes: Collection[int], with_buffer: bool) -> Allocation:
+    """Some nodes of an allocation with a striped buffer, with the whole buffer or with nothing of it."""
+    kept = tuple(node for node in allocation.nodes if node in nodes)
+    if with_buffer:
+        return msgspec.structs.replace(allocation, nodes=kept, lives=None)
+    return Allocation(kept, io_rate=allocation.io_rate)
 
 
 def find_growth(
@@ -50,7 +65,7 @@ def find_growth(
     Parameters
     ----------
     held
-        What it holds: gives the burst buffer and the bandwidth that each further node needs, too.
+        What it holds: gives the burst buffer (none where it is striped) and the bandwidth that each further node needs.
     free
         Nodes that are free.
     free_bytes, bandwidth
@@ -61,8 +76,9 @@ def find_growth(
     if nodes is None:
         return None
     nodes = tuple(sorted(nodes))
-    storages = choose_storages(machine, nodes, free_bytes, held.bb_bytes if held.storages else 0)
-    return None if storages is None else Allocation(nodes, storages, held.bb_bytes, held.io_rate)
+    bb_bytes = 0 if held.striped else held.bb_bytes
+    storages = choose_storages(machine, nodes, free_bytes, bb_bytes if held.storages else 0)
+    return None if storages is None else Allocation(nodes, storages, bb_bytes, held.io_rate)
 
 
 def fits_beside(
@@ -93,7 +109,10 @@ def fits_beside(
             for link in links_above(machine, node):
                 bandwidth_left[link] += allocation.io_rate
     chosen = choose_nodes(machine, sorted(nodes), bandwidth_left, job.nodes, job.io_rate)
-    return chosen is not None and choose_storages(machine, sorted(chosen), bytes_left, job.bb_bytes) is not None
+    return (
+        chosen is not None
+        and choose_storages(machine, sorted(chosen), bytes_left, job.bb_bytes, stripes=job.stripes) is not None
+    )
 
 
 def _nearest_first(machine: Machine, held: Sequence[int], free: Sequence[int]) -> list[int]:

@@ -12,7 +12,14 @@ from schedulers.core.allocation import only, together, without
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.errors import shown
-from schedulers.timeline.placement import Resource, links_above, whole_requests
+from schedulers.timeline.placement import (
+    Placement,
+    Resource,
+    StorageOrder,
+    links_above,
+    own_storages,
+    whole_requests,
+)
 
 
 class Held(NamedTuple):
@@ -34,8 +41,9 @@ class Held(NamedTuple):
         if self.nodes is self.storage is self.links:
             return self.nodes
         storages = self.storage.storages
+        bb_bytes = self.storage.bb_bytes if storages else 0
         io_rate = self.links.io_rate if self.links.nodes else 0
-        return Allocation(self.nodes.nodes, storages, self.storage.bb_bytes if storages else 0, io_rate)
+        return Allocation(self.nodes.nodes, storages, bb_bytes, io_rate, striped=self.storage.striped)
 
 
 NOTHING = Allocation(())
@@ -44,7 +52,9 @@ NOTHING = Allocation(())
 class Limits:
     """What the empty machine offers: separates jobs that can never run from those that only have to wait."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, placement: Placement | None = None) -> None:
+        self._machine = machine
+        self._racks = (placement or Placement()).storage_order is StorageOrder.RACK
         self._nodes = machine.width
         self._free_bytes = [storage.capacity_bytes for storage in machine.storages]
         self._largest = max(self._free_bytes, default=0)
@@ -74,7 +84,7 @@ class Limits:
             return f"{job.nodes} nodes < 1"
         reason = None
         if job.bb_bytes and Resource.BURST_BUFFERS in covering:
-            reason = self._storage_reason(job.nodes, job.bb_bytes)
+            reason = self._storage_reason(job)
         if reason is None and job.io_rate and Resource.BANDWIDTH in covering:
             if self._unknown_bandwidth:
                 reason = f"{job.nodes} nodes x {_gb(job.io_rate)}/s: {self._unknown_bandwidth}"
@@ -82,15 +92,30 @@ class Limits:
                 reason = self._bandwidth_reason(job.nodes, job.io_rate)
         return reason
 
-    def _storage_reason(self, nodes: int, bb_bytes: int) -> str | None:
+    def _storage_reason(self, job: Job) -> str | None:
+        bb_bytes = job.bb_bytes
         if not self._free_bytes:
             return f"bb {_gb(bb_bytes)}: the machine has no burst buffers"
         if bb_bytes > self._largest:
             return f"bb {_gb(bb_bytes)} > {_gb(self._largest)} of the largest storage node"
-        fitting = whole_requests(self._free_bytes, bb_bytes)
-        if fitting < nodes:
-            return f"{nodes} nodes x {_gb(bb_bytes)}: only {fitting} whole requests fit"
-        return None
+        fitting = whole_requests(self._free_bytes, bb_bytes, each_apart=job.stripes > 0)
+        if fitting >= job.requests:
+            return self._rack_reason(job) if self._racks and not job.stripes else None
+        if job.stripes:
+            return f"{job.stripes} stripes x {_gb(bb_bytes)}: only {fitting} storage nodes are so large"
+        return f"{job.nodes} nodes x {_gb(bb_bytes)}: only {fitting} whole requests fit"
+
+    def _rack_reason(self, job: Job) -> str | None:
+        """Why the storage of the nodes' own racks does not do: nodes are tried one after the other."""
+        left, served = list(self._free_bytes), 0
+        for node in range(self._nodes):
+            storage = next((one for one in own_storages(self._machine, node) if left[one] >= job.bb_bytes), None)
+            if storage is not None:
+                left[storage] -= job.bb_bytes
+                served += 1
+        if served >= job.nodes:
+            return None
+        return f"{job.nodes} nodes x {_gb(job.bb_bytes)}: the storage of their own racks serves only {served}"
 
     def _bandwidth_reason(self, nodes: int, io_rate: int) -> str | None:
         if nodes * io_rate <= self._narrowest:
@@ -123,9 +148,11 @@ class Limits:
         return total, tightest
 
 
-def infeasible_reason(machine: Machine, job: Job, covering: Resource = Resource.ALL) -> str | None:
+def infeasible_reason(
+    machine: Machine, job: Job, covering: Resource = Resource.ALL, placement: Placement | None = None
+) -> str | None:
     """Same as :meth:`Limits.infeasible_reason`, for a single question; keep a :class:`Limits` for many."""
-    return Limits(machine).infeasible_reason(job, covering)
+    return Limits(machine, placement).infeasible_reason(job, covering)
 
 
 class Cluster:
@@ -135,11 +162,14 @@ class Cluster:
     ----------
     machine
         The machine; everything is free and available at first.
+    placement
+        The rules of placement: under ``rack`` nodes may only use the storage of their own racks.
     """
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, placement: Placement | None = None) -> None:
         self._machine = machine
-        self._limits = Limits(machine)
+        self._limits = Limits(machine, placement)
+        self._racks = (placement or Placement()).storage_order is StorageOrder.RACK
         self._holder: list[str | None] = [None] * len(machine.nodes)
         self._free_bytes = [storage.capacity_bytes for storage in machine.storages]
         self._free_bandwidth = [link.capacity_bytes_per_s for link in machine.links]
@@ -188,7 +218,7 @@ class Cluster:
         """What of an allocation is not out; its storages need not stand for the nodes in turn."""
         nodes = tuple(node for node in allocation.nodes if node not in self._unavailable)
         storages = tuple(one for one in allocation.storages if one not in self._closed_storages)
-        return Allocation(nodes, storages, allocation.bb_bytes, allocation.io_rate)
+        return Allocation(nodes, storages, allocation.bb_bytes, allocation.io_rate, striped=allocation.striped)
 
     def held_by(self, job_id: str) -> Allocation | None:
         """What a job holds; ``None`` for nothing."""
@@ -377,12 +407,30 @@ class Cluster:
         bb_bytes, storages = allocation.bb_bytes, allocation.storages
         if not bb_bytes and not storages and not job.bb_bytes:
             return None
+        what, per = ("stripe", "stripe") if job.stripes else ("node", "node with a burst buffer")
         if bb_bytes != job.bb_bytes:
-            return f"it requests {_gb(job.bb_bytes)} of burst buffer per node, the allocation has {_gb(bb_bytes)}"
-        wanted = job.nodes if job.bb_bytes else 0
+            return f"it requests {_gb(job.bb_bytes)} of burst buffer per {what}, the allocation has {_gb(bb_bytes)}"
+        wanted = job.requests if job.bb_bytes else 0
         if len(storages) != wanted:
-            return f"it needs {wanted} storages (one per node with a burst buffer), the allocation has {len(storages)}"
-        return self._space_reason(storages, bb_bytes)
+            return f"it needs {wanted} storages (one per {per}), the allocation has {len(storages)}"
+        if allocation.striped != (job.stripes > 0):
+            return f"its burst buffer is one per {what}: the allocation must have striped={job.stripes > 0}"
+        if job.stripes and len(set(storages)) < wanted:
+            return f"its {wanted} stripes must lie on storages that all differ, got {sorted(storages)}"
+        return self._away_reason(allocation) or self._space_reason(storages, bb_bytes)
+
+    def _away_reason(self, allocation: Allocation) -> str | None:
+        """Under ``rack``, why a request is not in its node's own rack; a buffer without nodes is not looked at."""
+        if not self._racks or allocation.striped or not allocation.nodes:
+            return None
+        for node, storage in zip(allocation.nodes, allocation.storages, strict=False):
+            if storage not in own_storages(self._machine, node):
+                names = (
+                    self._machine.storages[storage].name if 0 <= storage < len(self._free_bytes) else str(storage),
+                    self._machine.nodes[node].name,
+                )
+                return "storage {} is not in the rack of node {}, which storage_order=rack demands".format(*names)
+        return None
 
     def _buffer_reason(self, held: Held, allocation: Allocation) -> str | None:
         """Why a job that holds its burst buffer cannot be started on these storages."""

@@ -13,6 +13,12 @@ from schedulers.limits import time_fault
 BURST_BUFFER_FIELD = "bb"
 """Field of the profile (or of the job) with the burst-buffer bytes per node."""
 
+TOTAL_FIELD = "bb_total"
+"""Field of the profile (or of the job) with the bytes of a burst buffer of the whole job."""
+
+STRIPES_FIELD = "bb_stripes"
+"""Field of the profile (or of the job) with the number of storage nodes that such a buffer is striped over."""
+
 IO_RATE_FIELD = "io_rate"
 """Field of the job (or of its profile) with the average I/O rate per node, bytes per second."""
 
@@ -77,6 +83,9 @@ class JobField(NamedTuple):
     meaning: str
 
 
+MOST_STRIPES = 2**20
+"""Most storage nodes that a job's buffer may be striped over."""
+
 JOB_FIELDS = (
     JobField("id", "job", "text", "name within its workload"),
     JobField("subtime", "job", "number, s", "time of submission"),
@@ -90,6 +99,14 @@ OWN_FIELDS = (
     JobField(
         BURST_BUFFER_FIELD, "job or profile", "bytes per node, at least 0",
         "burst buffer; each node's request is served whole by one storage node",
+    ),
+    JobField(
+        TOTAL_FIELD, "job or profile", "bytes of the whole job, at least 0",
+        f"one burst buffer for all its nodes, instead of {BURST_BUFFER_FIELD!r}",
+    ),
+    JobField(
+        STRIPES_FIELD, "job or profile", f"whole number from 1, at most {MOST_STRIPES}; absent: 1",
+        f"storage nodes, all different, that hold {TOTAL_FIELD!r} in equal shares",
     ),
     JobField(
         IO_RATE_FIELD, "job or profile", "bytes per second per node, at least 0",
@@ -115,7 +132,10 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
     nodes
         Whole nodes requested, at least 1.
     bb_bytes
-        Burst-buffer bytes per node; each node's request is served whole by one storage node. 0 for none.
+        Burst-buffer bytes per request; each request is served whole by one storage node. 0 for none.
+    stripes
+        0: each node has a request of its own. Above 0: the buffer belongs to the job as a whole and consists of so many
+        requests, each on a storage node of its own (1: one buffer per job).
     io_rate
         Average I/O rate per node in bytes per second (0 where unknown).
     profile_name, profile
@@ -137,6 +157,12 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
     profile: dict[str, Any] = {}
     extras: dict[str, Any] = {}
     lives: Lives | None = None
+    stripes: int = 0
+
+    @property
+    def requests(self) -> int:
+        """Number of requests for burst buffer of :attr:`bb_bytes` each: one per node, or per stripe."""
+        return self.stripes or self.nodes
 
     @property
     def name(self) -> str:
@@ -171,12 +197,15 @@ class Allocation(msgspec.Struct, frozen=True, gc=False):
         Indices into :attr:`schedulers.core.machine.Machine.nodes`, ascending.
     storages
         For each node in turn the index of the storage node that holds its burst buffer; empty where none is requested.
+        Of a striped buffer one for each stripe, all different.
     bb_bytes
-        Burst-buffer bytes per node.
+        Burst-buffer bytes per request.
     io_rate
         Bytes per second per node booked on every link above the node.
     lives
         As in :class:`Job`: a timeline books each part of the allocation over an interval of its own.
+    striped
+        Whether the burst buffer belongs to the job as a whole (:attr:`Job.stripes`), not to its nodes in turn.
     """
 
     nodes: tuple[int, ...]
@@ -184,6 +213,7 @@ class Allocation(msgspec.Struct, frozen=True, gc=False):
     bb_bytes: int = 0
     io_rate: int = 0
     lives: Lives | None = None
+    striped: bool = False
 
 
 def sized_as(job: Job, nodes: int) -> Job:
@@ -191,11 +221,14 @@ def sized_as(job: Job, nodes: int) -> Job:
     return job if nodes == job.nodes else msgspec.structs.replace(job, nodes=nodes)
 
 
-def job_from_wire(job_id: str, job: dict[str, Any], profile: dict[str, Any] | None, number: int, now: float) -> Job:
+def job_from_wire(
+    job_id: str, job: dict[str, Any], profile: dict[str, Any] | None, number: int, now: float, granule_bytes: int = 1
+) -> Job:
     """Build a :class:`Job` from the object that JOB_SUBMITTED carries.
 
-    A ``walltime`` that is absent or -1 means none. Raises :class:`RemoteProtocolError` for fields of the wrong kind or
-    out of their range, with the place in the event's data (``$.job.walltime``).
+    A ``walltime`` that is absent or -1 means none. Each request for burst buffer is rounded up to whole granules.
+    Raises :class:`RemoteProtocolError` for fields of the wrong kind or out of their range, with the place in the
+    event's data (``$.job.walltime``).
     """
     profile = profile or {}
     nodes = job.get("res")
@@ -205,6 +238,7 @@ def job_from_wire(job_id: str, job: dict[str, Any], profile: dict[str, Any] | No
     if not (walltime > 0 or walltime == NO_WALLTIME):
         raise _wrong(job_id, "job", "walltime", "a time above 0 s, or -1 for none", walltime)
     check_profile(job_id, profile)
+    bb_bytes, stripes = _buffer(job_id, job, profile, granule_bytes)
     known = {field.name for field in JOB_FIELDS}
     return Job(
         id=job_id,
@@ -212,7 +246,8 @@ def job_from_wire(job_id: str, job: dict[str, Any], profile: dict[str, Any] | No
         submit_time_s=_time(job_id, job, "subtime", now),
         walltime_s=walltime if walltime > 0 else math.inf,
         nodes=nodes,
-        bb_bytes=_size(job_id, job, profile, BURST_BUFFER_FIELD),
+        bb_bytes=bb_bytes,
+        stripes=stripes,
         io_rate=_size(job_id, job, profile, IO_RATE_FIELD),
         profile_name=str(job.get("profile", "")),
         profile=profile,
@@ -254,6 +289,32 @@ def _time(job_id: str, values: dict[str, Any], field: str, default: float, where
     if fault is not None:
         raise RemoteProtocolError(f"job {shown(job_id)}: {field!r} {fault}", f"$.{where}.{field}")
     return float(value)
+
+
+def _buffer(job_id: str, job: dict[str, Any], profile: dict[str, Any], granule_bytes: int) -> tuple[int, int]:
+    """Bytes of each request for burst buffer, in whole granules, and the stripes."""
+    stated = job.keys() | profile.keys()
+    if TOTAL_FIELD not in stated:
+        if STRIPES_FIELD in stated:
+            where, values = ("job", job) if STRIPES_FIELD in job else ("profile", profile)
+            expected = f"stated with {TOTAL_FIELD!r}, whose bytes it divides"
+            raise _wrong(job_id, where, STRIPES_FIELD, expected, values[STRIPES_FIELD])
+        return _granules(_size(job_id, job, profile, BURST_BUFFER_FIELD), granule_bytes), 0
+    if BURST_BUFFER_FIELD in stated:
+        where = "job" if TOTAL_FIELD in job else "profile"
+        text = f"{TOTAL_FIELD!r} (bytes of the whole job) beside {BURST_BUFFER_FIELD!r} (bytes per node): leave one out"
+        raise RemoteProtocolError(f"job {shown(job_id)}: {text}", f"$.{where}.{TOTAL_FIELD}")
+    where, values = ("job", job) if STRIPES_FIELD in job else ("profile", profile)
+    stripes = values.get(STRIPES_FIELD, 1)
+    if not isinstance(stripes, int) or isinstance(stripes, bool) or not 1 <= stripes <= MOST_STRIPES:
+        raise _wrong(job_id, where, STRIPES_FIELD, f"a whole number of storage nodes from 1 to {MOST_STRIPES}", stripes)
+    share = _granules(-(-_size(job_id, job, profile, TOTAL_FIELD) // stripes), granule_bytes)
+    return share, stripes if share else 0
+
+
+def _granules(size: int, granule_bytes: int) -> int:
+    """Bytes rounded up to whole granules."""
+    return -(-size // granule_bytes) * granule_bytes
 
 
 def _size(job_id: str, job: dict[str, Any], profile: dict[str, Any], field: str) -> int:

@@ -84,7 +84,7 @@ class Ledger:
     """
 
     def __init__(self, machine: Machine, timeline: Timeline, estimator: Estimator) -> None:
-        self.cluster = Cluster(machine)
+        self.cluster = Cluster(machine, timeline.placement)
         self.timeline = timeline
         self.running: dict[str, Running] = {}
         self.held: dict[str, Holding] = {}

@@ -8,6 +8,8 @@ property                  meaning
 ========================  ==========================================================================================
 ``role``                  Batsim's own: ``""``/``compute_node``, ``storage``, ``master``
 ``capacity_bytes``        on a storage host: burst-buffer bytes it offers; absent or 0: it is no burst buffer
+``granule_bytes``         on a storage host: each request is rounded up to whole granules of so many bytes, the same on
+                          all burst buffers (default: 1)
 ``storage_kind``          on a storage host: ``burst_buffer`` or ``pfs`` (default: ``pfs`` when its name starts with
                           ``pfs``, else ``burst_buffer``)
 ``location``              place in the topology, outermost first, separated by ``/`` (``group/chassis/router``); two
@@ -135,6 +137,8 @@ class Machine:
     unknown_bandwidth: str = ""
     rows: int = 1
     """Time slices that share the nodes; more than 1 in a stacked machine (:meth:`stacked`)."""
+    granule_bytes: int = 1
+    """Each request for burst buffer is rounded up to whole granules of so many bytes."""
 
     @classmethod
     def from_simulation_begins(cls, event: SimulationBegins, defaults: MachineDefaults | None = None) -> Machine:
@@ -155,6 +159,7 @@ class Machine:
             unknown_bandwidth=_unknown(nodes, paths, pfs_id) if defaults.bandwidth else "",
             nearest_storages=nearest_first(nodes, storages),
             pfs_id=pfs_id,
+            granule_bytes=_granule(event.storage_resources),
             node_index={node.resource_id: index for index, node in enumerate(nodes)},
         )
 
@@ -250,7 +255,7 @@ def nearest_first(nodes: tuple[Node, ...], storages: tuple[Storage, ...]) -> npt
     for row, node in enumerate(nodes):
         keys = []
         for index, storage in enumerate(storages):
-            common = _common(node.location, storage.location)
+            common = common_length(node.location, storage.location)
             keys.append((-common, index if common else storage.resource_id, index))
         table[row] = [index for *_, index in sorted(keys)]
     return table
@@ -270,6 +275,20 @@ def _storages(infos: tuple[ResourceInfo, ...], defaults: MachineDefaults) -> tup
             found.append(Storage(info.id, info.name, _location(info, defaults), capacity))
     found.sort(key=lambda s: (_natural(s.location), _natural((s.name,)), s.resource_id))
     return tuple(found), pfs_id
+
+
+def _granule(infos: tuple[ResourceInfo, ...]) -> int:
+    """Bytes of a granule, which all burst buffers must have in common; 1 where none is stated."""
+    found = 1
+    stated = [info for info in infos if "granule_bytes" in info.properties]
+    for info in stated:
+        what = f"storage host {shown(info.name)}: property 'granule_bytes'"
+        size = _whole(info.properties["granule_bytes"], what)
+        if size < 1 or (info is not stated[0] and size != found):
+            expected = "at least 1" if size < 1 else f"the same on all storage hosts, {found} on {stated[0].name}"
+            raise RemoteProtocolError(f"{what} must be {expected}, got {size}", "$.events[0].data")
+        found = size
+    return found
 
 
 class _Paths:
@@ -383,7 +402,8 @@ def _whole(text: str, what: str) -> int:
     return int(value)
 
 
-def _common(first: tuple[str, ...], second: tuple[str, ...]) -> int:
+def common_length(first: tuple[str, ...], second: tuple[str, ...]) -> int:
+    """How many parts two places have in common, from the outside in."""
     count = 0
     for one, other in zip(first, second, strict=False):
         if one != other:

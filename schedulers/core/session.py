@@ -312,7 +312,9 @@ class Session:
         if profile is None:
             workload = event.job_id.split("!", 1)[0]
             profile = self._profiles.get(workload, {}).get(str(event.job.get("profile")))
-        job = job_from_wire(event.job_id, event.job, profile, self._numbers, event.timestamp)
+        job = job_from_wire(
+            event.job_id, event.job, profile, self._numbers, event.timestamp, self.machine.granule_bytes
+        )
         if self._lives is not None:
             job = msgspec.structs.replace(job, lives=self._lives(job))
         self._numbers += 1
@@ -450,7 +452,7 @@ class Session:
         else:
             return None
         if spoilt:
-            paired = len(held.nodes) == len(held.storages)
+            paired = len(held.nodes) == len(held.storages) and not held.striped
             pairs = zip(held.nodes, held.storages, strict=False)
             gone |= {node for node, storage in pairs if storage in spoilt or not paired}
         return Lost(gone, reason)

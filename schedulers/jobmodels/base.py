@@ -87,9 +87,10 @@ class Transfer:
     ----------
     source, destination
         From where to where. Between burst buffers and another place each node's bytes travel by themselves; nodes write
-        to or read from the file system together.
+        to or read from the file system together. A striped buffer belongs to all nodes: its stripes are filled and
+        emptied side by side, and each node writes or reads an equal part of each.
     bytes_per_node
-        Bytes of each node, at least 0.
+        Bytes of each node, at least 0; of a striped buffer bytes of each stripe.
     stage
         What the time and the bytes count for in the job's record.
     nodes

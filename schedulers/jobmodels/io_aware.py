@@ -146,13 +146,13 @@ class StageStream:
             raise ValueError(
                 f"it states {IO_RATE_FIELD!r}, while its stages are booked as its stream: leave out one of the two"
             )
-        size = staged_bytes(job, self.model)
+        size = -(-staged_bytes(job, self.model) * job.requests // job.nodes)  # of each node
         average = stream_rate(size, expected_s) if size else 0
         return max(average, int(min(self.factor * average, most)))
 
 
 def staged_bytes(job: Job, model: IoAware) -> int:
-    """Bytes per node that a job moves from and to the file system.
+    """Bytes per request that a job moves from and to the file system.
 
     The burst buffer once in and once out, and the drain of a checkpoint after every compute phase but the last.
     Checkpoints themselves go to storage nodes only.

@@ -28,7 +28,7 @@ from schedulers.controllers.control import Control
 from schedulers.controllers.prediction import io_duration_s
 from schedulers.controllers.running import Activity
 from schedulers.controllers.scene import IoEnded
-from schedulers.core.job import Job
+from schedulers.core.job import BURST_BUFFER_FIELD, TOTAL_FIELD, Job
 from schedulers.core.machine import Machine
 from schedulers.errors import RemoteProtocolError, shown
 from schedulers.jobmodels.app_record import finished
@@ -88,9 +88,13 @@ class Malleable(Control, JobModel):
             now_s = yield from _control_point(app, (yield from _without_lost(app, now_s)))
 
     def refuses(self, job: Job) -> str | None:
-        """Refuse nothing; RemoteProtocolError for an application that is described wrongly."""
-        _described(job)
-        return None
+        """Refuse a striped buffer, which no resize could divide; RemoteProtocolError for a wrong description."""
+        if _described(job) is None or not job.stripes:
+            return None
+        return (
+            f"its field {TOTAL_FIELD!r} is a burst buffer of the whole job, while an application that changes its size "
+            f"has one per node: state {BURST_BUFFER_FIELD!r} instead"
+        )
 
     def cells(self, record: JobRecord) -> Mapping[str, str]:
         """What was done, sizes, and nodes held times seconds."""

@@ -27,7 +27,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import deque
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
@@ -57,7 +57,7 @@ from schedulers.jobmodels.io_nodes import IoNodes
 from schedulers.jobmodels.record import BufferTimes, JobRecord
 from schedulers.jobmodels.streams import Streams
 from schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, SubJobs, require_dynamic_jobs
-from schedulers.jobmodels.transfers import Lowered, Task, lower
+from schedulers.jobmodels.transfers import Lowered, Task, is_striped, lower, volume
 from schedulers.timeline import Resource
 from schedulers.wire.messages import (
     BatsimConfig,
@@ -533,7 +533,7 @@ class ProgramRuntime:
         """Start the sub-jobs of an operation, or of its part on some nodes."""
         lowered = self._lowered(process, operation, nodes)
         if isinstance(operation, Transfer):
-            process.record.moved(operation.stage, operation.bytes_per_node * (len(nodes) or len(lowered.tasks)))
+            process.record.moved(operation.stage, volume(operation, len(nodes), process.allocation))
         walltime_s = math.inf if beside else self._remaining(process, now_s)
         ids = process.sub_jobs.run(lowered.profile, lowered.tasks, walltime_s, now_s, follow.requests)
         self._sub_jobs.update(dict.fromkeys(ids, process))
@@ -568,21 +568,34 @@ class ProgramRuntime:
         """Request a turn at each I/O node that an operation uses."""
         application = _account(process, beside=beside)
         waiting = process.waiting_beside if beside else process.waiting
-        everywhere = self._nodes(process, operation)
-        groups = self._io_nodes.groups(everywhere) if everywhere else {0: ()}  # between storage and file system alone
-        for io_node, nodes in groups.items():
+        for io_node, nodes in self._groups(process, operation).items():
             key = f"{process.job.id}/{self._turn_count}"
             self._turn_count += 1
             self._turns[key] = _Turn(process, operation, nodes, beside)
             waiting.add(key)
-            requests = len(process.allocation.storages)
-            volume = _turn_bytes(operation, len(nodes) or requests, len(everywhere) or requests)
-            follow.granted.extend(self._gate.request(key, application, io_node, volume, now_s))
+            size = self._turn_bytes(process, operation, len(nodes))
+            follow.granted.extend(self._gate.request(key, application, io_node, size, now_s))
         self._serve(now_s, follow)
         if process.waiting and not process.watched and process.sub_jobs.deadline_s < math.inf:
             process.watched = True  # nothing of a waiting job runs, so the simulator does not watch its walltime
             call_s = max(process.sub_jobs.deadline_s, now_s + 10 * SHORTEST_WALLTIME_S)
             follow.requests.append(CallMeLater(now_s, call_s))
+
+    def _groups(self, process: _Process, operation: Compute | Transfer) -> Mapping[int, tuple[int, ...]]:
+        """Nodes of an operation by I/O node; a striped buffer takes one turn, at the first of them."""
+        nodes = self._nodes(process, operation)
+        if not nodes:
+            return {0: ()}  # between storage and file system alone
+        groups = self._io_nodes.groups(nodes)
+        if len(groups) > 1 and isinstance(operation, Transfer) and is_striped(operation, process.allocation):
+            return {min(groups): tuple(nodes)}
+        return groups
+
+    def _turn_bytes(self, process: _Process, operation: Compute | Transfer, nodes: int) -> float:
+        """Bytes of the part of an operation on some nodes."""
+        if isinstance(operation, Transfer):
+            return volume(operation, nodes, process.allocation)
+        return (operation.turn_bytes or 0.0) * nodes / len(self._nodes(process, operation))
 
     def _nodes(self, process: _Process, operation: Compute | Transfer) -> Sequence[int]:
         return operation.nodes if operation.nodes is not None else process.allocation.nodes
@@ -765,13 +778,6 @@ def _late(process: _Process, now_s: float) -> bool:
 def _needs_turn(operation: Compute | Transfer) -> bool:
     """Whether an operation passes the I/O gate."""
     return operation.shared if isinstance(operation, Transfer) else operation.turn_bytes is not None
-
-
-def _turn_bytes(operation: Compute | Transfer, nodes: int, whole: int) -> float:
-    """Bytes of the part of an operation on some nodes, of the ``whole`` number that it uses."""
-    if isinstance(operation, Transfer):
-        return float(operation.bytes_per_node) * nodes
-    return (operation.turn_bytes or 0.0) * nodes / whole
 
 
 def _account(process: _Process, *, beside: bool) -> str:

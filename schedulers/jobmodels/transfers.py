@@ -1,5 +1,10 @@
 """Operations in the simulator's terms: the profile of an operation, and the hosts of its sub-jobs. Pure functions.
 
+A burst buffer with a request per node moves as the thesis describes it: one sub-job per node. A striped one
+(:attr:`schedulers.core.job.Job.stripes`) belongs to the job as a whole: between the file system and the buffer there is
+one sub-job per stripe; between the nodes and the buffer there is one in all, in which each node exchanges an equal part
+of its bytes with each stripe.
+
 References
 ----------
 Kopanski, master's thesis 2020, section 2.4.2 (transfers between storage nodes and the file system, one per node).
@@ -35,8 +40,19 @@ def lower(transfer: Transfer, nodes: Sequence[int], allocation: Allocation, mach
     return _LOWER[transfer.source, transfer.destination](transfer, nodes, allocation, machine)
 
 
+def volume(transfer: Transfer, nodes: int, allocation: Allocation) -> float:
+    """Bytes that a transfer moves for so many nodes of an allocation; a striped buffer, or one without nodes, whole."""
+    whole = is_striped(transfer, allocation) or not nodes
+    return float(transfer.bytes_per_node) * (len(allocation.storages) if whole else nodes)
+
+
+def is_striped(transfer: Transfer, allocation: Allocation) -> bool:
+    """Whether a transfer moves a buffer that belongs to the job as a whole, and so cannot be divided by nodes."""
+    return allocation.striped and Place.BURST_BUFFER in (transfer.source, transfer.destination)
+
+
 def _staged(transfer: Transfer, nodes: Sequence[int], allocation: Allocation, machine: Machine) -> Lowered:
-    """Between the file system and burst buffers: one transfer per node."""
+    """Between the file system and burst buffers: one transfer per node, or per stripe."""
     pfs = _pfs(machine)
     inwards = transfer.source is Place.PFS
     tasks = []
@@ -50,13 +66,27 @@ def _staged(transfer: Transfer, nodes: Sequence[int], allocation: Allocation, ma
 
 
 def _checkpoint(transfer: Transfer, nodes: Sequence[int], allocation: Allocation, machine: Machine) -> Lowered:
-    """Between each node and its burst buffer."""
+    """Between each node and its burst buffer, or all nodes and the stripes."""
+    if allocation.striped:
+        return _to_stripes(transfer, nodes, allocation, machine)
     storages = _storages(nodes, allocation, machine)
     tasks = [
         Task((machine.nodes[node].resource_id,), {"burstbuffer": storage})
         for node, storage in zip(nodes, storages, strict=True)
     ]
     return Lowered(_node_io(transfer, "burstbuffer"), tasks)
+
+
+def _to_stripes(transfer: Transfer, nodes: Sequence[int], allocation: Allocation, machine: Machine) -> Lowered:
+    """Between all nodes and all stripes, in equal parts: one sub-job, whose matrix has a flow for each pair."""
+    ends = {machine.nodes[node].resource_id for node in nodes}
+    stripes = set(_storages(nodes, allocation, machine))
+    hosts = sorted(ends | stripes)
+    size = float(transfer.bytes_per_node) / len(ends)  # what one node has for one stripe
+    sources, sinks = (ends, stripes) if transfer.source is Place.NODES else (stripes, ends)
+    com = [size if one in sources and other in sinks else 0.0 for one in hosts for other in hosts]
+    profile = {"type": "parallel", "cpu": [0.0] * len(hosts), "com": com, "ret": 0}
+    return Lowered(profile, [Task(tuple(hosts))])
 
 
 def _collective(transfer: Transfer, nodes: Sequence[int], allocation: Allocation, machine: Machine) -> Lowered:
@@ -77,10 +107,11 @@ def _node_io(transfer: Transfer, storage: str) -> JsonObject:
 
 
 def _storages(nodes: Sequence[int], allocation: Allocation, machine: Machine) -> list[int]:
-    """Batsim ids of the storage nodes that hold the burst buffers of some of an allocation's nodes; all of them while
-    it has no nodes yet.
+    """Batsim ids of the storage nodes that hold the burst buffers of some of an allocation's nodes.
+
+    All of them while it has no nodes yet, and where the buffer is striped.
     """
-    if not allocation.nodes:
+    if allocation.striped or not allocation.nodes:
         return [machine.storages[storage].resource_id for storage in allocation.storages]
     place = dict(zip(allocation.nodes, allocation.storages, strict=True))
     return [machine.storages[place[node]].resource_id for node in nodes]

@@ -145,7 +145,7 @@ class Standby(Slurm):
 def _buffer_now(view: View, job: Job) -> Allocation | None:
     """The burst buffer that a job gets now, on no nodes; ``None`` where not all of it is free."""
     found = view.timeline.fit_now(msgspec.structs.replace(job, lives=None), 0.0, Resource.BURST_BUFFERS)
-    return None if found is None else Allocation((), found.storages, job.bb_bytes)
+    return None if found is None else Allocation((), found.storages, job.bb_bytes, striped=job.stripes > 0)
 
 
 def _held(view: View, job: Job, allocation: Allocation) -> Hold:
@@ -163,7 +163,8 @@ def _translated(decision: Decision, real: Mapping[str, Job], held: Mapping[str, 
         return msgspec.structs.replace(decision, job=job)
     if not job.bb_bytes:
         return decision
+    buffer = held[job.id].allocation
     allocation = msgspec.structs.replace(
-        decision.allocation, storages=held[job.id].allocation.storages, bb_bytes=job.bb_bytes, lives=None
+        decision.allocation, storages=buffer.storages, bb_bytes=job.bb_bytes, lives=None, striped=buffer.striped
     )
     return Start(job, allocation)

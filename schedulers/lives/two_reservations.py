@@ -105,7 +105,7 @@ def _hold_of(view: View, start: Start) -> Hold:
     job, allocation = start.job, start.allocation
     assert job.lives is not None
     until_s = view.now_s + job.lives.storage_lead_s + view.estimate_s(job) + max(job.lives.storage_tail_s, 0.0)
-    return Hold(job, Allocation((), allocation.storages, allocation.bb_bytes), until_s)
+    return Hold(job, Allocation((), allocation.storages, allocation.bb_bytes, striped=allocation.striped), until_s)
 
 
 def _bandwidth(machine: Machine) -> float:

@@ -101,7 +101,9 @@ class Gang:
             _explain(view.notes, queue, outcome.started, lacking, view.now_s)
         for job, place in zip(queue, outcome.matrix.places[len(last.places) :], strict=False):  # the first of the queue
             storages = buffers.given.get(job.number, ())
-            yield Start(job, Allocation(_nodes(place, machine.width), storages, job.bb_bytes, streams.rate(job.number)))
+            nodes, striped = _nodes(place, machine.width), job.stripes > 0
+            io_rate = streams.rate(job.number)
+            yield Start(job, Allocation(nodes, storages, job.bb_bytes, io_rate, striped=striped))
 
     def _lacking(self, head: Sequence[Request], matrix: Matrix, streams: Streams, closed: int) -> Binding:
         """What the first waiting job found no row for: bandwidth where it would have one if it streamed nothing."""
@@ -149,7 +151,7 @@ class _Buffers:
     Attributes
     ----------
     given
-        Storage nodes by the number of the job, one for each of its columns.
+        Storage nodes by the number of the job, one for each of its columns, or of its stripes.
     lacking
         Set where a job found a row, but no place for its buffer.
     """
@@ -167,7 +169,9 @@ class _Buffers:
         job = self._jobs.get(request.job)
         if job is None:
             return True
-        storages = choose_storages(self._machine, columns_of(columns), self._free, job.bb_bytes, self._order)
+        storages = choose_storages(
+            self._machine, columns_of(columns), self._free, job.bb_bytes, self._order, stripes=job.stripes
+        )
         if storages is None:
             self.lacking = Binding.BURST_BUFFERS
             return False
@@ -187,7 +191,7 @@ def _explain(notes: PassNotes, queue: Sequence[Job], started: int, lacking: Bind
 
 def _moved(held: Allocation, place: Place, width: int) -> Allocation:
     """Other nodes for a running job. Its burst buffer stays where it is, also when the job migrates."""
-    return Allocation(_nodes(place, width), held.storages, held.bb_bytes, held.io_rate)
+    return Allocation(_nodes(place, width), held.storages, held.bb_bytes, held.io_rate, striped=held.striped)
 
 
 def _nodes(place: Place, width: int) -> tuple[int, ...]:

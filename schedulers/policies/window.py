@@ -83,6 +83,7 @@ class Window:
 
     source: ClassVar[str] = "Kopanski 2020, section 3.3, Algorithm 7"
     starts_moldable: ClassVar[bool] = True
+    packs_buffers: ClassVar[bool] = True
 
     size: int = option(40, unit="jobs", low=1, high=1000, help="first jobs of the queue to choose from")
     max_age: int = option(

@@ -32,5 +32,5 @@ def nodes_first(machine: Machine, queue: Iterable[Job], balance: float) -> bool:
     nodes, size = 0, 0
     for job in queue:
         nodes += job.nodes
-        size += job.nodes * job.bb_bytes
+        size += job.requests * job.bb_bytes
     return size / capacity <= balance * (nodes / len(machine.nodes))

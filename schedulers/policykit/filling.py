@@ -19,7 +19,7 @@ from schedulers.core.job import Job
 from schedulers.late import late
 from schedulers.policykit.instant import narrow_points
 from schedulers.timeline import Timeline
-from schedulers.timeline.layout import USE_LINKS, USE_STORAGES
+from schedulers.timeline.layout import STRIPED, USE_LINKS, USE_STORAGES
 from schedulers.timeline.placement import Resource
 from schedulers.timeline.tables import Tables
 
@@ -76,7 +76,7 @@ class Filling:
         times, rows, tables = timeline.arrays
         points = narrow_points(rows, tables.words)
         now_s, number = timeline.now_s, len(jobs)
-        demands = np.array([_demand(job, tables) for job in jobs], np.int64).reshape(number, 4)
+        demands = np.array([_demand(job, tables) for job in jobs], np.int64).reshape(number, 5)
         spans = np.array([(estimate_s(job), now_s - job.submit_time_s) for job in jobs], np.float64).reshape(number, 2)
         self._hopeless = np.zeros(number, np.bool_)
         picture = filling_kernels.Picture(times[points], rows[points], demands, spans, self._hopeless, nodes_first)
@@ -84,7 +84,7 @@ class Filling:
         self._left, self._scratch = np.empty((len(points), rows.shape[1]), np.int64), np.empty(3)
         free, score = timeline.free_nodes_now(), np.empty(3)
         for index, job in enumerate(jobs):
-            impossible = job.nodes > free or job.bb_bytes > tables.largest_bytes
+            impossible = job.nodes > free or job.bb_bytes > tables.largest_bytes or job.stripes > tables.storage_count
             self._hopeless[index] = impossible or self._climb(np.array([index]), 0, score)[1] < 0
 
     @property
@@ -132,17 +132,18 @@ def plain_score(
         allocation = timeline.fit_now(job, estimate_s(job))
         if allocation is not None:
             timeline.reserve(now_s, now_s + estimate_s(job), allocation)
-            nodes, size, last = nodes + job.nodes, size + job.nodes * job.bb_bytes, position
+            nodes, size, last = nodes + job.nodes, size + job.requests * job.bb_bytes, position
             waits.append(now_s - job.submit_time_s)
     parts = (nodes, size) if nodes_first else (size, nodes)
     return Score(*parts, sum(waits) / len(waits) if waits else 0.0), last
 
 
-def _demand(job: Job, tables: Tables) -> tuple[int, int, int, int]:
+def _demand(job: Job, tables: Tables) -> tuple[int, int, int, int, int]:
     """A job's demand, and which resources count, as the kernels read it."""
     io_rate = min(job.io_rate, tables.widest_rate + 1) if tables.link_count else 0
     bb_bytes = min(job.bb_bytes, tables.largest_bytes + 1)  # as impossible, but small enough to be multiplied
     uses = Resource.NODES.value
     uses |= USE_STORAGES if bb_bytes else 0
     uses |= USE_LINKS if io_rate else 0
-    return job.nodes, bb_bytes, io_rate, uses
+    uses |= STRIPED if job.stripes else 0
+    return job.nodes, bb_bytes, io_rate, uses, job.requests

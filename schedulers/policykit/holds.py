@@ -51,14 +51,15 @@ def earliest_fit(
         except ValueError:
             return None
         timeline.release(holding.end_s, until_s, holding.allocation, Resource.BURST_BUFFERS)
-    storages = holding.allocation.storages
-    return Fit(fit.start_s, msgspec.structs.replace(fit.allocation, storages=storages, bb_bytes=job.bb_bytes))
+    held = holding.allocation
+    given = msgspec.structs.replace(fit.allocation, storages=held.storages, bb_bytes=job.bb_bytes, striped=held.striped)
+    return Fit(fit.start_s, given)
 
 
 def on_nodes(job: Job) -> Job:
     """A job as it looks for nodes once its burst buffer is held and filled."""
     lives = job.lives.staged() if job.lives is not None else None
-    return msgspec.structs.replace(job, bb_bytes=0, lives=lives)
+    return msgspec.structs.replace(job, bb_bytes=0, stripes=0, lives=lives)
 
 
 def book(view: View, job: Job, fit: Fit, duration_s: float, covering: Resource = Resource.ALL) -> None:

@@ -28,6 +28,11 @@ def _walltime(job: Job) -> float:
     return min(job.walltime_s, LONGEST_S)
 
 
+def _node_bytes(job: Job) -> float:
+    """Burst-buffer bytes of a node; of a striped buffer a node's part of it."""
+    return job.bb_bytes * job.stripes / job.nodes if job.stripes else job.bb_bytes
+
+
 def _wait(job: Job, now_s: float) -> float:
     return max(0.0, now_s - job.submit_time_s)
 
@@ -64,32 +69,32 @@ def smallest_area(job: Job, now_s: float) -> float:
 
 def smallest_burst_buffer(job: Job, now_s: float) -> float:
     """Smallest burst buffer in total first."""
-    return job.bb_bytes * job.nodes
+    return job.bb_bytes * job.requests
 
 
 def largest_burst_buffer(job: Job, now_s: float) -> float:
     """Largest burst buffer in total first."""
-    return -job.bb_bytes * job.nodes
+    return -job.bb_bytes * job.requests
 
 
 def smallest_node_burst_buffer(job: Job, now_s: float) -> float:
     """Smallest burst buffer per node first."""
-    return job.bb_bytes
+    return _node_bytes(job)
 
 
 def largest_node_burst_buffer(job: Job, now_s: float) -> float:
     """Largest burst buffer per node first."""
-    return -job.bb_bytes
+    return -_node_bytes(job)
 
 
 def lowest_ratio(job: Job, now_s: float) -> float:
     """Smallest burst buffer per node, divided by the number of nodes, first: the thesis's ratio."""
-    return job.bb_bytes / job.nodes
+    return _node_bytes(job) / job.nodes
 
 
 def highest_ratio(job: Job, now_s: float) -> float:
     """Largest burst buffer per node, divided by the number of nodes, first: the thesis's ratio."""
-    return -job.bb_bytes / job.nodes
+    return -_node_bytes(job) / job.nodes
 
 
 def expansion_factor(job: Job, now_s: float) -> float:

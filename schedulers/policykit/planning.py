@@ -23,7 +23,7 @@ from schedulers.core.job import Job
 from schedulers.late import late
 from schedulers.policykit.objectives import Objective
 from schedulers.timeline import Timeline
-from schedulers.timeline.layout import USE_LINKS, USE_STORAGES
+from schedulers.timeline.layout import STRIPED, USE_LINKS, USE_STORAGES
 from schedulers.timeline.placement import Resource
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class Planner:
                 times=np.empty(capacity),
                 rows=np.empty((capacity, width), np.int64),
                 starts=np.zeros(number),
-                placed=np.zeros((5, number), np.int64),
+                placed=np.zeros((6, number), np.int64),
             )
         )
         slots = plan_kernels.Slots(
@@ -128,7 +128,7 @@ class Planner:
         slots.rows[0, :count] = rows
         slots.counts[0] = count
         self._slots = tuple(slots)
-        demands = np.array([_demand(job, bool(tables.link_count)) for job in jobs], np.int64).reshape(number, 4)
+        demands = np.array([_demand(job, bool(tables.link_count)) for job in jobs], np.int64).reshape(number, 5)
         weights = objective.weights([job.walltime_s for job in jobs])
         spans = [
             (estimate_s(job), job.submit_time_s, weight, timeline.now_s)
@@ -240,12 +240,14 @@ class Planner:
         return np.array(terms, np.float64)
 
 
-def _demand(job: Job, links: bool) -> tuple[int, int, int, int]:
+def _demand(job: Job, links: bool) -> tuple[int, int, int, int, int]:
     """A job's demand, and which resources count, as the kernels read it."""
     uses = Resource.NODES.value
     if job.bb_bytes:
         uses |= USE_STORAGES
+    if job.stripes:
+        uses |= STRIPED
     io_rate = job.io_rate if links else 0
     if io_rate:
         uses |= USE_LINKS
-    return job.nodes, job.bb_bytes, io_rate, uses
+    return job.nodes, job.bb_bytes, io_rate, uses, job.requests

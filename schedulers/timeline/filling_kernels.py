@@ -6,7 +6,7 @@ Layout (beyond that of :mod:`schedulers.timeline.fit_kernels`)
     The *narrow points*: the timeline's first segment and the later ones that offer less of something than all before
     them (see :class:`schedulers.policykit.filling.Filling`). A job that starts now fits if it fits there until
     it ends.
-``demands: int64[jobs, 4]``     nodes, burst-buffer bytes and I/O rate per node, and which resources count
+``demands: int64[jobs, 5]``     as :class:`schedulers.timeline.layout.Demand`
 ``spans: float64[jobs, 2]``  estimated duration (s), waiting time so far (s)
 ``hopeless: boolean[jobs]``  whether a job does not fit even if it comes first
 ``order: int64[jobs]``       jobs by position
@@ -58,10 +58,10 @@ def _fill(order, picture, machine, scratch, left, score):
         if left[0, FREE_NODES] == 0:
             break
         job = order[position]
-        wanted, bb_bytes = demands[job, 0], demands[job, 1]
-        if picture.hopeless[job] or wanted > left[0, FREE_NODES] or wanted * bb_bytes > left[0, FREE_BYTES]:
+        wanted, size = demands[job, 0], demands[job, 1] * demands[job, 4]
+        if picture.hopeless[job] or wanted > left[0, FREE_NODES] or size > left[0, FREE_BYTES]:
             continue
-        demand = (wanted, bb_bytes, demands[job, 2], demands[job, 3])
+        demand = (wanted, demands[job, 1], demands[job, 2], demands[job, 3], demands[job, 4])
         start_s = find_fit(times, len(times), left, demand, spans[job, 0], times[0], times[0], machine, scratch)
         if start_s == np.inf:
             continue
@@ -71,7 +71,7 @@ def _fill(order, picture, machine, scratch, left, score):
                 for column in range(len(usage)):
                     left[k, column] -= usage[column]
         nodes += wanted
-        total_bytes += wanted * bb_bytes
+        total_bytes += size
         wait_s += spans[job, 1]
         started += 1
         last = position

@@ -34,6 +34,8 @@ from schedulers.timeline.layout import (
     ROW,
     ROWS,
     SINCE,
+    STRIPED,
+    TABLE,
     TIMES,
     TREE,
     USE_LINKS,
@@ -76,7 +78,7 @@ def _narrow(work, window, wider, rows, segment, demand, machine):
     Returns whether the job may still fit: False when nodes or bytes are too few in total (then the columns may not all
     be set), else it is for :func:`schedulers.timeline.placement_kernels.holds` to say.
     """
-    words, storages, nodes, bb_bytes, uses = machine.words, machine.storages, demand.nodes, demand.bb_bytes, demand.uses
+    words, storages, nodes, uses = machine.words, machine.storages, demand.nodes, demand.uses
     to, wide, at = np.uint64(window), np.uint64(wider), np.uint64(segment)  # unsigned: see holds
     first, last = np.uint64(HEAD + words), np.uint64(HEAD + words + storages)
     if uses & USE_NODES:
@@ -99,7 +101,7 @@ def _narrow(work, window, wider, rows, segment, demand, machine):
             work[to, column] = free
             total += free
         work[to, FREE_BYTES] = total
-        if total < nodes * bb_bytes:
+        if total < demand.requests * demand.bb_bytes:
             return False
     if uses & USE_LINKS:
         for column in range(last, np.uint64(rows.shape[1])):
@@ -110,16 +112,16 @@ def _narrow(work, window, wider, rows, segment, demand, machine):
 @njit(int64(ROWS, int64, int64, DEMAND), **OPTIONS)
 def _next_with_enough(rows, count, first, demand):
     """First segment from ``first`` on with enough nodes and bytes in total, ``count`` for none."""
-    nodes, bb_bytes, uses = demand.nodes, demand.bb_bytes, demand.uses
+    nodes, total_bytes, uses = demand.nodes, demand.requests * demand.bb_bytes, demand.uses
     while first < count and (
-        (uses & USE_NODES and rows[first, FREE_NODES] < nodes) or rows[first, FREE_BYTES] < nodes * bb_bytes
+        (uses & USE_NODES and rows[first, FREE_NODES] < nodes) or rows[first, FREE_BYTES] < total_bytes
     ):
         first += 1
     return first
 
 
-@njit(int64(ROWS, int64, ROWS, int64, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
-def _grow_backwards(rows, count, work, lowest, last, demand, machine):
+@njit(int64(ROWS, int64, ROWS, int64, int64, DEMAND, MACHINE, TABLE), forceinline=True, **OPTIONS)
+def _grow_backwards(rows, count, work, lowest, last, demand, machine, chosen):
     """First segment, not before ``lowest``, from which the job fits up to and including ``last``.
 
     ``work[BACK + k]`` is the window from segment ``k`` to ``last``. Where ``last`` alone is too full: the first later
@@ -129,7 +131,7 @@ def _grow_backwards(rows, count, work, lowest, last, demand, machine):
     while (
         first > lowest
         and _narrow(work, BACK + first - 1, wider, rows, first - 1, demand, machine)
-        and holds(work, BACK + first - 1, demand, machine)
+        and holds(work, BACK + first - 1, demand, machine, chosen)
     ):
         first -= 1
         wider = BACK + first
@@ -155,8 +157,8 @@ def find_fit(times, count, rows, demand, duration_s, not_before_s, latest_s, mac
     Parameters
     ----------
     demand
-        An :class:`Demand` of at least 1 node and at most those of the machine; all ``nodes`` times ``bb_bytes`` are at
-        most what all storages have.
+        An :class:`Demand` of at least 1 node and at most those of the machine; all ``requests`` times ``bb_bytes`` are
+        at most what all storages have.
     not_before_s
         At or after ``times[0]``.
     latest_s
@@ -178,7 +180,7 @@ def find_fit(times, count, rows, demand, duration_s, not_before_s, latest_s, mac
     three times at most, however long the window.
     """
     demand, machine, scratch = Demand(*demand), Machine(*machine), Scratch(*scratch)
-    work = scratch.work
+    work, chosen = scratch.work, scratch.chosen
     first = segment_at(times, count, not_before_s)
     middle, following, start_s, window = first, first, not_before_s, FORWARD
     while following < count and (following == first or times[following] < start_s + duration_s):
@@ -187,19 +189,19 @@ def find_fit(times, count, rows, demand, duration_s, not_before_s, latest_s, mac
         window = WINDOW
         while enough and first < middle:
             if _narrow(work, WINDOW, FORWARD, work, BACK + first, demand, machine) and holds(
-                work, WINDOW, demand, machine
+                work, WINDOW, demand, machine, chosen
             ):
                 break
             first += 1
         if first == middle or not enough:
             window = FORWARD
-            if not enough or not holds(work, FORWARD, demand, machine):
+            if not enough or not holds(work, FORWARD, demand, machine, chosen):
                 if middle + 1 >= count or times[middle + 1] > latest_s:
                     return np.inf
                 if following == middle:  # no window but this segment, which is too full even alone
                     first = _next_with_enough(rows, count, following + 1, demand)
                 else:
-                    first = _grow_backwards(rows, count, work, middle + 1, following, demand, machine)
+                    first = _grow_backwards(rows, count, work, middle + 1, following, demand, machine, chosen)
                 if first >= count:
                     return np.inf
                 window = BACK + first
@@ -317,7 +319,7 @@ def measure(grant, tree, usage):
         for column in range(HEAD, first):
             usage[column] = 0
     if uses & USE_STORAGES:
-        if uses & USE_NODES and len(storages) != len(nodes) and len(storages) > 0:
+        if uses & USE_NODES and not uses & STRIPED and len(storages) != len(nodes) and len(storages) > 0:
             return BAD_COUNT
         for storage in storages:
             if storage < 0 or storage >= tree.storages:

@@ -27,8 +27,9 @@
 ``work: int64[BACK + count or more, width]``
     Scratch memory. ``work[FULL]`` is ``capacity``; ``work[BELOW]`` has in its link columns the number of nodes below
     each link; both stay. The rest means nothing between calls.
-``chosen: int32[2, nodes]``
-    Output: ``chosen[0, :r]`` the nodes, ascending, and ``chosen[1, :r]`` the storage of each (if any).
+``chosen: int32[2, nodes or storages]``
+    Output: ``chosen[0, :r]`` the nodes, ascending, and ``chosen[1, :r]`` the storage of each (if any), or the storages
+    of the stripes.
 
 Neighbouring segments always differ: equal ones are joined. A timeline therefore depends only on what is booked, not on
 the order of bookings, and every breakpoint is a real change.
@@ -50,18 +51,22 @@ from schedulers.kernel_cache import drop_older_than
 FREE_NODES, FREE_BYTES, HEAD = 0, 1, 2
 """Columns of a row: totals, and where the rest begins."""
 
-FULL, BELOW, FORWARD, WINDOW, SPARE, SINCE, BACK = 0, 1, 2, 3, 4, 5, 6
+FULL, BELOW, FORWARD, WINDOW, SPARE, SINCE, TAKEN, BACK = 0, 1, 2, 3, 4, 5, 6, 7
 """Rows of ``work``: the empty machine, nodes below links, windows, scratch, since when free bytes are as they will be,
-and from ``BACK`` on one window per segment."""
+how many requests of the job lie on each storage node, and from ``BACK`` on one window per segment."""
 
 FIRST_FIT, SPREAD, PACK = 0, 1, 2
 """Codes of :class:`schedulers.timeline.placement.NodeOrder`."""
 
-NEAREST, BY_ID, EMPTIEST, FULLEST, FULLEST_AT_END = 0, 1, 2, 3, 4
-"""Codes of :class:`schedulers.timeline.placement.StorageOrder`."""
+NEAREST, BY_ID, RACK, FULLEST, FULLEST_AT_END, EMPTIEST, LEAST_LOADED, COMPACT, SPREAD_OUT, EQUAL = range(10)
+"""Codes of :class:`schedulers.timeline.placement.StorageOrder`: up to ``RACK`` the first one that fits is taken, from
+``EMPTIEST`` on the one with most bytes left is better."""
 
 USE_NODES, USE_STORAGES, USE_LINKS = 1, 2, 4
 """Resources that a question or a booking is about; the values of :class:`schedulers.timeline.placement.Resource`."""
+
+STRIPED = 8
+"""Beside these: each request lies on a storage node of its own."""
 
 BAD_NODE, BAD_STORAGE, BAD_COUNT = -1_000_000_001, -1_000_000_002, -1_000_000_003
 """What is wrong with an allocation: unknown or repeated node, unknown storage, not one storage per node."""
@@ -76,26 +81,32 @@ INDICES, TABLE = types.Array(types.int32, 1, "C"), types.Array(types.int32, 2, "
 
 
 class Demand(NamedTuple):
-    """What a job requests: nodes, burst-buffer bytes and I/O rate per node, and which resources count (``USE_...``).
+    """What a job requests: nodes, bytes per request, I/O rate per node, which resources count (``USE_...``), requests.
 
     ``USE_STORAGES`` if and only if ``bb_bytes > 0``; ``USE_LINKS`` if and only if ``io_rate > 0`` and there are links;
-    ``USE_NODES`` unless nodes are to be ignored.
+    ``USE_NODES`` unless nodes are to be ignored. There are as many requests as nodes unless they are ``STRIPED``; then
+    at most as many as storage nodes.
     """
 
     nodes: int
     bb_bytes: int
     io_rate: int
     uses: int
+    requests: int
 
 
 class Machine(NamedTuple):
-    """The machine and the rules of placement: numbers of words and of storages, codes, arrays as above."""
+    """The machine and the rules of placement: numbers of words and of storages, codes, arrays as above.
+
+    ``own: int32[nodes]`` is how many of the nearest storages are of the node's own rack.
+    """
 
     words: int
     storages: int
     node_order: int
     storage_order: int
     nearest: npt.NDArray[np.int32]
+    own: npt.NDArray[np.int32]
     node_link: npt.NDArray[np.int32]
     parents: npt.NDArray[np.int32]
     groups: npt.NDArray[np.int64]
@@ -120,7 +131,7 @@ class Scratch(NamedTuple):
 
 
 class Grant(NamedTuple):
-    """An allocation to be booked: node and storage indices, sizes per node, and which resources count."""
+    """An allocation to be booked: node and storage indices, bytes per request, I/O rate per node, what counts."""
 
     nodes: npt.NDArray[np.int32]
     storages: npt.NDArray[np.int32]
@@ -144,8 +155,8 @@ def plain(*fields: types.Type) -> types.Type:
     return types.BaseTuple.from_types(fields)
 
 
-_DEMAND = (types.int64,) * 4
-_MACHINE = (*(types.int64,) * 4, TABLE, INDICES, INDICES, ROWS)
+_DEMAND = (types.int64,) * 5
+_MACHINE = (*(types.int64,) * 4, TABLE, INDICES, INDICES, INDICES, ROWS)
 _TREE = (types.int64, types.int64, INDICES, INDICES, ROW)
 _SCRATCH = (ROWS, ROW, TABLE)
 DEMAND, MACHINE, SCRATCH = named(Demand, *_DEMAND), named(Machine, *_MACHINE), named(Scratch, *_SCRATCH)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from schedulers.core.job import Allocation, Job, Lives
 from schedulers.timeline.fit import Fit
-from schedulers.timeline.placement import AtEnd, Resource, choose_nodes, choose_storages
+from schedulers.timeline.placement import AtEnd, Resource, Wanted, choose, whole_requests
 from schedulers.timeline.tables import Tables
 
 #: Segment starts, rows and tables of a timeline (``Timeline.arrays``).
@@ -113,16 +113,14 @@ def _fit_at(
     left: list[int] = []
     if bb_bytes:
         left = _during(times, rows, spans[Resource.BURST_BUFFERS])[:, tables.storages].min(axis=0).tolist()
-        if sum(size // bb_bytes for size in left) < job.nodes:
+        if whole_requests(left, bb_bytes, each_apart=job.stripes > 0) < job.requests:
             return None
     bandwidth = _during(times, rows, spans[Resource.BANDWIDTH])[:, tables.links].min(axis=0).tolist()
-    placement = tables.placement
-    chosen = choose_nodes(tables.machine, nodes, bandwidth, job.nodes, io_rate, placement.node_order)
-    if chosen is None:
-        return None
     at_end = _at_end(tables, times, rows, spans[Resource.BURST_BUFFERS].end_s) if bb_bytes else None
-    storages = choose_storages(tables.machine, chosen, left, bb_bytes, placement.storage_order, at_end)
-    return None if storages is None else Allocation(chosen, storages, bb_bytes, io_rate, job.lives)
+    wanted = Wanted(job.nodes, bb_bytes, io_rate, job.stripes)
+    chosen = choose(tables.machine, nodes, bandwidth, left, wanted, tables.placement, at_end)
+    striped = bb_bytes > 0 and job.stripes > 0
+    return None if chosen is None else Allocation(*chosen, bb_bytes, io_rate, job.lives, striped)
 
 
 def _during(times: npt.NDArray[np.float64], rows: npt.NDArray[np.int64], part: Part) -> npt.NDArray[np.int64]:

@@ -1,9 +1,12 @@
 """Which nodes and which storage nodes serve a request: the rules, and plain pure functions that follow them.
 
-No rule ever changes *whether* a job fits. All burst-buffer requests of a job are equal and every node may use every
-storage node, so whole requests fit exactly when ``sum(free_bytes // bb_bytes) >= nodes``. The node sets that a tree of
-links can carry are the independent sets of a laminar matroid, in which every greedy choice ends with a set of the same,
-largest size. The functions here are the reference; the kernels of the timeline do the same on arrays.
+No rule but ``rack`` changes *whether* a job fits. All burst-buffer requests of a job are equal and every node may use
+every storage node, so whole requests fit exactly when ``sum(free_bytes // bb_bytes) >= nodes``; the stripes of a buffer
+lie on storage nodes that all differ, so that as many must have ``bb_bytes`` free. The node sets that a tree of links
+can carry are the independent sets of a laminar matroid, in which every greedy choice ends with a set of the same,
+largest size. Where a node may only use the storage of its own rack, racks count as links do; that is exact as long as
+links and racks lie within each other, and else a job may wait although a cleverer choice would fit. The functions here
+are the reference; the kernels of the timeline do the same on arrays.
 """
 
 from __future__ import annotations
@@ -12,8 +15,9 @@ import enum
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from schedulers.core.machine import Machine
+from schedulers.core.machine import Machine, common_length
 
 
 class Resource(enum.Flag):
@@ -46,6 +50,10 @@ class StorageOrder(enum.Enum):
     """First with enough free bytes in :attr:`Machine.nearest_storages` (thesis 4.2: own chassis, own group, rest)."""
     BY_ID = "by-id"
     """Lowest index with enough free bytes."""
+    RACK = "rack"
+    """As ``nearest``, but only in the node's own rack (:func:`own_storages`): a node whose rack has too few free bytes
+    is passed over, and the job waits where too few nodes are left. A striped buffer belongs to no node: as ``nearest``.
+    """
     EMPTIEST = "emptiest"
     """Most bytes left after what this job took; ties: lowest index."""
     FULLEST = "fullest"
@@ -58,6 +66,14 @@ class StorageOrder(enum.Enum):
     that need a whole storage node per request. Where a job will be the last one in any case, it follows close behind
     the others, so that storage nodes that are empty for longer stay so.
     """
+    LEAST_LOADED = "least-loaded"
+    """Largest share of its capacity left after what this job took; ties: most bytes left, then lowest index."""
+    COMPACT = "compact"
+    """One that holds a request of this job already, else most bytes left: on as few storage nodes as possible."""
+    SPREAD = "spread"
+    """One that holds no request of this job yet, then most bytes left: on as many storage nodes as possible."""
+    EQUAL = "equal"
+    """Fewest requests of this job, then most bytes left: on as many storage nodes as possible, in equal shares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +103,35 @@ def links_above(machine: Machine, node: int) -> list[int]:
     return above
 
 
-def whole_requests(free_bytes: Iterable[int], bb_bytes: int) -> int:
-    """How many requests of ``bb_bytes`` (> 0) fit, none of them split over storage nodes."""
+def whole_requests(free_bytes: Iterable[int], bb_bytes: int, *, each_apart: bool = False) -> int:
+    """How many requests of ``bb_bytes`` (> 0) fit, none of them split over storage nodes.
+
+    Parameters
+    ----------
+    each_apart
+        Whether each must lie on a storage node of its own.
+    """
+    if each_apart:
+        return sum(bytes_left >= bb_bytes for bytes_left in free_bytes)
     return sum(bytes_left // bb_bytes for bytes_left in free_bytes)
+
+
+def own_storages(machine: Machine, node: int) -> tuple[int, ...]:
+    """Storage nodes of a node's own rack, nearest first: those of the smallest place around it that has some.
+
+    On a machine without places that is the whole machine; elsewhere a node that shares no place with a storage node has
+    none.
+    """
+    own: list[int] = []
+    place = machine.nodes[node].location
+    for storage in machine.nearest_storages[node].tolist():  # by falling length of the common place
+        if own and common_length(place, machine.storages[storage].location) < common_length(
+            place, machine.storages[own[0]].location
+        ):
+            break
+        own.append(storage)
+    alone = own and place and not common_length(place, machine.storages[own[0]].location)
+    return () if alone else tuple(own)
 
 
 def carried_nodes(machine: Machine, free: Iterable[int], bandwidth: Sequence[int], io_rate: int) -> int:
@@ -141,14 +183,28 @@ def choose_nodes(
     """
     if io_rate == 0:
         return tuple(free[:count]) if len(free) >= count else None
+    return _pick(machine, free, bandwidth, count, io_rate, order, lambda _node: True)
+
+
+def _pick(
+    machine: Machine,
+    free: Sequence[int],
+    bandwidth: Sequence[int],
+    count: int,
+    io_rate: int,
+    order: NodeOrder,
+    takes: Callable[[int], bool],
+) -> tuple[int, ...] | None:
+    """Choose nodes one by one: each that the links carry and that ``takes`` accepts, which counts as taken then."""
     left = list(bandwidth)
     untried = list(free)
     chosen: list[int] = []
+    rule = _NODE_RULES[order] if io_rate else _first
     while len(chosen) < count and untried:
-        node = _NODE_RULES[order](machine, untried, left)
+        node = rule(machine, untried, left)
         untried.remove(node)
-        above = links_above(machine, node)
-        if all(left[link] >= io_rate for link in above):
+        above = links_above(machine, node) if io_rate else ()
+        if all(left[link] >= io_rate for link in above) and takes(node):
             chosen.append(node)
             for link in above:
                 left[link] -= io_rate
@@ -203,59 +259,145 @@ def choose_storages(
     bb_bytes: int,
     order: StorageOrder = StorageOrder.NEAREST,
     at_end: AtEnd | None = None,
+    stripes: int = 0,
 ) -> tuple[int, ...] | None:
-    """Choose for each node in turn the storage node that holds its ``bb_bytes`` whole; ``None`` when they do not fit.
+    """Choose the storage node of each request, which holds its ``bb_bytes`` whole; ``None`` when they do not fit.
 
     Parameters
     ----------
     free_bytes
         Bytes left per storage node while the job runs.
     bb_bytes
-        Bytes per node; 0 gives no storages.
+        Bytes per request; 0 gives no storages.
     at_end
         What is left once the job has ended, without what it frees; ``None``: the same as ``free_bytes``, for as long.
+    stripes
+        0: a request for each node in turn. Above 0: so many for the whole job, on storage nodes that all differ; for
+        what is near, stripe ``i`` counts as that of node ``floor(i * nodes / stripes)`` of the job's.
     """
     if bb_bytes == 0:
         return ()
-    left = list(free_bytes)
     later = at_end or AtEnd(free_bytes, [0.0] * len(free_bytes))
+    scene = _Scene(machine, list(free_bytes), later, [0] * len(free_bytes))
+    rule = _STORAGE_RULES[order]
+    around = [nodes[stripe * len(nodes) // stripes] if nodes else 0 for stripe in range(stripes)] if stripes else nodes
     chosen: list[int] = []
-    for node in nodes:
-        fitting = [storage for storage in range(len(left)) if left[storage] >= bb_bytes]
+    for node in around:
+        fitting = [storage for storage, left in enumerate(scene.left) if left >= bb_bytes]
+        if stripes:
+            fitting = [storage for storage in fitting if not scene.taken[storage]]
+        elif order is StorageOrder.RACK:
+            fitting = [storage for storage in own_storages(machine, node) if storage in fitting]
         if not fitting:
             return None
-        storage = _STORAGE_RULES[order](machine, node, fitting, left, later)
-        left[storage] -= bb_bytes
+        storage = rule(scene, node, fitting)
+        scene.left[storage] -= bb_bytes
+        scene.taken[storage] += 1
         chosen.append(storage)
     return tuple(chosen)
 
 
-def _nearest(machine: Machine, node: int, fitting: list[int], _left: list[int], _later: AtEnd) -> int:
-    return next(int(storage) for storage in machine.nearest_storages[node] if storage in fitting)
+class Wanted(NamedTuple):
+    """Nodes, burst-buffer bytes per request, I/O rate per node and stripes, of what is looked at of a job."""
+
+    nodes: int
+    bb_bytes: int
+    io_rate: int
+    stripes: int
 
 
-def _by_id(_machine: Machine, _node: int, fitting: list[int], _left: list[int], _later: AtEnd) -> int:
+def choose(
+    machine: Machine,
+    free: Sequence[int],
+    bandwidth: Sequence[int],
+    free_bytes: Sequence[int],
+    wanted: Wanted,
+    placement: Placement,
+    at_end: AtEnd | None = None,
+) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Choose a job's nodes and storages together, as :func:`choose_nodes` and :func:`choose_storages` do.
+
+    Only under ``rack`` do the nodes depend on the storages: one whose own rack has too few free bytes is passed over.
+    """
+    count, bb_bytes, io_rate, stripes = wanted
+    if placement.storage_order is not StorageOrder.RACK or not bb_bytes or stripes:
+        nodes = choose_nodes(machine, free, bandwidth, count, io_rate, placement.node_order)
+        if nodes is None:
+            return None
+        storages = choose_storages(machine, nodes, free_bytes, bb_bytes, placement.storage_order, at_end, stripes)
+        return None if storages is None else (nodes, storages)
+    left, found = list(free_bytes), dict[int, int]()
+
+    def takes(node: int) -> bool:
+        storage = next((one for one in own_storages(machine, node) if left[one] >= bb_bytes), None)
+        if storage is None:
+            return False
+        left[storage] -= bb_bytes
+        found[node] = storage
+        return True
+
+    nodes = _pick(machine, free, bandwidth, count, io_rate, placement.node_order, takes)
+    return None if nodes is None else (nodes, tuple(found[node] for node in nodes))
+
+
+class _Scene(NamedTuple):
+    """Where requests are placed: bytes left, what is left later, and how many of the job's requests lie where."""
+
+    machine: Machine
+    left: list[int]
+    later: AtEnd
+    taken: list[int]
+
+
+def _nearest(scene: _Scene, node: int, fitting: list[int]) -> int:
+    return next(int(storage) for storage in scene.machine.nearest_storages[node] if storage in fitting)
+
+
+def _by_id(_scene: _Scene, _node: int, fitting: list[int]) -> int:
     return fitting[0]
 
 
-def _emptiest(_machine: Machine, _node: int, fitting: list[int], left: list[int], _later: AtEnd) -> int:
-    return max(fitting, key=lambda storage: (left[storage], -storage))
+def _emptiest(scene: _Scene, _node: int, fitting: list[int]) -> int:
+    return max(fitting, key=lambda storage: (scene.left[storage], -storage))
 
 
-def _fullest(_machine: Machine, _node: int, fitting: list[int], left: list[int], _later: AtEnd) -> int:
-    return min(fitting, key=lambda storage: (left[storage], storage))
+def _fullest(scene: _Scene, _node: int, fitting: list[int]) -> int:
+    return min(fitting, key=lambda storage: (scene.left[storage], storage))
 
 
-def _fullest_at_end(_machine: Machine, _node: int, fitting: list[int], left: list[int], later: AtEnd) -> int:
+def _fullest_at_end(scene: _Scene, _node: int, fitting: list[int]) -> int:
+    later, left = scene.later, scene.left
     return min(
         fitting, key=lambda storage: (later.free_bytes[storage], -later.since_s[storage], left[storage], storage)
     )
 
 
-_STORAGE_RULES: dict[StorageOrder, Callable[[Machine, int, list[int], list[int], AtEnd], int]] = {
+def _least_loaded(scene: _Scene, _node: int, fitting: list[int]) -> int:
+    left, storages = scene.left, scene.machine.storages
+    return max(fitting, key=lambda storage: (left[storage] / storages[storage].capacity_bytes, left[storage], -storage))
+
+
+def _compact(scene: _Scene, _node: int, fitting: list[int]) -> int:
+    return max(fitting, key=lambda storage: (scene.taken[storage] > 0, scene.left[storage], -storage))
+
+
+def _spread_out(scene: _Scene, _node: int, fitting: list[int]) -> int:
+    return max(fitting, key=lambda storage: (scene.taken[storage] == 0, scene.left[storage], -storage))
+
+
+def _equal(scene: _Scene, _node: int, fitting: list[int]) -> int:
+    return max(fitting, key=lambda storage: (-scene.taken[storage], scene.left[storage], -storage))
+
+
+_STORAGE_RULES: dict[StorageOrder, Callable[[_Scene, int, list[int]], int]] = {
     StorageOrder.NEAREST: _nearest,
     StorageOrder.BY_ID: _by_id,
+    StorageOrder.RACK: _nearest,
     StorageOrder.EMPTIEST: _emptiest,
     StorageOrder.FULLEST: _fullest,
     StorageOrder.FULLEST_AT_END: _fullest_at_end,
+    StorageOrder.LEAST_LOADED: _least_loaded,
+    StorageOrder.COMPACT: _compact,
+    StorageOrder.SPREAD: _spread_out,
+    StorageOrder.EQUAL: _equal,
 }

@@ -14,9 +14,10 @@ from numba.extending import intrinsic
 
 from schedulers.timeline.layout import (
     BELOW,
-    BY_ID,
+    COMPACT,
     DEMAND,
     EMPTIEST,
+    EQUAL,
     FIRST_FIT,
     FREE_BYTES,
     FREE_NODES,
@@ -24,14 +25,20 @@ from schedulers.timeline.layout import (
     FULLEST_AT_END,
     HEAD,
     INDICES,
+    LEAST_LOADED,
     MACHINE,
     NEAREST,
     OPTIONS,
+    RACK,
     ROW,
     ROWS,
     SCRATCH,
     SPARE,
     SPREAD,
+    SPREAD_OUT,
+    STRIPED,
+    TABLE,
+    TAKEN,
     USE_LINKS,
     USE_NODES,
     USE_STORAGES,
@@ -86,22 +93,6 @@ def _links_hold(work, window, demand, machine):
     return free - lost >= nodes or carried(work, window, demand, machine) >= nodes
 
 
-@njit(boolean(ROWS, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
-def holds(work, window, demand, machine):
-    """Whether a window with enough nodes and bytes has them in usable pieces: whole requests, links that carry."""
-    words, storages, nodes, bb_bytes, uses = machine.words, machine.storages, demand.nodes, demand.bb_bytes, demand.uses
-    if uses & USE_STORAGES and work[window, FREE_BYTES] <= (nodes - 1) * bb_bytes + storages * (bb_bytes - 1):
-        # What no whole request fits into may be what is missing: count. The quotient of whole numbers below 2^53
-        # never rounds up to the next whole number, and dividing doubles is much faster. Unsigned columns: no negative
-        # index to look out for, so that the loop becomes vector instructions.
-        fitting, at, size = np.int64(0), np.uint64(window), np.float64(bb_bytes)
-        for column in range(np.uint64(HEAD + words), np.uint64(HEAD + words + storages)):
-            fitting += np.int64(np.float64(work[at, column]) / size)
-        if fitting < nodes:
-            return False
-    return uses & USE_LINKS == 0 or _links_hold(work, window, demand, machine)
-
-
 @njit(boolean(ROW, int64, int64, int64, INDICES), **OPTIONS)
 def _draw(window, first, link, io_rate, parents):
     """Take ``io_rate`` from a link and all above it, if each has so much left."""
@@ -117,22 +108,49 @@ def _draw(window, first, link, io_rate, parents):
     return True
 
 
-@njit(void(ROW, ROW, DEMAND, MACHINE), forceinline=True, **OPTIONS)
-def _first_nodes(window, usage, demand, machine):
-    """Choose the first nodes, skipping those under a full link; write them to the usage's words."""
-    words, missing, io_rate = machine.words, demand.nodes, demand.io_rate
-    node_link, parents = machine.node_link, machine.parents
-    first = HEAD + words + machine.storages
-    for column in range(HEAD, HEAD + words):
+@njit(int64(ROW, int64, int64, MACHINE), **OPTIONS)
+def _own_storage(window, node, bb_bytes, machine):
+    """Nearest storage of a node's own rack with free bytes for a request, -1 for none."""
+    for rank in range(machine.own[node]):
+        storage = np.int64(machine.nearest[node, rank])
+        if window[HEAD + machine.words + storage] >= bb_bytes:
+            return storage
+    return np.int64(-1)
+
+
+@njit(boolean(ROW, int64, int64, boolean, DEMAND, MACHINE, TABLE), forceinline=True, **OPTIONS)
+def _take_node(window, node, link, racked, demand, machine, chosen):
+    """Take a node's bandwidth, and where ``racked`` its request from its own rack, noted in ``chosen[1, node]``."""
+    first, storage = HEAD + machine.words, np.int64(-1)
+    if racked:
+        storage = _own_storage(window, node, demand.bb_bytes, machine)
+        if storage < 0:
+            return False
+    if demand.io_rate > 0 and not _draw(window, first + machine.storages, link, demand.io_rate, machine.parents):
+        return False
+    if racked:
+        window[first + storage] -= demand.bb_bytes
+        chosen[1, node] = storage
+    return True
+
+
+@njit(int64(ROW, ROW, boolean, DEMAND, MACHINE, TABLE), forceinline=True, **OPTIONS)
+def _first_nodes(window, usage, racked, demand, machine, chosen):
+    """Choose the first nodes that can be taken; write them to the usage's words. Returns how many are missing."""
+    missing = demand.nodes
+    for column in range(HEAD, HEAD + machine.words):
         word, taken = window[column], np.int64(0)
         while word != 0 and missing > 0:
             node = (column - HEAD) * 64 + np.int64(trailing_zeros(word))
             lowest = word & -word
             word ^= lowest
-            if io_rate == 0 or _draw(window, first, node_link[node], io_rate, parents):
+            if (demand.io_rate == 0 and not racked) or _take_node(
+                window, node, machine.node_link[node], racked, demand, machine, chosen
+            ):
                 taken |= lowest
                 missing -= 1
         usage[column] = taken
+    return missing
 
 
 @njit(int64(ROW, ROWS, int64, int64), **OPTIONS)
@@ -147,12 +165,14 @@ def _lowest_under(window, groups, entry, none):
     return none
 
 
-@njit(void(ROW, ROW, DEMAND, boolean, MACHINE), **OPTIONS)
-def _nodes_by_link(window, usage, demand, spread, machine):
-    """Choose node by node under the link with most (``spread``) or least bandwidth left; ties: lowest node."""
-    words, missing, io_rate = machine.words, demand.nodes, demand.io_rate
-    parents, groups = machine.parents, machine.groups
-    first, links, none = HEAD + words + machine.storages, len(parents), 64 * words
+@njit(int64(ROW, ROW, boolean, boolean, DEMAND, MACHINE, TABLE), **OPTIONS)
+def _nodes_by_link(window, usage, spread, racked, demand, machine, chosen):
+    """Choose node by node under the link with most (``spread``) or least bandwidth left; ties: lowest node.
+
+    Returns how many are missing.
+    """
+    words, missing, groups = machine.words, demand.nodes, machine.groups
+    first, links, none = HEAD + words + machine.storages, len(machine.parents), 64 * words
     for column in range(HEAD, HEAD + words):
         usage[column] = 0
     while missing > 0:
@@ -167,37 +187,122 @@ def _nodes_by_link(window, usage, demand, spread, machine):
                 best, best_score, best_link = node, score, link
             while entry < groups.shape[0] and groups[entry, 0] == link:
                 entry += 1
+        if best == none:
+            return missing
         bit = np.int64(1) << (best & 63)
         window[HEAD + (best >> 6)] ^= bit
-        if best_link == links or _draw(window, first, best_link, io_rate, parents):
+        if _take_node(window, best, best_link if best_link < links else -1, racked, demand, machine, chosen):
             usage[HEAD + (best >> 6)] |= bit
             missing -= 1
+    return missing
 
 
-@njit(int64(ROW, ROW, ROW, int64, int64, MACHINE), forceinline=True, **OPTIONS)
-def _storage_for(window, after, since, node, bb_bytes, machine):
+@njit(int64(ROW, ROW, DEMAND, MACHINE, TABLE), **OPTIONS)
+def _choose_nodes(window, usage, demand, machine, chosen):
+    """Choose the nodes in a window; returns how many are missing. Where only own racks serve, storages with them."""
+    racked = machine.storage_order == RACK and demand.bb_bytes > 0 and not demand.uses & STRIPED
+    if demand.io_rate == 0 or machine.node_order == FIRST_FIT:
+        return _first_nodes(window, usage, racked, demand, machine, chosen)
+    return _nodes_by_link(window, usage, machine.node_order == SPREAD, racked, demand, machine, chosen)
+
+
+@njit(boolean(ROWS, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
+def _whole_requests_fit(work, window, demand, machine):
+    """Whether the bytes left hold all requests of the job whole; counted only where the sum does not decide."""
+    words, storages, requests, bb_bytes = machine.words, machine.storages, demand.requests, demand.bb_bytes
+    fitting, at, size = np.int64(0), np.uint64(window), np.float64(bb_bytes)
+    first, last = np.uint64(HEAD + words), np.uint64(HEAD + words + storages)
+    if demand.uses & STRIPED:
+        for column in range(first, last):
+            fitting += work[at, column] >= bb_bytes
+    elif work[window, FREE_BYTES] <= (requests - 1) * bb_bytes + storages * (bb_bytes - 1):
+        # What no whole request fits into may be what is missing: count. The quotient of whole numbers below 2^53
+        # never rounds up to the next whole number, and dividing doubles is much faster. Unsigned columns: no negative
+        # index to look out for, so that the loop becomes vector instructions.
+        for column in range(first, last):
+            fitting += np.int64(np.float64(work[at, column]) / size)
+    else:
+        return True
+    return fitting >= requests
+
+
+@njit(boolean(ROWS, int64, DEMAND, MACHINE, TABLE), **OPTIONS)
+def _racks_hold(work, window, demand, machine, chosen):
+    """Whether as many nodes as requested can be served by their own racks: by trying."""
+    for column in range(work.shape[1]):
+        work[SPARE, column] = work[window, column]
+    return _choose_nodes(work[SPARE], work[TAKEN], demand, machine, chosen) == 0
+
+
+@njit(boolean(ROWS, int64, DEMAND, MACHINE, TABLE), forceinline=True, **OPTIONS)
+def holds(work, window, demand, machine, chosen):
+    """Whether a window with enough nodes and bytes has them in usable pieces: whole requests, links that carry."""
+    uses = demand.uses
+    if uses & USE_STORAGES and not _whole_requests_fit(work, window, demand, machine):
+        return False
+    if uses & USE_LINKS and not _links_hold(work, window, demand, machine):
+        return False
+    if machine.storage_order != RACK or not uses & USE_STORAGES or uses & STRIPED:
+        return True
+    return _racks_hold(work, window, demand, machine, chosen)
+
+
+@njit(int64(ROWS, int64, int64, int64, MACHINE), forceinline=True, **OPTIONS)
+def _later_choice(work, storage, best, column, machine):
+    """Below 0 where a storage is better than the best one so far whatever is left of them, above 0 where worse."""
+    order, taken, other = machine.storage_order, work[TAKEN, column + storage], work[TAKEN, column + best]
+    if order == COMPACT:
+        return np.int64(other > 0) - np.int64(taken > 0)
+    if order == SPREAD_OUT:
+        return np.int64(taken > 0) - np.int64(other > 0)
+    if order == EQUAL:
+        return taken - other
+    return np.int64(0)
+
+
+@njit(int64(ROW, ROW, ROW, ROWS, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
+def _storage_for(window, after, since, work, node, demand, machine):
     """Storage with free bytes for one more request, by the order; -1 for none. See :func:`choose`."""
-    first, nearest, order = HEAD + machine.words, machine.nearest, machine.storage_order
+    first, nearest, order, bb_bytes = HEAD + machine.words, machine.nearest, machine.storage_order, demand.bb_bytes
+    by_place, striped = order in (NEAREST, RACK), demand.uses & STRIPED
     best = np.int64(-1)
     for rank in range(machine.storages):
-        storage = np.int64(nearest[node, rank]) if order == NEAREST else np.int64(rank)
+        storage = np.int64(nearest[node, rank]) if by_place else np.int64(rank)
         free = window[first + storage]
-        if free < bb_bytes:
+        if free < bb_bytes or (striped and work[TAKEN, first + storage] > 0):
             continue
-        if order <= BY_ID:
+        if order <= RACK:
             return storage
         if best < 0:
             best = storage
             continue
-        later = np.int64(0)
+        later = _later_choice(work, storage, best, first, machine)
         if order == FULLEST_AT_END:
             later = after[first + storage] - after[first + best]
             if later == 0:
                 later = since[first + best] - since[first + storage]
+        elif order == LEAST_LOADED:
+            share = np.float64(free) / np.float64(work[FULL, first + storage])
+            other = np.float64(window[first + best]) / np.float64(work[FULL, first + best])
+            later = np.int64(share < other) - np.int64(share > other)
         now = free - window[first + best]
-        if later < 0 or (later == 0 and (now > 0 if order == EMPTIEST else now < 0)):
+        if later < 0 or (later == 0 and (now > 0 if order >= EMPTIEST else now < 0)):
             best = storage
     return best
+
+
+@njit(void(ROW, ROW, ROW, DEMAND, MACHINE, SCRATCH), forceinline=True, **OPTIONS)
+def _choose_storages(window, after, since, demand, machine, scratch):
+    """Choose the storage of each request of the nodes that are chosen, or of each stripe."""
+    work, chosen, first = scratch.work, scratch.chosen, HEAD + machine.words
+    for column in range(first, first + machine.storages):
+        work[TAKEN, column] = 0
+    for request in range(demand.requests):
+        place = request * demand.nodes // demand.requests
+        storage = _storage_for(window, after, since, work, np.int64(chosen[0, place]), demand, machine)
+        window[first + storage] -= demand.bb_bytes
+        work[TAKEN, first + storage] += 1
+        chosen[1, request] = storage
 
 
 @njit(void(ROW, ROW, ROW, DEMAND, MACHINE, SCRATCH), forceinline=True, **OPTIONS)
@@ -211,10 +316,8 @@ def choose(window, after, since, demand, machine, scratch):
     first = HEAD + machine.words
     for column in range(first, len(usage)):
         usage[column] = window[column]
-    if demand.io_rate == 0 or machine.node_order == FIRST_FIT:
-        _first_nodes(window, usage, demand, machine)
-    else:
-        _nodes_by_link(window, usage, demand, machine.node_order == SPREAD, machine)
+    _choose_nodes(window, usage, demand, machine, chosen)
+    racked = machine.storage_order == RACK and bb_bytes > 0 and not uses & STRIPED
     position = 0
     for column in range(HEAD, first):
         word = usage[column]
@@ -222,14 +325,14 @@ def choose(window, after, since, demand, machine, scratch):
             node = (column - HEAD) * 64 + np.int64(trailing_zeros(word))
             word &= word - 1
             chosen[0, position] = node
-            if bb_bytes > 0:
-                storage = _storage_for(window, after, since, node, bb_bytes, machine)
-                window[first + storage] -= bb_bytes
-                chosen[1, position] = storage
+            if racked:
+                chosen[1, position] = chosen[1, node]  # never overwritten before: positions are not above their nodes
             position += 1
         if not uses & USE_NODES:
             usage[column] = 0
+    if bb_bytes > 0 and not racked:
+        _choose_storages(window, after, since, demand, machine, scratch)
     usage[FREE_NODES] = nodes if uses & USE_NODES else 0
-    usage[FREE_BYTES] = nodes * bb_bytes
+    usage[FREE_BYTES] = demand.requests * bb_bytes
     for column in range(first, len(usage)):  # what was there less what is left
         usage[column] -= window[column]

@@ -10,7 +10,7 @@ jobs not yet placed must add, cannot be accepted any more; the random number tha
 
 Layout (beyond that of :mod:`schedulers.timeline.fit_kernels`)
 ------
-``demands: int64[jobs, 4]``       nodes, burst-buffer bytes and I/O rate per node, and which resources count
+``demands: int64[jobs, 5]``       as :class:`schedulers.timeline.layout.Demand`
 ``spans: float64[jobs, 4]``    estimated duration, submission time (s), weight in the score, and the start that the job
                                would have if no job were placed before it
 ``least: float64[jobs]``       the least that each job can add to the score (its start with the queue empty before it)
@@ -18,8 +18,8 @@ Layout (beyond that of :mod:`schedulers.timeline.fit_kernels`)
                                ``score[2 * levels, 2]`` (score of the jobs placed before, and their least)
 ``which: int64[2, levels]``    slot of the current order's and of the trial's checkpoint per level
 ``starts: float64[jobs]``      planned start per job (by job, not by position)
-``placed: int64[5, jobs]``     what was placed so far, by position: planned start, nodes, burst-buffer bytes and
-                               I/O rate per node, duration (times as the bits of doubles)
+``placed: int64[6, jobs]``     what was placed so far, by position: planned start, nodes, burst-buffer bytes per
+                               request, I/O rate per node, duration (times as the bits of doubles), stripes
 ``held: bool``                 whether nodes are held one rounding step longer (:mod:`schedulers.timeline.published`)
 ``machine, scratch``           the last arguments of ``find_fit``
 """
@@ -43,6 +43,7 @@ from schedulers.timeline.layout import (
     PLAIN_SCRATCH,
     ROW,
     ROWS,
+    STRIPED,
     TIMES,
     named,
     plain,
@@ -193,6 +194,12 @@ def _from_bits(_context: Any, bits: Any) -> Any:
     return types.float64(bits), _bitcast
 
 
+@njit(int64(JOBS, int64), **_OPTIONS)
+def _stripes(jobs, job):
+    """How many stripes a job's burst buffer has, 0 for none."""
+    return jobs.demands[job, 4] if jobs.demands[job, 3] & STRIPED else 0
+
+
 @njit(void(ROWS, int64, JOBS, int64, float64), **_OPTIONS)
 def _note_placed(placed, position, jobs, job, start_s):
     """Write down what was placed at a position."""
@@ -201,6 +208,7 @@ def _note_placed(placed, position, jobs, job, start_s):
     placed[2, position] = jobs.demands[job, 1]
     placed[3, position] = jobs.demands[job, 2]
     placed[4, position] = _bits(jobs.spans[job, 0])
+    placed[5, position] = _stripes(jobs, job)
 
 
 @njit(float64(ROWS, int64, JOBS, int64), **_OPTIONS)
@@ -208,19 +216,21 @@ def _not_before(placed, position, jobs, job):
     """Give a time before which a job cannot start: where to begin the search for its start.
 
     Neither before its start alone, nor before the start of a job placed earlier in this plan that requests no more of
-    anything: where the larger job fits now, the smaller one would have fitted then. Whole numbers without a branch
-    become vector instructions; with branches this took most of the time of long plans.
+    anything, and is striped alike: where the larger job fits now, the smaller one would have fitted then. Whole numbers
+    without a branch become vector instructions; with branches this took most of the time of long plans.
     """
     demands, spans = jobs.demands, jobs.spans
     nodes, bb_bytes, io_rate, duration = demands[job, 0], demands[job, 1], demands[job, 2], _bits(spans[job, 0])
-    earliest = _bits(spans[job, 3])
+    earliest, stripes = _bits(spans[job, 3]), _stripes(jobs, job)
     for before in range(np.uint64(position)):
         more = (
             (nodes - placed[1, before])
             | (bb_bytes - placed[2, before])
             | (io_rate - placed[3, before])
             | (duration - placed[4, before])
-        ) >> 63  # all bits set where that job requests more of something, else none
+            | (stripes - placed[5, before])
+            | (placed[5, before] - stripes)
+        ) >> 63  # all bits set where that job requests more of something or is striped otherwise, else none
         earliest = max(earliest, placed[0, before] & ~more)
     return _from_bits(earliest)
 
@@ -292,7 +302,7 @@ def plan_from(order, level, limit, rules, jobs, slots, plan, machine, scratch):
         job = order[position]
         start_s = _not_before(placed, position, jobs, job)
         if start_s < np.inf:
-            demand = (demands[job, 0], demands[job, 1], demands[job, 2], demands[job, 3])
+            demand = (demands[job, 0], demands[job, 1], demands[job, 2], demands[job, 3], demands[job, 4])
             start_s = find_fit(times, count, rows, demand, spans[job, 0], start_s, np.inf, machine, scratch)
         starts[job] = start_s
         _note_placed(placed, position, jobs, job, start_s)

@@ -13,7 +13,7 @@ import math
 
 from schedulers.core.job import Allocation, Job
 from schedulers.timeline import Timeline
-from schedulers.timeline.placement import Resource
+from schedulers.timeline.placement import Resource, choose_storages
 
 _OTHERS = Resource.BURST_BUFFERS | Resource.BANDWIDTH
 
@@ -35,13 +35,16 @@ class PublishedTimeline(Timeline):
         if nodes is None or not job.bb_bytes or Resource.BURST_BUFFERS not in covering:
             return nodes
         storages = self._nearest_with_room(job, nodes.nodes, duration_s)
-        return None if storages is None else Allocation(nodes.nodes, storages, job.bb_bytes)
+        striped = job.stripes > 0
+        return None if storages is None else Allocation(nodes.nodes, storages, job.bb_bytes, striped=striped)
 
     def _nearest_with_room(self, job: Job, nodes: tuple[int, ...], duration_s: float) -> tuple[int, ...] | None:
         """For each node in turn the nearest storage node that holds its request over the whole duration."""
         times, rows, tables = self.arrays
         segments = max(1, int(times.searchsorted(self.now_s + duration_s)))
         free_bytes = rows[:segments, tables.storages].min(axis=0).tolist()
+        if job.stripes:
+            return choose_storages(tables.machine, nodes, free_bytes, job.bb_bytes, stripes=job.stripes)
         nearest = tables.machine.nearest_storages
         found = []
         for node in nodes:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from schedulers.core.job import Allocation
 from schedulers.core.machine import Machine
 from schedulers.timeline import layout
-from schedulers.timeline.placement import NodeOrder, Placement, StorageOrder
+from schedulers.timeline.placement import NodeOrder, Placement, StorageOrder, own_storages
 
 _NODE_ORDERS = {
     NodeOrder.FIRST_FIT: layout.FIRST_FIT,
@@ -18,9 +18,14 @@ _NODE_ORDERS = {
 _STORAGE_ORDERS = {
     StorageOrder.NEAREST: layout.NEAREST,
     StorageOrder.BY_ID: layout.BY_ID,
-    StorageOrder.EMPTIEST: layout.EMPTIEST,
+    StorageOrder.RACK: layout.RACK,
     StorageOrder.FULLEST: layout.FULLEST,
     StorageOrder.FULLEST_AT_END: layout.FULLEST_AT_END,
+    StorageOrder.EMPTIEST: layout.EMPTIEST,
+    StorageOrder.LEAST_LOADED: layout.LEAST_LOADED,
+    StorageOrder.COMPACT: layout.COMPACT,
+    StorageOrder.SPREAD: layout.SPREAD_OUT,
+    StorageOrder.EQUAL: layout.EQUAL,
 }
 _LARGEST_SUM = 2**62
 _LARGEST_EXACT = 2**53
@@ -86,7 +91,11 @@ class Tables:
         parents = np.array([link.parent for link in machine.links], np.int32)
         nearest = np.ascontiguousarray(machine.nearest_storages, np.int32).reshape(self.node_count, len(sizes))
         self.usage = np.zeros(len(self.capacity), np.int64)
-        self.chosen = np.zeros((2, self.node_count), np.int32)
+        own = np.zeros(self.node_count, np.int32)
+        if placement.storage_order is StorageOrder.RACK:
+            own[:] = [len(own_storages(machine, node)) for node in range(self.node_count)]
+        self.storage_count = len(sizes)
+        self.chosen = np.zeros((2, max(self.node_count, len(sizes))), np.int32)
         self.for_kernels = tuple(
             layout.Machine(
                 words=self.word_count,
@@ -94,6 +103,7 @@ class Tables:
                 node_order=_NODE_ORDERS[placement.node_order],
                 storage_order=_STORAGE_ORDERS[placement.storage_order],
                 nearest=nearest,
+                own=own,
                 node_link=node_link,
                 parents=parents,
                 groups=_groups(node_link, self.link_count),
@@ -163,7 +173,7 @@ class Tables:
 _BAD = {
     layout.BAD_NODE: "node indices must lie between 0 and {nodes} - 1 and occur once",
     layout.BAD_STORAGE: "storage indices must lie between 0 and {storages} - 1",
-    layout.BAD_COUNT: "with nodes there must be one storage per node, or none",
+    layout.BAD_COUNT: "with nodes there must be one storage per node, or none, unless the buffer is striped",
 }
 
 

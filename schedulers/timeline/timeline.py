@@ -50,7 +50,7 @@ class Timeline:
     now_s
         Start of the timeline in seconds.
     placement
-        Which nodes and storages a fit chooses; the thesis's rules by default. It never changes whether a job fits.
+        Which nodes and storages a fit chooses; the thesis's rules by default. Only ``rack`` changes whether a job fits.
 
     Raises
     ------
@@ -300,8 +300,12 @@ class Timeline:
         if not bb_bytes or not uses & layout.USE_STORAGES:
             uses &= ~layout.USE_STORAGES
             bb_bytes = 0
-        elif bb_bytes > tables.largest_bytes or job.nodes * bb_bytes > tables.total_bytes:
+        elif bb_bytes > tables.largest_bytes or job.requests * bb_bytes > tables.total_bytes:
             return math.inf
+        elif job.stripes:
+            if job.stripes > tables.storage_count:
+                return math.inf
+            uses |= layout.STRIPED
         if not io_rate or not tables.link_count or not uses & layout.USE_LINKS:
             uses &= ~layout.USE_LINKS
             io_rate = 0
@@ -312,8 +316,8 @@ class Timeline:
         if self._count > tables.segments:
             tables.make_room(self._count)
         start_s: float = kernels.find_fit(
-            self._times, self._count, self._rows, (job.nodes, bb_bytes, io_rate, uses), duration_s, first_s, latest_s,
-            tables.for_kernels, tables.scratch,
+            self._times, self._count, self._rows, (job.nodes, bb_bytes, io_rate, uses, job.requests), duration_s,
+            first_s, latest_s, tables.for_kernels, tables.scratch,
         )  # fmt: skip
         return start_s
 
@@ -322,9 +326,10 @@ class Timeline:
         bb_bytes = job.bb_bytes if uses & layout.USE_STORAGES else 0
         return Allocation(
             tuple(chosen[0, : job.nodes].tolist()),
-            tuple(chosen[1, : job.nodes].tolist()) if bb_bytes else (),
+            tuple(chosen[1, : job.requests].tolist()) if bb_bytes else (),
             bb_bytes,
             job.io_rate if uses & layout.USE_LINKS else 0,
+            striped=bb_bytes > 0 and job.stripes > 0,
         )
 
     def _book(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource, sign: int) -> None:
@@ -334,6 +339,7 @@ class Timeline:
             return
         if (
             0 < len(allocation.storages) < len(allocation.nodes)
+            and not allocation.striped
             and self.machine.rows > 1
             and Resource.NODES in covering
         ):
@@ -342,7 +348,7 @@ class Timeline:
             buffers = Allocation(first, allocation.storages, allocation.bb_bytes)
             self._book(start_s, end_s, buffers, covering & Resource.BURST_BUFFERS, sign)
             covering &= ~Resource.BURST_BUFFERS
-        tables, uses = self._tables, covering._value_
+        tables, uses = self._tables, covering._value_ | (layout.STRIPED if allocation.striped else 0)
         bb_bytes = allocation.bb_bytes if allocation.storages and uses & layout.USE_STORAGES else 0
         io_rate = allocation.io_rate if uses & layout.USE_LINKS else 0
         if not 0 <= bb_bytes * len(allocation.storages) <= tables.total_bytes or io_rate < 0:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from schedulers.core.job import Allocation, Job, Lives
 from schedulers.core.machine import Machine
 from schedulers.timeline import Fit
-from schedulers.timeline.placement import AtEnd, Placement, Resource, choose_nodes, choose_storages, links_above
+from schedulers.timeline.placement import AtEnd, Placement, Resource, Wanted, choose, links_above
 
 
 class Free(NamedTuple):
@@ -186,18 +186,11 @@ class ReferenceTimeline:
         io_rate = job.io_rate if Resource.BANDWIDTH in covering else 0
         bandwidth = _minima(instant.bandwidth for instant in links_window)
         free_bytes = _minima(instant.free_bytes for instant in storage_window)
-        nodes = choose_nodes(self.machine, free, bandwidth, job.nodes, io_rate, self.placement.node_order)
-        if nodes is None:
-            return None
-        storages = choose_storages(
-            self.machine,
-            nodes,
-            free_bytes,
-            bb_bytes,
-            self.placement.storage_order,
-            self._at_end(_span(lives, Resource.BURST_BUFFERS, start_s, end_s)[1]),
-        )
-        return None if storages is None else Allocation(nodes, storages, bb_bytes, io_rate, job.lives)
+        at_end = self._at_end(_span(lives, Resource.BURST_BUFFERS, start_s, end_s)[1])
+        wanted = Wanted(job.nodes, bb_bytes, io_rate, job.stripes)
+        chosen = choose(self.machine, free, bandwidth, free_bytes, wanted, self.placement, at_end)
+        striped = bb_bytes > 0 and job.stripes > 0
+        return None if chosen is None else Allocation(*chosen, bb_bytes, io_rate, job.lives, striped)
 
     def _at_end(self, end_s: float) -> AtEnd:
         """What is left of the storage nodes at a time, and since when."""

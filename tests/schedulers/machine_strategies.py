@@ -8,11 +8,11 @@ import numpy as np
 from hypothesis import strategies as st
 
 from schedulers.core.job import Job, Lives
-from schedulers.core.machine import Link, Machine, Node, Storage
+from schedulers.core.machine import Link, Machine, Node, Storage, nearest_first
 from schedulers.timeline.placement import NodeOrder, Placement, StorageOrder
 
 
-def job(nodes: int, bb_bytes: int = 0, io_rate: int = 0, lives: Lives | None = None) -> Job:
+def job(nodes: int, bb_bytes: int = 0, io_rate: int = 0, lives: Lives | None = None, stripes: int = 0) -> Job:
     """A job of which only the request matters."""
     return Job(
         "w!1",
@@ -23,6 +23,7 @@ def job(nodes: int, bb_bytes: int = 0, io_rate: int = 0, lives: Lives | None = N
         bb_bytes=bb_bytes,
         io_rate=io_rate,
         lives=lives,
+        stripes=stripes,
     )
 
 
@@ -37,6 +38,8 @@ def machines(draw: st.DrawFn) -> Machine:
         for index in range(draw(st.integers(0, 5)))
     ]
     pattern = draw(st.lists(st.integers(-1, len(links) - 1), min_size=1, max_size=7))
+    if draw(st.booleans()):
+        return _racked(count, capacities, links, pattern)
     nodes = tuple(Node(i, f"n{i}", ()) for i in range(count))
     return Machine(
         nodes=nodes,
@@ -44,6 +47,24 @@ def machines(draw: st.DrawFn) -> Machine:
         links=tuple(links),
         node_link=np.array([pattern[i % len(pattern)] for i in range(count)], np.int32),
         nearest_storages=np.array([nearest[i % len(nearest)] for i in range(count)], np.int32).reshape(count, -1),
+    )
+
+
+def _racked(count: int, capacities: list[int], links: list[Link], pattern: list[int]) -> Machine:
+    """As many racks as the pattern is long, each of neighbours under one link; storages in the first racks."""
+    racks = [("g", f"r{rack}") for rack in range(len(pattern))]
+    rack_of = [node * len(pattern) // count for node in range(count)]
+    nodes = tuple(Node(i, f"n{i}", (*racks[rack_of[i]], f"b{i % 2}")) for i in range(count))
+    storages = tuple(
+        Storage(count + i, f"s{i}", racks[i * len(pattern) // (len(capacities) + 1)], size)
+        for i, size in enumerate(capacities)
+    )
+    return Machine(
+        nodes=nodes,
+        storages=storages,
+        links=tuple(links),
+        node_link=np.array([pattern[rack] for rack in rack_of], np.int32),
+        nearest_storages=nearest_first(nodes, storages),
     )
 
 
@@ -55,7 +76,9 @@ def jobs(draw: st.DrawFn, machine: Machine) -> Job:
     """Jobs that fit sometimes."""
     most = len(machine.nodes)
     nodes = draw(st.one_of(st.integers(1, min(most + 1, 4)), st.integers(1, most + 1)))
-    return job(nodes, draw(st.sampled_from([0, 0, 1, 3, 7, 20, 50])), draw(st.sampled_from([0, 0, 1, 5, 9, 70])))
+    bb_bytes, stripes = draw(st.sampled_from([0, 0, 1, 3, 7, 20, 50])), draw(st.sampled_from([0, 0, 1, 2, 4, 5]))
+    io_rate = draw(st.sampled_from([0, 0, 1, 5, 9, 70]))
+    return job(nodes, bb_bytes, io_rate, stripes=stripes if bb_bytes else 0)
 
 
 lives = st.builds(
@@ -71,4 +94,4 @@ lives = st.builds(
 def jobs_with_lives(draw: st.DrawFn, machine: Machine) -> Job:
     """Jobs whose holdings begin and end at times of their own."""
     requested = draw(jobs(machine))
-    return job(requested.nodes, requested.bb_bytes, requested.io_rate, draw(lives))
+    return job(requested.nodes, requested.bb_bytes, requested.io_rate, draw(lives), requested.stripes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,18 +10,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.core.machine import Link, Machine, simple_machine
+from schedulers.core.machine import Link, Machine, Node, Storage, nearest_first, simple_machine
 from schedulers.timeline.placement import (
     AtEnd,
     NodeOrder,
+    Placement,
     StorageOrder,
+    Wanted,
     carried_nodes,
+    choose,
     choose_nodes,
     choose_storages,
     links_above,
+    own_storages,
     whole_requests,
 )
 from tests.schedulers.machine_strategies import machines
+
+ANYWHERE = [order for order in StorageOrder if order is not StorageOrder.RACK]
+"""Rules that never change whether a job fits."""
 
 TREE = simple_machine(
     6, links=(Link("root", 50, -1), Link("a", 30, 0), Link("b", 20, 0)), node_link=(1, 1, 1, 2, 2, -1)
@@ -33,8 +41,9 @@ def test_links_above_a_node() -> None:
 
 
 def test_whole_requests_are_not_split() -> None:
-    """Rooms of 10, 9 and 3 hold five requests of 4."""
+    """Rooms of 10, 9 and 3 hold four requests of 4, two where each lies apart."""
     assert whole_requests([10, 9, 3], 4) == 4
+    assert whole_requests([10, 9, 3], 4, each_apart=True) == 2
     assert whole_requests([], 4) == 0
 
 
@@ -71,6 +80,11 @@ def test_node_orders(order: NodeOrder, nodes: tuple[int, ...]) -> None:
         (StorageOrder.EMPTIEST, (2, 1, 0)),
         (StorageOrder.FULLEST, (0, 0, 1)),
         (StorageOrder.FULLEST_AT_END, (0, 0, 1)),
+        (StorageOrder.RACK, (1, 1, 0)),
+        (StorageOrder.LEAST_LOADED, (2, 1, 0)),
+        (StorageOrder.COMPACT, (2, 2, 1)),
+        (StorageOrder.SPREAD, (2, 1, 0)),
+        (StorageOrder.EQUAL, (2, 1, 0)),
     ],
 )
 def test_storage_orders(order: StorageOrder, storages: tuple[int, ...]) -> None:
@@ -78,6 +92,77 @@ def test_storage_orders(order: StorageOrder, storages: tuple[int, ...]) -> None:
     machine = simple_machine(3, 3, 12)
     machine.nearest_storages[:] = np.array([1, 0, 2])
     assert choose_storages(machine, (0, 1, 2), [8, 9, 11], 4, order) == storages
+
+
+def test_rules_where_storage_nodes_are_fewer_than_requests() -> None:
+    """Rooms 20, 9 and 5, six requests of 2: compact stays, spread goes to each once and then on, equal shares all."""
+    machine = simple_machine(6, 3, 20)
+    rules = {
+        StorageOrder.COMPACT: (0, 0, 0, 0, 0, 0),
+        StorageOrder.SPREAD: (0, 1, 2, 0, 0, 0),
+        StorageOrder.EQUAL: (0, 1, 2, 0, 1, 2),
+        StorageOrder.EMPTIEST: (0, 0, 0, 0, 0, 0),
+    }
+    for order, expected in rules.items():
+        assert choose_storages(machine, range(6), [20, 9, 5], 2, order) == expected, order
+
+
+def test_least_loaded_goes_by_the_share_that_is_left() -> None:
+    """30 of 100 left against 9 of 10: the small one first, until 3 of 10 tie and the larger one leads."""
+    small, large = Storage(8, "small", (), 10), Storage(9, "large", (), 100)
+    machine = replace(simple_machine(4, 2, 1), storages=(small, large))
+    assert choose_storages(machine, range(4), [9, 30], 3, StorageOrder.LEAST_LOADED) == (0, 0, 1, 0)
+
+
+def racked(*capacities: int) -> Machine:
+    """Two racks of three nodes each, storage nodes in turn; the last node stands by itself."""
+    nodes = tuple(Node(i, f"n{i}", (f"r{i // 3}",)) for i in range(7))
+    storages = tuple(Storage(7 + i, f"s{i}", (f"r{i % 2}",), size) for i, size in enumerate(capacities))
+    return Machine(nodes, storages, nearest_storages=nearest_first(nodes, storages))
+
+
+def test_rack_passes_over_nodes_whose_rack_is_full() -> None:
+    """Rack 0 serves two nodes, rack 1 one; the node without a storage node in its rack serves nobody."""
+    machine, rule = racked(8, 4), Placement(storage_order=StorageOrder.RACK)
+    assert [own_storages(machine, node) for node in (0, 2, 3, 6)] == [(0,), (0,), (1,), ()]
+    assert choose(machine, range(7), [], [8, 4], Wanted(3, 4, 0, 0), rule) == ((0, 1, 3), (0, 0, 1))
+    assert choose(machine, range(7), [], [8, 4], Wanted(4, 4, 0, 0), rule) is None
+    assert choose(machine, range(7), [], [8, 4], Wanted(7, 0, 0, 0), rule) == (tuple(range(7)), ())
+    assert choose_storages(machine, (0, 6), [8, 4], 4, StorageOrder.RACK) is None
+
+
+def test_stripes_lie_on_storage_nodes_that_differ() -> None:
+    """Four stripes of six nodes, near the nodes 0, 1, 3 and 4 in turn; five have no place."""
+    machine = racked(9, 9, 9, 9)
+    assert choose_storages(machine, range(6), [9] * 4, 2, stripes=4) == (0, 2, 1, 3)
+    assert choose_storages(machine, range(6), [9, 1, 9, 9], 2, stripes=3) == (0, 2, 3)
+    assert choose_storages(machine, range(6), [9] * 4, 2, stripes=5) is None
+    assert choose_storages(machine, (), [9] * 4, 2, stripes=2) == (0, 2)
+    assert choose_storages(machine, (5,), [5, 9, 7, 9], 2, StorageOrder.EMPTIEST, stripes=3) == (1, 3, 2)
+
+
+@settings(max_examples=60)
+@given(data=st.data(), machine=machines(), size=st.integers(1, 20), count=st.integers(1, 9))
+def test_compact_uses_fewest_and_spread_and_equal_most_storage_nodes(
+    data: Any, machine: Machine, size: int, count: int
+) -> None:
+    """Against the smallest and the largest number there can be; shares of equal differ by one where room is."""
+    free = [data.draw(st.integers(0, storage.capacity_bytes)) for storage in machine.storages]
+    fits = sorted((left // size for left in free), reverse=True)
+    nodes = [node % len(machine.nodes) for node in range(count)]
+    used = {order: choose_storages(machine, nodes, free, size, order) for order in StorageOrder}
+    if sum(fits) < count:
+        assert not any(used[order] for order in (StorageOrder.COMPACT, StorageOrder.SPREAD, StorageOrder.EQUAL))
+        return
+    fewest = next(number for number in range(1, len(fits) + 1) if sum(fits[:number]) >= count)
+    most = min(count, sum(fit > 0 for fit in fits))
+    assert len(set(used[StorageOrder.COMPACT] or ())) == fewest
+    for order in (StorageOrder.SPREAD, StorageOrder.EQUAL):
+        assert len(set(used[order] or ())) == most
+    shares = [(used[StorageOrder.EQUAL] or ()).count(storage) for storage in range(len(free))]
+    full = [left // size for left in free]
+    level = max(shares)
+    assert all(share >= level - 1 or share == most for share, most in zip(shares, full, strict=True))
 
 
 def test_fullest_at_end_looks_at_what_stays() -> None:
@@ -122,11 +207,11 @@ def test_node_orders_never_change_whether_a_job_fits(data: Any, machine: Machine
 
 
 @settings(max_examples=150)
-@given(data=st.data(), machine=machines(), order=st.sampled_from(StorageOrder), size=st.integers(1, 20))
+@given(data=st.data(), machine=machines(), order=st.sampled_from(ANYWHERE), size=st.integers(1, 20))
 def test_storage_orders_never_change_whether_a_job_fits(
     data: Any, machine: Machine, order: StorageOrder, size: int
 ) -> None:
-    """Every order places exactly as many requests as fit whole."""
+    """Every order but that of racks places exactly as many requests as fit whole."""
     free_bytes = [data.draw(st.integers(0, storage.capacity_bytes)) for storage in machine.storages]
     most = whole_requests(free_bytes, size)
     nodes = [node % len(machine.nodes) for node in range(most + 1)]

@@ -196,7 +196,9 @@ def test_a_dense_plan_is_the_same(seed: int) -> None:
     mine, model = Timeline(machine, 0.0, placement), ReferenceTimeline(machine, 0.0, placement)
     for _ in range(25):
         nodes = rng.choice([1, 1, 2, 3, 5])
-        requested = job(nodes, rng.choice([0, 2, 3, 5, 7]) if machine.storages else 0, rng.choice([0, 1, 2, 3, 5]))
+        bb_bytes = rng.choice([0, 2, 3, 5, 7]) if machine.storages else 0
+        stripes = rng.choice([0, 0, 1, 2, 3]) if bb_bytes else 0
+        requested = job(nodes, bb_bytes, rng.choice([0, 1, 2, 3, 5]), stripes=stripes)
         length, after, latest = rng.choice([1, 2, 5, 11, 23]), rng.randrange(10), rng.choice([math.inf, 20, 35])
         covering = rng.choice([Resource.ALL, Resource.ALL, Resource.NODES])
         fit = mine.earliest_fit(requested, length, after, covering, latest)
