@@ -1,0 +1,115 @@
+"""Every kind of burst buffer under every policy, rule of placement and life, and over outages of storage nodes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.holdings import storage_spans
+from analysis.tables import JobTable, read_run
+from schedulers.assembly import SessionSpec
+from schedulers.lives import LIVES
+from schedulers.policies import POLICIES
+from schedulers.timeline import StorageOrder
+from schedulers.wire.messages import JobState
+from tests.properties.outage_world import Change, play
+from tests.properties.small_world import GB, execute, runs, workload
+
+JOBS: list[tuple[int, int, float, int, int, int | None, bool]] = [
+    (0, 4, 30.0, 2, 0, 400, False),
+    (0, 2, 25.0, 0, 0, 400, False),
+    (1, 8, 10.0, 1, 0, 300, False),
+    (2, 1, 40.0, 0, 0, 60, False),
+    (3, 2, 12.0, 4, 0, 200, False),
+    (5, 3, 20.0, 3, 0, 90, False),
+    (6, 5, 2.0, 0, 0, 40, False),
+    (30, 2, 9.0, 0, 0, 120, False),
+]
+STRIPED = {1: (3 * GB + 1, 2), 3: (9 * GB, 1), 6: (11 * GB, 2), 7: (20 * GB, 2)}
+"""Bytes and stripes of jobs with a buffer of their own, on two storage nodes of 10 GB."""
+
+CASES = [
+    (policy, life, list(StorageOrder)[(place + shift) % len(StorageOrder)])
+    for place, policy in enumerate(POLICIES)
+    for shift, life in enumerate(("with-nodes", sorted(LIVES.keys() - {"with-nodes"})[place % (len(LIVES) - 1)]))
+]
+
+
+def mixed(model: str) -> dict[str, Any]:
+    """Jobs with buffers per node, striped, one per job, and none."""
+    data = workload(model, JOBS)
+    for number, (total, stripes) in STRIPED.items():
+        data["profiles"][f"p{number}"] |= {"bb_total": total, "bb_stripes": stripes}
+    return data
+
+
+def check_storage(table: JobTable) -> None:
+    """At no instant is more of a storage node held than it has; stripes are equal and lie on nodes that differ."""
+    capacity = {storage.id: storage.capacity_bytes for storage in table.machine.storages}
+    changes = defaultdict(list)
+    pieces = defaultdict(set)
+    for span in storage_spans(table):
+        changes[span.storage] += [(span.start_s, span.size), (span.end_s, -span.size)]
+        if int(table.job_id[span.job]) in STRIPED:
+            pieces[int(table.job_id[span.job])].add((span.storage, span.size))
+    for storage, steps in changes.items():
+        held = 0
+        for (time_s, size), (next_s, _) in pairwise([*sorted(steps), (float("inf"), 0)]):
+            held += size
+            assert held <= capacity[storage] or next_s == time_s, (
+                f"{held} bytes of storage node {storage} at {time_s} s"
+            )
+    for number, found in pieces.items():
+        total, stripes = STRIPED[number]
+        assert sorted(size for _, size in found) == [-(-total // stripes)] * stripes, number
+
+
+@pytest.mark.parametrize(("policy", "life", "order"), CASES, ids=[f"{policy}-{life}" for policy, life, _ in CASES])
+def test_every_policy(
+    policy: str, life: str, order: StorageOrder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ledger, cluster and runtime agree after every message, every job that is not refused ends, nothing is left."""
+    packs = bool(getattr(POLICIES[policy].cls, "packs_buffers", False))
+    shares = policy.startswith("gang")
+    if shares and life != "with-nodes":
+        return  # refused: tests/properties/test_lives.py
+    if order is StorageOrder.RACK and (packs or life != "with-nodes"):
+        order = StorageOrder.NEAREST  # refused: tests/schedulers/jobmodels/test_striped.py
+    model = "timeshared" if shares else ("io", "rigid")[len(policy) % 2]
+    session = {"bb_life": life, "storage_order": order.value}
+    [run] = runs(tmp_path, model, mixed(model), [policy], session=session)
+    played = execute(run, tmp_path, monkeypatch)
+    assert (played.waiting, len(played.ledger.running), len(played.ledger.held)) == (0, 0, 0)
+    assert played.cluster.free_nodes == len(played.machine.nodes)
+    assert played.cluster.free_storage == [storage.capacity_bytes for storage in played.machine.storages]
+    table = read_run(tmp_path / run.id)
+    refused = {int(name) for name, state in zip(table.job_id, table.state, strict=True) if state == "REJECTED"}
+    assert refused == (set(STRIPED) if packs else set())
+    check_storage(table.ran())
+
+
+@pytest.mark.parametrize("rule", ["continue", "kill", "requeue"])
+@pytest.mark.parametrize(("policy", "model"), [("fcfs", "io"), ("easy", "rigid"), ("conservative", "io")])
+def test_storage_nodes_go_and_come_back(policy: str, model: str, rule: str, tmp_path: Path) -> None:
+    """A striped buffer is lost as a whole; what holds a drained storage node keeps it, and nothing new is placed there.
+
+    The world proves after each message that nothing leaks, and at each start that nothing lies on what is out.
+    """
+    storage = 8
+    changes: list[Change] = [(4.0, False, (storage,)), (50.0, True, (storage,))]
+    spec = SessionSpec(policy, model=model, settings={"on_outage": rule})
+    played = play(tmp_path, spec, mixed(model), changes)
+    assert played.session.waiting == 0
+    assert played.session.cluster.free_storage == [10 * GB, 10 * GB]
+    assert not played.session.ledger.running
+    ended = {int(job_id.partition("!")[2].partition("#")[0]): state for job_id, state in played.watch.states.items()}
+    assert ended.keys() == set(range(len(JOBS)))
+    if rule == "continue" and model == "rigid":
+        assert set(ended.values()) == {JobState.COMPLETED_SUCCESSFULLY}
+    if rule == "kill":
+        struck = {job_id for _, what, job_id in played.watch.story if what == "killed"}
+        assert struck >= {"w0!1"}, "job 1 has a stripe on each storage node"
