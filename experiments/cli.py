@@ -22,6 +22,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "policies": ("check-policy",),
     "machines and jobs": ("platform", "workload"),
     "scheduler and simulator as processes of their own": ("serve", "simulate", "verify-batsim"),
+    "against real resource managers": ("validate",),
     "shell": ("completion",),
 }
 """Subcommands by group; ``NAME`` is the module ``experiments.commands.NAME`` (a dash becomes an underscore)."""

@@ -20,9 +20,9 @@ from schedulers.lives.base import Expects, Life, StandIns
 from schedulers.options import option
 from schedulers.policykit.decisions import Decision, Evict, Hold, Kill, Reject, Start, WakeAt
 from schedulers.policykit.explain import Binding, Role
-from schedulers.policykit.holds import on_nodes
+from schedulers.policykit.holds import buffer_now, hold_buffer, on_nodes
 from schedulers.policykit.ordering import ORDERS, ordered
-from schedulers.policykit.view import Holding, Policy, View
+from schedulers.policykit.view import GivesBuffers, Holding, Policy, View
 from schedulers.timeline import Resource
 
 EVICTED = "lives: evicted"
@@ -33,10 +33,13 @@ EVICTED = "lives: evicted"
 class Slurm(Life):
     """A job gets its burst buffer first, stages in, then competes for nodes; its nodes are freed before its stage-out.
 
-    The policy decides on nodes only, of jobs that need no buffer or whose buffer is filled.
+    The policy decides on nodes only, of jobs that need no buffer or whose buffer is filled; unless it gives buffers
+    itself (:class:`schedulers.policykit.view.GivesBuffers`).
     """
 
     source: ClassVar[str] = "Slurm Burst Buffer Guide"
+    policies_give: ClassVar[bool] = True
+    """Whether a policy may give the buffers itself."""
 
     order: str = option("fcfs", choices=tuple(ORDERS), help="order in which waiting jobs are given burst buffers")
     overtake: bool = option(
@@ -55,6 +58,9 @@ class Slurm(Life):
 
     def decide(self, policy: Policy, view: View, expects: Expects) -> Iterator[Decision]:
         """Give out buffers, then let the policy decide on the nodes of jobs that are ready for them."""
+        if self.policies_give and isinstance(policy, GivesBuffers):
+            yield from policy.with_buffers_first(view)
+            return
         yield from self._give(view)
         stand_ins = StandIns(view)
         ready = [job for job in view.queue if not job.bb_bytes or job.id in view.filled_s]
@@ -71,11 +77,11 @@ class Slurm(Life):
         """Give burst buffers to waiting jobs, as many as there are."""
         blocked: list[Job] = []
         for job in self._candidates(view):
-            allocation = None if blocked and not self.overtake else _buffer_now(view, job)
+            allocation = None if blocked and not self.overtake else buffer_now(view, job)
             if allocation is None:
                 blocked.append(job)
             else:
-                yield _held(view, job, allocation)
+                yield hold_buffer(view, job, allocation)
         if blocked:
             yield from self._make_room(view, blocked)
         if view.notes is not None:
@@ -99,6 +105,8 @@ class Standby(Slurm):
 
     A job that lost its buffer queues for the next one behind those that wait for theirs by then, and stages in anew.
     """
+
+    policies_give: ClassVar[bool] = False
 
     bound: float = option(
         3600.0,
@@ -127,31 +135,19 @@ class Standby(Slurm):
             taken.append(other)
             holding = view.held[other.id]
             timeline.release(view.now_s, holding.end_s, holding.allocation, Resource.BURST_BUFFERS)
-            allocation = _buffer_now(view, job)
+            allocation = buffer_now(view, job)
             if allocation is not None:
                 break
         if allocation is not None:
             for other in taken:
                 view.notebook.setdefault(EVICTED, {})[other.id] = view.now_s
                 yield Evict(other)
-            yield _held(view, job, allocation)
+            yield hold_buffer(view, job, allocation)
             return
         timeline.restore(before)
         later = [since_s + self.bound for since_s, _, _ in waited if since_s + self.bound > view.now_s]
         if later:
             yield WakeAt(max(min(later), view.now_s + 1e-3))
-
-
-def _buffer_now(view: View, job: Job) -> Allocation | None:
-    """The burst buffer that a job gets now, on no nodes; ``None`` where not all of it is free."""
-    found = view.timeline.fit_now(msgspec.structs.replace(job, lives=None), 0.0, Resource.BURST_BUFFERS)
-    return None if found is None else Allocation((), found.storages, job.bb_bytes, striped=job.stripes > 0)
-
-
-def _held(view: View, job: Job, allocation: Allocation) -> Hold:
-    """Book a buffer in the pass's timeline, without end: nobody knows when its job will have run."""
-    view.timeline.reserve(view.now_s, math.inf, allocation, Resource.BURST_BUFFERS)
-    return Hold(job, allocation)
 
 
 def _translated(decision: Decision, real: Mapping[str, Job], held: Mapping[str, Holding]) -> Decision:

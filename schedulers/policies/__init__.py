@@ -19,6 +19,7 @@ from schedulers.policies.maxutil import MaxUtil
 from schedulers.policies.pack import Pack
 from schedulers.policies.plan import Plan
 from schedulers.policies.replay import Replay
+from schedulers.policies.slurm_backfill import SlurmBackfill
 from schedulers.policies.window import Window
 from schedulers.policykit.view import Policy
 from schedulers.registered import load, unknown
@@ -164,6 +165,10 @@ POLICIES: dict[str, PolicyEntry] = {
         Backfill,
         "list scheduling: in order as nodes and average I/O bandwidth allow, gaps filled without delaying the first",
         source="Jeannot, Pallez, Vidal 2023, I/O-aware List-scheduling",
+    ),
+    "slurm-backfill": PolicyEntry(
+        SlurmBackfill,
+        "Slurm's two schedulers, pass by pass: the main one in order of priority, and sched/backfill",
     ),
     "pack": PolicyEntry(Pack, "packs of jobs that start together, within the average I/O bandwidth over the pack"),
     "gang": PolicyEntry(

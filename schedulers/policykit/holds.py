@@ -11,6 +11,7 @@ import math
 import msgspec
 
 from schedulers.core.job import Allocation, Job
+from schedulers.policykit.decisions import Hold
 from schedulers.policykit.view import Holding, View
 from schedulers.timeline import Fit, Resource
 from schedulers.timeline.lives import parts
@@ -83,3 +84,15 @@ def _needed_until(job: Job, start_s: float, duration_s: float) -> float:
     """Until when a job that starts then needs its burst buffer (s)."""
     lives = job.lives.staged() if job.lives is not None else None
     return parts(lives, start_s, start_s + duration_s, Resource.BURST_BUFFERS)[0].end_s
+
+
+def buffer_now(view: View, job: Job) -> Allocation | None:
+    """The burst buffer that a job gets now, on no nodes; ``None`` where not all of it is free."""
+    found = view.timeline.fit_now(msgspec.structs.replace(job, lives=None), 0.0, Resource.BURST_BUFFERS)
+    return None if found is None else Allocation((), found.storages, job.bb_bytes, striped=job.stripes > 0)
+
+
+def hold_buffer(view: View, job: Job, allocation: Allocation) -> Hold:
+    """Book a buffer in the pass's timeline, without end: nobody knows when its job will have run."""
+    view.timeline.reserve(view.now_s, math.inf, allocation, Resource.BURST_BUFFERS)
+    return Hold(job, allocation)

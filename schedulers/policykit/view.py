@@ -218,6 +218,15 @@ class Policy(Protocol):
 
 
 @runtime_checkable
+class GivesBuffers(Protocol):
+    """A policy that gives waiting jobs their burst buffers itself where these come before the nodes."""
+
+    def with_buffers_first(self, view: View) -> Iterable[Decision]:
+        """Yield decisions for this instant, :class:`schedulers.policykit.decisions.Hold` among them."""
+        ...
+
+
+@runtime_checkable
 class Warns(Protocol):
     """A policy that may find something wrong with the conversation as a whole."""
 

@@ -1,0 +1,140 @@
+"""What a run of Slurm is set to, and the texts of its files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+POOL = "bb"
+"""Name of the pool of buffers."""
+FIRST_PORT = 26817
+"""Port of slurmctld; the nodes' follow it. The network is a namespace of its own, so nothing else has them."""
+HOST = "ctl"
+"""Name of the machine inside."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Options of a Slurm.
+
+    Attributes
+    ----------
+    nodes
+        Virtual nodes: one slurmd each.
+    pool_units
+        Units in the pool of buffers; its granularity is 1.
+    bf_interval_s, bf_resolution_s, bf_window_min, bf_max_job_test, sched_interval_s, batch_sched_delay_s
+        Slurm's ``SchedulerParameters`` of these names: s, s, minutes, jobs, s, s.
+    """
+
+    nodes: int
+    pool_units: int
+    bf_interval_s: int = 1
+    bf_resolution_s: int = 60
+    bf_window_min: int = 1440
+    bf_max_job_test: int = 500
+    sched_interval_s: int = 1
+    batch_sched_delay_s: int = 0
+
+
+BURST_BUFFER_CONF = """StageInTimeout=600
+StageOutTimeout=600
+GetSysState=/bin/true
+"""
+
+
+def slurm_conf(settings: Settings, folder: Path) -> str:
+    """Text of ``slurm.conf``; the controller keeps its state and its log in a folder."""
+    nodes, last = settings.nodes, FIRST_PORT + settings.nodes
+    scheduler = (
+        f"bf_interval={settings.bf_interval_s},bf_resolution={settings.bf_resolution_s},"
+        f"bf_window={settings.bf_window_min},bf_max_job_test={settings.bf_max_job_test},"
+        f"sched_interval={settings.sched_interval_s},batch_sched_delay={settings.batch_sched_delay_s}"
+    )
+    return f"""ClusterName=spillway
+SlurmctldHost={HOST}(127.0.0.1)
+SlurmctldPort={FIRST_PORT}
+AuthType=auth/none
+CredType=cred/none
+SlurmUser=root
+SlurmdUser=root
+PluginDir=/usr/lib/x86_64-linux-gnu/slurm-wlm
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool/%n
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd-%n.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd-%n.log
+LogTimeFormat=iso8601_ms
+SlurmctldDebug=debug2
+SwitchType=switch/none
+MpiDefault=none
+ProctrackType=proctrack/pgid
+TaskPlugin=task/none
+SelectType=select/linear
+SchedulerType=sched/backfill
+SchedulerParameters={scheduler}
+PriorityType=priority/basic
+JobCompType=jobcomp/filetxt
+JobCompLoc={folder}/jobcomp.txt
+AccountingStorageType=accounting_storage/none
+JobAcctGatherType=jobacct_gather/none
+BurstBufferType=burst_buffer/lua
+DebugFlags=BurstBuffer,Backfill
+ReturnToService=2
+NodeName=n[1-{nodes}] NodeHostname={HOST} NodeAddr=127.0.0.1 Port={FIRST_PORT + 1}-{last} CPUs=1 State=UNKNOWN
+PartitionName=p Nodes=n[1-{nodes}] Default=YES MaxTime=INFINITE State=UP
+"""
+
+
+def burst_buffer_lua(settings: Settings) -> str:
+    """Text of ``burst_buffer.lua``: a pool, and staging that sleeps as long as a job's script says."""
+    pools = f'{{"pools":[{{"id":"{POOL}","quantity":{settings.pool_units},"granularity":1}}]}}'
+    return f"""
+local function stage(script, key)
+    local file = io.open(script, "r")
+    local text = file:read("*a")
+    file:close()
+    os.execute("sleep " .. (text:match(key .. "=([%d.]+)") or "0"))
+    return slurm.SUCCESS, ""
+end
+local function nothing() return slurm.SUCCESS, "" end
+slurm_bb_job_process, slurm_bb_job_teardown, slurm_bb_setup = nothing, nothing, nothing
+slurm_bb_real_size, slurm_bb_paths, slurm_bb_pre_run = nothing, nothing, nothing
+slurm_bb_post_run, slurm_bb_get_status = nothing, nothing
+function slurm_bb_pools() return slurm.SUCCESS, '{pools}' end
+function slurm_bb_data_in(id, script) return stage(script, "stage_in") end
+function slurm_bb_data_out(id, script) return stage(script, "stage_out") end
+"""
+
+
+class Submission(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A job as it is submitted.
+
+    Attributes
+    ----------
+    at_s
+        When, s after the first one.
+    nodes, units
+        What it wants of nodes and of the pool; 0 units: no buffer.
+    runtime_s
+        How long it sleeps, s.
+    limit_min
+        Its time limit, minutes: Slurm knows no shorter unit.
+    stage_in_s, stage_out_s
+        How long its staging sleeps, s.
+    """
+
+    at_s: float
+    nodes: int
+    units: int
+    runtime_s: float
+    limit_min: int
+    stage_in_s: float = 0.0
+    stage_out_s: float = 0.0
+
+
+def job_script(job: Submission) -> str:
+    """Text of the script that is submitted."""
+    directive = f"#BB_LUA pool={POOL} capacity={job.units} stage_in={job.stage_in_s:g} stage_out={job.stage_out_s:g}\n"
+    return f"#!/bin/sh\n{directive if job.units else ''}exec sleep {job.runtime_s:g}\n"

@@ -1,0 +1,58 @@
+"""How far the simulated starts are from a real Slurm's."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from experiments.slurm.recording import Recording
+
+MEDIAN_S = 1.0
+"""Largest median of the absolute deviations that passes, s."""
+BEYOND_INTERVAL_S = 2.0
+"""The 95th percentile passes up to the interval of backfill passes and this, s."""
+
+
+class Deviations(NamedTuple):
+    """Absolute deviations of starts, s; infinite for a job that never started."""
+
+    median_s: float
+    p95_s: float
+    largest_s: float
+    bound_p95_s: float
+
+    @property
+    def passes(self) -> bool:
+        """Whether median and 95th percentile are within their bounds."""
+        return self.median_s <= MEDIAN_S and self.p95_s <= self.bound_p95_s
+
+    def __str__(self) -> str:
+        return f"median {self.median_s:.3f} s, p95 {self.p95_s:.3f} s, largest {self.largest_s:.3f} s"
+
+
+def deviations(recording: Recording, starts: Sequence[float]) -> Deviations:
+    """Compare the simulated starts (s) with the recorded ones."""
+    each = sorted(_deviation(job.started, start) for job, start in zip(recording.jobs, starts, strict=True))
+    p95_s = each[math.ceil(0.95 * len(each)) - 1]
+    bound_s = recording.settings.bf_interval_s + BEYOND_INTERVAL_S
+    return Deviations(statistics.median(each), p95_s, each[-1], bound_s)
+
+
+def _deviation(recorded_s: float | None, start_s: float) -> float:
+    return math.inf if recorded_s is None or math.isnan(start_s) else abs(start_s - recorded_s)
+
+
+def table(recording: Recording, starts: Sequence[float]) -> str:
+    """One line a job: what it asked for, when Slurm and the simulator started it (s), and the difference."""
+    lines = ["job nodes units limit_min submitted_s  slurm_s  simulated_s  deviation_s  by"]
+    for number, (job, start_s) in enumerate(zip(recording.jobs, starts, strict=True), start=1):
+        assert job.submitted is not None
+        assert job.started is not None
+        by = "backfill" if job.backfilled else "main"
+        lines.append(
+            f"{number:>3} {job.request.nodes:>5} {job.request.units:>5} {job.request.limit_min:>9} "
+            f"{job.submitted:>11.3f} {job.started:>8.3f} {start_s:>12.3f} {start_s - job.started:>+12.3f}  {by}"
+        )
+    return "\n".join(lines)

@@ -1,0 +1,106 @@
+"""Run jobs on a real Slurm in namespaces of its own: mounts, processes, network and host name."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+import experiments
+from experiments.errors import RunFailed
+from experiments.slurm.configuration import BURST_BUFFER_CONF, Settings, Submission, burst_buffer_lua, slurm_conf
+from experiments.slurm.inside import UNCOVERED, State
+from experiments.slurm.missing import Missing
+from experiments.slurm.packages import cache_folder, programs
+from experiments.slurm.recording import Recording, recorded
+
+NAMESPACES = ("unshare", "--mount", "--pid", "--fork", "--mount-proc", "--net", "--uts", "--ipc", "--kill-child")
+"""The end of the first process in a process namespace ends all others there; ``--kill-child`` ends that one with us."""
+ENDING_S = 20.0
+"""What the processes inside have for their end, s."""
+
+
+def run(settings: Settings, jobs: Sequence[Submission], say: Callable[[str], None]) -> Recording:
+    """Set a Slurm up, submit the jobs, wait for the last one, and return what was recorded.
+
+    Raises
+    ------
+    Missing
+        Namespaces or packages cannot be had here.
+    RunFailed
+        Slurm did not start, or did not run all jobs.
+    """
+    _try_namespaces()
+    root = programs(cache_folder(), say)
+    in_order = sorted(jobs, key=lambda job: job.at_s)
+    with tempfile.TemporaryDirectory(prefix="spillway-slurm-") as temporary:
+        folder = Path(temporary)
+        _prepare(folder, settings, in_order)
+        say(f"{len(jobs)} jobs on a Slurm of {settings.nodes} nodes: this takes some minutes ...")
+        _inside(root, folder)
+        states = msgspec.json.decode((folder / "states.json").read_bytes(), type=list[State])
+        log = (folder / "slurmctld.log").read_text(encoding="utf-8", errors="replace")
+    return recorded(log, settings, in_order, [(one.at_s, one.job, one.state, one.reason) for one in states])
+
+
+def _try_namespaces() -> None:
+    try:
+        done = subprocess.run([*NAMESPACES, "true"], capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        raise Missing("there is no 'unshare' on PATH") from None
+    if done.returncode != 0:
+        why = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        raise Missing(f"namespaces cannot be made here ({why}); root can make them unless a container forbids it")
+
+
+def _prepare(folder: Path, settings: Settings, jobs: Sequence[Submission]) -> None:
+    folder.chmod(0o755)  # jobs run as another user
+    (folder / "state").mkdir()
+    for number in range(settings.nodes):
+        (folder / "spool" / f"n{number + 1}").mkdir(parents=True)
+    texts = {
+        "slurm.conf": slurm_conf(settings, folder),
+        "burst_buffer.conf": BURST_BUFFER_CONF,
+        "burst_buffer.lua": burst_buffer_lua(settings),
+        "nodes": str(settings.nodes),
+        "submissions.json": msgspec.json.encode(jobs).decode(),
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def _inside(root: Path, folder: Path) -> None:
+    """Run :mod:`experiments.slurm.inside` to its end; whatever ends this ends all that it started."""
+    home = str(Path(experiments.__file__).parent.parent)
+    paths = os.pathsep.join([home, *filter(None, [os.environ.get("PYTHONPATH", "")])])
+    process = subprocess.Popen(
+        [*NAMESPACES, sys.executable, "-m", "experiments.slurm.inside", str(root), str(folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": paths},
+        start_new_session=True,  # Ctrl-C is for us to pass on
+    )
+    assert process.stdin is not None
+    assert process.stderr is not None
+    try:
+        said = process.stderr.read().decode(errors="replace").strip()
+        process.wait()
+    finally:
+        process.stdin.close()
+        try:
+            process.wait(ENDING_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    if process.returncode == UNCOVERED:
+        raise Missing(
+            f"overlay mounts cannot be made in a namespace here: {said.splitlines()[0] if said else 'refused'}"
+        )
+    if process.returncode != 0:
+        raise RunFailed(f"Slurm did not run the jobs: {said.splitlines()[-1] if said else process.returncode}")

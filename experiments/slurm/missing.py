@@ -1,0 +1,9 @@
+"""Why a Slurm cannot be run here."""
+
+from __future__ import annotations
+
+from schedulers.errors import SpillwayError
+
+
+class Missing(SpillwayError):
+    """A program, a package or a right is missing; the message names it. The comparison is skipped."""

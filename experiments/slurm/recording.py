@@ -1,0 +1,187 @@
+"""What a Slurm did: read from its controller's log, kept as JSON."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from experiments.errors import RunFailed, SpecError
+from experiments.slurm.configuration import Settings, Submission
+from schedulers import durable
+
+MINUTE_S = 60
+"""Recordings begin at a whole minute: Slurm rounds what it plans to whole minutes of the clock."""
+
+STEPS: Mapping[str, str] = {
+    "submitted": r"_slurm_rpc_submit_batch_job: JobId=(\d+) ",
+    "allocated": r"start job allocate JobId=(\d+)",
+    "staged": r"stage-in complete for JobId=(\d+)",
+    "started": r"(?:sched: Allocate|_start_job: Started) JobId=(\d+) ",
+    "ended": r"_job_complete: JobId=(\d+) done",
+    "staged_out": r"Modify JobId=(\d+) burst buffer state from staging-out to teardown",
+    "freed": r"Modify JobId=(\d+) burst buffer state from teardown to complete",
+}
+"""What the controller logs when a job takes a step; the group is the job's number."""
+
+NODES = re.compile(r"(?:NodeList=| on )n(\d+|\[[\d,-]+\])")
+"""Nodes of a job, in the line of its start."""
+RESPONSE = re.compile(r"node_did_resp n(\d+)")
+"""A node has answered: the first one after the end of a job was asked to end it, and is idle from then on."""
+
+BACKFILLED = "_start_job: Started"
+PASSES = {"main": "sched: Running job scheduler", "backfill": "_attempt_backfill: beginning"}
+"""What the controller logs when a pass begins."""
+
+
+class Job(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A job as it was submitted, and what became of it.
+
+    Attributes
+    ----------
+    request
+        What was submitted; its time is that which was planned.
+    submitted, allocated, staged, started, ended, idle, staged_out, freed
+        When the controller took it, gave it its buffer, had that filled, started it, saw it end, had all its nodes
+        back, had its buffer emptied and given back: s after the begin of the recording. ``None`` where that did not
+        happen.
+    backfilled
+        Whether the backfill scheduler started it.
+    """
+
+    request: Submission
+    submitted: float | None = None
+    allocated: float | None = None
+    staged: float | None = None
+    started: float | None = None
+    ended: float | None = None
+    idle: float | None = None
+    staged_out: float | None = None
+    freed: float | None = None
+    backfilled: bool = False
+
+
+class Recording(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A run of a real Slurm.
+
+    Attributes
+    ----------
+    slurm
+        Its version.
+    settings
+        How it was set.
+    main, backfill
+        When these schedulers had passes, s after the begin; their loops sleep for the interval after each pass, so that
+        passes drift against the clock and against each other.
+    jobs
+        In order of their numbers, from 1.
+    states
+        What ``squeue`` showed, whenever that changed: time, job, state, reason.
+    """
+
+    slurm: str
+    settings: Settings
+    main: list[float]
+    backfill: list[float]
+    jobs: list[Job]
+    states: list[tuple[float, int, str, str]] = []
+
+
+def read(path: Path) -> Recording:
+    """Read a recording.
+
+    Raises
+    ------
+    SpecError
+        The file cannot be read, or is no recording.
+    """
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Recording)
+    except OSError as error:
+        raise SpecError(f"{path}: cannot be read: {error.strerror}") from None
+    except msgspec.MsgspecError as error:
+        raise SpecError(f"{path}: no recording of 'spillway validate slurm --record': {error}") from None
+
+
+def write(recording: Recording, path: Path) -> None:
+    """Write a recording, one line a job and one a state."""
+    fields = []
+    for name in Recording.__struct_fields__:
+        value = getattr(recording, name)
+        if name in ("jobs", "states"):
+            fields.append(f'"{name}": [\n' + ",\n".join(_text(item) for item in value) + "\n]")
+        else:
+            fields.append(f'"{name}": {_text(value)}')
+    durable.write_text(path, "{\n" + ",\n".join(fields) + "\n}\n")
+
+
+def _text(value: object) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def recorded(
+    log: str, settings: Settings, jobs: Sequence[Submission], states: Iterable[tuple[float, int, str, str]]
+) -> Recording:
+    """Make a recording from the controller's log; states have seconds since the epoch.
+
+    Raises
+    ------
+    RunFailed
+        A job was not submitted, or did not end.
+    """
+    found = [Job(request=job) for job in jobs]
+    passes: dict[str, list[float]] = {name: [] for name in PASSES}
+    patterns = {step: re.compile(text) for step, text in STEPS.items()}
+    version = re.search(r"slurmctld version (\S+) started", log)
+    held: dict[int, Job] = {}  # by node: whose it is, or was last
+    for at_s, line in _timed(log):
+        for step, pattern in patterns.items():
+            if match := pattern.search(line):
+                job = found[int(match[1]) - 1]
+                setattr(job, step, at_s)
+                if step == "started":
+                    job.backfilled = BACKFILLED in line
+                    held |= dict.fromkeys(_nodes(line), job)
+        if (match := RESPONSE.search(line)) and (last := held.get(int(match[1]))) is not None:
+            if last.ended is None:
+                continue
+            last.idle = at_s
+            del held[int(match[1])]
+        for name, text in PASSES.items():
+            if text in line:
+                passes[name].append(at_s)
+    if unfinished := [number for number, job in enumerate(found, start=1) if job.started is None or job.ended is None]:
+        raise RunFailed(f"Slurm's log does not say that these jobs started and ended: {unfinished[:10]}")
+    origin = math.floor(min(job.submitted for job in found if job.submitted is not None) / MINUTE_S) * MINUTE_S
+    for one in found:
+        for step in (*STEPS, "idle"):
+            if (at := getattr(one, step)) is not None:
+                setattr(one, step, round(at - origin, 3))
+    return Recording(
+        slurm=version[1] if version else "",
+        settings=settings,
+        main=[round(at - origin, 3) for at in passes["main"] if at >= origin],
+        backfill=[round(at - origin, 3) for at in passes["backfill"] if at >= origin],
+        jobs=found,
+        states=[(round(at - origin, 3), job, state, reason) for at, job, state, reason in states],
+    )
+
+
+def _nodes(line: str) -> Iterable[int]:
+    """Numbers of the nodes that a line names, as in ``n[1,7-8]``."""
+    match = NODES.search(line)
+    for part in match[1].strip("[]").split(",") if match else ():
+        first, _, last = part.partition("-")
+        yield from range(int(first), int(last or first) + 1)
+
+
+def _timed(log: str) -> Iterable[tuple[float, str]]:
+    """Lines of a log that begin with a time, and that time in s since the epoch as if the clock showed UTC."""
+    for line in log.splitlines():
+        stamp, bracket, rest = line[1:].partition("] ")
+        if line.startswith("[") and bracket:
+            yield datetime.fromisoformat(stamp).replace(tzinfo=UTC).timestamp(), rest

@@ -1,0 +1,107 @@
+"""What ``spillway validate slurm`` does between its options and its exit code."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from experiments.errors import SpecError
+from experiments.slurm.configuration import Settings
+from experiments.slurm.deviations import MEDIAN_S, deviations, table
+from experiments.slurm.live import run
+from experiments.slurm.recording import Recording, read
+from experiments.slurm.replay import starts
+from experiments.slurm.workload import generated
+
+SKIPPED = 77
+"""Exit code where no Slurm can be run (what test harnesses take for a skipped test)."""
+
+
+class Setting(NamedTuple):
+    """Least and most of an option, and what it is where it is not given."""
+
+    least: float
+    most: float
+    default: float
+
+
+SETTINGS = {
+    "jobs": Setting(60, 200, 60),
+    "seed": Setting(0, math.inf, 1),
+    "stage": Setting(0.6, 600.0, 6.0),
+    "nodes": Setting(4, 64, 8),
+    "pool": Setting(10, 1_000_000, 100),
+    "bf_interval": Setting(1, 600, 1),
+    "bf_resolution": Setting(1, 3600, 60),
+    "bf_window": Setting(1, 43_200, 1440),
+    "bf_max_job_test": Setting(1, 1_000_000, 500),
+    "sched_interval": Setting(1, 600, 1),
+    "batch_sched_delay": Setting(0, 600, 0),
+}
+"""Options of a live run; Slurm's own bounds where it has some."""
+
+
+def recording_of(options: Mapping[str, Any]) -> Recording:
+    """Read the recording that the options name, or run a Slurm as they say.
+
+    Raises
+    ------
+    SpecError
+        An option is out of its range, or excludes another one; the file is no recording.
+    Missing
+        No Slurm can be run here.
+    RunFailed
+        It did not run the jobs.
+    """
+    given = {name: options[name] for name in SETTINGS if options[name] is not None}
+    if options["replay"] is None:
+        return live(given)
+    for name in (*given, *(["record"] if options["record"] is not None else [])):
+        raise SpecError(f"--replay and {_flag(name)} exclude each other: the recording says how Slurm was run")
+    return read(options["replay"])
+
+
+def live(given: Mapping[str, float]) -> Recording:
+    """Run a Slurm with these options, the others as they are by default; raises as :func:`recording_of`."""
+    chosen: dict[str, Any] = {name: setting.default for name, setting in SETTINGS.items()} | dict(given)
+    for name, value in chosen.items():
+        least, most, _ = SETTINGS[name]
+        if not least <= value <= most:
+            raise SpecError(f"{_flag(name)}: expected {least:g} to {most:g}, got {value:g}")
+    settings = Settings(
+        nodes=chosen["nodes"],
+        pool_units=chosen["pool"],
+        bf_interval_s=chosen["bf_interval"],
+        bf_resolution_s=chosen["bf_resolution"],
+        bf_window_min=chosen["bf_window"],
+        bf_max_job_test=chosen["bf_max_job_test"],
+        sched_interval_s=chosen["sched_interval"],
+        batch_sched_delay_s=chosen["batch_sched_delay"],
+    )
+    jobs = generated(settings, chosen["jobs"], chosen["stage"], chosen["seed"])
+    return run(settings, jobs, lambda line: print(line, file=sys.stderr, flush=True))
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def compared(recording: Recording) -> tuple[str, bool]:
+    """The table of starts with its summary, and whether the deviations are within their bounds.
+
+    The bounds hold with Slurm's own times of passes. Regular ones are shown beside them: Slurm's two schedulers sleep
+    between passes, so that their phases drift, and whichever is first decides.
+    """
+    simulated = starts(recording, passes=True)
+    found = deviations(recording, simulated)
+    regular = deviations(recording, starts(recording, passes=False))
+    lines = [
+        table(recording, simulated),
+        f"{len(recording.jobs)} jobs, {recording.settings.nodes} nodes, Slurm {recording.slurm}",
+        f"deviation of starts, passes as Slurm had them: {found} "
+        f"(bounds: median {MEDIAN_S:g} s, p95 {found.bound_p95_s:g} s)",
+        f"deviation of starts, passes at regular times:  {regular}",
+    ]
+    return "\n".join(lines), found.passes

@@ -1,0 +1,288 @@
+"""Slurm's two schedulers: a main pass in order of priority, and a backfill pass that plans and allocates buffers.
+
+The rules, with what shows each of them in the log of a real slurmctld, stand in ``docs/slurm.md``.
+
+References
+----------
+Slurm 22.05: *slurm.conf*, ``SchedulerParameters``; *Slurm Burst Buffer Guide*; Yoo, Jette, Grondona, *SLURM: Simple
+Linux Utility for Resource Management*, JSSPP 2003 (DOI 10.1007/10968987_3).
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import msgspec
+
+from schedulers.core.job import Job
+from schedulers.options import option
+from schedulers.policykit.decisions import Decision, Hold, Start, WakeAt
+from schedulers.policykit.explain import Binding, Role
+from schedulers.policykit.holds import buffer_now, fit_now, hold_buffer
+from schedulers.policykit.nodespace import NodeSpace, Plan, consecutive, mask_of, members
+from schedulers.policykit.ordering import ORDERS, ordered
+from schedulers.policykit.passes import binding_now, start_on
+from schedulers.policykit.view import View
+
+WOKEN = "slurm woken"
+"""Key of the notebook: the time for which the next pass is called."""
+
+PASSES = "slurm passes"
+"""Key of the notebook: when each scheduler has its next pass (s)."""
+
+LAST_MAIN = "slurm last main pass"
+"""Key of the notebook: when the last main pass was (s)."""
+
+PLANNED = "slurm planned"
+"""Key of the notebook: expected starts of waiting jobs, as the last pass that looked at each left them."""
+
+MAIN, BACKFILL = "main", "backfill"
+
+LOOP_S = 1.0
+"""How often Slurm's controller looks whether something has happened since the last main pass, s."""
+
+EXACT_S = 1e-6
+"""Two times that differ by less are the same instant."""
+
+
+class Recorded(NamedTuple):
+    """When the two schedulers had their passes, s, ascending."""
+
+    main: tuple[float, ...]
+    backfill: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class SlurmBackfill:
+    """Start in order of priority up to the first job that lacks nodes; backfill around reservations of all others."""
+
+    source: ClassVar[str] = "Slurm 22.05, sched/backfill and burst_buffer/lua"
+
+    order: str = option("fcfs", choices=tuple(ORDERS), help="order of priority; PriorityType=priority/basic: fcfs")
+    bf_interval: float = option(30.0, unit="s", low=0.01, high=1e6, help="time between two backfill passes")
+    bf_max_job_test: int = option(500, unit="jobs", low=1, high=1_000_000, help="jobs that a backfill pass looks at")
+    bf_window: float = option(
+        1440.0, unit="min", low=1.0, high=1e7, help="how far ahead a backfill pass plans: later starts get no nodes"
+    )
+    bf_resolution: float = option(
+        60.0,
+        unit="s",
+        low=0.001,
+        high=1e6,
+        help="planned intervals begin and end at whole multiples of it, rounded down",
+    )
+    sched_interval: float = option(
+        60.0, unit="s", low=0.01, high=1e6, help="time between two main passes, where nothing happens"
+    )
+    batch_sched_delay: float = option(
+        3.0, unit="s", low=0.0, high=1e6, help="least time between two main passes, where something has happened"
+    )
+    bf_phase: float = option(0.0, unit="s", low=0.0, high=1e6, help="time of a first backfill pass")
+    sched_phase: float = option(0.0, unit="s", low=0.0, high=1e6, help="time of a first main pass")
+    recorded: Recorded | None = None
+    """Times of passes as a real Slurm had them, regular ones after the last: for comparisons with it."""
+
+    def __call__(self, view: View) -> Iterable[Decision]:
+        """One call where jobs hold their buffers as long as their nodes."""
+        return self._call(view, apart=False)
+
+    def with_buffers_first(self, view: View) -> Iterable[Decision]:
+        """One call where jobs are given their buffers before their nodes, which this policy does itself."""
+        return self._call(view, apart=True)
+
+    def _call(self, view: View, *, apart: bool) -> Iterator[Decision]:
+        """Run the passes that are due; be called for the next one while jobs wait."""
+        if not view.queue:
+            view.notebook.pop(PLANNED, None)
+            return
+        passes = self._passes(view)
+        due = [name for name in (MAIN, BACKFILL) if passes[name] <= view.now_s + EXACT_S]
+        if due:
+            one = _Pass(view, apart, ordered(view.queue, self.order, view.now_s))
+            for name in due:
+                yield from self._main(one) if name == MAIN else self._backfill(one)
+                passes[name] = self._pass_from(name, view.now_s + 2 * EXACT_S)
+        next_s = min(passes.values())
+        if next_s != view.notebook.get(WOKEN):
+            view.notebook[WOKEN] = next_s
+            yield WakeAt(next_s)
+
+    # ------------------------------------------------------------------ when
+
+    def _passes(self, view: View) -> dict[str, float]:
+        """Time of each scheduler's next pass; something may have happened, for which there is a main pass soon."""
+        now_s = view.now_s
+        passes: dict[str, float] = view.notebook.setdefault(PASSES, {})
+        for name in (MAIN, BACKFILL):
+            if passes.get(name, -math.inf) < now_s - EXACT_S:
+                passes[name] = self._pass_from(name, now_s)
+        if self.recorded is None:
+            earliest_s = max(now_s, view.notebook.get(LAST_MAIN, -math.inf) + self.batch_sched_delay)
+            loops = math.ceil((earliest_s - EXACT_S - self.sched_phase) / LOOP_S)
+            passes[MAIN] = min(passes[MAIN], self.sched_phase + loops * LOOP_S)
+        if passes[MAIN] <= now_s + EXACT_S:
+            view.notebook[LAST_MAIN] = now_s
+        return passes
+
+    def _pass_from(self, name: str, time_s: float) -> float:
+        """A scheduler's first planned pass at a time or later (s)."""
+        interval_s, first_s = self._regular(name)
+        times: tuple[float, ...] = getattr(self.recorded, name) if self.recorded is not None else ()
+        if times:
+            index = bisect.bisect_left(times, time_s - EXACT_S)
+            if index < len(times):
+                return times[index]
+            first_s = times[-1] + interval_s
+        return first_s + max(0, math.ceil((time_s - EXACT_S - first_s) / interval_s)) * interval_s
+
+    def _regular(self, name: str) -> tuple[float, float]:
+        """Interval and first time of a scheduler's planned passes (s)."""
+        if name == MAIN:
+            return self.sched_interval, self.sched_phase
+        return self.bf_interval, self.bf_phase
+
+    # ------------------------------------------------------------------ the main pass
+
+    def _main(self, one: _Pass) -> Iterator[Decision]:
+        """Start in order up to the first job that lacks nodes; each job on the way gets its buffer if that fits."""
+        unseen = False
+        for job in tuple(one.waiting):
+            if one.lacks_buffer(job):
+                hold = one.try_hold(job)
+                if hold is not None:
+                    yield hold
+                elif job.id not in one.planned:
+                    one.planned[job.id], unseen = one.view.now_s, True
+            elif not one.stages_in(job):
+                start = one.try_start(job, one.space.idle, Role.STARTED)
+                if start is None:
+                    one.note(job, Role.PASSED_OVER)
+                    break
+                yield start
+        if unseen:
+            yield from one.hold_by_start()
+
+    # ------------------------------------------------------------------ the backfill pass
+
+    def _backfill(self, one: _Pass) -> Iterator[Decision]:
+        """Start what fits now, reserve for what does not, give buffers in order of the expected starts."""
+        now_s = one.view.now_s
+        one.planned.clear()
+        for job in tuple(one.waiting)[: self.bf_max_job_test]:
+            plan = self._plan(one, job)
+            if plan is None:
+                continue
+            one.planned[job.id] = plan.start_s
+            if plan.start_s <= now_s:
+                if one.lacks_buffer(job):
+                    continue
+                start = None if one.stages_in(job) else one.try_start(job, plan.nodes, Role.BACKFILLED)
+                if start is not None:
+                    yield start
+                    continue
+            if plan.start_s <= now_s + 60.0 * self.bf_window:
+                one.reserve(job, plan, *self._kept(one, job, plan.start_s))
+        yield from one.hold_by_start()
+
+    def _plan(self, one: _Pass, job: Job) -> Plan | None:
+        """Expected start: what is reserved for others and what runs leave enough nodes then."""
+        view, space = one.view, one.space
+        duration_s = view.estimate_s(job)
+        apart = one.lacks_buffer(job) or one.stages_in(job)
+        candidates = [*space.candidates(), math.inf]
+        not_before_s = view.now_s
+        while not_before_s < math.inf:
+            later_s = next(time_s for time_s in candidates if time_s > not_before_s)
+            plan = space.will_run(space.unreserved(not_before_s, not_before_s + duration_s), job.nodes)
+            if plan is None:
+                not_before_s = later_s
+                continue
+            start_s = max(plan.start_s, not_before_s)
+            if start_s <= view.now_s:
+                return plan
+            if start_s > later_s:
+                not_before_s = later_s
+            elif apart or not space.overlaps(*self._kept(one, job, start_s), plan.nodes):
+                return Plan(start_s, plan.nodes)
+            else:
+                not_before_s = start_s if start_s > not_before_s else later_s
+        return None
+
+    def _kept(self, one: _Pass, job: Job, start_s: float) -> tuple[float, float]:
+        """The interval that is reserved: from the last whole multiple before the start to the last before the end."""
+        return self._rounded(start_s), self._rounded(start_s + one.view.estimate_s(job))
+
+    def _rounded(self, time_s: float) -> float:
+        return math.floor(time_s / self.bf_resolution) * self.bf_resolution if time_s < math.inf else time_s
+
+
+class _Pass:
+    """What a pass knows, and what it does to one job."""
+
+    def __init__(self, view: View, apart: bool, queue: Sequence[Job]) -> None:
+        self.view = view
+        self.space = NodeSpace.of(view)
+        self.planned: dict[str, float] = view.notebook.setdefault(PLANNED, {})
+        self.waiting = dict.fromkeys(queue)
+        self._apart = apart
+
+    def lacks_buffer(self, job: Job) -> bool:
+        """Whether a job must be given its buffer before its nodes, and has none yet."""
+        return self._apart and job.bb_bytes > 0 and job.id not in self.view.held
+
+    def stages_in(self, job: Job) -> bool:
+        """Whether a job's buffer is being filled."""
+        if job.id not in self.view.held or job.id in self.view.filled_s:
+            return False
+        self.note(job, Role.HOLDS_BUFFER, Binding.STAGE_IN)
+        return True
+
+    def try_hold(self, job: Job) -> Hold | None:
+        """Book and return the buffer of a job if it fits now, else ``None``."""
+        allocation = buffer_now(self.view, job)
+        if allocation is None:
+            self.note(job, Role.PASSED_OVER, Binding.BURST_BUFFERS)
+            return None
+        self.note(job, Role.HOLDS_BUFFER, Binding.STAGE_IN)
+        return hold_buffer(self.view, job, allocation)
+
+    def hold_by_start(self) -> Iterator[Hold]:
+        """Give buffers in order of the expected starts, in whole seconds, up to the first that does not fit."""
+        lacking = [job for job in self.waiting if job.id in self.planned and self.lacks_buffer(job)]
+        for job in sorted(lacking, key=lambda job: self.planned[job.id] // 1):
+            hold = self.try_hold(job)
+            if hold is None:
+                return
+            yield hold
+
+    def try_start(self, job: Job, nodes: int, role: Role) -> Start | None:
+        """Start a job on some of these idle nodes, chosen as Slurm does where any node will do."""
+        view = self.view
+        duration_s = view.estimate_s(job)
+        allocation = fit_now(view, job, duration_s) if nodes.bit_count() >= job.nodes else None
+        if allocation is None:
+            return None
+        if not job.io_rate and (not job.bb_bytes or job.id in view.held):
+            allocation = msgspec.structs.replace(allocation, nodes=members(consecutive(nodes, job.nodes)))
+        taken = mask_of(allocation.nodes)
+        if taken & ~nodes:
+            return None
+        start = start_on(view, job, allocation, role)
+        self.space.start(taken, view.now_s + duration_s)
+        del self.waiting[job]
+        return start
+
+    def reserve(self, job: Job, plan: Plan, begin_s: float, end_s: float) -> None:
+        """Keep a job's nodes for the rest of the pass."""
+        self.space.reserve(begin_s, end_s, plan.nodes)
+        if not self.lacks_buffer(job) and not self.stages_in(job):
+            self.note(job, Role.RESERVED, start_s=plan.start_s)
+
+    def note(self, job: Job, role: Role, binding: Binding | None = None, start_s: float | None = None) -> None:
+        """Write down what keeps a job from starting."""
+        if self.view.notes is not None:
+            self.view.notes.write(job.id, role, binding or binding_now(self.view, job), start_s)

@@ -1,0 +1,167 @@
+"""Which nodes are planned for whom, as Slurm's backfill scheduler keeps it: sets of nodes over intervals.
+
+Sets of nodes are integers with a bit for each node. What runs and what is planned are apart: running jobs are expected
+to leave one after another, reservations stand over intervals.
+
+References
+----------
+Slurm 22.05, ``sched/backfill`` (reservations, next candidates) and ``select/linear`` (expected ends, choice of nodes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from schedulers.policykit.view import View
+from schedulers.timeline import Resource
+
+
+class Plan(NamedTuple):
+    """When a job is expected to start (s), and on which nodes."""
+
+    start_s: float
+    nodes: int
+
+
+class Reserved(NamedTuple):
+    """Nodes that are kept over an interval (s)."""
+
+    begin_s: float
+    end_s: float
+    nodes: int
+
+
+class NodeSpace:
+    """What is idle, when the rest is expected to be left, and what is reserved.
+
+    Parameters
+    ----------
+    now_s
+        Current time, s.
+    idle
+        Nodes that are free now.
+    leaving
+        Nodes that running jobs hold, with the times at which they are expected to leave (s).
+    """
+
+    __slots__ = ("_all", "_leaving", "_reserved", "idle", "now_s")
+
+    def __init__(self, now_s: float, idle: int, leaving: Iterable[tuple[float, int]]) -> None:
+        self.now_s = now_s
+        self.idle = idle
+        self._leaving = sorted(leaving)
+        self._reserved: list[Reserved] = []
+        self._all = idle
+        for _, nodes in self._leaving:
+            self._all |= nodes
+
+    @classmethod
+    def of(cls, view: View) -> NodeSpace:
+        """Build one from what a policy sees, without reservations; nodes that are out are in no set."""
+        usable = mask_of(index for index in range(len(view.machine.nodes)) if index not in view.unavailable)
+        idle, leaving = usable, []
+        for running in view.running:
+            for holding in running.holdings:
+                if Resource.NODES in holding.covering:
+                    held = mask_of(holding.allocation.nodes)
+                    idle &= ~held
+                    leaving.append((holding.end_s, held & usable))
+        return cls(view.now_s, idle, leaving)
+
+    def reserve(self, begin_s: float, end_s: float, nodes: int) -> None:
+        """Keep nodes over an interval; an empty one keeps nothing."""
+        if begin_s < end_s:
+            self._reserved.append(Reserved(begin_s, end_s, nodes))
+
+    def start(self, nodes: int, end_s: float) -> None:
+        """Nodes are idle no more: a job was started that is expected to leave at ``end_s``."""
+        self.idle &= ~nodes
+        self._leaving.append((end_s, nodes))
+        self._leaving.sort()
+
+    def unreserved(self, begin_s: float, end_s: float) -> int:
+        """Nodes without a reservation in ``[begin_s, end_s]``."""
+        nodes = self._all
+        for reserved in self._reserved:
+            if reserved.end_s > begin_s and reserved.begin_s <= end_s:
+                nodes &= ~reserved.nodes
+        return nodes
+
+    def overlaps(self, begin_s: float, end_s: float, nodes: int) -> bool:
+        """Whether some of the nodes are reserved for a part of ``[begin_s, end_s)``."""
+        return any(
+            reserved.nodes & nodes and reserved.begin_s < end_s and begin_s < reserved.end_s
+            for reserved in self._reserved
+        )
+
+    def candidates(self) -> Iterator[float]:
+        """Times from which on a start is looked for: now, and when reservations end without another one following."""
+        yield self.now_s
+        for end_s in sorted({reserved.end_s for reserved in self._reserved if reserved.end_s > self.now_s}):
+            ending = following = 0
+            for reserved in self._reserved:
+                if reserved.end_s == end_s:
+                    ending |= reserved.nodes
+                elif reserved.begin_s <= end_s < reserved.end_s:
+                    following |= reserved.nodes
+            if ending & ~following:
+                yield end_s
+
+    def will_run(self, nodes: int, count: int) -> Plan | None:
+        """When ``count`` of some nodes are idle, if running jobs leave when they are expected to, and which of them."""
+        found = self.idle & nodes
+        if found.bit_count() >= count:
+            return Plan(self.now_s, consecutive(found, count))
+        for end_s, left in self._leaving:
+            found |= left & nodes
+            if found.bit_count() >= count:
+                return Plan(max(end_s, self.now_s + 1.0), consecutive(found, count))
+        return None
+
+
+def consecutive(nodes: int, count: int) -> int:
+    """Choose ``count`` of at least so many nodes: the shortest run of neighbours that suffices, from its first node on.
+
+    Where none suffices the longest run is taken whole, and the rest is chosen likewise; the first of equal runs.
+    """
+    chosen, runs = 0, list(_runs(nodes))
+    while count > 0:
+        enough = [run for run in runs if run[1] >= count]
+        run = min(enough, key=lambda run: run[1]) if enough else max(runs, key=lambda run: run[1])
+        runs.remove(run)
+        taken = min(count, run[1])
+        chosen |= ((1 << taken) - 1) << run[0]
+        count -= taken
+    return chosen
+
+
+def _runs(nodes: int) -> Iterator[tuple[int, int]]:
+    """First node and length of each run of neighbours, in order."""
+    first = 0
+    while nodes:
+        skipped = (nodes & -nodes).bit_length() - 1
+        nodes >>= skipped
+        first += skipped
+        length = (~nodes & (nodes + 1)).bit_length() - 1
+        yield first, length
+        nodes >>= length
+        first += length
+
+
+def mask_of(nodes: Iterable[int]) -> int:
+    """The set of these nodes."""
+    mask = 0
+    for node in nodes:
+        mask |= 1 << node
+    return mask
+
+
+def members(mask: int) -> tuple[int, ...]:
+    """The nodes of a set, ascending."""
+    found = []
+    while mask:
+        lowest = mask & -mask
+        found.append(lowest.bit_length() - 1)
+        mask ^= lowest
+    return tuple(found)

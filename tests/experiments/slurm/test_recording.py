@@ -1,0 +1,91 @@
+"""What is read from the log of Slurm's controller."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from experiments.errors import RunFailed, SpecError
+from experiments.slurm.configuration import Settings, Submission, burst_buffer_lua, job_script, slurm_conf
+from experiments.slurm.recording import read, recorded, write
+from experiments.slurm.workload import generated
+
+LOG = """[2026-01-01T10:00:59.500] slurmctld version 22.05.8 started on cluster spillway
+[2026-01-01T10:01:00.900] debug:  sched: Running job scheduler for default depth.
+[2026-01-01T10:01:02.000] _slurm_rpc_submit_batch_job: JobId=1 InitPrio=4294901759 usec=1
+#BB_LUA pool=bb capacity=4
+[2026-01-01T10:01:02.100] sched/backfill: _attempt_backfill: beginning
+[2026-01-01T10:01:02.200] burst_buffer/lua: _alloc_job_bb: BURST_BUF: start job allocate JobId=1
+[2026-01-01T10:01:03.300] burst_buffer/lua: _start_stage_in: BURST_BUF: Setup/stage-in complete for JobId=1
+[2026-01-01T10:01:04.400] sched/backfill: _start_job: Started JobId=1 in p on n[1,3-4]
+[2026-01-01T10:01:04.500] debug2: node_did_resp n3
+[2026-01-01T10:01:06.500] _job_complete: JobId=1 done
+[2026-01-01T10:01:06.510] debug2: node_did_resp n2
+[2026-01-01T10:01:06.520] debug2: node_did_resp n4
+[2026-01-01T10:01:06.530] debug2: node_did_resp n1
+[2026-01-01T10:01:06.540] debug2: node_did_resp n3
+[2026-01-01T10:01:06.900] debug2: node_did_resp n3
+[2026-01-01T10:01:08.600] x: Modify JobId=1 burst buffer state from staging-out to teardown
+[2026-01-01T10:01:08.700] x: Modify JobId=1 burst buffer state from teardown to complete
+"""
+SETTINGS = Settings(nodes=4, pool_units=10)
+JOB = Submission(at_s=0.0, nodes=3, units=4, runtime_s=2, limit_min=1, stage_in_s=1, stage_out_s=2)
+
+
+def test_steps_are_read_in_seconds_after_a_whole_minute() -> None:
+    """Each step of a job, when its last node was idle, and the passes of both schedulers."""
+    found = recorded(LOG, SETTINGS, [JOB], [(1767261662.5, 1, "PENDING", "BurstBufferStageIn")])
+    (job,) = found.jobs
+    assert (job.submitted, job.allocated, job.staged, job.started) == (2.0, 2.2, 3.3, 4.4)
+    assert (job.ended, job.idle, job.staged_out, job.freed) == (6.5, 6.54, 8.6, 8.7)
+    assert job.backfilled
+    assert (found.slurm, found.main, found.backfill) == ("22.05.8", [0.9], [2.1])
+
+
+def test_a_job_that_did_not_end_is_said() -> None:
+    """A log that was cut off is no recording."""
+    with pytest.raises(RunFailed, match=r"these jobs started and ended: \[1\]"):
+        recorded(LOG[: LOG.index("_job_complete")], SETTINGS, [JOB], [])
+
+
+def test_a_recording_is_read_as_it_was_written(tmp_path: Path) -> None:
+    """Written and read is the same."""
+    before = recorded(LOG, SETTINGS, [JOB], [(1767261662.5, 1, "PENDING", "None")])
+    write(before, tmp_path / "one.json")
+    assert read(tmp_path / "one.json") == before
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"slurm": 3}', "{"])
+def test_what_is_no_recording_is_refused(tmp_path: Path, text: str) -> None:
+    """One line that names the file."""
+    (tmp_path / "x.json").write_text(text, encoding="utf-8")
+    with pytest.raises(SpecError, match=r"x\.json: no recording of 'spillway validate slurm --record'"):
+        read(tmp_path / "x.json")
+
+
+def test_jobs_follow_from_the_seed_and_fit_the_machine() -> None:
+    """The same seed gives the same jobs; none asks for more than there is; some have no buffer."""
+    settings = Settings(nodes=8, pool_units=100)
+    jobs = generated(settings, 60, 6.0, 1)
+    assert jobs == generated(settings, 60, 6.0, 1) != generated(settings, 60, 6.0, 2)
+    assert all(1 <= job.nodes <= 8 and 0 <= job.units <= 100 and 60 * job.limit_min > job.runtime_s for job in jobs)
+    assert all(job.stage_in_s <= 6.0 and job.stage_out_s <= 6.0 for job in jobs)
+    assert 0 < sum(job.units == 0 for job in jobs) < 60
+    assert [job.at_s for job in jobs] == sorted(job.at_s for job in jobs)
+
+
+def test_a_script_says_what_its_staging_takes() -> None:
+    """The directive is what the Lua script looks for; a job without a buffer has none."""
+    assert "#BB_LUA pool=bb capacity=4 stage_in=1 stage_out=2\n" in job_script(JOB)
+    assert "#BB" not in job_script(Submission(at_s=0, nodes=1, units=0, runtime_s=2, limit_min=1))
+    assert '"quantity":10,"granularity":1' in burst_buffer_lua(SETTINGS)
+
+
+def test_settings_reach_the_configuration() -> None:
+    """Each option of the schedulers stands in slurm.conf."""
+    settings = Settings(nodes=4, pool_units=10, bf_interval_s=7, bf_resolution_s=30, bf_window_min=9, bf_max_job_test=5)
+    text = slurm_conf(settings, Path("folder"))
+    assert "bf_interval=7,bf_resolution=30,bf_window=9,bf_max_job_test=5,sched_interval=1,batch_sched_delay=0" in text
+    assert "NodeName=n[1-4]" in text
+    assert "Port=26818-26821" in text
