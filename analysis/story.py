@@ -14,6 +14,8 @@ from analysis.rows import read_rows
 from analysis.tables import Floats, JobTable, read_run
 
 SHOWN_ESTIMATES = 6
+STAGING_COLUMNS = ("buffer_start_time", "staged_time", "nodes_finish_time")
+"""Columns of ``jobs.csv`` where burst buffers have lives of their own."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,8 @@ _WORDS = {
     "nodes": "for free compute nodes",
     "burst buffers": "for free bytes in the burst buffers",
     "bandwidth": "for bandwidth",
-    "burst buffer not yet held": "for a burst buffer of its own, which it must hold before its nodes",
+    "no burst buffer yet": "for a burst buffer, which it must hold before its nodes (BurstBufferResources)",
+    "stage-in not yet through": "for the end of its stage-in (BurstBufferStageIn)",
     "policy order": "because others came first in the policy's order",
     "reservation": "because starting it would have delayed a reserved job",
     UNNOTED: "for its turn (jobs before it in the queue had to start first)",
@@ -144,7 +147,27 @@ def tell(folder: Path, job_id: str) -> list[str]:
         waiting = divide(reasons, float(table.submit_s[row]), float(table.start_s[row]))
         lines += _division(waiting, waited_s) + _expectations(waiting, float(table.start_s[row]))
         lines += _overtaking(table, row)
-    return [*lines, _end(table, row)]
+    return [*lines, _end(table, row), *_staging(folder, table.job_id[row], table.workload[row])]
+
+
+def _staging(folder: Path, job_id: str, workload: str) -> list[str]:
+    """When a job's burst buffer was filled and emptied, where it had a life of its own."""
+    path = folder / "jobs.csv"
+    with path.open(encoding="utf-8") as stream:
+        if not {*STAGING_COLUMNS}.issubset(stream.readline().strip().split(",")):
+            return []
+    names = ("job_id", "workload_name", "finish_time", *STAGING_COLUMNS)
+    for row in read_rows(path, names, "expected the results of a run"):
+        if (row["job_id"], row["workload_name"]) == (job_id, workload) and row["buffer_start_time"]:
+            given_s, end_s = row.number("buffer_start_time"), row.number("finish_time")
+            line = f"It had its burst buffer from {clock(given_s)} to {clock(end_s)}"
+            if row["staged_time"]:
+                line += f", filled after {duration(row.number('staged_time') - given_s)}"
+            if row["nodes_finish_time"]:
+                off_s = row.number("nodes_finish_time")
+                line += f"; its nodes were free from {clock(off_s)} on, {duration(end_s - off_s)} before (STAGE_OUT)"
+            return [f"{line}."]
+    return []
 
 
 def find_job(table: JobTable, job_id: str) -> int:

@@ -87,7 +87,7 @@ class Slurm(Life):
         if view.notes is not None:
             for job in blocked:
                 if job.id not in view.held:
-                    view.notes.write(job.id, Role.PASSED_OVER, Binding.BURST_BUFFERS)
+                    view.notes.write(job.id, Role.PASSED_OVER, Binding.BUFFER_FIRST)
 
     def _candidates(self, view: View) -> Sequence[Job]:
         """Jobs that wait for a buffer, in order."""

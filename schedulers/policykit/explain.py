@@ -12,6 +12,7 @@ class Binding(enum.Enum):
     NODES = "nodes"
     BURST_BUFFERS = "burst buffers"
     BANDWIDTH = "bandwidth"
+    BUFFER_FIRST = "no burst buffer yet"
     STAGE_IN = "stage-in not yet through"
     ORDER = "policy order"
     RESERVATION = "reservation"

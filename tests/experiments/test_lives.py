@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from analysis.report.packing import pack_run
+from analysis.story import tell
 from analysis.tables import read_run
 from experiments.single import Task, execute
 from tests.properties.small_world import runs, workload
@@ -60,3 +61,36 @@ def packed(folder: Path) -> tuple[list[int], list[int]]:
     """When the report draws the rows of nodes and the lanes of storage nodes; empty: as the jobs ran."""
     data = pack_run(read_run(folder), folder, {})
     return data["rowLives"], data["laneLives"]
+
+
+def test_the_states_are_called_as_in_slurm(tmp_path: Path) -> None:
+    """``tiny`` has room for one buffer of 8 x 2 GB at a time: the second job waits for it, then for its stage-in.
+
+    The file system has 1 GB/s: 16 GB take 16 s. Job 0 stages in until 16, computes 30 s, stages out until 62; then
+    job 1 (of 1 s) gets its buffer, filled at 78. Once its nodes are free (108) it stages out for 16 s more.
+    """
+    data = workload("io", [(0, 8, 30.0, 2, 0, 500, False), (1, 8, 30.0, 2, 0, 500, False)])
+    [run] = runs(tmp_path, "io", data, ["easy"], session={"bb_life": "slurm"})
+    execute(Task(run, tmp_path, 600.0, explain=True))
+    story = " ".join(tell(tmp_path / run.id, "1"))
+    assert "1 min (79%) for a burst buffer, which it must hold before its nodes (BurstBufferResources)" in story
+    assert "16 s (21%) for the end of its stage-in (BurstBufferStageIn)" in story
+    assert "filled after 16 s; its nodes were free from day 0, 00:01:48 on, 16 s before (STAGE_OUT)" in story
+
+
+@pytest.mark.parametrize(("limit", "state"), [("stage_in", "REJECTED"), ("stage_out", "COMPLETED_WALLTIME_REACHED")])
+def test_staging_has_time_outs(tmp_path: Path, limit: str, state: str) -> None:
+    """Both stages of job 0 take 16 s, the limit of one is 10 s; job 1 gets the buffer after that, and is through."""
+    data = workload("rigid", [(0, 8, 30.0, 2, 0, 500, False), (1, 8, 30.0, 2, 0, 500, False)])
+    data["profiles"]["p0"] |= {"stage_in_s": 16.0, "stage_out_s": 16.0}
+    [run] = runs(tmp_path, "rigid", data, ["easy"], session={"bb_life": f"slurm:{limit}_timeout=10"})
+    execute(Task(run, tmp_path, 600.0))
+    with (tmp_path / run.id / "jobs.csv").open(newline="") as stream:
+        rows = {row["job_id"]: row for row in csv.DictReader(stream)}
+    assert rows["0"]["final_state"] == state
+    assert rows["1"]["final_state"] == "COMPLETED_SUCCESSFULLY"
+    given_s = 10.0 if limit == "stage_in" else 16.0 + 30.0 + 10.0
+    assert float(rows["1"]["buffer_start_time"]) == pytest.approx(given_s, abs=0.01)
+    if limit == "stage_in":
+        [rejected] = (tmp_path / run.id / "rejections.csv").read_text().splitlines()[1:]
+        assert "its stage-in was not through after 10 s" in rejected
