@@ -153,7 +153,10 @@ def times(state: JobState, start_s: float, finish_s: float, submitted_s: float, 
 def _uncontended(record: JobRecord, seconds: float | None) -> Row:
     if seconds is None:
         return {}
-    slowdown = (record.end_s - record.start_s) / seconds if seconds > 0 else 1.0
+    taken_s = record.end_s - record.start_s
+    if record.staged is not None and not math.isnan(record.staged.filled_s):
+        taken_s += record.staged.filled_s - record.staged.given_s
+    slowdown = taken_s / seconds if seconds > 0 else 1.0
     return {"uncontended_s": f"{seconds:.6f}", "contention_slowdown": f"{slowdown:.6f}"}
 
 

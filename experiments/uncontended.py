@@ -82,9 +82,17 @@ def uncontended_s(run: RunSpec, root: Path, records: Mapping[str, JobRecord]) ->
 
 
 def _without_turns(settings: Settings) -> Settings:
-    """The run's settings, but for turns at the file system, which a single job need not wait for."""
+    """The run's settings, but for turns at the file system, which a single job need not wait for, and with all that a
+    job does on its nodes.
+    """
     plain = Settings()
-    return replace(settings, io_control=IoControl.SHARED, io_order=plain.io_order, io_node_depth=plain.io_node_depth)
+    return replace(
+        settings,
+        io_control=IoControl.SHARED,
+        io_order=plain.io_order,
+        io_node_depth=plain.io_node_depth,
+        bb_life=plain.bb_life,
+    )
 
 
 def _one_by_one(workload: Workload, records: Mapping[str, JobRecord]) -> Workload:

@@ -166,6 +166,7 @@ class ProgramRuntime:
     ) -> None:
         self.model = model
         self._limits = limits
+        self._unstaged: dict[str, SubJobs] = {}
         self._timers: list[tuple[float, int, _Process, bool]] = []
         self._timer_count = 0
         self._gate: Gate = gate if gate is not None else Shared()
@@ -236,6 +237,7 @@ class ProgramRuntime:
         """Stop what fills the burst buffer of a waiting job; nothing of it is left."""
         process, follow = self._processes.pop(job.id, None), _Follow()
         if process is not None:
+            self._unstaged[job.id] = process.sub_jobs  # no name is used twice
             self._drop(process, now_s, follow)
             self._serve(now_s, follow)
         return follow.step()
@@ -254,7 +256,7 @@ class ProgramRuntime:
         self._gate.leave(process.job.id, now_s)
 
     def _enter(self, job: Job, allocation: Allocation, program: Program, now_s: float) -> _Process:
-        sub_jobs = SubJobs.of(job.id, reuse=self._reuse, deadline_s=math.inf, direct=self._direct)
+        sub_jobs = self._unstaged.pop(job.id, None) or SubJobs.of(job.id, reuse=self._reuse, direct=self._direct)
         process = _Process(job, allocation, program, JobRecord(job, allocation, now_s), sub_jobs)
         self._processes[job.id] = process
         self._gate.enter(job.id, now_s)

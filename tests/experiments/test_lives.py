@@ -94,3 +94,25 @@ def test_staging_has_time_outs(tmp_path: Path, limit: str, state: str) -> None:
     if limit == "stage_in":
         [rejected] = (tmp_path / run.id / "rejections.csv").read_text().splitlines()[1:]
         assert "its stage-in was not through after 10 s" in rejected
+
+
+def test_a_buffer_on_standby_is_taken_back(tmp_path: Path) -> None:
+    """Job 0 has all nodes for 60 s. Job 1 fills the only buffer (16 s, from 1 to 17), and waits for nodes. At 27 its
+    bound of 10 s is over: job 2 gets the buffer, filled at 43, runs from 60 to 70, stages out until 86. Then job 1
+    stages in once more, until 102, under sub-jobs of other names.
+    """
+    data = workload(
+        "io",
+        [(0, 8, 60.0, 0, 0, 60, False), (1, 8, 10.0, 2, 0, 500, False), (2, 8, 10.0, 2, 0, 500, False)],
+    )
+    data["profiles"]["p0"] = {"type": "delay", "delay": 60.0}
+    data["jobs"][0]["walltime"] = 100
+    [run] = runs(tmp_path, "io", data, ["easy"], session={"bb_life": "standby:bound=10"})
+    execute(Task(run, tmp_path, 600.0))
+    with (tmp_path / run.id / "jobs.csv").open(newline="") as stream:
+        rows = {row["job_id"]: row for row in csv.DictReader(stream)}
+    times = {
+        number: [round(float(rows[number][name])) for name in ("buffer_start_time", "staged_time", "starting_time")]
+        for number in ("1", "2")
+    }
+    assert times == {"1": [86, 102, 102], "2": [27, 43, 60]}

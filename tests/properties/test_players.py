@@ -29,9 +29,12 @@ JOBS = st.lists(
     max_size=7,
 )
 
+APART: list[dict[str, str]] = [{"bb_life": life} for life in ("slurm", "standby:bound=3", "two-reservations")]
 SETTINGS: dict[str, list[dict[str, str]]] = {
-    "io": [{}, {"io_control": "exclusive", "io_order": "shortest"}, {"io_control": "exclusive", "io_node_depth": "1"}],
-    "operations": [{}, {"io_control": "exclusive", "io_node_depth": "1"}],
+    "rigid": [{}, *APART],
+    "stream": [{}, *APART],
+    "io": [{}, *APART, {"io_control": "exclusive", "io_order": "shortest"}, {"io_control": "exclusive", "io_node_depth": "1"}],
+    "operations": [{}, *APART, {"io_control": "exclusive", "io_node_depth": "1"}],
     "malleable": [{}, {"io_control": "exclusive"}],
 }
 OPTIONS: dict[str, list[dict[str, object]]] = {
