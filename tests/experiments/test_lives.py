@@ -97,8 +97,8 @@ def test_staging_has_time_outs(tmp_path: Path, limit: str, state: str) -> None:
 
 
 def test_a_buffer_on_standby_is_taken_back(tmp_path: Path) -> None:
-    """Job 0 has all nodes for 60 s. Job 1 fills the only buffer (16 s, from 1 to 17), and waits for nodes. At 27 its
-    bound of 10 s is over: job 2 gets the buffer, filled at 43, runs from 60 to 70, stages out until 86. Then job 1
+    """Job 0 has all nodes for 60 s. Job 1 fills the only buffer (16 s, from 1 to 17), and waits for nodes. At 37 its
+    bound of 20 s is over: job 2 gets the buffer, filled at 53, runs from 60 to 70, stages out until 86. Then job 1
     stages in once more, until 102, under sub-jobs of other names.
     """
     data = workload(
@@ -107,7 +107,7 @@ def test_a_buffer_on_standby_is_taken_back(tmp_path: Path) -> None:
     )
     data["profiles"]["p0"] = {"type": "delay", "delay": 60.0}
     data["jobs"][0]["walltime"] = 100
-    [run] = runs(tmp_path, "io", data, ["easy"], session={"bb_life": "standby:bound=10"})
+    [run] = runs(tmp_path, "io", data, ["easy"], session={"bb_life": "standby:bound=20"})
     execute(Task(run, tmp_path, 600.0))
     with (tmp_path / run.id / "jobs.csv").open(newline="") as stream:
         rows = {row["job_id"]: row for row in csv.DictReader(stream)}
@@ -115,4 +115,4 @@ def test_a_buffer_on_standby_is_taken_back(tmp_path: Path) -> None:
         number: [round(float(rows[number][name])) for name in ("buffer_start_time", "staged_time", "starting_time")]
         for number in ("1", "2")
     }
-    assert times == {"1": [86, 102, 102], "2": [27, 43, 60]}
+    assert times == {"1": [86, 102, 102], "2": [37, 53, 60]}

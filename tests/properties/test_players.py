@@ -33,7 +33,12 @@ APART: list[dict[str, str]] = [{"bb_life": life} for life in ("slurm", "standby:
 SETTINGS: dict[str, list[dict[str, str]]] = {
     "rigid": [{}, *APART],
     "stream": [{}, *APART],
-    "io": [{}, *APART, {"io_control": "exclusive", "io_order": "shortest"}, {"io_control": "exclusive", "io_node_depth": "1"}],
+    "io": [
+        {},
+        *APART,
+        {"io_control": "exclusive", "io_order": "shortest"},
+        {"io_control": "exclusive", "io_node_depth": "1"},
+    ],
     "operations": [{}, *APART, {"io_control": "exclusive", "io_node_depth": "1"}],
     "malleable": [{}, {"io_control": "exclusive"}],
 }
