@@ -34,11 +34,12 @@ from schedulers.jobmodels.timeshared import TimeShared
 from schedulers.lives import LIVES, parse_life
 from schedulers.lives import name_of as life_name
 from schedulers.lives.base import Expected, Expects, Life, Under
+from schedulers.lives.buffer_first import Slurm
 from schedulers.options import build, describe, option, show
 from schedulers.plugins import split_spec
 from schedulers.policies import find_policy
 from schedulers.policykit.estimates import Correction, Estimator, Requested, UserHistory, Walltimes
-from schedulers.policykit.view import Policy
+from schedulers.policykit.view import GivesBuffers, Policy
 from schedulers.timeline import NodeOrder, Placement, StorageOrder, Timeline
 from schedulers.timeline.published import PublishedTimeline
 from schedulers.timesharing.costs import Costs
@@ -175,7 +176,15 @@ def check_combination(policy: Policy, settings: Settings, model: JobModel) -> No
             "--model io:book_stages=... and setting bandwidth=ignorant cannot be combined: nothing would be booked"
         )
     _check_settings(settings)
-    _check_life(parse_life(settings.bb_life), settings, model)
+    life = parse_life(settings.bb_life)
+    _check_life(life, settings, model)
+    if isinstance(policy, GivesBuffers) and isinstance(life, Slurm) and life.policies_give:
+        for name in ("order", "overtake"):
+            if getattr(life, name) != getattr(Slurm, name):
+                raise OptionError(
+                    f"policy {type(policy).__name__} and --bb-life {life_name(life)}:{name} cannot be combined: the "
+                    "policy gives burst buffers in an order of its own"
+                )
     if model.needs.gate:
         if settings.io_control is not IoControl.EXCLUSIVE:
             _refuse_changed(

@@ -31,6 +31,10 @@ def refusal(*arguments: str) -> str:
 
 REFUSED = [
     (["gang", "--model", "io"], "policy 'gang' and --model io cannot be combined"),
+    (
+        ["slurm-backfill", "--bb-life", "slurm:overtake=false"],
+        "policy SlurmBackfill and --bb-life slurm:overtake cannot be combined: the policy gives burst buffers",
+    ),
     (["easy", "--io-control", "exclusive"], "setting io_control=exclusive and --model rigid cannot be combined"),
     (["easy", "--model", "stream", "--io-order", "shortest"], "setting io_order=shortest and --model stream cannot"),
     (["easy", "--model", "io", "--io-order", "stretch"], "setting io_order=stretch needs io_control=exclusive"),

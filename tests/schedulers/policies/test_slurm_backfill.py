@@ -1,0 +1,183 @@
+"""Each rule of Slurm's two schedulers by itself; recordings of real ones are in ``tests/experiments/slurm``."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from schedulers.core.job import Allocation, Job
+from schedulers.core.machine import Machine, Node, Storage
+from schedulers.policies.slurm_backfill import Recorded, SlurmBackfill
+from schedulers.policykit.decisions import Hold, Start, WakeAt
+from schedulers.policykit.explain import Binding, PassNotes, Role
+from schedulers.policykit.view import Holding, Running, View
+from schedulers.timeline import Resource, Timeline
+
+POOL = 10
+MAIN = SlurmBackfill(bf_phase=0.5)
+"""At whole seconds only the main scheduler has passes."""
+BACKFILL = SlurmBackfill(sched_phase=0.5)
+"""At 0 s only the backfill scheduler has one."""
+
+
+def machine(nodes: int) -> Machine:
+    """Nodes, and one storage node with the pool."""
+    return Machine(
+        nodes=tuple(Node(index, f"n{index}", ()) for index in range(nodes)),
+        storages=(Storage(nodes, "pool", (), POOL),),
+        node_link=np.full(nodes, -1, np.int32),
+        nearest_storages=np.zeros((nodes, 1), np.int32),
+        storage_link=np.full(1, -1, np.int32),
+    )
+
+
+def job(number: int, nodes: int, units: int = 0, walltime_s: float = 60.0) -> Job:
+    """A job with one buffer of so many units."""
+    return Job(f"w0!{number}", number, 0.0, walltime_s, nodes, units, stripes=1 if units else 0)
+
+
+def decided(
+    policy: SlurmBackfill,
+    nodes: int,
+    queue: Sequence[Job],
+    *,
+    held: dict[int, bool] | None = None,
+    busy: Sequence[tuple[int, float]] = (),
+    now_s: float = 0.0,
+    notes: PassNotes | None = None,
+    notebook: dict[str, Any] | None = None,
+) -> list[tuple[str, int | float]]:
+    """What one call decides.
+
+    ``held`` says of each job that has its buffer whether that is filled, ``busy`` which nodes are taken until when.
+    """
+    timeline = Timeline(machine(nodes), now_s)
+    running, holdings = [], {}
+    for number, (node, end_s) in enumerate(busy):
+        allocation = Allocation((node,))
+        timeline.reserve(now_s, end_s, allocation)
+        running.append(Running(job(100 + number, 1), now_s - 1.0, end_s, allocation))
+    for one in queue:
+        if one.number in (held or {}):
+            buffer = Allocation((), (0,), one.bb_bytes, striped=True)
+            timeline.reserve(now_s, np.inf, buffer, Resource.BURST_BUFFERS)
+            holdings[one.id] = Holding(Resource.BURST_BUFFERS, buffer, now_s, np.inf)
+    view = View(
+        now_s, timeline.machine, queue, running, timeline.copy, random.Random(0),
+        {} if notebook is None else notebook, notes, held=holdings,
+        filled_s={f"w0!{number}": 0.0 for number, filled in (held or {}).items() if filled},
+    )  # fmt: skip
+    found: list[tuple[str, int | float]] = []
+    for decision in policy.with_buffers_first(view):
+        if isinstance(decision, Hold):
+            holdings[decision.job.id] = Holding(Resource.BURST_BUFFERS, decision.allocation, now_s, np.inf)
+        match decision:
+            case Hold() | Start():
+                found.append((type(decision).__name__, decision.job.number))
+            case WakeAt():
+                found.append(("WakeAt", decision.time_s))
+    return found
+
+
+def without_wakes(found: list[tuple[str, int | float]]) -> list[tuple[str, int | float]]:
+    """Starts and holds."""
+    return [one for one in found if one[0] != "WakeAt"]
+
+
+def test_a_blocked_buffer_blocks_nobody_in_the_main_pass() -> None:
+    """The second job does not fit into the pool: the third gets its buffer, the fourth starts."""
+    queue = [job(0, 1, 8), job(1, 1, 5), job(2, 1, 2), job(3, 1)]
+    assert without_wakes(decided(MAIN, 4, queue)) == [("Hold", 0), ("Hold", 2), ("Start", 3)]
+
+
+def test_lacking_nodes_end_the_main_pass() -> None:
+    """The first job finds one node of two: the second would fit, the third get a buffer, but neither is looked at."""
+    queue = [job(0, 2), job(1, 1), job(2, 1, 2)]
+    assert without_wakes(decided(MAIN, 2, queue, busy=[(0, 90.0)])) == []
+
+
+def test_a_job_that_stages_in_keeps_no_nodes_in_the_main_pass() -> None:
+    """It is passed over, and a later one starts on all nodes; the staged one starts before."""
+    queue = [job(0, 2, 4), job(1, 2)]
+    assert without_wakes(decided(MAIN, 2, queue, held={0: False})) == [("Start", 1)]
+    assert without_wakes(decided(MAIN, 2, queue, held={0: True})) == [("Start", 0)]
+
+
+def test_the_backfill_pass_gives_buffers_up_to_the_first_that_does_not_fit() -> None:
+    """All could start now: in order of priority, and the second is in the way of the third."""
+    queue = [job(0, 1, 8), job(1, 1, 5), job(2, 1, 2)]
+    assert without_wakes(decided(BACKFILL, 4, queue)) == [("Hold", 0)]
+
+
+def test_the_backfill_pass_gives_buffers_in_order_of_expected_starts() -> None:
+    """The first job waits for nodes until 90 s: the second, which could start now, gets its buffer before."""
+    queue = [job(0, 2, 6), job(1, 1, 6, walltime_s=30.0)]
+    assert without_wakes(decided(BACKFILL, 2, queue, busy=[(0, 90.0)])) == [("Hold", 1)]
+
+
+def test_a_job_without_its_buffer_that_could_start_now_reserves_nothing() -> None:
+    """One that is staging in does."""
+    queue = [job(0, 2, 4), job(1, 1)]
+    assert ("Start", 1) in decided(BACKFILL, 2, queue)
+    assert ("Start", 1) not in decided(BACKFILL, 2, queue, held={0: False})
+
+
+def test_a_job_without_its_buffer_that_can_start_only_later_reserves_its_nodes() -> None:
+    """The free node of two is kept for it."""
+    queue = [job(0, 2, 4), job(1, 1, walltime_s=120.0)]
+    assert ("Start", 1) not in decided(BACKFILL, 2, queue, busy=[(0, 90.0)])
+
+
+def test_reservations_are_rounded_down_to_whole_multiples() -> None:
+    """A job of half a minute that is staging in reserves nothing from 0 to 0 s, one of a minute and a half a minute."""
+    for walltime_s, starts in ((30.0, True), (90.0, False)):
+        found = decided(BACKFILL, 2, [job(0, 2, 4, walltime_s), job(1, 1)], held={0: False})
+        assert (("Start", 1) in found) is starts
+
+
+def test_starts_beyond_the_window_reserve_nothing() -> None:
+    """The first job is expected in two hours."""
+    queue = [job(0, 2), job(1, 1, walltime_s=10_000.0)]
+    for window_min, starts in ((60.0, True), (1440.0, False)):
+        policy = SlurmBackfill(sched_phase=0.5, bf_window=window_min)
+        assert (("Start", 1) in decided(policy, 2, queue, busy=[(0, 7200.0)])) is starts
+
+
+def test_a_backfill_pass_looks_at_so_many_jobs() -> None:
+    """The third neither starts nor gets a buffer, and what an earlier pass expected of it is forgotten."""
+    policy = SlurmBackfill(sched_phase=0.5, bf_max_job_test=2)
+    found = decided(policy, 4, [job(0, 1), job(1, 1), job(2, 1, 2)], notebook={"slurm planned": {"w0!2": 0.0}})
+    assert without_wakes(found) == [("Start", 0), ("Start", 1)]
+
+
+def test_when_passes_are() -> None:
+    """After an event there is a main pass at the next look of the controller, but a least time after the last one."""
+    policy, notebook, queue = SlurmBackfill(bf_phase=20.0), dict[str, Any](), [job(0, 2)]
+    busy = [(0, 500.0)]
+    assert decided(policy, 2, queue, busy=busy, now_s=0.3, notebook=notebook) == [("WakeAt", 1.0)]
+    assert decided(policy, 2, queue, busy=busy, now_s=1.0, notebook=notebook) == [("WakeAt", 20.0)]
+    assert decided(policy, 2, queue, busy=busy, now_s=1.5, notebook=notebook) == [("WakeAt", 4.0)]
+    assert decided(policy, 2, queue, busy=busy, now_s=4.0, notebook=notebook) == [("WakeAt", 20.0)]
+    assert decided(policy, 2, queue, busy=busy, now_s=8.2, notebook=notebook) == [("WakeAt", 9.0)]
+
+
+def test_recorded_passes_are_followed_by_regular_ones() -> None:
+    """Nothing happens between them, whatever happens."""
+    policy = SlurmBackfill(recorded=Recorded((1.25, 2.5), (40.0,)), sched_interval=10.0)
+    notebook, queue, busy = dict[str, Any](), [job(0, 2)], [(0, 500.0)]
+    assert decided(policy, 2, queue, busy=busy, now_s=0.3, notebook=notebook) == [("WakeAt", 1.25)]
+    assert decided(policy, 2, queue, busy=busy, now_s=1.25, notebook=notebook) == [("WakeAt", 2.5)]
+    assert decided(policy, 2, queue, busy=busy, now_s=2.5, notebook=notebook) == [("WakeAt", 12.5)]
+
+
+def test_reasons_are_those_of_slurm() -> None:
+    """BurstBufferResources, BurstBufferStageIn, Resources."""
+    notes = PassNotes()
+    decided(MAIN, 2, [job(0, 1, 8), job(1, 1, 5), job(2, 2)], busy=[(0, 500.0)], notes=notes)
+    found = {name: (note.role, note.binding) for name, note in notes.notes.items()}
+    assert found["w0!0"] == (Role.HOLDS_BUFFER, Binding.STAGE_IN)
+    assert found["w0!1"] == (Role.PASSED_OVER, Binding.BURST_BUFFERS)
+    assert found["w0!2"] == (Role.PASSED_OVER, Binding.NODES)
