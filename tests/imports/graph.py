@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -44,7 +45,8 @@ def module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports(name: str, source: str, ours: Iterable[str], is_package: bool = False) -> list[Import]:
+@functools.cache
+def imports(name: str, source: str, ours: frozenset[str], is_package: bool = False) -> tuple[Import, ...]:
     """Imports of a module, in order, with what reaches modules by another way than a statement.
 
     Parameters
@@ -63,19 +65,18 @@ def imports(name: str, source: str, ours: Iterable[str], is_package: bool = Fals
     Two other ways are listed as if they were statements: ``__import__(...)``, and ``numpy.random`` reached as an
     attribute of ``numpy``.
     """
-    known = frozenset(ours)
     found: list[Import] = []
     for node, place in _nodes(ast.parse(source), "module"):
         if isinstance(node, ast.Import):
             found += [Import(alias.name, node.lineno, place) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = _absolute(node, name, is_package)
-            found += [Import(_target(base, alias.name, known), node.lineno, place) for alias in node.names]
+            found += [Import(_target(base, alias.name, ours), node.lineno, place) for alias in node.names]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "__import__":
             found.append(Import("__import__", node.lineno, place))
-        elif isinstance(node, ast.Attribute) and ast.unparse(node) in ("np.random", "numpy.random"):
+        elif isinstance(node, ast.Attribute) and node.attr == "random" and ast.unparse(node.value) in ("np", "numpy"):
             found.append(Import("numpy.random", node.lineno, place))
-    return found
+    return tuple(found)
 
 
 def graph(places: Iterable[str], root: Path = REPOSITORY) -> dict[str, set[str]]:
@@ -83,7 +84,7 @@ def graph(places: Iterable[str], root: Path = REPOSITORY) -> dict[str, set[str]]
     chosen, all_modules = frozenset(places), modules(root)
     edges: dict[str, set[str]] = {}
     for name, path in all_modules.items():
-        found = imports(name, path.read_text(), all_modules, path.name == "__init__.py")
+        found = imports(name, path.read_text(), frozenset(all_modules), path.name == "__init__.py")
         edges[name] = {one.target for one in found if one.place in chosen and one.target in all_modules}
     return edges
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedulers.assembly import Settings
@@ -242,6 +242,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 @pytest.mark.parametrize("name", INFOS)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_shown_values_are_read_back(name: str, data: st.DataObject) -> None:
     """The text of a value, and its plain form through JSON, give the value again; a typed value stays as it is."""

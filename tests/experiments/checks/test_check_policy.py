@@ -89,7 +89,7 @@ def test_a_clock_read_in_a_collection_is_not_the_policys() -> None:
         time.perf_counter()
 
     gc.callbacks.append(measure)
-    gc.set_threshold(1, 1, 1)
+    gc.set_threshold(1, 10_000, 10_000)  # nearly every object is followed by a collection of the youngest
     try:
         assert check("fcfs", Extent(2)).failures == {}
         assert gc.isenabled()

@@ -25,18 +25,39 @@ FIRST_200_MAXUTIL_S = 2925.8573
 """Mean wait of the first 200 IO-Aware jobs under the published maxutil scheduler and the real Batsim."""
 
 
-@pytest.fixture
-def metrics(tmp_path: Path) -> Metrics:
-    """Run a published schedule on a workload and return the figures of its summary."""
+class Played:
+    """Published schedules played in a folder, each once for all tests."""
 
-    def run(model: Model, workload: WorkloadSpec, policy: str) -> dict[str, float]:
-        inputs = Inputs(tmp_path, lambda _: None)
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def run(self, model: Model, workload: WorkloadSpec, policy: str, player: Player = Player.DIRECT) -> Path:
+        """The folder of a run."""
+        inputs = Inputs(self._folder, lambda _: None)
         (spec,) = cross(inputs, [workload], [MACHINE], model, [spec_of(policy)], (0,))
-        execute(Task(spec, tmp_path, DEFAULT_TAU_S))
-        found: dict[str, float] = json.loads((tmp_path / spec.id / "metrics.json").read_text())
+        if player is not spec.player:
+            spec = msgspec.structs.replace(spec, player=player, id=f"{spec.id}-{player.value}")
+        path = self._folder / spec.id
+        if not path.exists():
+            execute(Task(spec, self._folder, DEFAULT_TAU_S))
+        return path
+
+    def metrics(self, model: Model, workload: WorkloadSpec, policy: str) -> dict[str, float]:
+        """The figures of a run's summary."""
+        found: dict[str, float] = json.loads((self.run(model, workload, policy) / "metrics.json").read_text())
         return found
 
-    return run
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    """What has been played."""
+    return Played(tmp_path_factory.mktemp("published"))
+
+
+@pytest.fixture
+def metrics(played: Played) -> Metrics:
+    """Run a published schedule on a workload, unless that was done, and return the figures of its summary."""
+    return played.metrics
 
 
 def _compare(found: dict[str, float], model: Model, workload: str, policy: str) -> None:
@@ -79,17 +100,14 @@ def test_first_200_jobs_io_aware_maxutil(reference: Path, metrics: Metrics) -> N
 @pytest.mark.reference
 @pytest.mark.slow
 @pytest.mark.parametrize(("source", "policy"), [("io-aware-1000", "backfill-1"), ("part-4", "backfill-sjf-1")])
-def test_both_players_at_full_size(reference: Path, tmp_path: Path, source: str, policy: str) -> None:
+def test_both_players_at_full_size(reference: Path, played: Played, source: str, policy: str) -> None:
     """IO-Aware jobs by calls and by messages: the tables of jobs and of sub-jobs are the same, byte for byte."""
     found = find_inputs(Model.IO, [4], reference / "data" / "kth", Path())
     workload = found.samples[0] if source == "io-aware-1000" else found.parts[4]
-    inputs = Inputs(tmp_path, lambda _: None)
-    (direct,) = cross(inputs, [workload], [MACHINE], Model.IO, [spec_of(policy)], (0,))
-    wire = msgspec.structs.replace(direct, player=Player.WIRE, id=f"{direct.id}-wire")
-    for run in (direct, wire):
-        execute(Task(run, tmp_path, DEFAULT_TAU_S))
+    direct, wire = (played.run(Model.IO, workload, policy, player) for player in (Player.DIRECT, Player.WIRE))
+    assert direct != wire
     for name in ("jobs.csv", "batsim_jobs.csv", "schedule.csv", "allocations.csv"):
-        assert (tmp_path / direct.id / name).read_bytes() == (tmp_path / wire.id / name).read_bytes(), name
+        assert (direct / name).read_bytes() == (wire / name).read_bytes(), name
 
 
 def test_measured_values_are_of_known_schedules() -> None:
