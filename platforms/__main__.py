@@ -1,4 +1,4 @@
-"""Command line: ``spillway platform list | generate | annotate | check | draw``, also ``python -m platforms``."""
+"""Command line: ``spillway platform list | generate | annotate | check | draw | fit``, also ``python -m platforms``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from inputs.arguments import Parser, add_out, play
+from inputs.arguments import Parser, add_out, natural, play, positive
 from inputs.files import parse_toml
 from inputs.limits import InputError
 from platforms.annotate import annotate
@@ -63,6 +63,15 @@ def add_actions(parser: Parser) -> argparse._SubParsersAction[Parser]:
     sub = add("draw", _draw, "draw a picture", "thesis --out thesis.png")
     sub.add_argument("platform", metavar="NAME|FILE", help=any_form)
     add_out(sub, "FILE", "file to write (.png, .pdf, .svg)")
+    sub = add(
+        "fit",
+        _fit,
+        "fit times of staging and running to measured runs, with the errors of left-out jobs",
+        "cori.csv summit.csv",
+    )
+    sub.add_argument("files", nargs="+", type=Path, metavar="FILE.csv", help="measured runs, separated by blanks")
+    sub.add_argument("--folds", type=positive, default=5, metavar="N", help="parts of the cross-validation (5)")
+    sub.add_argument("--seed", type=natural, default=0, metavar="N", help="seed of the shuffle (0)")
     return commands
 
 
@@ -106,6 +115,15 @@ def _draw(options: argparse.Namespace) -> int:
 
     draw_platform(options.platform, options.output)
     print(options.output)
+    return 0
+
+
+def _fit(options: argparse.Namespace) -> int:
+    from platforms.measured import fit_runs, read_runs, report
+
+    runs = [run for path in options.files for run in read_runs(path)]
+    for line in list(report(fit_runs(runs, options.folds, options.seed))):  # all of them, or the error alone
+        print(line)
     return 0
 
 

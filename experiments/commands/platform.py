@@ -7,7 +7,7 @@ from pathlib import Path
 
 from inputs.arguments import Parser, add_out, positive
 
-HELP = "machines: init, import, export, show, list, generate, annotate, check, draw"
+HELP = "machines: init, import, export, show, list, generate, annotate, check, draw, fit"
 EXAMPLES = """
 spillway platform init mine.toml --from mine.swf --burst-buffer 200GB
 spillway platform show mine.toml
