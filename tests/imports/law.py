@@ -200,6 +200,8 @@ LAW: Mapping[str, Rule] = {
     # Files from outside are read in one place, within limits; it knows nothing of what is in them.
     "inputs.*": _rule("inputs.*", standard=EVERYTHING),
     "platforms.*": _rule("platforms.*", "inputs.*", others="numpy matplotlib networkx", standard=EVERYTHING),
+    # The shuffle of a cross-validation, by its seed.
+    "platforms.measured": _rule("platforms.*", "inputs.*", others="numpy numpy.random", standard=EVERYTHING),
     "workloads.*": _rule(
         "workloads.*", "inputs.*", "schedulers.limits",
         others="numpy numpy.random matplotlib msgspec scipy pyarrow darshan",

@@ -92,6 +92,7 @@ PROBES = [
     ("simulator.probe", "from workloads import Workload"),
     ("simulator.probe", "from experiments.spec import RunSpec"),
     ("platforms.probe", "from schedulers.errors import InputError"),
+    ("platforms.measured", "import networkx"),
     ("platforms.zones.probe", "from workloads import Workload"),
     ("workloads.probe", "from platforms.model import Platform"),
     ("workloads.synthetic.probe", "from schedulers.core.job import Job"),

@@ -25,12 +25,12 @@ from schedulers.wire.messages import Message, Reply
 def runs(
     root: Path, model: str, data: dict[str, Any], policies: list[str], *, bandwidth: str = "aware",
     players: tuple[Player, ...] = (Player.DIRECT,), options: dict[str, Any] | None = None,
-    session: dict[str, str] | None = None,
+    session: dict[str, str] | None = None, machine: dict[str, Any] | None = None,
 ) -> list[RunSpec]:  # fmt: skip
-    """Describe runs of one workload on ``tiny``, inputs written to ``root``."""
+    """Describe runs of one workload on ``tiny`` with some keys of ``machine``, inputs written to ``root``."""
     inputs = root / "inputs"
     inputs.mkdir(parents=True, exist_ok=True)
-    texts = {"w.json": json.dumps(data), "tiny.xml": generate(describe("tiny"))}
+    texts = {"w.json": json.dumps(data), "tiny.xml": generate(describe("tiny", machine))}
     for name, text in texts.items():
         (inputs / name).write_text(text, encoding="utf-8")
     pair = [
