@@ -78,12 +78,13 @@ def _inside(root: Path, folder: Path) -> None:
     """Run :mod:`experiments.slurm.inside` to its end; whatever ends this ends all that it started."""
     home = str(Path(experiments.__file__).parent.parent)
     paths = os.pathsep.join([home, *filter(None, [os.environ.get("PYTHONPATH", "")])])
+    found = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/bin"])
     process = subprocess.Popen(
         [*NAMESPACES, sys.executable, "-m", "experiments.slurm.inside", str(root), str(folder)],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        env=os.environ | {"PYTHONPATH": paths},
+        env=os.environ | {"PYTHONPATH": paths, "PATH": found},
         start_new_session=True,  # Ctrl-C is for us to pass on
     )
     assert process.stdin is not None

@@ -1,0 +1,62 @@
+"""Where no Slurm can be run that is said, and nothing is left behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from experiments.cli import main
+from experiments.slurm import live
+from experiments.slurm.missing import Missing
+from experiments.slurm.packages import PROGRAMS, cache_folder, programs
+
+
+def test_without_namespaces_it_is_skipped(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line with the reason; the exit code that test harnesses take for skipped."""
+    monkeypatch.setattr(live, "NAMESPACES", ("sh", "-c", "echo unshare failed: not permitted >&2; exit 1"))
+    assert main(["validate", "slurm"]) == 77
+    printed = capsys.readouterr()
+    assert printed.out.startswith("validate slurm: skipped: namespaces cannot be made here (unshare failed: not perm")
+    assert (printed.out.count("\n"), printed.err) == (1, "")
+
+
+def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A system that is not like Debian."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(Missing, match="there is no 'apt-get' on PATH"):
+        programs(tmp_path / "cache", print)
+    assert not (tmp_path / "cache").exists()
+
+
+def test_packages_that_cannot_be_had_are_no_traceback(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What apt-get said last, and what is half there is not taken for complete the next time."""
+    for name in PROGRAMS:
+        program = tmp_path / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text("#!/bin/sh\necho E: Unable to locate package slurmd >&2\nexit 100\n", encoding="utf-8")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    said: list[str] = []
+    for _ in range(2):
+        with pytest.raises(Missing, match="apt-get download failed: E: Unable to locate package slurmd"):
+            programs(tmp_path / "cache", said.append)
+    assert len(said) == 2
+
+
+def test_packages_are_kept_where_caches_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """``XDG_CACHE_HOME`` or the home's."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_folder() == tmp_path / "spillway" / "slurm"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert cache_folder() == Path.home() / ".cache" / "spillway" / "slurm"
+
+
+def test_a_recording_is_compared_without_a_slurm(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The table has a line a job; the summary both kinds of passes."""
+    recording = Path(__file__).parents[2] / "data" / "slurm" / "four-jobs.json"
+    assert main(["validate", "slurm", "--replay", str(recording), "--out", str(tmp_path / "table.txt")]) == 0
+    printed = capsys.readouterr().out
+    assert printed == (tmp_path / "table.txt").read_text(encoding="utf-8")
+    assert len(printed.splitlines()) == 1 + 4 + 3
+    assert "passes as Slurm had them: median 0.001 s" in printed
