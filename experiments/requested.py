@@ -7,8 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from platforms import platform_from
+from workloads.batsim_json import read_batsim, write_batsim
 from workloads.errors import WorkloadError
+from workloads.logs.directives import read_scripts
 from workloads.requests import Site, fields_of, lines_of, read_requests, read_site
+from workloads.scripted import scripted
 
 
 def requested(
@@ -42,3 +45,18 @@ def requested(
         yield from (f"  {line}" for line in lines_of(requests))
         fields = fields_of(requests, count, allowed, str(path))
         yield f"  fields of the job: {', '.join(f'{key} {value}' for key, value in fields.items()) or 'none'}"
+
+
+def with_scripts(source: Path, folder: Path, site: Path | None, stripes: int, out: Path) -> Iterator[str]:
+    """Write a workload whose jobs have what the scripts of a folder request; lines on what was done.
+
+    Raises
+    ------
+    WorkloadError
+        A file is malformed, or no job has a script.
+    """
+    allowed = replace(read_site(site) if site else Site(), stripes=stripes)
+    made = scripted(read_batsim(source), read_scripts(folder).by_job, allowed)
+    write_batsim(made, out)
+    yield from made.notes
+    yield f"wrote {out}, {len(made.jobs):,} jobs, content sha256 {made.checksum}"

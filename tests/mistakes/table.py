@@ -71,6 +71,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "spillway workload directives job.sh",
         "spillway workload directives job.sh --nodes 2 --platform tiny",
         "spillway workload directives bad.sh --nodes 2",
+        "spillway workload scripts mine.json --scripts nowhere --out new.json",
         "spillway platform fit notes.txt",
         "spillway platform import notes.txt --out new.toml",
         "spillway platform import rabbits.json --out new.toml",

@@ -12,10 +12,16 @@ import yaml  # type: ignore[import-untyped]
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.requested import requested
+from experiments.requested import requested, with_scripts
+from schedulers.core.job import job_from_wire
+from schedulers.core.staging import staging_of
+from workloads.batsim_json import read_batsim, write_batsim
 from workloads.directives import Buffer, Requests, Spread, directives_of
 from workloads.errors import WorkloadError
+from workloads.logs.directives import read_scripts
 from workloads.requests import Site, fields_of, read_requests, read_site
+from workloads.scripted import scripted
+from workloads.workload import Workload, WorkloadJob
 
 GIB = 2**30
 DATA = Path(__file__).parent / "data"
@@ -153,6 +159,43 @@ def test_fields_hold_what_is_requested(nodes: int, sizes: list[int], kind: str, 
     wanted = sum(sizes) * (nodes if kind == "xfs" else 1)
     assert wanted <= held < wanted + len(sizes) * nodes + (wanted == held)
     assert fields.get("bb_stripes", stripes) == stripes
+
+
+def test_scripts_become_fields_that_a_scheduler_reads(tmp_path: Path) -> None:
+    """Per node, striped, none; one over the site's maximum is left out; a shared profile stays the others'."""
+    lines = {
+        1: "#DW jobdw type=xfs capacity=1GB name=a\n#DW copy_in source=a destination=b",
+        2: "#DW jobdw type=lustre capacity=5GB name=b",
+        3: "echo",
+        4: "#DW jobdw type=xfs capacity=3GiB name=c",
+    }
+    for number, text in lines.items():
+        (tmp_path / f"{number}.sh").write_text(f"#!/bin/sh\n{text}\n")
+    profile = {"type": "parallel_homogeneous", "cpu": 1e9, "com": 0, "bb": 7}
+    jobs = tuple(WorkloadJob(number, 0, 2, "p", 100, {"user": "u", "stage_in_bytes": 3}) for number in range(1, 6))
+    (tmp_path / "w").mkdir()
+    write_batsim(Workload("w", 8, jobs, {"p": profile}), tmp_path / "w" / "in.json")
+    said = list(with_scripts(tmp_path / "w" / "in.json", tmp_path, DATA / "site.toml", 2, tmp_path / "w" / "out.json"))
+    assert said[:2] == [
+        "4 of 5 jobs have a script",
+        "job 4 is left out: the request cannot be met: c (xfs): 3,221,225,472 bytes per node > 2,147,483,648, the "
+        "site's maximum for xfs",
+    ]
+    made = read_batsim(tmp_path / "w" / "out.json")
+    assert {job.name: job.extras for job in made.jobs} == {
+        "1": {"user": "u", "bb": 10**9, "stage_in_bytes": 10**9, "stage_out_bytes": 0},
+        "2": {"user": "u", "bb_total": 5 * 10**9, "bb_stripes": 2, "stage_in_bytes": 0, "stage_out_bytes": 0},
+        "3": {"user": "u"},
+        "5": {"user": "u", "stage_in_bytes": 3},
+    }
+    read = [
+        job_from_wire(job.name, job.to_object(), made.profiles[job.profile], number, 0.0)
+        for number, job in enumerate(made.jobs)
+    ]
+    assert [(job.bb_bytes, job.stripes) for job in read] == [(10**9, 0), (25 * 10**8, 2), (0, 0), (7, 0)]
+    assert [staging_of(job).in_bytes for job in read[:2]] == [10**9, 0]
+    with pytest.raises(WorkloadError, match="none of the 1 jobs has one of the 4 scripts"):
+        scripted(replace(made, jobs=made.jobs[3:]), read_scripts(tmp_path).by_job, Site())
 
 
 @pytest.mark.parametrize(
