@@ -91,14 +91,16 @@ def test_an_own_file_whose_levels_are_unknown(tmp_path: Path, capsys: pytest.Cap
 
 
 def test_what_stages_book_lessens_contention_and_costs_waits(tmp_path: Path) -> None:
-    """IO-Aware jobs on the thesis's machine: with the stages' rates booked a thousandfold few of them meet on the link.
-    (Booked once they do not: their averages are far below 5 GB/s.)"""
+    """IO-Aware jobs on the thesis's machine: with the stages' rates booked a thousandfold few of them meet on the link,
+    and none where each job books all of it. (Booked once they do not: their averages are far below 5 GB/s.)"""
     contention, waits = [], []
-    for factor in ("0", "1000"):
+    for factor in ("0", "1000", "1000000"):
         arguments = ["--workload", "kth-like:jobs=60", "--platform", "thesis", "--policy", "easy"]
         found = rows(tmp_path / factor, *arguments, "--model", f"io:book_stages={factor}").values()
         through = [row for row in found if row["contention_slowdown"]]
         contention.append(sum(float(row["contention_slowdown"]) - 1 for row in through))
         waits.append(sum(float(row["waiting_time"]) for row in through))
     assert contention[1] < 0.5 * contention[0]
-    assert waits[1] > waits[0]
+    assert contention[0] > 0.01
+    assert contention[2] == pytest.approx(0, abs=1e-4)  # times have six decimals
+    assert waits[2] > waits[1] > waits[0]
