@@ -51,6 +51,8 @@ class Score(NamedTuple):
 class Filling:
     """Scores orders of some jobs; the timeline stays as it is.
 
+    A job that stages in before it has its nodes is scored as if it had both from now on.
+
     Parameters
     ----------
     timeline

@@ -104,7 +104,8 @@ class Planner:
         stride = stride or max(4, number // 8)
         levels = max(1, -(-number // stride))
         held = timeline.holds_nodes_longer
-        capacity = count + (4 if held else 2) * number + 4
+        apart = any(job.lives is not None for job in jobs)
+        capacity = count + (6 if apart else 4 if held else 2) * number + 6
         tables.make_room(capacity)
         rules = plan_kernels.Rules(stride, held, objective.latest, shape)
         self._rules = tuple(rules)
@@ -131,10 +132,10 @@ class Planner:
         demands = np.array([_demand(job, bool(tables.link_count)) for job in jobs], np.int64).reshape(number, 5)
         weights = objective.weights([job.walltime_s for job in jobs])
         spans = [
-            (estimate_s(job), job.submit_time_s, weight, timeline.now_s)
+            (estimate_s(job), job.submit_time_s - _lead_s(job), weight, timeline.now_s, *_apart(job))
             for job, weight in zip(jobs, weights.tolist(), strict=True)
         ]
-        table = plan_kernels.Jobs(demands, np.array(spans, np.float64).reshape(number, 4), np.zeros(number))
+        table = plan_kernels.Jobs(demands, np.array(spans, np.float64).reshape(number, 8), np.zeros(number))
         self._spans, self._least = table.spans, table.least
         self._jobs = tuple(table)
         self._least[:] = self._uncontended(rules)
@@ -238,6 +239,18 @@ class Planner:
             for wait, weight in zip(waits.tolist(), self._spans[:, 2].tolist(), strict=True)
         ]
         return np.array(terms, np.float64)
+
+
+def _lead_s(job: Job) -> float:
+    """How much later than its burst buffer a job gets its nodes (s): it waits as much longer."""
+    return job.lives.storage_lead_s if job.lives is not None else 0.0
+
+
+def _apart(job: Job) -> tuple[float, float, float, float]:
+    """Whether a job's holdings have lives of their own, and these, as the kernels read them."""
+    if job.lives is None:
+        return 0.0, 0.0, 0.0, 0.0
+    return 1.0, job.lives.storage_lead_s, job.lives.storage_tail_s, job.lives.bandwidth_tail_s
 
 
 def _demand(job: Job, links: bool) -> tuple[int, int, int, int, int]:

@@ -11,8 +11,9 @@ jobs not yet placed must add, cannot be accepted any more; the random number tha
 Layout (beyond that of :mod:`schedulers.timeline.fit_kernels`)
 ------
 ``demands: int64[jobs, 5]``       as :class:`schedulers.timeline.layout.Demand`
-``spans: float64[jobs, 4]``    estimated duration, submission time (s), weight in the score, and the start that the job
-                               would have if no job were placed before it
+``spans: float64[jobs, 8]``    estimated duration, submission time (s), weight in the score, the start that the job
+                               would have if no job were placed before it, and for jobs whose holdings have lives of
+                               their own 1 (else 0), lead, tail of the burst buffer, and tail of the bandwidth
 ``least: float64[jobs]``       the least that each job can add to the score (its start with the queue empty before it)
 ``Slots``                      checkpoints: ``times[2 * levels, capacity]``, ``rows``, ``counts``,
                                ``score[2 * levels, 2]`` (score of the jobs placed before, and their least)
@@ -34,6 +35,7 @@ from numba import boolean, float64, int64, njit, types, void
 from numba.extending import intrinsic
 
 from schedulers.search.random64 import below, uniform
+from schedulers.timeline.apart_kernels import book_apart, find_apart
 from schedulers.timeline.fit_kernels import book, find_fit, segment_at
 from schedulers.timeline.layout import (
     FREE_NODES,
@@ -53,6 +55,10 @@ _SPANS = types.Array(types.float64, 2, "C")
 _RANDOM = types.Array(types.uint64, 1, "C")
 _SHAPE = types.UniTuple(types.float64, 3)
 _OPTIONS = {"cache": True, "error_model": "numpy", "nogil": True}
+
+
+_NO_BOUND = 2**62
+"""Nodes that no job requests."""
 
 
 class Rules(NamedTuple):
@@ -204,7 +210,7 @@ def _stripes(jobs, job):
 def _note_placed(placed, position, jobs, job, start_s):
     """Write down what was placed at a position."""
     placed[0, position] = _bits(start_s)
-    placed[1, position] = jobs.demands[job, 0]
+    placed[1, position] = _NO_BOUND if jobs.spans[job, 4] > 0 else jobs.demands[job, 0]
     placed[2, position] = jobs.demands[job, 1]
     placed[3, position] = jobs.demands[job, 2]
     placed[4, position] = _bits(jobs.spans[job, 0])
@@ -220,6 +226,8 @@ def _not_before(placed, position, jobs, job):
     without a branch become vector instructions; with branches this took most of the time of long plans.
     """
     demands, spans = jobs.demands, jobs.spans
+    if spans[job, 4] > 0:
+        return spans[job, 3]  # its parts begin at different times: others tell nothing of it, nor it of them
     nodes, bb_bytes, io_rate, duration = demands[job, 0], demands[job, 1], demands[job, 2], _bits(spans[job, 0])
     earliest, stripes = _bits(spans[job, 3]), _stripes(jobs, job)
     for before in range(np.uint64(position)):
@@ -303,12 +311,20 @@ def plan_from(order, level, limit, rules, jobs, slots, plan, machine, scratch):
         start_s = _not_before(placed, position, jobs, job)
         if start_s < np.inf:
             demand = (demands[job, 0], demands[job, 1], demands[job, 2], demands[job, 3], demands[job, 4])
-            start_s = find_fit(times, count, rows, demand, spans[job, 0], start_s, np.inf, machine, scratch)
+            if spans[job, 4] > 0:
+                span = (spans[job, 0], spans[job, 5], spans[job, 6], spans[job, 7])
+                start_s = find_apart(times, count, rows, demand, span, start_s, machine, scratch)
+            else:
+                start_s = find_fit(times, count, rows, demand, spans[job, 0], start_s, np.inf, machine, scratch)
         starts[job] = start_s
         _note_placed(placed, position, jobs, job, start_s)
         if start_s == np.inf:
             continue
-        count = book(times, count, rows, start_s, start_s + spans[job, 0], usage, 1)
+        if spans[job, 4] > 0:
+            span = (spans[job, 0], spans[job, 5], spans[job, 6], spans[job, 7])
+            count = book_apart(times, count, rows, span, start_s, machine, scratch)
+        else:
+            count = book(times, count, rows, start_s, start_s + spans[job, 0], usage, 1)
         if held and start_s + spans[job, 0] < np.inf:
             count = _hold_nodes(times, count, rows, words, start_s + spans[job, 0], usage)
         if latest:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.core.job import Job
+from schedulers.core.job import Job, Lives
 from schedulers.core.machine import Link, Machine, simple_machine
 from schedulers.policykit.objectives import Objective
 from schedulers.policykit.planning import Annealing, Order, Planner
-from schedulers.timeline import Timeline
+from schedulers.timeline import Placement, StorageOrder, Timeline
 from schedulers.timeline.published import PublishedTimeline
 
 GB = 10**9
@@ -221,3 +222,55 @@ def test_published_scores_equal_a_plain_replan(
     order = data.draw(st.permutations(range(len(jobs))))
     planner.score(np.array(order, dtype=np.int32))
     assert planner.starts_s.tolist() == plain_starts(timeline, jobs, order)
+
+
+LIVES = st.builds(
+    Lives,
+    storage_lead_s=st.sampled_from([0.0, 0.3, 7.0, 30.0]),
+    storage_tail_s=st.sampled_from([-3.0, 0.0, 11.0]),
+    bandwidth_tail_s=st.sampled_from([-2.0, 0.0, 4.0]),
+)
+
+
+@settings(max_examples=80)
+@given(
+    running=st.lists(REQUESTS, max_size=6),
+    waiting=st.lists(st.tuples(REQUESTS, st.none() | LIVES), min_size=1, max_size=9),
+    stride=st.integers(1, 4),
+    placement=st.sampled_from([None, Placement(storage_order=StorageOrder.FULLEST_AT_END)]),
+    data=st.data(),
+)
+def test_plans_book_a_buffer_and_its_nodes_over_their_own_intervals(
+    running: list[tuple[int, int, int, int, int]],
+    waiting: list[tuple[tuple[int, int, int, int, int], Lives | None]],
+    stride: int,
+    placement: Placement | None,
+    data: st.DataObject,
+) -> None:
+    """Starts are those of the timeline's plain form, for jobs with and without lives side by side; a job waits until it
+    has its nodes.
+    """
+    timeline = Timeline(MACHINE, 50.0, placement)
+    for job in make_jobs(running):
+        allocation = timeline.fit_now(job, job.walltime_s)
+        if allocation is not None:
+            timeline.reserve(50.0, 50.0 + job.walltime_s, allocation)
+    plain = make_jobs([request for request, _ in waiting])
+    jobs = [
+        msgspec.structs.replace(job, lives=lives if job.bb_bytes else None)
+        for job, (_, lives) in zip(plain, waiting, strict=True)
+    ]
+    planner = Planner(timeline, jobs, walltime, Objective(2.0), stride)
+    for _ in range(3):
+        order = data.draw(st.permutations(range(len(jobs))))
+        expected = plain_starts(timeline, jobs, list(order))
+        score = planner.score(np.array(order, np.int32))
+        assert planner.starts_s.tolist() == expected
+        leads = [job.lives.storage_lead_s if job.lives is not None else 0.0 for job in jobs]
+        waits = [
+            start_s + lead_s - job.submit_time_s for job, start_s, lead_s in zip(jobs, expected, leads, strict=True)
+        ]
+        assert score == pytest.approx(sum(wait * wait for wait in waits))
+    annealed, best = planner.anneal(np.array(order, np.int32), score, Annealing(40, 10.0, swaps_only=False), 7)
+    assert best <= score
+    assert planner.score(annealed) == pytest.approx(best)
