@@ -22,7 +22,7 @@ from inputs.arguments import PROGRAM, Parser
 from inputs.limits import LIMITS
 from schedulers import durable
 from schedulers.applications import application
-from schedulers.core import operations
+from schedulers.core import operations, staging
 from schedulers.core.job import JOB_FIELDS, OWN_FIELDS
 from schedulers.jobmodels import MODELS, record, stream
 from schedulers.jobmodels.base import FileSystem, JobModel
@@ -36,6 +36,7 @@ from schedulers.limits import (
     MOST_TASKS,
     time_fault,
 )
+from schedulers.lives import LIVES
 from schedulers.options import OptionInfo, describe, show
 from schedulers.policies import POLICIES, replay
 from schedulers.policykit import estimates
@@ -52,6 +53,7 @@ def pages() -> dict[str, str]:
         "campaigns.md": campaigns(),
         "policies.md": policies(),
         "models.md": models(),
+        "lives.md": lives(),
         "job-fields.md": job_fields(),
         "metrics.md": metrics(),
         "limits.md": limits(),
@@ -182,6 +184,17 @@ def models() -> str:
     return "\n".join(parts)
 
 
+def lives() -> str:
+    """Every life of burst buffers and its options."""
+    words = "How long burst buffers are held: `--bb-life NAME[:key=value,...]`; [what they mean](../burst-buffers.md)."
+    rows = [(f"`{name}`", _first_paragraph(cls), cls.source) for name, cls in LIVES.items()]
+    parts = [f"# Lives of burst buffers\n\n{words}\n\n{_table(('life', 'rule', 'source'), rows)}"]
+    for name, cls in LIVES.items():
+        options = describe(cls)
+        parts.append(f"## `{name}`\n\n{_options(options) if options else 'No options.'}\n")
+    return "\n".join(parts)
+
+
 def _needs(cls: type[JobModel]) -> list[str]:
     needs = cls.needs
     words = {"dynamic jobs": needs.dynamic_jobs, "profile reuse": needs.profile_reuse}
@@ -199,6 +212,8 @@ def job_fields() -> str:
     groups = (
         ("Batsim's own", JOB_FIELDS),
         ("Under every job model", OWN_FIELDS),
+        ("Staging: `--model io`", staging.STAGING_BYTES),
+        ("Staging: `--model io`, and every model where `--bb-life` is not `with-nodes`", staging.STAGING_SECONDS),
         ("For predictions", estimates.FIELDS),
         ("`--policy replay`", replay.FIELDS),
         ("`--model stream`", stream.FIELDS),
