@@ -186,7 +186,7 @@ def models() -> str:
 
 def lives() -> str:
     """Every life of burst buffers and its options."""
-    words = "How long burst buffers are held: `--bb-life NAME[:key=value,...]`; [what they mean](../burst-buffers.md)."
+    words = "How long burst buffers are held: `--bb-life NAME[:key=value,...]`; [what they mean](../lives.md)."
     rows = [(f"`{name}`", _first_paragraph(cls), cls.source) for name, cls in LIVES.items()]
     parts = [f"# Lives of burst buffers\n\n{words}\n\n{_table(('life', 'rule', 'source'), rows)}"]
     for name, cls in LIVES.items():
