@@ -193,10 +193,9 @@ class SlurmBackfill:
         view, space = one.view, one.space
         duration_s = view.estimate_s(job)
         apart = one.lacks_buffer(job) or one.stages_in(job)
-        candidates = [*space.candidates(), math.inf]
         not_before_s = view.now_s
         while not_before_s < math.inf:
-            later_s = next(time_s for time_s in candidates if time_s > not_before_s)
+            later_s = space.candidate_after(not_before_s)
             plan = space.will_run(space.unreserved(not_before_s, not_before_s + duration_s), job.nodes)
             if plan is None:
                 not_before_s = later_s

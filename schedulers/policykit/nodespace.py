@@ -10,6 +10,8 @@ Slurm 22.05, ``sched/backfill`` (reservations, next candidates) and ``select/lin
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -21,14 +23,6 @@ class Plan(NamedTuple):
     """When a job is expected to start (s), and on which nodes."""
 
     start_s: float
-    nodes: int
-
-
-class Reserved(NamedTuple):
-    """Nodes that are kept over an interval (s)."""
-
-    begin_s: float
-    end_s: float
     nodes: int
 
 
@@ -45,21 +39,24 @@ class NodeSpace:
         Nodes that running jobs hold, with the times at which they are expected to leave (s).
     """
 
-    __slots__ = ("_all", "_leaving", "_reserved", "idle", "now_s")
+    __slots__ = ("_free", "_leaving", "_times", "idle", "now_s")
 
     def __init__(self, now_s: float, idle: int, leaving: Iterable[tuple[float, int]]) -> None:
         self.now_s = now_s
         self.idle = idle
         self._leaving = sorted(leaving)
-        self._reserved: list[Reserved] = []
-        self._all = idle
+        usable = idle
         for _, nodes in self._leaving:
-            self._all |= nodes
+            usable |= nodes
+        self._times = [now_s]
+        """Begins of segments; the last one is endless."""
+        self._free = [usable]
+        """Nodes without a reservation, in each segment."""
 
     @classmethod
     def of(cls, view: View) -> NodeSpace:
         """Build one from what a policy sees, without reservations; nodes that are out are in no set."""
-        usable = mask_of(index for index in range(len(view.machine.nodes)) if index not in view.unavailable)
+        usable = (1 << len(view.machine.nodes)) - 1 & ~mask_of(view.unavailable)
         idle, leaving = usable, []
         for running in view.running:
             for holding in running.holdings:
@@ -70,9 +67,20 @@ class NodeSpace:
         return cls(view.now_s, idle, leaving)
 
     def reserve(self, begin_s: float, end_s: float, nodes: int) -> None:
-        """Keep nodes over an interval; an empty one keeps nothing."""
+        """Keep nodes over an interval; an empty one keeps nothing, and nothing is kept before now."""
+        begin_s = max(begin_s, self.now_s)
         if begin_s < end_s:
-            self._reserved.append(Reserved(begin_s, end_s, nodes))
+            first, last = self._split(begin_s), self._split(end_s)
+            for segment in range(first, last):
+                self._free[segment] &= ~nodes
+
+    def _split(self, time_s: float) -> int:
+        """The segment that begins at a time from now on, made if there is none; past the last one for infinity."""
+        segment = bisect_left(self._times, time_s)
+        if time_s < math.inf and (segment == len(self._times) or self._times[segment] > time_s):
+            self._times.insert(segment, time_s)
+            self._free.insert(segment, self._free[segment - 1])
+        return segment
 
     def start(self, nodes: int, end_s: float) -> None:
         """Nodes are idle no more: a job was started that is expected to leave at ``end_s``."""
@@ -82,31 +90,22 @@ class NodeSpace:
 
     def unreserved(self, begin_s: float, end_s: float) -> int:
         """Nodes without a reservation in ``[begin_s, end_s]``."""
-        nodes = self._all
-        for reserved in self._reserved:
-            if reserved.end_s > begin_s and reserved.begin_s <= end_s:
-                nodes &= ~reserved.nodes
+        nodes = -1
+        for segment in range(bisect_right(self._times, begin_s) - 1, bisect_right(self._times, end_s)):
+            nodes &= self._free[segment]
         return nodes
 
     def overlaps(self, begin_s: float, end_s: float, nodes: int) -> bool:
-        """Whether some of the nodes are reserved for a part of ``[begin_s, end_s)``."""
-        return any(
-            reserved.nodes & nodes and reserved.begin_s < end_s and begin_s < reserved.end_s
-            for reserved in self._reserved
-        )
+        """Whether some of the nodes are reserved for a part of ``[begin_s, end_s)``, now or later."""
+        first = bisect_right(self._times, max(begin_s, self.now_s)) - 1
+        return any(nodes & ~self._free[segment] for segment in range(first, bisect_left(self._times, end_s)))
 
-    def candidates(self) -> Iterator[float]:
-        """Times from which on a start is looked for: now, and when reservations end without another one following."""
-        yield self.now_s
-        for end_s in sorted({reserved.end_s for reserved in self._reserved if reserved.end_s > self.now_s}):
-            ending = following = 0
-            for reserved in self._reserved:
-                if reserved.end_s == end_s:
-                    ending |= reserved.nodes
-                elif reserved.begin_s <= end_s < reserved.end_s:
-                    following |= reserved.nodes
-            if ending & ~following:
-                yield end_s
+    def candidate_after(self, time_s: float) -> float:
+        """The next time at which nodes come free that were reserved before (s); infinite for none."""
+        for segment in range(bisect_right(self._times, time_s), len(self._times)):
+            if self._free[segment] & ~self._free[segment - 1]:
+                return self._times[segment]
+        return math.inf
 
     def will_run(self, nodes: int, count: int) -> Plan | None:
         """When ``count`` of some nodes are idle, if running jobs leave when they are expected to, and which of them."""
@@ -125,6 +124,8 @@ def consecutive(nodes: int, count: int) -> int:
 
     Where none suffices the longest run is taken whole, and the rest is chosen likewise; the first of equal runs.
     """
+    if nodes.bit_count() == count:
+        return nodes
     chosen, runs = 0, list(_runs(nodes))
     while count > 0:
         enough = [run for run in runs if run[1] >= count]

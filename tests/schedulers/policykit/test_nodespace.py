@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,6 +57,7 @@ def test_reservations_take_nodes_over_their_intervals() -> None:
     assert space.unreserved(0.0, 60.0) == 0b10
     assert space.overlaps(0.0, 61.0, 0b01)
     assert not space.overlaps(0.0, 60.0, 0b01)
-    assert list(space.candidates()) == [0.0, 180.0]
+    assert (space.candidate_after(0.0), space.candidate_after(180.0)) == (180.0, math.inf)
+    assert space.unreserved(0.0, math.inf) == 0b10
     space.start(0b10, 50.0)
     assert space.will_run(0b10, 1) == Plan(50.0, 0b10)
