@@ -15,15 +15,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from inputs.files import parse_json
-from inputs.limits import InputError
+from inputs.limits import NESTING, InputError
 from platforms.errors import PlatformError
 from platforms.hostlist import compressed
-from platforms.inventory import Inventory, RackFacts
+from platforms.inventory import Inventory, RackFacts, with_nodes
 from platforms.settings import identifier
 
 CAPACITY = "spillway.capacity_bytes"
@@ -84,14 +84,12 @@ def read_graph(data: Any, source: str) -> Inventory:
     vertices = _vertices(graph_in(data), source)
     top = next((one for one in vertices if one.parent is None), None)
     if top is None:
-        raise PlatformError("graph.edges: every vertex lies in another; expected one that contains all", source)
+        raise PlatformError("graph.nodes: expected nodes or SSDs, got none", source)
     storages = {id(one): _storage(one, source) for one in vertices if _holds_storage(one)}
-    racks: dict[int, RackFacts] = {key: RackFacts((), name, size) for key, (name, size) in storages.items()}
+    racks: dict[int, list[str]] = {key: [] for key in storages}
     cores: dict[int, str] = {}
     for node in (one for one in vertices if one.kind == "node"):
-        home = _home(node, storages)
-        rack = racks.get(id(home), RackFacts())
-        racks[id(home)] = RackFacts((*rack.nodes, node.name), rack.storage, rack.capacity)
+        racks.setdefault(id(_home(node, storages)), []).append(node.name)
         cores.setdefault(sum(_count(one, source) for one in node.walk() if one.kind == "core"), node.where)
     if len(cores) > 1:
         counts = ", ".join(map(str, sorted(cores)))
@@ -99,7 +97,10 @@ def read_graph(data: Any, source: str) -> Inventory:
     order = {id(one): place for place, one in enumerate(vertices)}
     inventory = Inventory(
         top.name,
-        tuple(racks[key] for key in sorted(racks, key=lambda key: order[key])),
+        with_nodes(
+            {key: RackFacts((), name, size) for key, (name, size) in storages.items()},
+            {key: racks[key] for key in sorted(racks, key=order.__getitem__)},
+        ),
         next(iter(cores), 0),
         next((one.kind for one in vertices if id(one) in racks and one is not top), "rack"),
         _stated(top, source),
@@ -128,7 +129,23 @@ def _vertices(graph: Any, source: str) -> list[_Vertex]:
         found[key] = _Vertex(where, metadata["type"], _name(metadata, where, source), metadata)
     for place, edge in enumerate(edges or ()):
         _join(found, edge, f"graph.edges[{place}]", source)
+    _refuse_circles(found.values(), source)
     return list(found.values())
+
+
+def _refuse_circles(vertices: Collection[_Vertex], source: str) -> None:
+    """Raise where vertices lie in each other, or too deep."""
+    level = [one for one in vertices if one.parent is None]
+    seen = {id(one) for one in level}
+    for _ in range(NESTING.value):
+        level = [inner for one in level for inner in one.inside]
+        seen.update(map(id, level))
+    lost = next((one for one in vertices if id(one) not in seen), None)
+    if lost is not None:
+        raise PlatformError(
+            f"graph.edges: {lost.where} lies in itself, by way of others, or more than {NESTING.value} levels deep",
+            source,
+        )
 
 
 def _join(found: Mapping[str, _Vertex], edge: Any, where: str, source: str) -> None:
@@ -143,11 +160,6 @@ def _join(found: Mapping[str, _Vertex], edge: Any, where: str, source: str) -> N
     outer, inner = found[ends[0]], found[ends[1]]
     if inner.parent is not None or outer is inner:
         raise PlatformError(f"{where}: {inner.where} lies in two others, or in itself", source)
-    above: _Vertex | None = outer
-    while above is not None:
-        if above is inner:
-            raise PlatformError(f"{where}: {inner.where} and {outer.where} lie in each other", source)
-        above = above.parent
     inner.parent = outer
     outer.inside.append(inner)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from platforms.errors import PlatformError
@@ -90,6 +90,7 @@ def merged(inventories: Iterable[tuple[str, Inventory]]) -> Inventory:
 def _with(whole: Inventory, other: Inventory, source: str) -> Inventory:
     racks = {rack.storage or rack.nodes[0]: rack for rack in whole.racks}
     where = {node: rack.storage for rack in whole.racks for node in rack.nodes}
+    before = frozenset(where)
     for rack in other.racks:
         for node in rack.nodes:
             if where.setdefault(node, rack.storage) != rack.storage:
@@ -100,7 +101,7 @@ def _with(whole: Inventory, other: Inventory, source: str) -> Inventory:
                 )
         known = racks.get(rack.storage) if rack.storage else None
         if known is None:
-            fresh = tuple(node for node in rack.nodes if rack.storage or node not in _nodes(whole))
+            fresh = tuple(node for node in rack.nodes if rack.storage or node not in before)
             if fresh or rack.storage:
                 racks[rack.storage or fresh[0]] = RackFacts(fresh, rack.storage, rack.capacity)
             continue
@@ -108,7 +109,7 @@ def _with(whole: Inventory, other: Inventory, source: str) -> Inventory:
             raise PlatformError(
                 f"{rack.storage!r} has {rack.capacity} bytes, in a file before {known.capacity}", source
             )
-        more = tuple(node for node in rack.nodes if node not in known.nodes)
+        more = tuple(node for node in rack.nodes if node not in before)
         racks[rack.storage] = RackFacts(known.nodes + more, known.storage, known.capacity)
     if whole.cores and other.cores and whole.cores != other.cores:
         raise PlatformError(f"its nodes have {other.cores} cores, in a file before {whole.cores}", source)
@@ -120,10 +121,6 @@ def _with(whole: Inventory, other: Inventory, source: str) -> Inventory:
         {**whole.stated, **other.stated},
         whole.notes + other.notes,
     )
-
-
-def _nodes(inventory: Inventory) -> set[str]:
-    return {node for rack in inventory.racks for node in rack.nodes}
 
 
 def inventory_of(platform: Platform, name: str) -> Inventory:
@@ -151,11 +148,15 @@ def inventory_of(platform: Platform, name: str) -> Inventory:
                 )
             racks[place] = RackFacts((), host.name, int(host.properties["capacity_bytes"]))
     nearest = _Nearest(tuple(racks))
+    nodes: dict[tuple[str, ...], list[str]] = {place: [] for place in racks}
     for host in computing:
-        home = nearest.to(_place(host))
-        rack = racks.get(home, RackFacts())
-        racks[home] = RackFacts((*rack.nodes, host.name), rack.storage, rack.capacity)
-    return Inventory(name, tuple(racks.values()), next(iter(cores), 0))
+        nodes.setdefault(nearest.to(_place(host)), []).append(host.name)
+    return Inventory(name, with_nodes(racks, nodes), next(iter(cores), 0))
+
+
+def with_nodes(storages: Mapping[Any, RackFacts], nodes: Mapping[Any, list[str]]) -> tuple[RackFacts, ...]:
+    """Racks with their nodes, in the order of ``nodes``; what has no storage node is a rack without one."""
+    return tuple(replace(storages.get(key, RackFacts()), nodes=tuple(names)) for key, names in nodes.items())
 
 
 class _Nearest:
