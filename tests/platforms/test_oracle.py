@@ -70,3 +70,11 @@ def test_several_clusters_load_in_simgrid(tmp_path: Path) -> None:
     file = tmp_path / "two.xml"
     file.write_text(resolve_platform(Path(__file__).parent / "data" / "two_clusters.toml"))
     assert_equal_to_simgrid(load_platform(file), simgrid_facts(file), ordered=False)
+
+
+def test_devices_load_in_simgrid(tmp_path: Path) -> None:
+    """Storage nodes that read and write at bandwidths of their own have the same links there."""
+    file = tmp_path / "devices.xml"
+    devices = {"storage.read_bandwidth": "300MBps", "storage.write_bandwidth": "200MBps"}
+    file.write_text(resolve_platform("tiny", devices))
+    assert_equal_to_simgrid(load_platform(file), simgrid_facts(file), ordered=False)
