@@ -18,7 +18,7 @@ from inputs.limits import RUNS, check_name
 from schedulers.options import show
 
 DIGEST_CHARACTERS = 8
-LATER = (("on_outage", "continue"),)
+LATER = (("on_outage", "continue"), ("restart", "beginning"))
 """Settings that came later, at their defaults: they are left out of the digest, so that runs keep their folders."""
 
 EventsOf = Callable[[Prepared, Prepared, int], Prepared | None]

@@ -39,8 +39,11 @@ before; of bandwidth the nodes for which it was held). Empty where a job held al
 REJECTION_COLUMNS = ("job_id", "workload_name", "time_s", "reason")
 
 
-OUTAGE_COLUMNS = ("job_id", "workload_name", "time_s", "what", "reason")
-"""Columns of ``outages.csv``, which is only there when an outage had consequences for a running job."""
+OUTAGE_COLUMNS = ("job_id", "workload_name", "time_s", "what", "reason", "lost_node_s")
+"""Columns of ``outages.csv``, which is only there when an outage had consequences for a running job.
+
+``lost_node_s``: node-seconds that the attempt held and no later one can use.
+"""
 
 
 class Recorder(Observer):
@@ -106,9 +109,9 @@ class Recorder(Observer):
         """Keep when a waiting job held a burst buffer that it lost."""
         self._evicted.setdefault(job.id, []).append(holding)
 
-    def struck(self, job: Job, what: str, reason: str, now_s: float) -> None:
+    def struck(self, job: Job, what: str, reason: str, now_s: float, lost_node_s: float = 0.0) -> None:
         """Keep what an outage did to a running job."""
-        self._struck.append((job.name, job.workload, f"{now_s:.6f}", what, reason))
+        self._struck.append((job.name, job.workload, f"{now_s:.6f}", what, reason, f"{lost_node_s:.6f}"))
 
     def close(self) -> None:
         """Finish the files."""

@@ -15,8 +15,9 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.metrics import Summary, mean, summarise
+from analysis.outages import lost_node_hours
 from analysis.quantities import number
-from analysis.report.columns import FURTHER, SERVICE
+from analysis.report.columns import FURTHER, LOST, SERVICE
 from analysis.tables import read_run
 from experiments import folders, kept, provenance
 from experiments.kept import Standing
@@ -31,8 +32,7 @@ OTHER_CODE = "other_code"
 COLUMNS = (*NAMES, *METRICS, *TIMINGS, OTHER_CODE, "run")
 MARK = " *"
 SUMMARY, RESULTS = "summary.csv", "results.csv"
-_LAST_OF_SECTIONS = ("killed", METRICS[-1])
-_COLUMN_OF = {column.name: column for column in (*SERVICE, *FURTHER)}
+_COLUMN_OF = {column.name: column for column in (*SERVICE, *FURTHER, LOST)}
 
 Row = dict[str, Any]
 
@@ -40,6 +40,8 @@ Row = dict[str, Any]
 def collect(runs: Iterable[RunSpec], root: Path, tau_s: float) -> list[Row]:
     """Rows of all kept runs, in the order of the grid; those of other code are marked."""
     rows: list[Row] = []
+    runs = list(runs)
+    failing = any(run.events is not None for run in runs)
     for run in runs:
         folder = root / run.id
         standing = kept.look_at_run(folder, run).standing
@@ -54,6 +56,8 @@ def collect(runs: Iterable[RunSpec], root: Path, tau_s: float) -> list[Row]:
             )
             timings = folders.read_json(folder / "timings.json")
             row: Row = dict(zip(NAMES, names, strict=True)) | _metrics(folder, tau_s)
+            if failing:
+                row[LOST.name] = lost_node_hours(folder) if run.events is not None else math.nan
             rows.append(row | {name: timings.get(name, math.nan) for name in TIMINGS})
             rows[-1] |= {OTHER_CODE: int(standing is Standing.OTHER_CODE), "run": run.id}
     return rows
@@ -61,8 +65,9 @@ def collect(runs: Iterable[RunSpec], root: Path, tau_s: float) -> list[Row]:
 
 def write_tables(rows: Sequence[Row], root: Path) -> Path:
     """Write ``summary.csv`` and ``results.csv``; return the path of the first."""
-    folders.write_text(root / RESULTS, _csv(rows, (*NAMES, *METRICS, OTHER_CODE, "run")))
-    folders.write_text(root / SUMMARY, _csv(rows, COLUMNS))
+    metrics = _metrics_of(rows)
+    folders.write_text(root / RESULTS, _csv(rows, (*NAMES, *metrics, OTHER_CODE, "run")))
+    folders.write_text(root / SUMMARY, _csv(rows, (*NAMES, *metrics, *TIMINGS, OTHER_CODE, "run")))
     return root / SUMMARY
 
 
@@ -82,6 +87,11 @@ def print_tables(rows: Sequence[Row], console: Console) -> None:
         _print_figures(console, group, labels, f"{_subject(group, workloads)}, {where}")
         if len(workloads) > 1:
             _print_by_workload(console, group, labels, workloads)
+
+
+def _metrics_of(rows: Sequence[Row]) -> tuple[str, ...]:
+    """The metrics, and what was lost to failures where those were played."""
+    return (*METRICS, *((LOST.name,) if rows and LOST.name in rows[0] else ()))
 
 
 def _marked(label: str, rows: Sequence[Row]) -> str:
@@ -104,10 +114,11 @@ def _print_figures(console: Console, rows: Sequence[Row], labels: Sequence[str],
     table.add_column("", no_wrap=True)
     for label in labels:
         table.add_column(Text(_marked(label, rows)), justify="right")
-    for name in (*METRICS, *TIMINGS):
+    metrics = _metrics_of(rows)
+    for name in (*metrics, *TIMINGS):
         means = [_mean([row[name] for row in rows if row["policy"] == label]) for label in labels]
         column = _COLUMN_OF[name]
-        table.add_row(column.title, *map(column.shown, means), end_section=name in _LAST_OF_SECTIONS)
+        table.add_row(column.title, *map(column.shown, means), end_section=name in ("killed", metrics[-1]))
     console.print(table)
 
 

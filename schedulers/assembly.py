@@ -17,7 +17,7 @@ from schedulers.controllers.interference import Conflict
 from schedulers.core.execution import Runtime
 from schedulers.core.job import BURST_BUFFER_FIELD, TOTAL_FIELD, Job
 from schedulers.core.machine import MachineDefaults
-from schedulers.core.outages import OnOutage
+from schedulers.core.outages import OnOutage, Restart
 from schedulers.core.session import Cadence, Observer, Session
 from schedulers.core.steering import Steering
 from schedulers.errors import OptionError
@@ -99,6 +99,11 @@ class Settings:
         OnOutage.CONTINUE,
         help="what happens to a running job that holds a node or a burst buffer that becomes unavailable",
     )
+    restart: Restart = option(
+        Restart.BEGINNING,
+        help="where a requeued job goes on: at its beginning, or at its last checkpoint that survived (models that "
+        "write checkpoints)",
+    )
 
 
 FORMER_SETTINGS: Mapping[str, str] = {
@@ -171,6 +176,12 @@ def check_combination(policy: Policy, settings: Settings, model: JobModel) -> No
             f"policy {type(policy).__name__} and setting storage_order=rack cannot be combined: it packs burst "
             "buffers by a rule of its own, onto any storage node"
         )
+    if settings.restart is Restart.CHECKPOINT and not model.restarts:
+        able = ", ".join(name for name, cls in MODELS.items() if cls.restarts)
+        raise OptionError(
+            f"setting restart=checkpoint and --model {name} cannot be combined: its jobs write no checkpoints; models "
+            f"whose jobs do: {able}"
+        )
     if isinstance(model, IoAware) and model.book_stages and settings.bandwidth != "aware":
         raise OptionError(
             "--model io:book_stages=... and setting bandwidth=ignorant cannot be combined: nothing would be booked"
@@ -233,6 +244,8 @@ def _expects(model: JobModel) -> Expects:
 
 def _check_settings(settings: Settings) -> None:
     """Refuse settings that others leave without a meaning."""
+    if not settings.on_outage.requeues:
+        _refuse_changed(settings, ("restart",), "on_outage=requeue", "without it no job is submitted anew")
     if settings.estimates is not Estimates.HISTORY:
         why = f"with estimates={settings.estimates.value} nothing is predicted from runtimes"
         _refuse_changed(settings, ("history", "correction"), "estimates=history", why)
@@ -492,8 +505,9 @@ def _programs(
 ) -> Played:
     """The runtime of models with programs."""
     gate = make_gate(settings.io_control, settings.io_order)
-    limits = parse_life(settings.bb_life).limits()
-    return ProgramRuntime(model, gate, settings.io_node_depth, on_record, direct=direct, limits=limits), None
+    limits, restarts = parse_life(settings.bb_life).limits(), settings.restart is Restart.CHECKPOINT
+    depth = settings.io_node_depth
+    return ProgramRuntime(model, gate, depth, on_record, direct=direct, limits=limits, restarts=restarts), None
 
 
 def _malleable(

@@ -75,6 +75,14 @@ SERVICE = (
 )
 """What users and operators get."""
 
+LOST = Column(
+    "lost_node_h",
+    "lost to failures",
+    lambda hours: f"{number(hours)} node-h",
+    "Node-hours that jobs held and no later attempt could use, for they were killed by failures.",
+)
+"""Only where external events were played."""
+
 FURTHER = (
     Column("p99_waiting_time_s", "99 % wait", duration, "99 of 100 jobs wait at most so long."),
     Column("scheduler_cpu_s", "scheduler CPU", duration, "Processor time of the policy on the computer that ran this."),

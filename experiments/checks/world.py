@@ -33,6 +33,7 @@ SPECIAL: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "operations": ({"periods": {"count": 2, "compute_s": 7.0, "io_bytes": 10**9}}, {}),
     "malleable": ({"malleable": MALLEABLE}, {}),
     "timeshared": ({}, {"io_blocks": 30}),
+    "checkpointed": ({}, {}),
 }
 """What a job of each model says in its profile and beside it."""
 

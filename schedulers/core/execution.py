@@ -8,7 +8,7 @@ that have ended. Policies have no access to it.
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
@@ -19,13 +19,17 @@ from schedulers.wire.messages import BatsimConfig, Event, JobState, Request
 class Ended(NamedTuple):
     """A job (not one of its sub-jobs) is through and holds nothing any more.
 
-    ``reason`` says why the runtime ended it although nothing had requested that: what it needs next is out.
+    ``reason`` says why the runtime ended it although nothing had requested that: what it needs next is out. ``left`` is
+    what its next attempt is given (:attr:`schedulers.core.job.Job.left`), ``kept_s`` the computing (s) that it did for
+    that one; below 0 where it lost checkpoints of earlier attempts.
     """
 
     job_id: str
     state: JobState
     return_code: int
     reason: str = ""
+    left: Any = None
+    kept_s: float = 0.0
 
 
 class Released(NamedTuple):

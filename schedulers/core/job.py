@@ -144,6 +144,8 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
         Further fields of the job object (``user``, malleability, I/O phases ...).
     lives
         How long its burst buffers and bandwidth are held; ``None``: as long as its nodes.
+    left
+        What its last attempt left behind, for the runtime alone; ``None``: it is the first one, or left nothing.
     """
 
     id: str
@@ -158,6 +160,7 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
     extras: dict[str, Any] = {}
     lives: Lives | None = None
     stripes: int = 0
+    left: Any = None
 
     @property
     def requests(self) -> int:

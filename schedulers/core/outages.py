@@ -47,6 +47,16 @@ class OnOutage(enum.Enum):
         return self in (OnOutage.REQUEUE, OnOutage.SHRINK_OR_REQUEUE)
 
 
+class Restart(enum.Enum):
+    """Where a job that is submitted anew goes on."""
+
+    BEGINNING = "beginning"
+    """At its beginning."""
+    CHECKPOINT = "checkpoint"
+    """At its last checkpoint that survived: in its burst buffers if none of their storage nodes went out, else on the
+    file system; at its beginning where there is none."""
+
+
 class Outages:
     """One conversation's memory of outages.
 

@@ -29,7 +29,7 @@ from schedulers.policykit.decisions import Arrange, Evict, Hold, Kill, Reject, S
 from schedulers.policykit.estimates import Estimator, Walltimes
 from schedulers.policykit.explain import PassNotes
 from schedulers.policykit.view import Holding, Policy, Running, View, Warns
-from schedulers.timeline import Timeline
+from schedulers.timeline import Resource, Timeline
 from schedulers.timeline.placement import Placement
 from schedulers.wire.messages import (
     AnswerEstimate,
@@ -88,8 +88,11 @@ class Observer:
     def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
         """A waiting job lost its burst buffer, held until now."""
 
-    def struck(self, job: Job, what: str, reason: str, now_s: float) -> None:
-        """An outage had consequences for a running job: it was killed, requeued, or shrinks."""
+    def struck(self, job: Job, what: str, reason: str, now_s: float, lost_node_s: float = 0.0) -> None:
+        """An outage had consequences for a running job: it was killed, requeued, or shrinks.
+
+        ``lost_node_s``: node-seconds that it held for nothing, for no next attempt can use what it did in them.
+        """
 
     def notes(self, now_s: float, notes: PassNotes) -> None:
         """A pass wrote these notes (only called when the session explains)."""
@@ -469,13 +472,15 @@ class Session:
         reason = self._outages.reprieve(ended.job_id) or ended.reason
         if not reason or ended.state is not JobState.COMPLETED_KILLED:
             return
+        held_node_s = _node_seconds(running, self._now_s)
         if not self._outages.rule.requeues:
-            self._observer.struck(running.job, "killed", reason, self._now_s)
+            self._observer.struck(running.job, "killed", reason, self._now_s, held_node_s)
             return
-        again = self._outages.next_attempt(running.job)
+        again = msgspec.structs.replace(self._outages.next_attempt(running.job), left=ended.left)
         self._arrivals.check_submission(again.id)
         self._send((registration(again, self._now_s),))
-        self._observer.struck(running.job, f"requeued as {again.name}", reason, self._now_s)
+        lost_node_s = held_node_s - ended.kept_s * running.job.nodes
+        self._observer.struck(running.job, f"requeued as {again.name}", reason, self._now_s, lost_node_s)
         self._observer.submitted(again, self._now_s)
         waiting = sorted((*self._queue.values(), again), key=lambda job: job.number)
         self._queue = {job.id: job for job in waiting}
@@ -682,3 +687,13 @@ class Session:
         done = self._static_done and not self._queue and not self._ledger.running
         if done and not self.finished and self._wire.registration_open:
             self._send((NotifyRegistration(self._now_s, finished=True),))
+
+
+def _node_seconds(running: Running, now_s: float) -> float:
+    """Node-seconds that a job which ends now has held, with nodes that it gave back before its burst buffer."""
+    spans = [(holding, now_s) for holding in running.holdings] + [(holding, holding.end_s) for holding in running.past]
+    return math.fsum(
+        len(holding.allocation.nodes) * (end_s - holding.start_s)
+        for holding, end_s in spans
+        if Resource.NODES in holding.covering
+    )

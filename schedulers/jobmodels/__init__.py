@@ -12,6 +12,7 @@ from typing import Any
 from schedulers.core.job import Job
 from schedulers.errors import OptionError
 from schedulers.jobmodels.base import JobModel
+from schedulers.jobmodels.checkpointed import Checkpointed
 from schedulers.jobmodels.io_aware import IoAware
 from schedulers.jobmodels.malleable import Malleable
 from schedulers.jobmodels.operations import Sequenced
@@ -29,6 +30,7 @@ MODELS: dict[str, type[JobModel]] = {
     "operations": Sequenced,
     "malleable": Malleable,
     "timeshared": TimeSharing,
+    "checkpointed": Checkpointed,
 }
 """Every job model by its name on the command line."""
 

@@ -29,6 +29,7 @@ from schedulers.core.execution import Demand
 from schedulers.core.job import Allocation, Job, Lives
 from schedulers.core.machine import Machine
 from schedulers.core.staging import staging_of
+from schedulers.jobmodels.record import Checkpoints as Checkpoints
 from schedulers.jobmodels.record import JobRecord
 from schedulers.timeline import Resource
 from schedulers.wire.messages import JobState, JsonObject
@@ -244,10 +245,11 @@ def waited(least_s: float, stage: str, transfer: Transfer | None = None) -> Prog
 
 
 class Granted(NamedTuple):
-    """What a job starts with, and when."""
+    """What a job starts with, when, and from where: its checkpoints that survived, ``None`` for the beginning."""
 
     allocation: Allocation
     start_s: float
+    resumed: Checkpoints | None = None
 
 
 class JobModel:
@@ -272,6 +274,8 @@ class JobModel:
         Paper and section.
     literal
         Options that differ where the published experiment is followed to the letter.
+    restarts
+        Whether its jobs write checkpoints (:meth:`checkpoints`) and go on from them (:attr:`Granted.resumed`).
     """
 
     needs: ClassVar[Needs] = Needs()
@@ -283,6 +287,7 @@ class JobModel:
     columns: ClassVar[tuple[str, ...]] = ()
     source: ClassVar[str] = ""
     literal: ClassVar[Mapping[str, Any]] = {}
+    restarts: ClassVar[bool] = False
 
     def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
         """What a job does, in order."""
@@ -313,6 +318,10 @@ class JobModel:
     def lives(self, job: Job) -> Lives | None:
         """How long a job's burst buffers and bandwidth are held, around its nodes; ``None``: as long as its nodes."""
         return None
+
+    def checkpoints(self, record: JobRecord) -> Checkpoints:
+        """Which checkpoints a killed attempt has, those that it went on from included."""
+        return Checkpoints()
 
     def cells(self, record: JobRecord) -> Mapping[str, str]:
         """Texts of :attr:`columns` for a job that is through."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from schedulers.core.execution import Demand
@@ -18,6 +18,7 @@ from schedulers.core.machine import Machine
 from schedulers.core.staging import STAGING_BYTES, staging_of
 from schedulers.errors import OptionError, shown
 from schedulers.jobmodels.base import (
+    Checkpoints,
     Compute,
     FileSystem,
     Granted,
@@ -40,6 +41,7 @@ class IoAware(JobModel):
     """A job stages its data in, computes in phases, writes checkpoints and drains them, and stages its data out."""
 
     source: ClassVar[str] = "Kopanski 2020, section 2.4.2 (IO-Aware)"
+    restarts: ClassVar[bool] = True
     needs: ClassVar[Needs] = Needs(file_system=FileSystem.WITH_BURST_BUFFERS, gate=True)
     stages: ClassVar[tuple[str, ...]] = ("stage_in", "compute", "checkpoint", "drain", "stage_out")
     moved: ClassVar[tuple[str, ...]] = ("stage_in", "checkpoint", "drain", "stage_out")
@@ -79,12 +81,16 @@ class IoAware(JobModel):
             yield Compute(compute)
             return
         part = int(self.checkpoint_fraction * job.bb_bytes)
+        resumed = granted.resumed
+        through = resumed.last if resumed is not None else 0
         checkpoint = Transfer(Place.NODES, Place.BURST_BUFFER, part, "checkpoint")
         drain = Transfer(Place.BURST_BUFFER, Place.PFS, part, "drain", abandoned=self.early_release)
-        yield Compute(compute)
-        for _ in range(phases - 1):
+        yield from self._read_back(resumed, part)
+        undrained = resumed is not None and resumed.buffered > resumed.drained
+        yield Compute(compute, beside=replace(drain) if undrained else None)
+        for _ in range(phases - through - 1):
             yield checkpoint
-            yield Compute(compute, beside=drain)
+            yield Compute(compute, beside=replace(drain))
 
     def stage_in(self, job: Job) -> Program:
         """All of the burst buffer, unless the job states less."""
@@ -99,6 +105,35 @@ class IoAware(JobModel):
             stated = staging_of(job)
             size = job.bb_bytes if stated.out_bytes is None else stated.out_bytes
             yield from waited(stated.out_s, "stage_out", Transfer(Place.BURST_BUFFER, Place.PFS, size, "stage_out"))
+
+    def _read_back(self, resumed: Checkpoints | None, size: int) -> Program:
+        """Read the last checkpoint: from the burst buffers, or from the file system by way of them."""
+        if resumed is None:
+            return
+        if not resumed.buffered:
+            yield Transfer(Place.PFS, Place.BURST_BUFFER, size, "stage_in")
+        yield Transfer(Place.BURST_BUFFER, Place.NODES, size, "stage_in")
+
+    def checkpoints(self, record: JobRecord) -> Checkpoints:
+        """Which checkpoints an attempt has.
+
+        Each checkpoint that is written adds a phase to the one that the attempt went on from. Drains end in the order
+        in which they began; the first one is that of the checkpoint that was read, where it was not drained.
+
+        An attempt that has staged in, computed, written, computed, and written has two checkpoints; with one drain
+        through, the first one is on the file system. If a node fails, the next attempt reads phase 2 from the burst
+        buffers, if a storage node does, phase 1 from the file system. That next attempt, killed by a node before its
+        own first checkpoint, still has what it went on from.
+        """
+        if not record.job.bb_bytes:
+            return Checkpoints()
+        before = record.resumed if record.resumed is not None else Checkpoints()
+        written = before.last + record.through.get("checkpoint", 0)
+        drained = before.drained
+        if record.drained:
+            drained = max(drained, before.last + record.drained - int(before.buffered > before.drained))
+        in_buffers = before.buffered or record.computed_s  # else nothing was read back into them
+        return Checkpoints(written if in_buffers else 0, drained)
 
     def phases(self, job: Job) -> int:
         """Number of compute phases: work over target, rounded half to even, between 1 and the maximum."""

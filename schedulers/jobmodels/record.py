@@ -5,10 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from schedulers.core.job import Allocation, Job
 from schedulers.wire.messages import JobState
+
+
+class Checkpoints(NamedTuple):
+    """Phases that are through in a job's last checkpoints: in its burst buffers, and on the file system; 0: none."""
+
+    buffered: int = 0
+    drained: int = 0
+
+    @property
+    def last(self) -> int:
+        """The further one."""
+        return max(self)
 
 
 @dataclass(slots=True)
@@ -51,6 +63,12 @@ class JobRecord:
         When it ended while nothing of it ran (its turn had not come); NaN otherwise.
     state_shown
         What its program published last.
+    resumed
+        Checkpoints of earlier attempts that it went on from; ``None``: it began at the beginning.
+    through
+        Operations that are through, by stage; ``computed_s``: how long each of the stage ``compute`` took, in order.
+    drained
+        Transfers beside computations that are through, and whose bytes are safe.
     """
 
     job: Job
@@ -69,10 +87,20 @@ class JobRecord:
     io_wait_s: float = 0.0
     idle_end_s: float = math.nan
     state_shown: Any = None
+    resumed: Checkpoints | None = None
+    through: dict[str, int] = field(default_factory=dict)
+    computed_s: list[float] = field(default_factory=list)
+    drained: int = 0
 
     def took(self, stage: str, seconds: float) -> None:
         """Add to a stage's time."""
         self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
+
+    def reached(self, stage: str, seconds: float) -> None:
+        """An operation of a stage is through."""
+        self.through[stage] = self.through.get(stage, 0) + 1
+        if stage == "compute":
+            self.computed_s.append(seconds)
 
     def moved(self, stage: str, size: float) -> None:
         """Add to a stage's bytes."""

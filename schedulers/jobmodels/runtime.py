@@ -55,6 +55,7 @@ from schedulers.jobmodels.base import (
 from schedulers.jobmodels.gates import Gate, Shared
 from schedulers.jobmodels.io_nodes import IoNodes
 from schedulers.jobmodels.record import BufferTimes, JobRecord
+from schedulers.jobmodels.restarts import Restarts
 from schedulers.jobmodels.streams import Streams
 from schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, SubJobs, require_dynamic_jobs
 from schedulers.jobmodels.transfers import Lowered, Task, is_striped, lower, volume
@@ -87,7 +88,7 @@ class _Process:
     beginnings; ``waiting`` and ``waiting_beside`` the turns that have not come; ``timer`` the number of the timer that
     its present :class:`Wait` ends with, -1 for none; ``staging`` whether it has no nodes yet and its burst buffer is
     being filled, or full; ``outcome`` how the job ends, once that is clear; ``over`` whether its program has nothing
-    more to do; ``reason`` why it cannot go on.
+    more to do; ``reason`` why it cannot go on; ``spoilt`` whether a storage node of its went out.
     """
 
     job: Job
@@ -108,6 +109,7 @@ class _Process:
     over: bool = False
     watched: bool = False
     reason: str = ""
+    spoilt: bool = False
 
 
 class _Turn(NamedTuple):
@@ -150,6 +152,8 @@ class ProgramRuntime:
         Whether the simulator runs in the same process and takes operations without a message for each.
     limits
         Time-outs where burst buffers have lives of their own; ``None`` where jobs stage on their nodes.
+    restarts
+        Whether jobs that are submitted anew go on from their last checkpoint.
     """
 
     rows: ClassVar[int] = 1
@@ -163,7 +167,9 @@ class ProgramRuntime:
         *,
         direct: bool = False,
         limits: StageLimits | None = None,
+        restarts: bool = False,
     ) -> None:
+        self._restarts = Restarts() if restarts else None
         self.model = model
         self._limits = limits
         self._unstaged: dict[str, SubJobs] = {}
@@ -262,19 +268,24 @@ class ProgramRuntime:
         self._gate.enter(job.id, now_s)
         return process
 
-    def _program(self, job: Job, allocation: Allocation, now_s: float) -> Program:
-        """What a job does from its start on: around its program what is staged, on its nodes or without them."""
+    def _program(self, job: Job, granted: Granted) -> Program:
+        """What a job does from its start on: around its program what is staged, on its nodes or without them.
+
+        Where a checkpoint survived in its burst buffers, so did what it had staged in.
+        """
         apart = self._limits is not None and job.bb_bytes > 0
-        if not apart:
+        if not apart and not (granted.resumed is not None and granted.resumed.buffered):
             yield from self.model.stage_in(job)
-        yield from self.model.program(job, Granted(allocation, now_s), self._machine)
+        yield from self.model.program(job, granted, self._machine)
         if apart:
             yield GiveBack(covering=Resource.NODES | Resource.BANDWIDTH)
         yield from self.model.stage_out(job)
 
     def start(self, job: Job, allocation: Allocation, now_s: float) -> Step:
         """Begin a job's program; a job that is not run as it was submitted is rejected to the simulator."""
-        program, process = self._program(job, allocation, now_s), self._processes.get(job.id)
+        resumed = self._restarts.resumed(job.left) if self._restarts is not None else None
+        program = self._program(job, Granted(allocation, now_s, resumed))
+        process = self._processes.get(job.id)
         if process is None:
             process = self._enter(job, allocation, program, now_s)
             if self._limits is not None and job.bb_bytes:
@@ -283,6 +294,7 @@ class ProgramRuntime:
             process.job, process.allocation, process.program, process.staging = job, allocation, program, False
             process.outcome, process.over = None, False
             process.record.job, process.record.allocation, process.record.start_s = job, allocation, now_s
+        process.record.resumed = resumed
         process.sub_jobs.deadline_s = now_s + job.walltime_s
         follow = _Follow()
         if job.bb_bytes:
@@ -324,13 +336,23 @@ class ProgramRuntime:
 
     def outage(self, closed: Set[int], now_s: float) -> Step:
         """Learn which hosts are out; transfers that waited for the file system begin when it is back."""
-        self._closed = closed
+        self._note_outages(closed - self._closed, now_s)
+        self._closed = frozenset(closed)
         follow = _Follow()
         if not self._file_system_out():
             follow.granted.extend(self._stalled)
             self._stalled.clear()
             self._serve(now_s, follow)
         return follow.step()
+
+    def _note_outages(self, hosts: Set[int], now_s: float) -> None:
+        """What lies on storage nodes that go out is lost: checkpoints, and what is being drained."""
+        if self._restarts is None or not hosts:
+            return
+        self._restarts.went_out(hosts, now_s)
+        for process in self._processes.values():
+            storages = process.allocation.storages
+            process.spoilt |= any(self._machine.storages[index].resource_id in hosts for index in storages)
 
     def give_up(self, job: Job, nodes: Set[int], now_s: float) -> Step | None:
         """Let a job go on without some nodes, if the state that its program shows can be shrunk.
@@ -677,11 +699,17 @@ class ProgramRuntime:
         elif sub_id in process.beside:
             transfer, began_s = process.beside.pop(sub_id)
             process.record.took(transfer.stage, now_s - began_s)
+            process.record.drained += not process.spoilt and self._is_through(process, transfer)
             self._end_if_through(process, now_s, follow)
         else:
             self._ended_part(process, event, now_s, follow)
         self._serve(now_s, follow)
         return follow.step()
+
+    def _is_through(self, process: _Process, transfer: Transfer) -> bool:
+        """Whether no part of a transfer beside a computation runs or waits."""
+        waiting = (self._turns[key].operation for key in process.waiting_beside)
+        return not any(one is transfer for one in (*(one for one, _ in process.beside.values()), *waiting))
 
     def _ended_part(self, process: _Process, event: JobCompleted, now_s: float, follow: _Follow) -> None:
         """A sub-job of the present operation has ended, or the job itself."""
@@ -707,6 +735,8 @@ class ProgramRuntime:
         """Put the time of an operation that is through into the record."""
         if isinstance(operation, Compute | Transfer):
             process.record.took(operation.stage, now_s - process.began_s)
+            if self._restarts is not None and process.outcome is None:
+                process.record.reached(operation.stage, now_s - process.began_s)
         process.record.operations += process.outcome is None
 
     # ------------------------------------------------------------------ the end of a job
@@ -769,7 +799,10 @@ class ProgramRuntime:
         record.state, record.return_code = process.outcome
         if self._on_record is not None:
             self._on_record(record)
-        follow.ended.append(Ended(process.job.id, *process.outcome, process.reason))
+        left, kept_s = None, 0.0
+        if self._restarts is not None and process.outcome == KILLED:
+            left, kept_s = self._restarts.left(self.model, record, self._machine)
+        follow.ended.append(Ended(process.job.id, *process.outcome, process.reason, left, kept_s))
 
 
 def _late(process: _Process, now_s: float) -> bool:

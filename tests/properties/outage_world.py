@@ -35,6 +35,7 @@ class Watch(Observer):
         self.story: list[tuple[float, str, str]] = []
         self.states: dict[str, JobState] = {}
         self.sizes: dict[str, int] = {}
+        self.lost: dict[str, float] = {}
 
     def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
         """A job must start on nodes and storage nodes that are there."""
@@ -57,9 +58,10 @@ class Watch(Observer):
         """Keep it."""
         self.story.append((now_s, "evicted", job.id))
 
-    def struck(self, job: Job, what: str, reason: str, now_s: float) -> None:
-        """Keep what an outage did to a job."""
+    def struck(self, job: Job, what: str, reason: str, now_s: float, lost_node_s: float = 0.0) -> None:
+        """Keep what an outage did to a job, and what it lost."""
         self.story.append((now_s, what, job.id))
+        self.lost[job.id] = lost_node_s
 
 
 @dataclass

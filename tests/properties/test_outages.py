@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedulers.assembly import SessionSpec, check_combination
-from schedulers.core.outages import OnOutage
+from schedulers.core.outages import OnOutage, Restart
 from schedulers.errors import OptionError
 from schedulers.jobmodels import MODELS
 from schedulers.policies import POLICIES
@@ -144,7 +144,12 @@ def test_random_outages(
     model, policy = data.draw(st.sampled_from(PAIRS))
     rule = data.draw(st.sampled_from(list(OnOutage)))
     literal = data.draw(st.booleans())
-    spec = SessionSpec(policy, model=model, literal=literal, settings={"on_outage": rule})
+    chosen: dict[str, Any] = {"on_outage": rule}
+    options: dict[str, Any] = {}
+    if MODELS[model].restarts and rule is OnOutage.REQUEUE:
+        chosen["restart"] = data.draw(st.sampled_from(list(Restart)))
+        options = {"phase_target": 5e9} if model == "io" else {"interval": 5.0, "checkpoint": 0.5, "restart": 0.25}
+    spec = SessionSpec(policy, model=model, model_options=options, literal=literal, settings=chosen)
     if not playable(spec):
         return
     with tempfile.TemporaryDirectory() as folder:
