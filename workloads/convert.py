@@ -78,7 +78,8 @@ class ConvertOptions:
         whose log does not state it are left out.
     staging
         What jobs stage into and out of their buffers, as options of :class:`workloads.staging.StagingModel`
-        (``minutes=30,share_in=0.5``); "": jobs state nothing of it.
+        (``minutes=30,share_in=0.5``); "": jobs state nothing of it. Bytes are stated for the model ``io`` alone: no
+        other one moves any.
     stripes
         0: each node requests a buffer of its own (field ``bb``). Above: a job requests one buffer of as many bytes in
         all (``bb_total``), in equal parts on so many storage nodes (``bb_stripes``), on more where a part would be
@@ -337,6 +338,7 @@ def _assemble(table: JobTable, machine: MachineFacts, options: ConvertOptions, n
         io_bytes=moved,
         stripes=stripes,
         staged=_staged(table, buffers, sizes, stripes, options),
+        moves=options.model == "io",
         flops=lambda run_s, bb, walltime: compute_flops(run_s, bb, machine, options, walltime),
     )
 

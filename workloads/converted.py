@@ -34,8 +34,8 @@ class Converted:
         Further fields of jobs, where they are wanted.
     stripes
         Storage nodes that each job's buffer is striped over; ``None``: each node has a buffer of its own.
-    staged
-        What each job stages; ``None``: jobs state nothing of it.
+    staged, moves
+        What each job stages; ``None``: jobs state nothing of it. Whether they state bytes beside times.
     flops
         Work per node of a job: runtime, burst buffer, walltime.
     """
@@ -53,6 +53,7 @@ class Converted:
     flops: Callable[[int, int, int | None], int]
     stripes: Ints | None = None
     staged: Staged | None = None
+    moves: bool = False
 
     def __len__(self) -> int:
         return len(self.table)
@@ -115,7 +116,7 @@ class Converted:
         if self.stripes is not None:
             wanted |= {"bb_total": self.bb_bytes * self.nodes, "bb_stripes": self.stripes}
         if self.staged is not None:
-            wanted |= self.staged.fields()
+            wanted |= self.staged.fields(moved=self.moves)
         return {name: column for name, column in wanted.items() if column is not None}
 
     def _profiles(self) -> Iterator[tuple[str, int, int, int]]:

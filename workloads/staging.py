@@ -31,14 +31,10 @@ class Staged:
     in_s: Floats
     out_s: Floats
 
-    def fields(self) -> dict[str, Any]:
-        """The columns by the names of the jobs' fields."""
-        return {
-            "stage_in_bytes": self.in_bytes,
-            "stage_out_bytes": self.out_bytes,
-            "stage_in_s": self.in_s,
-            "stage_out_s": self.out_s,
-        }
+    def fields(self, *, moved: bool = True) -> dict[str, Any]:
+        """The columns by the names of the jobs' fields; without the bytes where no bytes are moved."""
+        size = {"stage_in_bytes": self.in_bytes, "stage_out_bytes": self.out_bytes} if moved else {}
+        return size | {"stage_in_s": self.in_s, "stage_out_s": self.out_s}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

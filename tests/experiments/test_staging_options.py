@@ -62,3 +62,15 @@ def test_a_workload_is_taken_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main(["workload", "synth", SOURCE, "--out", made]) == 0
     assert main(["run", "--workload", made, "--staging", "minutes=5", "--out", str(tmp_path / "out")]) == 2
     assert "staging goes with logs and generators" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("life", "rejected"), [("with-nodes", 8), ("slurm", 0), ("two-reservations", 0)])
+def test_staging_is_played_or_refused(life: str, rejected: int, tmp_path: Path) -> None:
+    """Rigid jobs stage where burst buffers have lives of their own; elsewhere they are rejected with the field's name."""
+    command = ["run", "--workload", "kth-like:jobs=8,seed=1", "--platform", "thesis", "--policy", "easy", "--no-plots"]
+    out = tmp_path / "out"
+    assert main([*command, "--staging", "minutes=10", "--bb-life", life, "--out", str(out)]) == 0
+    (table,) = out.glob("*/rejections.csv")
+    reasons = table.read_text().splitlines()[1:]
+    assert len(reasons) == rejected
+    assert all("stage_in_s" in reason for reason in reasons)

@@ -29,7 +29,7 @@ def log(jobs: int = 60) -> JobTable:
 
 def made(**options: Any) -> Workload:
     """Its workload."""
-    return convert(log(), MACHINE, ConvertOptions(**options), "log")[0]
+    return convert(log(), MACHINE, ConvertOptions(**({"model": "io"} | options)), "log")[0]
 
 
 def test_jobs_and_buffers_stay() -> None:
@@ -39,6 +39,15 @@ def test_jobs_and_buffers_stay() -> None:
     without = [{k: v for k, v in job.to_object().items() if k not in STAGED} for job in staged.jobs]
     assert without == [job.to_object() for job in plain.jobs]
     assert all(field in job.extras for job in staged.jobs for field in STAGED)
+
+
+def test_times_alone_where_no_bytes_move() -> None:
+    """Only the model io moves bytes, and other models would refuse jobs that state some."""
+    whole, times = made(staging="minutes=8,spread=1"), made(model="alloc", staging="minutes=8,spread=1")
+    for one, other in zip(whole.jobs, times.jobs, strict=True):
+        assert {key: one.extras[key] for key in ("stage_in_s", "stage_out_s")} == {
+            key: value for key, value in other.extras.items() if key in STAGED
+        }
 
 
 def test_by_hand() -> None:
@@ -91,7 +100,8 @@ def test_measured_volumes() -> None:
     """What a log recorded of a job is shared out to its nodes, read bytes in and written bytes out."""
     table = log()
     table = table.with_column("read_bytes", np.where(np.arange(len(table)) % 2, -1, 6_000_001))
-    workload, _ = convert(table, MACHINE, ConvertOptions(staging="volumes=measured,share_in=0,share_out=0"), "log")
+    measured: dict[str, Any] = {"model": "io", "staging": "volumes=measured,share_in=0,share_out=0"}
+    workload, _ = convert(table, MACHINE, ConvertOptions(**measured), "log")
     for row, job in enumerate(workload.jobs):
         expected = 0 if row % 2 else min(-(-6_000_001 // job.res), workload.profiles[job.profile]["bb"])
         assert (job.extras["stage_in_bytes"], job.extras["stage_out_bytes"]) == (expected, 0)
@@ -112,7 +122,7 @@ def test_striped(stripes: int) -> None:
 
 def test_as_a_stream() -> None:
     """Columns give the text of the objects' file, fields and all."""
-    options = ConvertOptions(stripes=2, staging="minutes=5,spread=0.5")
+    options = ConvertOptions(model="io", stripes=2, staging="minutes=5,spread=0.5")
     workload, _ = convert(log(), MACHINE, options, "log")
     columns, _ = convert_columns(log(), MACHINE, options, "log")
     assert b"".join(columns.text()).decode() == format_batsim(workload)
