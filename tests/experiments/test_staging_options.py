@@ -66,7 +66,7 @@ def test_a_workload_is_taken_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixt
 
 @pytest.mark.parametrize(("life", "rejected"), [("with-nodes", 8), ("slurm", 0), ("two-reservations", 0)])
 def test_staging_is_played_or_refused(life: str, rejected: int, tmp_path: Path) -> None:
-    """Rigid jobs stage where burst buffers have lives of their own; elsewhere they are rejected with the field's name."""
+    """Rigid jobs stage where burst buffers have lives of their own; else they are rejected, and the field is named."""
     command = ["run", "--workload", "kth-like:jobs=8,seed=1", "--platform", "thesis", "--policy", "easy", "--no-plots"]
     out = tmp_path / "out"
     assert main([*command, "--staging", "minutes=10", "--bb-life", life, "--out", str(out)]) == 0
