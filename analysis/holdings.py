@@ -84,6 +84,16 @@ def byte_seconds(table: JobTable) -> float:
     return float(np.sum(np.nan_to_num(end - begin) * size))
 
 
+def byte_seconds_by_storage(table: JobTable) -> Floats:
+    """Byte-seconds that jobs held on each storage node, in the order of the machine's."""
+    place = {storage.id: index for index, storage in enumerate(table.machine.storages)}
+    held = np.zeros(len(place))
+    for span in storage_spans(table.ran()):
+        if span.storage in place:
+            held[place[span.storage]] += span.size * (span.end_s - span.start_s)
+    return held
+
+
 def held_nodes(table: JobTable) -> tuple[Floats, Floats, Floats]:
     """Starts, ends and numbers of nodes of all intervals over which jobs held nodes."""
     if not any(table.node_lives):

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from analysis.holdings import byte_seconds, node_seconds
+from analysis.holdings import byte_seconds, byte_seconds_by_storage, node_seconds
 from analysis.tables import Floats, JobTable
 
 DEFAULT_TAU_S = 600.0
@@ -68,6 +68,16 @@ def storage_utilisation(table: JobTable) -> float:
     return _share(byte_seconds(table), table.machine.total_storage_bytes * makespan_s(table))
 
 
+def storage_hot_spot(table: JobTable) -> float:
+    """Most byte-seconds that jobs held on one storage node, over the mean of all storage nodes: 1 where all are alike.
+
+    At most the number of storage nodes, where one had everything. NaN where nothing was held, or it is unknown where it
+    lay.
+    """
+    held = byte_seconds_by_storage(table)
+    return _share(float(held.max(initial=0.0)), float(held.mean()) if held.size else 0.0)
+
+
 def percentile(values: Floats, percent: float) -> float:
     """Percentile with linear interpolation; NaN for no values."""
     return float(np.percentile(values, percent)) if values.size else float("nan")
@@ -97,6 +107,7 @@ class Summary:
     makespan_s: float
     compute_utilisation: float
     storage_utilisation: float
+    storage_hot_spot: float
 
     def as_dict(self) -> dict[str, float]:
         """Return the figures by name, in the order of the columns."""
@@ -123,6 +134,7 @@ def summarise(table: JobTable, tau_s: float = DEFAULT_TAU_S) -> Summary:
         makespan_s=makespan_s(ran),
         compute_utilisation=compute_utilisation(ran),
         storage_utilisation=storage_utilisation(ran),
+        storage_hot_spot=storage_hot_spot(ran),
     )
 
 

@@ -85,6 +85,12 @@ LOST = Column(
 
 FURTHER = (
     Column("p99_waiting_time_s", "99 % wait", duration, "99 of 100 jobs wait at most so long."),
+    Column(
+        "storage_hot_spot",
+        "buffer hot spot",
+        number,
+        "Byte-hours held on the storage node with most of them, over the mean of all storage nodes; 1: all alike.",
+    ),
     Column("scheduler_cpu_s", "scheduler CPU", duration, "Processor time of the policy on the computer that ran this."),
     Column("simulator_cpu_s", "simulator CPU", duration, "Processor time of the simulator there."),
     Column("decision_p50_s", "decision, median", duration, "Real time of one scheduling pass, median."),
@@ -92,7 +98,7 @@ FURTHER = (
     Column("wall_s", "wall time", duration, "Real time of the whole run."),
     Column("peak_rss_bytes", "memory", size, "Largest memory of the process."),
 )
-"""What it took to compute; stands in the table of all runs."""
+"""What is rarely of interest, and what it took to compute; stands in the table of all runs."""
 
 LOSSES = (
     Column(

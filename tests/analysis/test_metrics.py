@@ -49,6 +49,31 @@ def test_utilisations(table: JobTable) -> None:
     assert metrics.storage_utilisation(table) == pytest.approx(4000 / 22000)
 
 
+@pytest.mark.parametrize(
+    ("storages", "bb_bytes", "ratio"),
+    [
+        (("4:2", "", "5:1", ""), (10, 0, 40, 0), 1.0),  # 2 * 10 * 100 on each
+        (("4:2", "", "5:1", ""), (10, 0, 120, 0), 6000 / 4000),
+        (("4:2", "", "4:1", ""), (10, 0, 40, 0), 2.0),  # all on one of two
+        (("4:1 5:1", "", "5:1", ""), (10, 0, 40, 0), 3000 / 2000),
+        (("", "", "", ""), (0, 0, 0, 0), math.nan),
+    ],
+)
+def test_hot_spot(table: JobTable, storages: tuple[str, ...], bb_bytes: tuple[int, ...], ratio: float) -> None:
+    """Job a holds for 100 s, c for 50 s: the fuller of two storage nodes over the mean of both."""
+    changed = dataclasses.replace(table, storages=list(storages), bb_bytes=np.array(bb_bytes, float))
+    assert metrics.storage_hot_spot(changed) == pytest.approx(ratio, nan_ok=True)
+    assert metrics.summarise(changed).storage_hot_spot == pytest.approx(ratio, nan_ok=True)
+
+
+def test_a_buffer_of_the_whole_job_counts_once(table: JobTable) -> None:
+    """Job a has one request of 10 bytes for its two nodes."""
+    shared = dataclasses.replace(table, storages=["4:1", "", "5:1", ""])
+    assert shared.requests.tolist() == [1, 4, 1, 9]
+    assert metrics.storage_utilisation(shared) == pytest.approx((10 * 100 + 40 * 50) / 22000)
+    assert metrics.storage_hot_spot(shared) == pytest.approx(2000 / 1500)
+
+
 def test_utilisation_of_an_unknown_machine_is_not_a_number(table: JobTable) -> None:
     """Without the machine's size there is no share to state."""
     unknown = dataclasses.replace(table, machine=MachineInfo())
