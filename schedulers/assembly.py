@@ -39,6 +39,7 @@ from schedulers.options import build, describe, option, show
 from schedulers.plugins import split_spec
 from schedulers.policies import find_policy
 from schedulers.policykit.estimates import Correction, Estimator, Requested, UserHistory, Walltimes
+from schedulers.policykit.user_limit import UserLimit
 from schedulers.policykit.view import GivesBuffers, Policy
 from schedulers.timeline import NodeOrder, Placement, StorageOrder, Timeline
 from schedulers.timeline.published import PublishedTimeline
@@ -94,6 +95,13 @@ class Settings:
         "with-nodes",
         help="how long a burst buffer is held around its job's nodes, and who gets one when: "
         f"{', '.join(LIVES)}, with options after a colon",
+    )
+    bb_user_limit: float = option(
+        0.0,
+        unit="bytes",
+        low=0.0,
+        high=1e18,
+        help="most burst-buffer bytes that the jobs of one user hold at a time; 0: no limit",
     )
     on_outage: OnOutage = option(
         OnOutage.CONTINUE,
@@ -323,10 +331,15 @@ def assemble(
     if life.apart and literal:
         raise OptionError(f"--bb-life {life_name(life)} and the published experiment's rules exclude each other")
     runtime, steering = play(policy, settings, model, on_record, on_conflict, direct)
+    refuses = _without_stripes(policy, runtime.refuses)
+    deciding: Policy = Under(policy, life, _expects(model)) if life.apart else policy
+    if settings.bb_user_limit:
+        deciding = UserLimit(deciding, int(settings.bb_user_limit))
+        refuses = _first_of(deciding.refuses, refuses)
     return Session(
-        Under(policy, life, _expects(model)) if life.apart else policy,
+        deciding,
         runtime,
-        unplayable=unplayable(model, _without_stripes(policy, runtime.refuses)),
+        unplayable=unplayable(model, refuses),
         seed=seed,
         cadence=cadence or (Cadence.EVENT if literal else Cadence.MESSAGE),
         defaults=MachineDefaults(
@@ -551,6 +564,11 @@ def _without_stripes(policy: Policy, refuses: Callable[[Job], str | None]) -> Ca
         f"per node: state {BURST_BUFFER_FIELD!r} instead, or choose another policy"
     )
     return lambda job: reason if job.stripes else refuses(job)
+
+
+def _first_of(*refuses: Callable[[Job], str | None]) -> Callable[[Job], str | None]:
+    """The first reason of several."""
+    return lambda job: next((reason for reason in (refuse(job) for refuse in refuses) if reason), None)
 
 
 def _whole_machine() -> Sharing:

@@ -14,6 +14,7 @@ class Binding(enum.Enum):
     BANDWIDTH = "bandwidth"
     BUFFER_FIRST = "no burst buffer yet"
     STAGE_IN = "stage-in not yet through"
+    USER_LIMIT = "its user's limit of burst buffers"
     ORDER = "policy order"
     RESERVATION = "reservation"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +90,28 @@ def test_every_policy(
     refused = {int(name) for name, state in zip(table.job_id, table.state, strict=True) if state == "REJECTED"}
     assert refused == (set(STRIPED) if packs else set())
     check_storage(table.ran())
+
+
+@pytest.mark.parametrize("life", ["with-nodes", "slurm"])
+@pytest.mark.parametrize("policy", ["fcfs", "conservative", "maxutil", "plan"])
+def test_no_user_exceeds_a_limit(policy: str, life: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """12 GB for each of two users: never more at a time, the job of 20 GB is refused, all others end."""
+    limit = 12 * GB
+    session = {"bb_life": life, "bb_user_limit": str(limit)}
+    [run] = runs(tmp_path, "rigid", mixed("rigid"), [policy], session=session)
+    played = execute(run, tmp_path, monkeypatch)
+    assert played.waiting == 0
+    table = read_run(tmp_path / run.id)
+    assert [name for name, state in zip(table.job_id, table.state, strict=True) if state == "REJECTED"] == ["7"]
+    assert "7,w0,30.000000,bb 20 GB in all > 12 GB that a user may hold (bb_user_limit)" in (
+        tmp_path / run.id / "rejections.csv"
+    ).read_text(encoding="utf-8")
+    ran, changes = table.ran(), defaultdict(list)
+    for span in storage_spans(ran):
+        changes[ran.user[span.job]] += [(span.start_s, span.size), (span.end_s, -span.size)]
+    assert changes.keys() == {"0", "1"}
+    peaks = {user: max(accumulate(size for _, size in sorted(steps))) for user, steps in changes.items()}
+    assert all(9 * GB <= peak <= limit for peak in peaks.values()), peaks
 
 
 @pytest.mark.parametrize("rule", ["continue", "kill", "requeue"])
