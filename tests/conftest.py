@@ -7,7 +7,6 @@ import gc
 import os
 import shutil
 import signal
-import sys
 import tempfile
 from pathlib import Path
 
@@ -24,12 +23,11 @@ settings.load_profile("deterministic")
 # a test's examples would depend on which other tests run (tests/test_draws.py). No setting turns that off.
 providers._get_local_constants = lambda: providers._local_constants
 
-# Some hundred processes of the suite import the product: what one has compiled serves the others, also where the
-# environment forbids bytecode in the tree (then each start cost more CPU time for compiling than for all else).
-sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="spillway-bytecode-")
+# Some hundred processes that tests start import the product: what one has compiled serves the others, also where the
+# environment forbids bytecode in the tree (compiling was most of the CPU time of a start).
+os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="spillway-bytecode-")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-sys.dont_write_bytecode = False
-atexit.register(shutil.rmtree, sys.pycache_prefix, ignore_errors=True)
+atexit.register(shutil.rmtree, os.environ["PYTHONPYCACHEPREFIX"], ignore_errors=True)
 
 # A suite in the background of a shell has Ctrl-C ignored; the processes that tests start would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
