@@ -16,6 +16,8 @@ OPENERS = re.compile(
 )
 ALLOWED = {
     "experiments/checks/play.py": "small worlds of a check, in a temporary folder",
+    "experiments/slurm/live.py": "configuration of a real Slurm, in a temporary folder",
+    "experiments/slurm/inside.py": "its output and states, in the same folder; what is kept is written by recording.py",
     "experiments/memory.py": "the kernel's own file: it resets a counter",
     "simulator/engines/simgrid.py": "files for a child process, in a temporary folder",
     "simulator/outputs/files.py": "the probe whether a folder can be written",
