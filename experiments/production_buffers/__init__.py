@@ -1,0 +1,1 @@
+"""Lives of burst buffers by policy and time of staging, on Tuolumne's machine."""

@@ -1,0 +1,101 @@
+"""Jobs of the study: drawn from a seed, the same under every life, with a time of staging.
+
+Everything here is ASSUMED but the machine's nodes, rabbits and capacities: no site publishes what its jobs stage.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import msgspec
+
+from workloads.burst_buffer import BurstBufferModel
+from workloads.convert import ConvertOptions, convert
+from workloads.machine_facts import MachineFacts
+from workloads.swf import SwfLog, SwfRecord
+from workloads.synthetic.kth import KthLike
+from workloads.workload import Workload, WorkloadJob
+
+LOAD = 0.8
+"""Offered load of the compute nodes: computation only, staging comes on top of it."""
+
+MODEL_NODES = 96
+"""Nodes of the machine that the generator draws for; sizes are multiplied to those of the machine at hand."""
+
+LEAST_REQUEST_S = 3600.0
+"""Jobs that request no more than this have no burst buffer: an hour of staging for minutes of work is no use."""
+
+BUFFER_BYTES = 0.5e12
+"""Mean request per node by the law, before the machine's limits: about half of the 1.08 TB of storage per node."""
+
+STAGED_SHARE = 0.01
+"""Share of its buffer that a job stages in, and out: so little that the least time decides, not this machine's links."""
+
+MARGIN_S = 60.0
+"""Requested times are at least this much longer than the computation: a job that is killed would stage nothing out."""
+
+TRANSFER_MARGIN_S = 600.0
+"""What a requested time that covers staging has besides twice the time of a staging, for the transfers themselves."""
+
+
+def draw(jobs: int, seed: int, minutes: float, machine: MachineFacts, *, covers_staging: bool) -> Workload:
+    """Draw a workload.
+
+    Parameters
+    ----------
+    jobs, seed
+        Number of jobs; the same seed draws the same ones, whatever the rest.
+    minutes
+        Least time of a stage-in, and of a stage-out.
+    machine
+        The machine.
+    covers_staging
+        Whether requested times cover the staging as well: where a job stages on its nodes, it has to request them for
+        that time. Else they are for the computation alone.
+    """
+    log = KthLike(jobs=jobs, seed=seed, load=LOAD, nodes=MODEL_NODES)()
+    scale = machine.nodes // MODEL_NODES
+    log = SwfLog(log.header, tuple(_scaled(record, scale) for record in log.records))
+    options = ConvertOptions(
+        seed=seed,
+        com_mean_bytes=0.0,
+        com_sd_bytes=0.0,
+        burst_buffers=buffers(),
+        staging=f"minutes={minutes:g},share_in={STAGED_SHARE},share_out={STAGED_SHARE}",
+    )
+    workload, _ = convert(log, machine, options, f"staging {minutes:g} min")
+    if not covers_staging:
+        return workload
+    longer_s = 2 * 60.0 * minutes + TRANSFER_MARGIN_S
+    return replace(workload, jobs=tuple(_longer(workload, job, longer_s) for job in workload.jobs))
+
+
+def buffers() -> BurstBufferModel:
+    """The thesis's law of requests, stretched so that its mean is :data:`BUFFER_BYTES`."""
+    law = BurstBufferModel()
+    mean_kib = law.location_kib + law.scale_kib * math.exp(law.sigma**2 / 2)
+    factor = BUFFER_BYTES / (mean_kib * law.unit_bytes)
+    return BurstBufferModel(
+        location_kib=law.location_kib * factor,
+        scale_kib=law.scale_kib * factor,
+        short_bytes=0,
+        short_walltime_s=LEAST_REQUEST_S,
+    )
+
+
+def _scaled(record: SwfRecord, scale: int) -> SwfRecord:
+    run_s = min(record.run_s, record.requested_s)
+    return msgspec.structs.replace(
+        record,
+        processors=record.processors * scale,
+        requested_processors=record.requested_processors * scale,
+        run_s=run_s,
+        requested_s=max(record.requested_s, run_s + int(MARGIN_S)),
+    )
+
+
+def _longer(workload: Workload, job: WorkloadJob, longer_s: float) -> WorkloadJob:
+    if job.walltime is None or not workload.burst_buffer_bytes(job):
+        return job
+    return msgspec.structs.replace(job, walltime=job.walltime + longer_s)
