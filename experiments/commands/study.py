@@ -20,8 +20,10 @@ STUDIES = {
     "jeannot": "I/O-aware lists and packs, exclusive I/O (Jeannot, Pallez, Vidal 2023)",
     "gang": "gang scheduling and files on nodes (Zhang et al. 2003)",
     "malleable": "malleability and I/O control (Singh & Carretero 2019)",
+    "production-buffers": "how long nodes idle while burst buffers are staged, by the buffers' life",
 }
-"""Studies by name; each is the module ``experiments.NAME.command``, written as those of :mod:`experiments.commands`."""
+"""Studies by name; each is the module ``experiments.NAME.command`` ("_" for "-"), written as those of
+:mod:`experiments.commands`."""
 
 
 def add_arguments(parser: Parser) -> None:
@@ -37,7 +39,7 @@ def command(options: argparse.Namespace) -> int:
 
 
 def _fill(name: str, parser: Parser) -> None:
-    module = importlib.import_module(f"experiments.{name}.command")
+    module = importlib.import_module(f"experiments.{name.replace('-', '_')}.command")
     parser.description = module.DESCRIPTION
     parser.epilog = getattr(module, "EPILOG", None)
     parser.examples = module.EXAMPLES

@@ -30,7 +30,7 @@ BUFFER_BYTES = 0.5e12
 """Mean request per node by the law, before the machine's limits: about half of the 1.08 TB of storage per node."""
 
 STAGED_SHARE = 0.01
-"""Share of its buffer that a job stages in, and out: so little that the least time decides, not this machine's links."""
+"""Share of its buffer that a job stages in, and out: little, so that the least time decides, not the machine's links."""
 
 MARGIN_S = 60.0
 """Requested times are at least this much longer than the computation: a job that is killed would stage nothing out."""
@@ -39,7 +39,9 @@ TRANSFER_MARGIN_S = 600.0
 """What a requested time that covers staging has besides twice the time of a staging, for the transfers themselves."""
 
 
-def draw(jobs: int, seed: int, minutes: float, machine: MachineFacts, *, covers_staging: bool) -> Workload:
+def draw(
+    jobs: int, seed: int, minutes: float, machine: MachineFacts, *, covers_staging: bool, stripes: int
+) -> Workload:
     """Draw a workload.
 
     Parameters
@@ -53,6 +55,8 @@ def draw(jobs: int, seed: int, minutes: float, machine: MachineFacts, *, covers_
     covers_staging
         Whether requested times cover the staging as well: where a job stages on its nodes, it has to request them for
         that time. Else they are for the computation alone.
+    stripes
+        As in :class:`workloads.convert.ConvertOptions`: 0 for a request per node.
     """
     log = KthLike(jobs=jobs, seed=seed, load=LOAD, nodes=MODEL_NODES)()
     scale = machine.nodes // MODEL_NODES
@@ -63,6 +67,7 @@ def draw(jobs: int, seed: int, minutes: float, machine: MachineFacts, *, covers_
         com_sd_bytes=0.0,
         burst_buffers=buffers(),
         staging=f"minutes={minutes:g},share_in={STAGED_SHARE},share_out={STAGED_SHARE}",
+        stripes=stripes,
     )
     workload, _ = convert(log, machine, options, f"staging {minutes:g} min")
     if not covers_staging:

@@ -11,7 +11,7 @@ import numpy as np
 
 from analysis.compare import Interval, mean_interval
 from analysis.holdings import storage_spans
-from analysis.tables import JobTable, read_run
+from analysis.tables import Floats, JobTable, read_run
 
 HOUR_S = 3600.0
 TB = 1e12
@@ -34,7 +34,7 @@ class Measured:
     buffer_tb_h
         Terabyte-hours of burst buffer held.
     hot_spot
-        Terabyte-hours held on the storage node with most of them, over the mean of all storage nodes.
+        Byte-hours held over capacity, of the storage node where that is most, over the mean of all storage nodes.
     makespan_h
         End of the last job.
     killed, rejected
@@ -56,7 +56,7 @@ NAMES = tuple(field.name for field in fields(Measured))
 
 
 def measure(folder: Path) -> Measured:
-    """Measure a finished run under the model ``io``, with all jobs at the file system at a time (``io_control=shared``).
+    """Measure a finished run under the model ``io``, all jobs at the file system at a time (``io_control=shared``).
 
     By hand: a job has 4 nodes from second 100 on, stages in until 160, computes for 300 s, stages out, and ends at
     500. With its nodes it holds them for 4 x 400 s, of which it computes 4 x 300: 400 node-seconds idle, and it waited
@@ -69,17 +69,22 @@ def measure(folder: Path) -> Measured:
     submitted, started, ended = (_column(rows, f"{name}_time") for name in ("submission", "starting", "finish"))
     apart = [bool(row.get("buffer_start_time")) for row in rows]
     freed = np.array([float(row.get("nodes_finish_time") or row["finish_time"]) for row in rows])
-    used = _column(rows, "compute_s") + _column(rows, "checkpoint_s")
+    used = np.where(
+        [bool(row["compute_s"]) for row in rows],  # a job that ran in one piece, without a buffer, only computed
+        _column(rows, "compute_s") + _column(rows, "checkpoint_s"),
+        freed - started,
+    )
     computed = started + np.where(apart, 0.0, _column(rows, "stage_in_s"))
     table = read_run(folder)
     by_node = _storage_hours(table)
+    loads = by_node / np.array([storage.capacity_bytes for storage in table.machine.storages])
     return Measured(
         idle_node_h=float(nodes @ (freed - started - used)) / HOUR_S,
         computing_node_h=float(nodes @ used) / HOUR_S,
         wait_h=float(np.mean(computed - submitted)) / HOUR_S,
         turnaround_h=float(np.mean(ended - submitted)) / HOUR_S,
         buffer_tb_h=float(by_node.sum()),
-        hot_spot=float(by_node.max() / by_node.mean()) if by_node.any() else 1.0,
+        hot_spot=float(loads.max() / loads.mean()) if loads.any() else 1.0,
         makespan_h=float(ended.max()) / HOUR_S,
         killed=int(table.killed.sum()),
         rejected=int((~table.executed).sum()),
@@ -91,7 +96,7 @@ def interval(values: Mapping[int, float]) -> Interval:
     return mean_interval([np.array([value]) for value in values.values()])
 
 
-def _storage_hours(table: JobTable) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _storage_hours(table: JobTable) -> Floats:
     """Terabyte-hours held of each storage node."""
     places = {storage.id: place for place, storage in enumerate(table.machine.storages)}
     held = np.zeros(len(places))
@@ -100,6 +105,6 @@ def _storage_hours(table: JobTable) -> np.ndarray[tuple[int], np.dtype[np.float6
     return held
 
 
-def _column(rows: list[dict[str, str]], name: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _column(rows: list[dict[str, str]], name: str) -> Floats:
     """A column as numbers; empty cells are 0, as of jobs that ran in one piece."""
     return np.array([float(row.get(name) or 0.0) for row in rows])

@@ -4,28 +4,64 @@ from __future__ import annotations
 
 import argparse
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.console import Console
 
 from experiments import folders, machines
 from experiments.grid import expand
 from experiments.inputs import Inputs
+from experiments.policies import typed
 from experiments.pool import Pool
 from experiments.production_buffers.jobs import draw
 from experiments.runner import Outcome, run_all
+from experiments.sessions import refuse_combinations
 from experiments.single import Task, execute
 from experiments.spec import DEFAULT_TAU_S, Campaign, ModelSpec, PlatformSpec, PolicySpec, RunSpec, WorkloadSpec
+from schedulers.options import Value
 from schedulers.plugins import split_spec
 from workloads.batsim_json import write_batsim
+from workloads.machine_facts import MachineFacts
 
 BASELINE = "with-nodes"
 LIVES = (BASELINE, "slurm", "two-reservations", "standby")
 MACHINE = PlatformSpec(source="tuolumne")
+NAME = "production-buffers"
+ASSUMED = (
+    "ASSUMED: sizes and runtimes as of KTH's log with sizes times 12, requests of buffers by the thesis's law with a "
+    "mean of 0.5 TB per node, times of staging as swept; bandwidths of the machine are chosen"
+)
 MODEL = ModelSpec(name="io", options={"max_phases": 1})
 """Jobs compute in one piece: checkpoints would be the same under every life."""
+
+
+class Place(NamedTuple):
+    """A kind of buffer, and where it lies.
+
+    Attributes
+    ----------
+    stripes
+        Storage nodes that a job's buffer is striped over; 0: a request per node.
+    order
+        Setting ``storage_order``.
+    words
+        For tables.
+    """
+
+    stripes: int
+    order: str
+    words: str
+
+
+STRIPED = "striped"
+PLACES = {
+    STRIPED: Place(8, "least-loaded", "a buffer per job, striped over 8 rabbits, the least loaded ones"),
+    "rack": Place(0, "rack", "a buffer per node, on the rabbit of its own rack, else the job waits"),
+    "nearest": Place(0, "nearest", "a buffer per node, on the nearest rabbit with enough free"),
+}
 
 
 @dataclass(frozen=True, order=True)
@@ -34,6 +70,8 @@ class Point:
 
     Attributes
     ----------
+    place
+        Key of :data:`PLACES`.
     life
         Of burst buffers, as ``--bb-life`` takes it.
     policy
@@ -44,6 +82,7 @@ class Point:
         Of the jobs.
     """
 
+    place: str
     life: str
     policy: str
     minutes: float
@@ -57,7 +96,7 @@ class Scope:
     Attributes
     ----------
     lives, policies, minutes, seeds
-        Its axes, as in :class:`Point`; the first life is what the others are held against.
+        Its axes, as in :class:`Point`, all with striped buffers; :data:`BASELINE` is what other lives are held against.
     jobs
         Of a workload.
     """
@@ -68,6 +107,16 @@ class Scope:
     seeds: tuple[int, ...]
     jobs: int
 
+    def points(self) -> list[Point]:
+        """All points.
+
+        The other places of buffers are compared with the first policy and the longest staging, where nodes and
+        buffers are given together: the rack of a buffer that is given first says nothing on where its nodes will be.
+        """
+        grid = itertools.product(self.lives, self.policies, self.minutes, self.seeds)
+        others = itertools.product(list(PLACES)[1:], (BASELINE,), self.policies[:1], (max(self.minutes),), self.seeds)
+        return [Point(STRIPED, *axes) for axes in grid] + [Point(*axes) for axes in others]
+
 
 def prepare(scope: Scope, root: Path, console: Console) -> dict[Point, RunSpec]:
     """Draw the workloads into the folder, and list the runs of all points.
@@ -77,35 +126,50 @@ def prepare(scope: Scope, root: Path, console: Console) -> dict[Point, RunSpec]:
     SpecError, OptionError
         A policy or a life is unknown, or both cannot be combined.
     """
+    points = scope.points()
+    policies = {point: _policy(point) for point in points}
+    refuse_combinations(policies.values(), (MODEL,))
     inputs = Inputs(folders.make_folder(root), lambda text: console.print(f"note: {text}", markup=False))
+    inputs.note(ASSUMED)
     facts = machines.load(MACHINE).facts
-    policies = [_policy(scope.policies, life) for life in scope.lives]
-    drawn = root / "drawn"
-    drawn.mkdir(exist_ok=True)
+    drawn, made = folders.make_folder(root / "drawn"), set[Path]()
     runs: dict[Point, RunSpec] = {}
-    for seed, minutes, (life, specs) in itertools.product(
-        scope.seeds, scope.minutes, zip(scope.lives, policies, strict=True)
-    ):
-        covers = split_spec(life)[0] == BASELINE
-        path = drawn / f"s{seed}-{minutes:g}min{'-covered' if covers else ''}.json"
-        write_batsim(draw(scope.jobs, seed, minutes, facts, covers_staging=covers), path)
-        workload = WorkloadSpec(source=str(path), name=path.stem)
-        campaign = Campaign("production-buffers", (workload,), specs, (MACHINE,), (MODEL,), (seed,))
-        pairs = inputs.pairs(campaign.workloads, campaign.platforms, MODEL, seed)
-        for policy, run in zip(scope.policies, expand(campaign, {(MODEL.label, seed): pairs}), strict=True):
-            runs[Point(life, policy, minutes, seed)] = run
+    for point, policy in policies.items():
+        path = _drawn(point, scope.jobs, facts, drawn, made)
+        campaign = Campaign(
+            name=NAME,
+            workloads=(WorkloadSpec(source=str(path), name=path.stem),),
+            policies=(policy,),
+            platforms=(MACHINE,),
+            models=(MODEL,),
+            seeds=(point.seed,),
+        )
+        pairs = inputs.pairs(campaign.workloads, campaign.platforms, MODEL, point.seed)
+        [runs[point]] = expand(campaign, {(MODEL.label, point.seed): pairs})
     return runs
 
 
-def play(runs: Mapping[Point, RunSpec], jobs: int, root: Path, options: argparse.Namespace, console: Console) -> Outcome:
+def play(
+    runs: Mapping[Point, RunSpec], jobs: int, root: Path, options: argparse.Namespace, console: Console
+) -> Outcome:
     """Run what has not run yet."""
     tasks = [Task(run, root, DEFAULT_TAU_S, uncontended=False) for run in runs.values()]
     return run_all(tasks, Pool(execute, options.workers), console, lambda run: jobs, rerun=options.rerun)
 
 
-def _policy(policies: Sequence[str], life: str) -> tuple[PolicySpec, ...]:
-    found = []
-    for text in policies:
-        name, options = split_spec(text)
-        found.append(PolicySpec(policy=name, options=dict(options), session={"bb_life": life}, label=f"{text} {life}"))
-    return tuple(found)
+def _policy(point: Point) -> PolicySpec:
+    name, options = split_spec(point.policy)
+    settings: dict[str, Value] = {"bb_life": point.life, "storage_order": PLACES[point.place].order}
+    label = f"{point.policy} {point.life} {point.place}"
+    return typed(PolicySpec(policy=name, options=dict(options), session=settings, label=label))
+
+
+def _drawn(point: Point, jobs: int, facts: MachineFacts, folder: Path, made: set[Path]) -> Path:
+    """The file of a point's jobs, written unless it was ``made`` already."""
+    covers, stripes = split_spec(point.life)[0] == BASELINE, PLACES[point.place].stripes
+    name = f"s{point.seed}-{point.minutes:g}min" + f"-k{stripes}" * bool(stripes) + "-covered" * covers
+    path = folder / f"{name}.json"
+    if path not in made:
+        write_batsim(draw(jobs, point.seed, point.minutes, facts, covers_staging=covers, stripes=stripes), path)
+        made.add(path)
+    return path
