@@ -30,7 +30,7 @@ BUFFER_BYTES = 0.5e12
 """Mean request per node by the law, before the machine's limits: about half of the 1.08 TB of storage per node."""
 
 STAGED_SHARE = 0.01
-"""Share of its buffer that a job stages in, and out: little, so that the least time decides, not the machine's links."""
+"""Share of its buffer that a job stages in, and out: little, so that the least time decides, not the links."""
 
 MARGIN_S = 60.0
 """Requested times are at least this much longer than the computation: a job that is killed would stage nothing out."""

@@ -27,6 +27,8 @@ class Measured:
         Node-hours that jobs held without computing or writing checkpoints.
     computing_node_h
         Node-hours in which they did.
+    idle_percent
+        The former over the latter.
     wait_h
         Mean time from a job's submission to its first computation.
     turnaround_h
@@ -43,6 +45,7 @@ class Measured:
 
     idle_node_h: float
     computing_node_h: float
+    idle_percent: float
     wait_h: float
     turnaround_h: float
     buffer_tb_h: float
@@ -75,12 +78,14 @@ def measure(folder: Path) -> Measured:
         freed - started,
     )
     computed = started + np.where(apart, 0.0, _column(rows, "stage_in_s"))
+    idle_h, used_h = float(nodes @ (freed - started - used)) / HOUR_S, float(nodes @ used) / HOUR_S
     table = read_run(folder)
     by_node = _storage_hours(table)
     loads = by_node / np.array([storage.capacity_bytes for storage in table.machine.storages])
     return Measured(
-        idle_node_h=float(nodes @ (freed - started - used)) / HOUR_S,
-        computing_node_h=float(nodes @ used) / HOUR_S,
+        idle_node_h=idle_h,
+        computing_node_h=used_h,
+        idle_percent=100 * idle_h / used_h,
         wait_h=float(np.mean(computed - submitted)) / HOUR_S,
         turnaround_h=float(np.mean(ended - submitted)) / HOUR_S,
         buffer_tb_h=float(by_node.sum()),

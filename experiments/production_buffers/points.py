@@ -129,8 +129,8 @@ def prepare(scope: Scope, root: Path, console: Console) -> dict[Point, RunSpec]:
     points = scope.points()
     policies = {point: _policy(point) for point in points}
     refuse_combinations(policies.values(), (MODEL,))
-    inputs = Inputs(folders.make_folder(root), lambda text: console.print(f"note: {text}", markup=False))
-    inputs.note(ASSUMED)
+    console.print(f"note: {ASSUMED}", markup=False, highlight=False, soft_wrap=True)
+    inputs = Inputs(folders.make_folder(root), lambda text: None)  # loads of the same jobs, file by file
     facts = machines.load(MACHINE).facts
     drawn, made = folders.make_folder(root / "drawn"), set[Path]()
     runs: dict[Point, RunSpec] = {}

@@ -14,7 +14,7 @@ from rich.table import Table
 from analysis.compare import Interval
 from experiments.folders import write_text
 from experiments.production_buffers.measures import NAMES, Measured, interval
-from experiments.production_buffers.points import ASSUMED, BASELINE, PLACES, STRIPED, Point
+from experiments.production_buffers.points import BASELINE, PLACES, STRIPED, Point
 
 Results = Mapping[Point, Measured]
 Group = tuple[str, str, str, float]
@@ -23,17 +23,16 @@ Group = tuple[str, str, str, float]
 RUNS, DIFFERENCES = "production-buffers.csv", "differences.csv"
 HEADS: Mapping[str, str] = {
     "idle_node_h": "idle node-hours held",
+    "idle_percent": "% of computing ones",
     "wait_h": "wait (h)",
     "turnaround_h": "turnaround to data out (h)",
     "buffer_tb_h": "buffer TB-hours",
     "hot_spot": "hot spot",
-    "makespan_h": "makespan (h)",
 }
 NOTES = (
     "idle: nodes held by a job that neither computes nor writes checkpoints; wait: from submission to the first "
     "computation; hot spot: byte-hours over capacity of the rabbit where that is most, over the mean.",
     "In brackets: 95 % intervals over seeds; differences are on the same jobs. None with fewer than five seeds.",
-    ASSUMED + ".",
 )
 
 
@@ -87,11 +86,12 @@ def _show(
     *,
     places: bool = False,
 ) -> None:
+    """Print a table of the groups that are chosen; with ``places`` of those whose places were compared."""
     columns = {name: find(results, name) for name in HEADS}
     groups = sorted(filter(chosen, columns["idle_node_h"]), key=lambda group: (group[2], group[3]))
     if places:
-        first = groups[0][2] if groups else ""
-        groups = [group for group in groups if group[2] == first]
+        compared = {group[2:] for group in groups if group[0] != STRIPED}
+        groups = [group for group in groups if group[2:] in compared]
     table = Table("policy", "staging (min)", "buffers" if places else "life", title=title, title_justify="left")
     for head in HEADS.values():
         table.add_column(head, justify="right")
@@ -134,4 +134,5 @@ def _text(found: Interval) -> str:
 
 
 def _number(value: float) -> str:
+    value = 0.0 if abs(value) < 0.005 else value  # no "-0.00"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.2f}"
