@@ -517,6 +517,7 @@ class ProgramRuntime:
             process.timer = -1
             assert isinstance(process.operation, Wait)
             process.record.took(process.operation.stage, now_s - process.began_s)
+            process.record.idle_end_s = now_s  # it may end here, after its last sub-job
             if process.sub_jobs.overdue(now_s):
                 process.outcome = TIMED_OUT
                 self._give_up(process, now_s, follow)

@@ -116,3 +116,19 @@ def test_a_buffer_on_standby_is_taken_back(tmp_path: Path) -> None:
         for number in ("1", "2")
     }
     assert times == {"1": [86, 102, 102], "2": [37, 53, 60]}
+
+
+@pytest.mark.parametrize("life", LIFE)
+def test_the_rest_of_a_stage_out(tmp_path: Path, life: str) -> None:
+    """8 GB are staged out in 8 s, but in 20 s at least, and in by second 8: with nodes, or where nobody else is there,
+    the job computes until 38 and ends at 58, although nothing of it runs on the machine after 46.
+    """
+    data = workload("io", [(0, 8, 30.0, 1, 0, 500, False)])
+    data["profiles"][data["jobs"][0]["profile"]] |= {"stage_out_s": 20.0}
+    [run] = runs(tmp_path, "io", data, ["easy"], session={"bb_life": life})
+    execute(Task(run, tmp_path, 600.0))
+    with (tmp_path / run.id / "jobs.csv").open(newline="") as stream:
+        [row] = csv.DictReader(stream)
+    assert float(row["finish_time"]) == pytest.approx(58.0, abs=0.1)
+    assert float(row["turnaround_time"]) == pytest.approx(58.0, abs=0.1)
+    assert float(row["stage_out_s"]) == pytest.approx(20.0, abs=0.1)
