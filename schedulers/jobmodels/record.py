@@ -60,7 +60,7 @@ class JobRecord:
     io_wait_s
         Time during which at least one of its transfers waited for its turn.
     idle_end_s
-        When it last went on, or ended, while nothing of it ran: a wait was through, or its turn had not come; NaN: never.
+        When it last went on, or ended, while nothing of it ran: a wait was through, its turn had not come; NaN: never.
     state_shown
         What its program published last.
     resumed
