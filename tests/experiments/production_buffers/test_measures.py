@@ -85,7 +85,7 @@ def test_the_study(tmp_path: Path) -> None:
     assert nodes
     for (_, life), row in rows.items():
         idle = float(row["idle_node_h"])
-        assert (idle >= nodes / 3) if life == "with-nodes" else idle == pytest.approx(0.0, abs=0.01)
+        assert (idle >= 0.999 * nodes / 3) if life == "with-nodes" else idle == pytest.approx(0.0, abs=0.01)
     with (tmp_path / "differences.csv").open(newline="") as stream:
         [changed] = [row for row in csv.DictReader(stream) if (row["life"], row["measure"]) == ("slurm", "idle_node_h")]
     found = float(rows["striped", "slurm"]["idle_node_h"]) - float(rows["striped", "with-nodes"]["idle_node_h"])
