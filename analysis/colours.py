@@ -50,6 +50,7 @@ OF_POLICIES = {
     "gang-io": "#BB5566",
     "gang-io-adaptive": "#DDAA33",
     "gang-io-migrate": "#228833",
+    "slurm-backfill": "#6699CC",
 }
 """Built-in policies; those that are often compared have the colours that are easiest to tell apart."""
 
