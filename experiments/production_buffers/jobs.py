@@ -29,9 +29,6 @@ LEAST_REQUEST_S = 3600.0
 BUFFER_BYTES = 0.5e12
 """Mean request per node by the law, before the machine's limits: about half of the 1.08 TB of storage per node."""
 
-STAGED_SHARE = 0.01
-"""Share of its buffer that a job stages in, and out: little, so that the least time decides, not the links."""
-
 MARGIN_S = 60.0
 """Requested times are at least this much longer than the computation: a job that is killed would stage nothing out."""
 
@@ -49,7 +46,8 @@ def draw(
     jobs, seed
         Number of jobs; the same seed draws the same ones, whatever the rest.
     minutes
-        Least time of a stage-in, and of a stage-out.
+        Least time of a stage-in, and of a stage-out, of the whole buffer: the model ``io`` moves it over the machine's
+        links, and takes longer where they do.
     machine
         The machine.
     covers_staging
@@ -66,7 +64,7 @@ def draw(
         com_mean_bytes=0.0,
         com_sd_bytes=0.0,
         burst_buffers=buffers(),
-        staging=f"minutes={minutes:g},share_in={STAGED_SHARE},share_out={STAGED_SHARE}",
+        staging=f"minutes={minutes:g}",
         stripes=stripes,
     )
     workload, _ = convert(log, machine, options, f"staging {minutes:g} min")
