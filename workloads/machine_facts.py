@@ -44,7 +44,9 @@ class MachineFacts:
     storage_nodes
         Storage nodes that hold burst buffers, >= 0; with 0, jobs request none.
     storage_bytes
-        Burst-buffer capacity of one storage node in bytes, >= 0.
+        Burst-buffer capacity of one storage node in bytes, >= 0; of the smallest where they differ.
+    unequal_bytes
+        Capacity of all storage nodes in bytes where they differ, else 0.
     """
 
     nodes: int
@@ -52,10 +54,16 @@ class MachineFacts:
     network_bytes_per_s: float = DEFAULT_NETWORK_BYTES_PER_S
     storage_nodes: int = 0
     storage_bytes: int = 0
+    unequal_bytes: int = 0
+
+    @property
+    def all_storage_bytes(self) -> int:
+        """Capacity of all storage nodes (bytes)."""
+        return self.unequal_bytes or self.storage_nodes * self.storage_bytes
 
     def __post_init__(self) -> None:
         above_zero = ("nodes", "node_speed_flops", "network_bytes_per_s")
-        for name in (*above_zero, "storage_nodes", "storage_bytes"):
+        for name in (*above_zero, "storage_nodes", "storage_bytes", "unequal_bytes"):
             value = getattr(self, name)
             if value < 0 or (name in above_zero and value == 0):
                 sign = ">" if name in above_zero else ">="
@@ -68,7 +76,7 @@ class MachineFacts:
         Compute nodes are the hosts whose ``role`` is empty or ``compute_node`` (Batsim's default master, a host named
         ``master_host``, is none); burst buffers the storage hosts with
         ``capacity_bytes`` > 0 that are no ``pfs``. The network's bandwidth is that of the first link on the way from
-        the first compute node to the last. Storage nodes of different capacity count with the smallest.
+        the first compute node to the last. A request is drawn for the smallest storage node.
 
         Raises
         ------
@@ -93,6 +101,7 @@ class MachineFacts:
             network_bytes_per_s=bandwidth,
             storage_nodes=len(capacities),
             storage_bytes=min(capacities, default=0),
+            unequal_bytes=sum(capacities) if len(set(capacities)) > 1 else 0,
         )
 
 

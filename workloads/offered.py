@@ -69,7 +69,7 @@ def offered_load(workload: Workload, machine: MachineFacts) -> Offered | None:
         return None
     submit, node_s, byte_s = (np.array(column, dtype=np.float64) for column in zip(*rows, strict=True))
     span_s = float(submit.max() - submit.min())
-    storage = float(machine.storage_nodes * machine.storage_bytes)
+    storage = float(machine.all_storage_bytes)
     compute = _Loads.of(submit, node_s, float(machine.nodes), span_s)
     buffers_ = _Loads.of(submit, byte_s, storage, span_s) if storage else _Loads(0.0, 0.0)
     return Offered(compute.mean, buffers_.mean, compute.busiest, buffers_.busiest)
@@ -103,7 +103,7 @@ def _held(workload: Workload, machine: MachineFacts) -> _Held:
             seconds = float(cpu) / machine.node_speed_flops
             if job.walltime is not None:
                 seconds = min(seconds, job.walltime)
-            buffers = min(workload.burst_buffer_bytes(job) * job.res, machine.storage_nodes * machine.storage_bytes)
+            buffers = min(workload.burst_buffer_bytes(job) * job.res, machine.all_storage_bytes)
             rows.append((job.subtime, job.res * seconds, buffers * seconds))
     return rows
 

@@ -42,9 +42,17 @@ def test_facts_of_a_platform() -> None:
         _Host("pfs", (0.0,), storage | {"storage_kind": "pfs"}),
         _Host("plain", (0.0,), {"role": "storage"}),
     ]
-    assert MachineFacts.from_platform(_Platform(hosts)) == MachineFacts(
-        nodes=2, node_speed_flops=2e9, network_bytes_per_s=5e8, storage_nodes=2, storage_bytes=30_000_000_000
+    facts = MachineFacts.from_platform(_Platform(hosts))
+    assert facts == MachineFacts(
+        nodes=2,
+        node_speed_flops=2e9,
+        network_bytes_per_s=5e8,
+        storage_nodes=2,
+        storage_bytes=30_000_000_000,
+        unequal_bytes=70_000_000_000,
     )
+    assert facts.all_storage_bytes == 70_000_000_000
+    assert THESIS_MACHINE.all_storage_bytes == 480_000_000_000
 
 
 def test_one_node_has_no_network() -> None:
