@@ -26,7 +26,10 @@ from schedulers.policykit.view import GivesBuffers, Holding, Policy, View
 from schedulers.timeline import Resource
 
 EVICTED = "lives: evicted"
-"""Key of the notebook: when jobs lost their buffers, by job id; they queue for the next one from then on."""
+"""Key of the notebook: when waiting jobs lost their buffers, by job id; they queue for the next one from then on."""
+
+CALLED = "lives: called"
+"""Key of the notebook: the time of the last call that was requested because a buffer will have waited long enough."""
 
 
 @dataclass(frozen=True)
@@ -117,8 +120,9 @@ class Standby(Slurm):
     )
 
     def _candidates(self, view: View) -> Sequence[Job]:
-        lost: dict[str, float] = view.notebook.setdefault(EVICTED, {})
-        return sorted(super()._candidates(view), key=lambda job: lost.get(job.id, -math.inf))
+        waiting, lost = super()._candidates(view), view.notebook.get(EVICTED, {})
+        view.notebook[EVICTED] = {job.id: lost[job.id] for job in waiting if job.id in lost}
+        return sorted(waiting, key=lambda job: lost.get(job.id, -math.inf))
 
     def _make_room(self, view: View, blocked: Sequence[Job]) -> Iterator[Decision]:
         """Take back, longest filled first, what is over the bound; only where that makes room for the first job."""
@@ -140,13 +144,14 @@ class Standby(Slurm):
                 break
         if allocation is not None:
             for other in taken:
-                view.notebook.setdefault(EVICTED, {})[other.id] = view.now_s
+                view.notebook[EVICTED][other.id] = view.now_s
                 yield Evict(other)
             yield hold_buffer(view, job, allocation)
             return
         timeline.restore(before)
         later = [since_s + self.bound for since_s, _, _ in waited if since_s + self.bound > view.now_s]
-        if later:
+        if later and view.notebook.get(CALLED) != min(later):
+            view.notebook[CALLED] = min(later)
             yield WakeAt(max(min(later), view.now_s + 1e-3))
 
 
