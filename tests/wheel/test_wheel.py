@@ -66,7 +66,9 @@ def give_compiled_kernels(packages: Path) -> None:
     """Copy what Numba compiled for the working copy, with the times by which it knows its sources: it takes minutes."""
     for name in PACKAGES:
         for path in (ROOT / name).rglob("*.nb[ic]"):
-            shutil.copy2(path, packages / path.relative_to(ROOT))
+            there = packages / path.relative_to(ROOT)
+            there.parent.mkdir(exist_ok=True)  # the suite keeps Python's own bytecode elsewhere
+            shutil.copy2(path, there)
         for path in (ROOT / name).rglob("*.py"):
             shutil.copystat(path, packages / path.relative_to(ROOT))
 
