@@ -62,6 +62,11 @@ class Lives(msgspec.Struct, frozen=True, gc=False):
         return msgspec.structs.replace(self, storage_lead_s=0.0) if self.storage_lead_s else self
 
 
+def once_staged(lives: Lives | None) -> Lives | None:
+    """The lives of a job whose burst buffer is held and filled: nothing before the nodes."""
+    return lives.staged() if lives is not None else None
+
+
 class JobField(NamedTuple):
     """A field that a job or its profile may have, beside its reader: the page "What a job may say" is made of these.
 

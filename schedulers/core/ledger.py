@@ -24,7 +24,7 @@ from schedulers.core.allocation import only, without
 from schedulers.core.availability import Availability
 from schedulers.core.cluster import Cluster
 from schedulers.core.extra_nodes import ExtraNodes
-from schedulers.core.job import Allocation, Job, sized_as
+from schedulers.core.job import Allocation, Job, once_staged, sized_as
 from schedulers.core.machine import Machine
 from schedulers.errors import shown
 from schedulers.policykit.estimates import Estimator
@@ -135,7 +135,7 @@ class Ledger:
         self.cluster.allocate(sized_as(job, min(job.nodes, len(allocation.nodes))), allocation)
         early = self._bookings.get(job.id, ())
         bookings = []
-        for part in parts(job.lives.staged() if job.lives is not None else None, now_s, end_s):
+        for part in parts(once_staged(job.lives), now_s, end_s):
             until_s = max(part.end_s, now_s)  # what is back before the nodes is held at their start all the same
             covering, tail_s = part.covering, until_s - end_s if until_s < math.inf else 0.0
             if early and Resource.BURST_BUFFERS in covering:

@@ -28,7 +28,7 @@ from schedulers.errors import DecisionRefused, OptionError, RemoteProtocolError,
 from schedulers.policykit.decisions import Arrange, Evict, Hold, Kill, Reject, SetPowerState, Start, WakeAt
 from schedulers.policykit.estimates import Estimator, Walltimes
 from schedulers.policykit.explain import PassNotes
-from schedulers.policykit.view import Holding, Policy, Running, View, Warns
+from schedulers.policykit.view import Holding, Policy, Running, View, warnings_of
 from schedulers.timeline import Resource, Timeline
 from schedulers.timeline.placement import Placement
 from schedulers.wire.messages import (
@@ -222,9 +222,7 @@ class Session:
         """What looks wrong with the conversation as a whole, one line each; to be read at its end."""
         if self._machine is None:
             return ()
-        of_policy: Iterable[str] = ()
-        if isinstance(self._policy, Warns):
-            of_policy = self._policy.warnings(self._notebook, self._machine, self._now_s)
+        of_policy = warnings_of(self._policy, self._notebook, self._machine, self._now_s)
         return (*self._unused_buffers(len(self._machine.storages)), *of_policy)
 
     def _unused_buffers(self, storages: int) -> Iterable[str]:
@@ -521,6 +519,8 @@ class Session:
             self._ledger,
             self._filled_s,
         )
+        if self._lives is not None:
+            view.stages_first = any(job.lives is not None for job in view.queue)
         for decision in self._policy(view):
             enact = self._ENACT.get(type(decision))
             if enact is None:

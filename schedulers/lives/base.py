@@ -10,7 +10,7 @@ from schedulers.core.job import Job
 from schedulers.core.machine import Machine
 from schedulers.core.staging import StageLimits
 from schedulers.policykit.decisions import Decision
-from schedulers.policykit.view import Policy, View, Warns
+from schedulers.policykit.view import Policy, View, warnings_of
 
 
 class Expected(NamedTuple):
@@ -28,40 +28,29 @@ Expects = Callable[[Job], Expected]
 
 @dataclass(frozen=True)
 class Life:
-    """Base of all lives: frozen dataclasses, whose fields are their options.
+    """Base of all lives: frozen dataclasses, whose fields are their options."""
 
-    Attributes
-    ----------
-    apart
-        Whether buffers are staged while the job has no nodes.
-    """
-
-    apart: ClassVar[bool] = True
     source: ClassVar[str] = ""
 
     def limits(self) -> StageLimits | None:
         """Time-outs of staging; ``None`` where jobs stage on their nodes."""
-        return StageLimits()
+        return None
+
+    @property
+    def apart(self) -> bool:
+        """Whether buffers are staged while the job has no nodes."""
+        return self.limits() is not None
 
     def decide(self, policy: Policy, view: View, expects: Expects) -> Iterable[Decision]:
-        """One pass of a policy under this life."""
-        raise NotImplementedError
+        """One pass of a policy under this life; by default the policy decides alone."""
+        return policy(view)
 
 
 @dataclass(frozen=True)
 class WithNodes(Life):
     """A job's burst buffer is given and taken back with its nodes: it stages in and out on them."""
 
-    apart: ClassVar[bool] = False
     source: ClassVar[str] = "Kopanski 2020, section 2.4"
-
-    def limits(self) -> StageLimits | None:
-        """No staging apart from nodes."""
-        return None
-
-    def decide(self, policy: Policy, view: View, expects: Expects) -> Iterable[Decision]:
-        """The policy decides alone."""
-        return policy(view)
 
 
 @dataclass(frozen=True)
@@ -86,7 +75,7 @@ class Under:
 
     def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
         """What the policy found."""
-        return self.policy.warnings(notebook, machine, now_s) if isinstance(self.policy, Warns) else ()
+        return warnings_of(self.policy, notebook, machine, now_s)
 
 
 class StandIns:
@@ -106,7 +95,7 @@ class StandIns:
         self._kept = {job_id: job for job_id, job in kept.items() if job_id in waiting}
         view.notebook[self._KEY] = self._kept
 
-    def get(self, job: Job, make: Any) -> Job:
+    def get(self, job: Job, make: Callable[[Job], Job]) -> Job:
         """The stand-in of a job, made by ``make(job)`` at first."""
         if job.id not in self._kept:
             self._kept[job.id] = make(job)

@@ -10,7 +10,7 @@ import math
 
 import msgspec
 
-from schedulers.core.job import Allocation, Job
+from schedulers.core.job import Allocation, Job, once_staged
 from schedulers.policykit.decisions import Hold
 from schedulers.policykit.view import Holding, View
 from schedulers.timeline import Fit, Resource
@@ -59,8 +59,7 @@ def earliest_fit(
 
 def on_nodes(job: Job) -> Job:
     """A job as it looks for nodes once its burst buffer is held and filled."""
-    lives = job.lives.staged() if job.lives is not None else None
-    return msgspec.structs.replace(job, bb_bytes=0, stripes=0, lives=lives)
+    return msgspec.structs.replace(job, bb_bytes=0, stripes=0, lives=once_staged(job.lives))
 
 
 def book(view: View, job: Job, fit: Fit, duration_s: float, covering: Resource = Resource.ALL) -> None:
@@ -82,8 +81,7 @@ def _book_on(view: View, job: Job, holding: Holding, start_s: float, duration_s:
 
 def _needed_until(job: Job, start_s: float, duration_s: float) -> float:
     """Until when a job that starts then needs its burst buffer (s)."""
-    lives = job.lives.staged() if job.lives is not None else None
-    return parts(lives, start_s, start_s + duration_s, Resource.BURST_BUFFERS)[0].end_s
+    return parts(once_staged(job.lives), start_s, start_s + duration_s, Resource.BURST_BUFFERS)[0].end_s
 
 
 def buffer_now(view: View, job: Job) -> Allocation | None:

@@ -58,7 +58,7 @@ def start_in_order(view: View, jobs: Sequence[Job], started: list[Job]) -> Itera
 
 def fill(view: View, jobs: Iterable[Job], blocker: str = "") -> Iterator[Start]:
     """Greedy filling: start every job that fits now, in this order (thesis, Algorithm 2)."""
-    free, all_now = view.timeline.free_nodes_now(), not any(job.lives is not None for job in view.queue)
+    free = view.timeline.free_nodes_now()
     for job in jobs:
         fewest = job.nodes if view.fewest_nodes is None else view.fewest_nodes(job)
         start = try_start(view, job, Role.BACKFILLED) if fewest <= free or job.lives is not None else None
@@ -70,7 +70,7 @@ def fill(view: View, jobs: Iterable[Job], blocker: str = "") -> Iterator[Start]:
             view.notes.write(
                 job.id, Role.PASSED_OVER, binding, blocker=blocker if binding is Binding.RESERVATION else ""
             )
-        elif free == 0 and all_now:
+        elif free == 0 and not view.stages_first:
             return
 
 

@@ -18,7 +18,7 @@ from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.policykit.decisions import Decision
 from schedulers.policykit.explain import Binding, Role
-from schedulers.policykit.view import Policy, View, Warns
+from schedulers.policykit.view import Policy, View, warnings_of
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class UserLimit:
 
     def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
         """What the policy found."""
-        return self.policy.warnings(notebook, machine, now_s) if isinstance(self.policy, Warns) else ()
+        return warnings_of(self.policy, notebook, machine, now_s)
 
     def _allowed(self, view: View) -> Iterator[Job]:
         held: dict[str, int] = {}

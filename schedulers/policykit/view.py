@@ -109,6 +109,8 @@ class View:
         Fewest nodes that a job may start on; ``None``: every job starts on all that it requests.
     held
         Burst buffers that waiting jobs hold already (:class:`schedulers.policykit.decisions.Hold`), by job id.
+    stages_first
+        Whether some job of the queue may start with its burst buffer alone, its nodes later.
     filled_s
         Since when those of them are filled whose stage-in is through (s), by job id: only these jobs can start.
     unavailable
@@ -132,6 +134,7 @@ class View:
         "queue",
         "rng",
         "running",
+        "stages_first",
         "unavailable",
     )
 
@@ -153,6 +156,7 @@ class View:
         filled_s: Mapping[str, float] | None = None,
     ) -> None:
         self.filled_s: Mapping[str, float] = filled_s if filled_s is not None else {}
+        self.stages_first = False
         self.now_s = now_s
         self.machine = machine
         self.queue = queue
@@ -174,13 +178,14 @@ class View:
         """The same pass with another queue and other held burst buffers; the timeline is one and the same."""
         other = copy.copy(self)
         other.queue, other.held = queue, held
+        other.stages_first = self.stages_first or any(job.lives is not None for job in queue)
         other._timeline_source = lambda: self.timeline
         return other
 
     @property
     def may_start(self) -> bool:
         """Whether some job might start now: a node is free, or a job needs only its burst buffer at first."""
-        return self.timeline.free_nodes_now() > 0 or any(job.lives is not None for job in self.queue)
+        return self.timeline.free_nodes_now() > 0 or self.stages_first
 
     @property
     def timeline(self) -> Timeline:
@@ -233,3 +238,8 @@ class Warns(Protocol):
     def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
         """What it found, one line each; read once, at the end."""
         ...
+
+
+def warnings_of(policy: Policy, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
+    """What a policy found wrong with the conversation as a whole; nothing where it does not look for that."""
+    return policy.warnings(notebook, machine, now_s) if isinstance(policy, Warns) else ()
