@@ -1,17 +1,21 @@
 """Jobs whose holdings have lives of their own, compiled: find the earliest start, book each part over its interval.
 
-The plain form is :func:`schedulers.timeline.lives.find`, which serves single questions; plans query a thousand times as
-often. Layout and groups of arguments: :mod:`schedulers.timeline.layout`.
+The intervals of the parts: :func:`schedulers.timeline.lives.parts`. Layout and groups of arguments:
+:mod:`schedulers.timeline.layout`.
 """
 
 from __future__ import annotations
 
-import numpy as np
-from numba import boolean, float64, int64, njit, types, void
+from typing import NamedTuple
 
-from schedulers.timeline.fit_kernels import _note_since, book, segment_at
+import numpy as np
+from numba import boolean, float64, int64, njit, types
+
+from schedulers.timeline.fit_kernels import book, narrow_links, narrow_nodes, narrow_storages, note_since, segment_at
 from schedulers.timeline.layout import (
+    BACK,
     DEMAND,
+    FORWARD,
     FREE_BYTES,
     FREE_NODES,
     FULL,
@@ -24,6 +28,7 @@ from schedulers.timeline.layout import (
     PLAIN_SCRATCH,
     ROW,
     ROWS,
+    SCRATCH,
     SINCE,
     TIMES,
     USE_LINKS,
@@ -33,62 +38,82 @@ from schedulers.timeline.layout import (
     Demand,
     Machine,
     Scratch,
+    named,
     plain,
 )
-from schedulers.timeline.placement_kernels import choose, holds, popcount
+from schedulers.timeline.placement_kernels import choose, holds
 
 SPAN = plain(*(types.float64,) * 4)
 """Seconds that the nodes are held, how much later than the burst buffer they are given, and how much longer than they
 burst buffer and bandwidth are held."""
 
 
-@njit(void(TIMES, int64, ROWS, ROWS, int64, int64, float64, float64), **OPTIONS)
-def _least(times, count, rows, work, low, high, start_s, end_s):
-    """Write what is free over an interval to the window, in columns of sizes; an empty interval is its start."""
-    segment = segment_at(times, count, start_s)
-    for column in range(low, high):
-        work[WINDOW, column] = rows[segment, column]
-    segment += 1
-    while segment < count and times[segment] < end_s:
-        for column in range(low, high):
-            work[WINDOW, column] = min(work[WINDOW, column], rows[segment, column])
+class Slide(NamedTuple):
+    """The window of one kind of resource, which moves on over the segments.
+
+    Attributes
+    ----------
+    middle
+        ``work[BACK + k]`` has in the kind's columns what is free from segment ``k`` up to (not including) this one.
+    following
+        And ``work[FORWARD]`` what is free from the middle up to (not including) this one.
+    blocked
+        No window that begins in this segment or before has enough of the kind.
+    """
+
+    middle: int
+    following: int
+    blocked: int
+
+
+SLIDE = named(Slide, *(types.int64,) * 3)
+
+
+@njit(int64(TIMES, int64, int64, float64), **OPTIONS)
+def _segment_from(times, count, segment, time_s):
+    """Index of the segment that contains ``time_s``, not before the one given."""
+    while segment + 1 < count and times[segment + 1] <= time_s:
         segment += 1
+    return segment
 
 
-@njit(boolean(TIMES, int64, ROWS, ROWS, DEMAND, MACHINE, SPAN, float64), **OPTIONS)
-def _window(times, count, rows, work, demand, machine, span, start_s):
-    """Fill the window with what each part has over its own interval; whether there is enough of it in total."""
-    duration_s, lead_s, tail_s, links_tail_s = span
-    on_s = start_s + lead_s
-    off_s = start_s + duration_s + lead_s
-    first, last = HEAD + machine.words, HEAD + machine.words + machine.storages
-    for column in range(HEAD, first):
-        work[WINDOW, column] = work[FULL, column]
-    work[WINDOW, FREE_NODES] = work[FULL, FREE_NODES]
-    if demand.uses & USE_NODES:
-        segment = segment_at(times, count, on_s)
-        begin = segment
-        while segment == begin or (segment < count and times[segment] < off_s):
-            for column in range(HEAD, first):
-                work[WINDOW, column] &= rows[segment, column]
-            segment += 1
-        free = 0
-        for column in range(HEAD, first):
-            free += popcount(work[WINDOW, column])
-        work[WINDOW, FREE_NODES] = free
-        if free < demand.nodes:
-            return False
-    if demand.uses & USE_STORAGES:
-        _least(times, count, rows, work, first, last, start_s, max(off_s + tail_s, start_s))
-        total = 0
-        for column in range(first, last):
-            total += work[WINDOW, column]
-        work[WINDOW, FREE_BYTES] = total
-        if total < demand.requests * demand.bb_bytes:
-            return False
-    if demand.uses & USE_LINKS:
-        _least(times, count, rows, work, last, rows.shape[1], on_s, max(off_s + links_tail_s, on_s))
+@njit(boolean(ROWS, int64, int64, ROWS, int64, int64, DEMAND, MACHINE), **OPTIONS)
+def _narrow_kind(work, window, wider, rows, segment, kind, demand, machine):
+    """Narrow a window's columns of one kind by those of ``rows[segment]``; whether enough of it may be left."""
+    if kind == USE_NODES:
+        return narrow_nodes(work, window, wider, rows, segment, demand, machine)
+    if kind == USE_STORAGES:
+        return narrow_storages(work, window, wider, rows, segment, demand, machine)
+    narrow_links(work, window, wider, rows, segment, machine)
     return True
+
+
+@njit(SLIDE(TIMES, int64, ROWS, ROWS, int64, int64, float64, SLIDE, DEMAND, MACHINE), **OPTIONS)
+def _slide(times, count, rows, work, kind, begin, end_s, slide, demand, machine):
+    """Move a kind's window on to the segments from ``begin`` up to ``end_s``, at least one.
+
+    Neither may be before those of the call before. Fills the kind's columns of ``work[WINDOW]`` unless it is blocked.
+    """
+    middle, following = slide.middle, slide.following
+    if begin < middle:
+        while following < count and times[following] < end_s:
+            wider = FULL if following == middle else FORWARD
+            if not _narrow_kind(work, FORWARD, wider, rows, following, kind, demand, machine):
+                return Slide(middle, following, middle)
+            following += 1
+        wider = FULL if following == middle else FORWARD
+        enough = _narrow_kind(work, WINDOW, wider, work, BACK + begin, kind, demand, machine)
+        return Slide(middle, following, begin - 1 if enough else begin)
+    end = max(begin + 1, following)
+    while end < count and times[end] < end_s:
+        end += 1
+    first, wider = end, FULL
+    while first > begin and _narrow_kind(work, BACK + first - 1, wider, rows, first - 1, kind, demand, machine):
+        first -= 1
+        wider = BACK + first
+    if first == begin:
+        _narrow_kind(work, WINDOW, FULL, work, BACK + begin, kind, demand, machine)
+    return Slide(end, end, first - 1)
 
 
 @njit(float64(float64, float64), **OPTIONS)
@@ -100,43 +125,72 @@ def start_before(begin_s, lead_s):
     return start_s
 
 
-@njit(float64(TIMES, int64, ROWS, PLAIN_DEMAND, SPAN, float64, PLAIN_MACHINE, PLAIN_SCRATCH), **OPTIONS)
-def find_apart(times, count, rows, demand, span, not_before_s, machine, scratch):
+@njit(float64(TIMES, int64, ROWS, DEMAND, SPAN, float64, float64, MACHINE, SCRATCH), **OPTIONS)
+def _earliest(times, count, rows, demand, span, not_before_s, latest_s, machine, scratch):
+    """Find the start of :func:`find_apart`; ``work[WINDOW]`` is then what is free there."""
+    duration_s, lead_s, tail_s, links_tail_s = span
+    work, uses = scratch.work, demand.uses
+    nodes = storages = links = Slide(0, 0, -1)
+    start_s = not_before_s
+    first, on = segment_at(times, count, start_s), segment_at(times, count, start_s + lead_s)
+    while start_s <= latest_s:
+        if nodes.blocked < on and storages.blocked < first:
+            off_s = start_s + duration_s + lead_s
+            if uses & USE_NODES:
+                nodes = _slide(times, count, rows, work, USE_NODES, on, off_s, nodes, demand, machine)
+            if uses & USE_STORAGES and nodes.blocked < on:
+                end_s = max(off_s + tail_s, start_s)
+                storages = _slide(times, count, rows, work, USE_STORAGES, first, end_s, storages, demand, machine)
+            if nodes.blocked < on and storages.blocked < first:
+                if uses & USE_LINKS:
+                    end_s = max(off_s + links_tail_s, start_s + lead_s)
+                    links = _slide(times, count, rows, work, USE_LINKS, on, end_s, links, demand, machine)
+                if holds(work, WINDOW, demand, machine, scratch.chosen):
+                    return start_s
+        next_s = np.inf
+        if on + 1 < count:
+            next_s = start_before(times[on + 1], lead_s)
+        if first + 1 < count:
+            next_s = min(next_s, times[first + 1])
+        if next_s == np.inf:
+            return np.inf
+        start_s = next_s
+        first, on = _segment_from(times, count, first, start_s), _segment_from(times, count, on, start_s + lead_s)
+    return np.inf
+
+
+@njit(float64(TIMES, int64, ROWS, PLAIN_DEMAND, SPAN, float64, float64, PLAIN_MACHINE, PLAIN_SCRATCH), **OPTIONS)
+def find_apart(times, count, rows, demand, span, not_before_s, latest_s, machine, scratch):
     """Find the earliest start of a job whose holdings have lives of their own, and what it gets there.
 
-    Candidates are ``not_before_s`` and the later starts at which some part begins at a breakpoint, in order.
+    Candidates are ``not_before_s`` and the later starts up to ``latest_s`` at which some part begins at a breakpoint,
+    in order: what is free over intervals that begin later only grows there. Arguments are those of
+    :func:`schedulers.timeline.fit_kernels.find_fit`, with a :data:`SPAN` in place of the duration.
 
     Returns
     -------
     float
         The start, with ``usage`` and ``chosen`` filled; infinity when there is none.
+
+    Notes
+    -----
+    Nodes, storages and links have a sliding window each (:class:`Slide`), of two parts as in ``find_fit``: every
+    segment is looked at three times at most per kind. A kind that is blocked up to some segment spares the others the
+    candidates up to there.
     """
     demand, machine, scratch = Demand(*demand), Machine(*machine), Scratch(*scratch)
-    work, lead_s = scratch.work, span[1]
-    of_buffer = segment_at(times, count, not_before_s) + 1
-    of_nodes = segment_at(times, count, not_before_s + lead_s) + 1
-    start_s = not_before_s
-    while not (
-        _window(times, count, rows, work, demand, machine, span, start_s)
-        and holds(work, WINDOW, demand, machine, scratch.chosen)
-    ):
-        next_s = np.inf
-        while of_nodes < count and start_before(times[of_nodes], lead_s) <= start_s:
-            of_nodes += 1
-        if of_nodes < count:
-            next_s = start_before(times[of_nodes], lead_s)
-        while of_buffer < count and times[of_buffer] <= start_s:
-            of_buffer += 1
-        if of_buffer < count:
-            next_s = min(next_s, times[of_buffer])
-        if next_s == np.inf:
-            return np.inf
-        start_s = next_s
-    after = segment_at(times, count, start_s)
+    work, (duration_s, lead_s, tail_s, _) = scratch.work, span
+    if not demand.uses & USE_NODES:
+        for column in range(HEAD, HEAD + machine.words):
+            work[WINDOW, column] = work[FULL, column]
+        work[WINDOW, FREE_NODES] = work[FULL, FREE_NODES]
+    start_s = _earliest(times, count, rows, demand, span, not_before_s, latest_s, machine, scratch)
+    if start_s == np.inf:
+        return start_s
+    after = 0
     if machine.storage_order == FULLEST_AT_END and demand.bb_bytes > 0:
-        end_s = max(start_s + span[0] + lead_s + span[2], start_s)
-        after = segment_at(times, count, end_s)
-        _note_since(rows, after, work[SINCE], HEAD + machine.words, machine.storages)
+        after = segment_at(times, count, max(start_s + duration_s + lead_s + tail_s, start_s))
+        note_since(rows, after, work[SINCE], HEAD + machine.words, machine.storages)
     choose(work[WINDOW], rows[after], work[SINCE], demand, machine, scratch)
     return start_s
 

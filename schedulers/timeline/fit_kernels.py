@@ -52,7 +52,7 @@ from schedulers.timeline.placement_kernels import choose, holds, popcount
 
 __all__ = [
     "FREE_BYTES", "FREE_NODES", "HEAD", "USE_LINKS", "USE_NODES", "USE_STORAGES", "book", "book_checked", "conflict",
-    "find_fit", "measure", "segment_at",
+    "find_fit", "measure", "narrow_links", "narrow_nodes", "narrow_storages", "note_since", "segment_at",
 ]  # fmt: skip
 
 drop_older_than(choose.stats.cache_path, __file__, str(placement_kernels.__file__))
@@ -72,40 +72,59 @@ def segment_at(times, count, time_s):
 
 
 @njit(boolean(ROWS, int64, int64, ROWS, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
+def narrow_nodes(work, window, wider, rows, segment, demand, machine):
+    """Set a window's nodes to those free both in a wider one and in ``rows[segment]``; whether these are enough."""
+    to, wide, at = np.uint64(window), np.uint64(wider), np.uint64(segment)  # unsigned: see holds
+    free = 0
+    for column in range(np.uint64(HEAD), np.uint64(HEAD + machine.words)):
+        word = work[wide, column] & rows[at, column]
+        work[to, column] = word
+        free += popcount(word)
+    work[to, FREE_NODES] = free
+    return free >= demand.nodes
+
+
+@njit(boolean(ROWS, int64, int64, ROWS, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
+def narrow_storages(work, window, wider, rows, segment, demand, machine):
+    """The same for bytes of storage nodes; whether these are enough in total."""
+    to, wide, at = np.uint64(window), np.uint64(wider), np.uint64(segment)
+    first, total = HEAD + machine.words, 0
+    for column in range(np.uint64(first), np.uint64(first + machine.storages)):
+        free = min(work[wide, column], rows[at, column])
+        work[to, column] = free
+        total += free
+    work[to, FREE_BYTES] = total
+    return total >= demand.requests * demand.bb_bytes
+
+
+@njit(void(ROWS, int64, int64, ROWS, int64, MACHINE), forceinline=True, **OPTIONS)
+def narrow_links(work, window, wider, rows, segment, machine):
+    """The same for the bandwidth of links; whether that is enough depends on the nodes."""
+    to, wide, at = np.uint64(window), np.uint64(wider), np.uint64(segment)
+    for column in range(np.uint64(HEAD + machine.words + machine.storages), np.uint64(rows.shape[1])):
+        work[to, column] = min(work[wide, column], rows[at, column])
+
+
+@njit(boolean(ROWS, int64, int64, ROWS, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
 def _narrow(work, window, wider, rows, segment, demand, machine):
     """Set a window to what is free both in a wider one and in ``rows[segment]``, in the columns in use.
 
     Returns whether the job may still fit: False when nodes or bytes are too few in total (then the columns may not all
     be set), else it is for :func:`schedulers.timeline.placement_kernels.holds` to say.
     """
-    words, storages, nodes, uses = machine.words, machine.storages, demand.nodes, demand.uses
-    to, wide, at = np.uint64(window), np.uint64(wider), np.uint64(segment)  # unsigned: see holds
-    first, last = np.uint64(HEAD + words), np.uint64(HEAD + words + storages)
+    uses = demand.uses
     if uses & USE_NODES:
-        free = 0
-        for column in range(np.uint64(HEAD), first):
-            word = work[wide, column] & rows[at, column]
-            work[to, column] = word
-            free += popcount(word)
-        work[to, FREE_NODES] = free
-        if free < nodes:
+        if not narrow_nodes(work, window, wider, rows, segment, demand, machine):
             return False
     else:
-        for column in range(np.uint64(HEAD), first):
+        to, wide = np.uint64(window), np.uint64(wider)
+        for column in range(np.uint64(HEAD), np.uint64(HEAD + machine.words)):
             work[to, column] = work[wide, column]
         work[to, FREE_NODES] = work[wide, FREE_NODES]
-    if uses & USE_STORAGES:
-        total = 0
-        for column in range(first, last):
-            free = min(work[wide, column], rows[at, column])
-            work[to, column] = free
-            total += free
-        work[to, FREE_BYTES] = total
-        if total < demand.requests * demand.bb_bytes:
-            return False
+    if uses & USE_STORAGES and not narrow_storages(work, window, wider, rows, segment, demand, machine):
+        return False
     if uses & USE_LINKS:
-        for column in range(last, np.uint64(rows.shape[1])):
-            work[to, column] = min(work[wide, column], rows[at, column])
+        narrow_links(work, window, wider, rows, segment, machine)
     return True
 
 
@@ -139,7 +158,7 @@ def _grow_backwards(rows, count, work, lowest, last, demand, machine, chosen):
 
 
 @njit(void(ROWS, int64, ROW, int64, int64), **OPTIONS)
-def _note_since(rows, last, since, first, storages):
+def note_since(rows, last, since, first, storages):
     """Note for each storage the first segment up to ``last`` from which on its free bytes are those of ``last``."""
     for column in range(first, first + storages):
         segment = last
@@ -215,7 +234,7 @@ def find_fit(times, count, rows, demand, duration_s, not_before_s, latest_s, mac
     after = first
     if machine.storage_order == FULLEST_AT_END and demand.bb_bytes > 0:
         after = segment_at(times, count, start_s + duration_s)
-        _note_since(rows, after, work[SINCE], HEAD + machine.words, machine.storages)
+        note_since(rows, after, work[SINCE], HEAD + machine.words, machine.storages)
     choose(work[window], rows[after], work[SINCE], demand, machine, scratch)
     return start_s
 

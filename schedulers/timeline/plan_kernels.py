@@ -308,20 +308,19 @@ def plan_from(order, level, limit, rules, jobs, slots, plan, machine, scratch):
                     slots.rows[slot, segment, column] = rows[segment, column]
             slots.score[slot, 0], slots.score[slot, 1] = score, bound
         job = order[position]
+        apart, span = spans[job, 4] > 0, (spans[job, 0], spans[job, 5], spans[job, 6], spans[job, 7])
         start_s = _not_before(placed, position, jobs, job)
         if start_s < np.inf:
             demand = (demands[job, 0], demands[job, 1], demands[job, 2], demands[job, 3], demands[job, 4])
-            if spans[job, 4] > 0:
-                span = (spans[job, 0], spans[job, 5], spans[job, 6], spans[job, 7])
-                start_s = find_apart(times, count, rows, demand, span, start_s, machine, scratch)
+            if apart:
+                start_s = find_apart(times, count, rows, demand, span, start_s, np.inf, machine, scratch)
             else:
                 start_s = find_fit(times, count, rows, demand, spans[job, 0], start_s, np.inf, machine, scratch)
         starts[job] = start_s
         _note_placed(placed, position, jobs, job, start_s)
         if start_s == np.inf:
             continue
-        if spans[job, 4] > 0:
-            span = (spans[job, 0], spans[job, 5], spans[job, 6], spans[job, 7])
+        if apart:
             count = book_apart(times, count, rows, span, start_s, machine, scratch)
         else:
             count = book(times, count, rows, start_s, start_s + spans[job, 0], usage, 1)

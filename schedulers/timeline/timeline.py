@@ -18,8 +18,10 @@ from schedulers.timeline.placement import NodeOrder, Placement, Resource, Storag
 from schedulers.timeline.tables import Tables, bitset
 
 if TYPE_CHECKING:
+    from schedulers.timeline import apart_kernels
     from schedulers.timeline import fit_kernels as kernels
 else:
+    apart_kernels = late("schedulers.timeline.apart_kernels")
     kernels = late("schedulers.timeline.fit_kernels")
 
 __all__ = ["Fit", "NodeOrder", "Placement", "Resource", "Snapshot", "StorageOrder", "Timeline"]
@@ -121,10 +123,8 @@ class Timeline:
 
         See :meth:`earliest_fit`.
         """
-        if job.lives is not None:
-            fit = lives.find(self.arrays, job, duration_s, self.now_s, self.now_s, covering)
-            return None if fit is None else fit.allocation
-        if covering._value_ & layout.USE_NODES and job.nodes > self._rows.item(layout.FREE_NODES):
+        at_once = job.lives is None and covering._value_ & layout.USE_NODES
+        if at_once and job.nodes > self._rows.item(layout.FREE_NODES):
             return None
         now_s = self._times.item(0)
         start_s = self._find(job, duration_s, now_s, now_s, covering)
@@ -170,8 +170,6 @@ class Timeline:
         """
         now_s = self._times.item(0)
         first_s = now_s if not_before_s is None or not_before_s < now_s else not_before_s
-        if job.lives is not None:
-            return lives.find(self.arrays, job, duration_s, first_s, latest_s, covering)
         start_s = self._find(job, duration_s, first_s, latest_s, covering) if first_s <= latest_s else math.inf
         return Fit(start_s, self._chosen(job, covering)) if start_s < math.inf else None
 
@@ -315,11 +313,20 @@ class Timeline:
             return math.inf
         if self._count > tables.segments:
             tables.make_room(self._count)
-        start_s: float = kernels.find_fit(
-            self._times, self._count, self._rows, (job.nodes, bb_bytes, io_rate, uses, job.requests), duration_s,
-            first_s, latest_s, tables.for_kernels, tables.scratch,
-        )  # fmt: skip
-        return start_s
+        demand = (job.nodes, bb_bytes, io_rate, uses, job.requests)
+        found: float
+        if job.lives is None:
+            found = kernels.find_fit(
+                self._times, self._count, self._rows, demand, duration_s, first_s, latest_s, tables.for_kernels,
+                tables.scratch,
+            )  # fmt: skip
+            return found
+        held = job.lives
+        span = (duration_s, held.storage_lead_s, held.storage_tail_s, held.bandwidth_tail_s)
+        found = apart_kernels.find_apart(
+            self._times, self._count, self._rows, demand, span, first_s, latest_s, tables.for_kernels, tables.scratch
+        )
+        return found
 
     def _chosen(self, job: Job, covering: Resource) -> Allocation:
         chosen, uses = self._tables.chosen, covering._value_
@@ -329,6 +336,7 @@ class Timeline:
             tuple(chosen[1, : job.requests].tolist()) if bb_bytes else (),
             bb_bytes,
             job.io_rate if uses & layout.USE_LINKS else 0,
+            job.lives,
             striped=bb_bytes > 0 and job.stripes > 0,
         )
 

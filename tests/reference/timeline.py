@@ -14,6 +14,7 @@ from schedulers.core.job import Allocation, Job, Lives
 from schedulers.core.machine import Machine
 from schedulers.timeline import Fit
 from schedulers.timeline.placement import AtEnd, Placement, Resource, Wanted, choose, links_above
+from tests.reference.lives import start_before
 
 
 class Free(NamedTuple):
@@ -112,7 +113,7 @@ class ReferenceTimeline:
         """Earliest start among ``not_before_s`` and the later breakpoints, and what the job gets there."""
         first = self.now_s if not_before_s is None else max(not_before_s, self.now_s)
         leads = {0.0} if job.lives is None else {0.0, job.lives.storage_lead_s}
-        later = {_start_before(time_s, lead_s) for time_s in self.breakpoints() for lead_s in leads}
+        later = {start_before(time_s, lead_s) for time_s in self.breakpoints() for lead_s in leads}
         for start_s in [first, *sorted(time_s for time_s in later if time_s > first)]:
             if start_s > latest_s:
                 break
@@ -213,14 +214,6 @@ def _span(lives: Lives, kind: Resource, start_s: float, end_s: float) -> tuple[f
         return start_s, max(start_s, off_nodes_s + lives.storage_tail_s)
     tail_s = lives.bandwidth_tail_s if kind is Resource.BANDWIDTH else 0.0
     return on_nodes_s, max(on_nodes_s, off_nodes_s + tail_s)
-
-
-def _start_before(begin_s: float, lead_s: float) -> float:
-    """First start whose lead ends at a time or later; the difference may have been rounded down."""
-    start_s = begin_s - lead_s
-    while start_s + lead_s < begin_s:
-        start_s = math.nextafter(start_s, math.inf)
-    return start_s
 
 
 def _minima(rows: Iterable[list[int]]) -> list[int]:

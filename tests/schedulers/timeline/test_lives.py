@@ -9,7 +9,7 @@ import pytest
 from schedulers.core.job import Allocation, Lives
 from schedulers.core.machine import simple_machine
 from schedulers.timeline import Fit, Timeline
-from schedulers.timeline.lives import Part, find, parts
+from schedulers.timeline.lives import Part, parts
 from schedulers.timeline.placement import Resource
 from tests.schedulers.machine_strategies import job
 
@@ -111,4 +111,4 @@ def test_a_negative_duration_is_refused() -> None:
     """As without lives."""
     timeline = Timeline(simple_machine(1))
     with pytest.raises(ValueError, match="duration must be >= 0"):
-        find(timeline.arrays, job(1, lives=STAGED), -1.0, 0.0, 1.0, Resource.ALL)
+        timeline.earliest_fit(job(1, lives=STAGED), -1.0, 0.0)

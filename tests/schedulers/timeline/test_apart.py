@@ -1,0 +1,74 @@
+"""Holdings with lives of their own: the compiled search against the plain one, in crowded timelines."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schedulers.core.job import Allocation, Job, Lives
+from schedulers.core.machine import Machine, simple_machine
+from schedulers.timeline import Timeline
+from schedulers.timeline.placement import Placement, Resource
+from tests.reference.lives import find
+from tests.schedulers.machine_strategies import job, machines, placements
+
+KINDS = [Resource.ALL, Resource.ALL, Resource.ALL, *map(Resource, range(8))]
+
+
+def crowded(rng: random.Random, machine: Machine, placement: Placement) -> Timeline:
+    """A timeline with many bookings of jobs of all kinds, each somewhere where it fits."""
+    timeline = Timeline(machine, rng.uniform(0.0, 9.0), placement)
+    for _ in range(rng.choice([3, 12, 30])):
+        requested, duration_s = any_job(rng, machine), rng.choice([0.0, rng.uniform(0.0, 20.0), math.inf])
+        fit = timeline.earliest_fit(requested, duration_s, rng.uniform(0.0, 90.0), rng.choice(KINDS))
+        if fit is not None:
+            covering = rng.choice([Resource.NODES, Resource.BURST_BUFFERS, Resource.ALL])
+            try:
+                timeline.reserve(fit.start_s, fit.start_s + duration_s, fit.allocation, covering)
+            except ValueError:  # not all that is booked was looked for
+                continue
+    return timeline
+
+
+def any_job(rng: random.Random, machine: Machine) -> Job:
+    """A job of a few nodes or of most, with or without storage (also striped), bandwidth and lives; any durations."""
+    nodes = rng.choice([1, 2, 3, len(machine.nodes) // 2 + 1, len(machine.nodes) + 1])
+    bb_bytes = rng.choice([0, 1, 3, 7, 20])
+    apart = Lives(
+        storage_lead_s=rng.choice([0.0, 0.5, rng.uniform(0.0, 30.0)]),
+        storage_tail_s=rng.choice([0.0, -1.0, rng.uniform(-5.0, 30.0)]),
+        bandwidth_tail_s=rng.choice([0.0, rng.uniform(-5.0, 9.0)]),
+    )
+    stripes = rng.choice([0, 0, 1, 2, 4]) if bb_bytes else 0
+    return job(nodes, bb_bytes, rng.choice([0, 0, 1, 5, 9]), rng.choice([None, apart, apart]), stripes)
+
+
+@settings(max_examples=25)
+@given(machine=machines(), placement=placements, rng=st.randoms(use_true_random=False))
+def test_a_search_is_that_of_the_plain_form(machine: Machine, placement: Placement, rng: random.Random) -> None:
+    """The same start and allocation, also where the search ends early, and where only some kinds are looked at."""
+    timeline = crowded(rng, machine, placement)
+    for _ in range(4):
+        requested, covering = any_job(rng, machine), rng.choice(KINDS)
+        duration_s = rng.choice([0.0, 1e-30, rng.uniform(0.0, 60.0), math.inf])
+        first_s = rng.choice([timeline.now_s, timeline.now_s + rng.uniform(0.0, 60.0)])
+        latest_s = rng.choice([math.inf, first_s, first_s + rng.uniform(-1.0, 60.0)])
+        fit = timeline.earliest_fit(requested, duration_s, first_s, covering, latest_s)
+        assert fit == find(timeline.arrays, requested, duration_s, first_s, latest_s, covering)
+
+
+@pytest.mark.parametrize(("pieces", "start_s"), [(Resource.NODES, 150.75), (Resource.BURST_BUFFERS, 151.0)])
+def test_nodes_and_bytes_have_gaps_at_different_times(pieces: Resource, start_s: float) -> None:
+    """One is taken in every other second, the other up to 150: bytes for 0.25 s, both for 0.5 s, bytes for 0.25 s."""
+    timeline = Timeline(simple_machine(1, 1, 10))
+    everything = Allocation((0,), (0,), 10)
+    for piece in range(100):
+        timeline.reserve(2.0 * piece, 2.0 * piece + 1.0, everything, pieces)
+    timeline.reserve(0.0, 150.0, everything, ~pieces)
+    fit = timeline.earliest_fit(job(1, 10, lives=Lives(storage_lead_s=0.25, storage_tail_s=0.25)), 0.5)
+    assert fit is not None
+    assert fit.start_s == start_s
