@@ -9,10 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
+from analysis.drains import most_drained
 from analysis.errors import AnalysisError
 from analysis.rows import read_rows
 from analysis.tables import Floats, JobTable, read_run
 
+SHOWN_DRAINS = 4
 SHOWN_ESTIMATES = 6
 STAGING_COLUMNS = ("buffer_start_time", "staged_time", "nodes_finish_time")
 """Columns of ``jobs.csv`` where burst buffers have lives of their own."""
@@ -63,6 +65,9 @@ _WORDS = {
     UNNOTED: "for its turn (jobs before it in the queue had to start first)",
 }
 
+
+_FOR_BUFFERS = {"burst buffers", "no burst buffer yet"}
+"""Bindings that a drained storage node may stand behind."""
 
 REASON_COLUMNS = ("job_id", "workload_name", "time_s", "role", "binding", "estimate_s", "blocker")
 
@@ -146,9 +151,21 @@ def tell(folder: Path, job_id: str) -> list[str]:
     else:
         lines.append(f"It waited {duration(waited_s)}, until {clock(table.start_s[row])}, and {_manner(reasons)}.")
         waiting = divide(reasons, float(table.submit_s[row]), float(table.start_s[row]))
-        lines += _division(waiting, waited_s) + _expectations(waiting, float(table.start_s[row]))
+        lines += _division(waiting, waited_s)
+        if not _FOR_BUFFERS.isdisjoint(waiting.seconds):
+            lines += _drained(folder, float(table.submit_s[row]), float(table.start_s[row]))
+        lines += _expectations(waiting, float(table.start_s[row]))
         lines += _overtaking(table, row)
     return [*lines, _end(table, row), *_staging(folder, table.job_id[row], table.workload[row])]
+
+
+def _drained(folder: Path, submit_s: float, start_s: float) -> list[str]:
+    """What of storage nodes was drained while a job waited."""
+    found = most_drained(folder, submit_s, start_s)
+    worst = sorted(found.items(), key=lambda item: -item[1])
+    parts = [f"{size(count)} of {storage}" for storage, count in worst[:SHOWN_DRAINS]]
+    others = f", and parts of {len(worst) - SHOWN_DRAINS} more" if len(worst) > SHOWN_DRAINS else ""
+    return [f"Meanwhile storage nodes were drained in part, at most: {', '.join(parts)}{others}."] if parts else []
 
 
 def _staging(folder: Path, job_id: str, workload: str) -> list[str]:

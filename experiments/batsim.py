@@ -28,6 +28,7 @@ from schedulers import durable
 from schedulers.errors import PeerLost
 from schedulers.wire.batsim4 import codec as batsim4
 from schedulers.wire.server import serve
+from simulator.events import drains
 
 BATSIM_VARIABLE = "BATSIM"
 """Environment variable with the path of Batsim, if not on PATH."""
@@ -135,7 +136,9 @@ def arguments(run: RunSpec, root: Path, folder: Path, endpoint: str) -> list[str
     """Batsim 4's options for a run, whose inputs are checked now (:func:`experiments.prepared.checked`)."""
     options = ["-p", str(checked(root, run.platform).resolve()), "-w", str(checked(root, run.workload).resolve())]
     options += ["-s", endpoint, "-e", str((folder / PREFIX).resolve())]
-    options += ["--events", str(checked(root, run.events).resolve())] if run.events is not None else []
+    if run.events is not None:
+        events = checked(root, run.events).resolve()
+        options += ["--events", str(events), *(["--forward-unknown-events"] if drains(events) else [])]
     needs = needs_of(run)
     options += ["--enable-dynamic-jobs"] if needs.dynamic_jobs else []
     options += ["--enable-profile-reuse"] if needs.profile_reuse else []

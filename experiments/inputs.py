@@ -32,6 +32,7 @@ from inputs.limits import InputError
 from platforms.xml_reader import load_platform
 from schedulers import durable
 from schedulers.jobmodels import model_class
+from schedulers.wire.drains import STORAGE_DRAINED
 from simulator.errors import SimulatorInputError
 from simulator.events import load_events
 from workloads.batsim_json import format_batsim, parse_batsim
@@ -126,7 +127,7 @@ class Inputs:
     def _events(self, source: str) -> Prepared:
         path = Path(source)
         try:
-            load_events(path, ANY_HOST, forward_unknown=False)
+            load_events(path, ANY_HOST, forward_unknown=False, also=(STORAGE_DRAINED,))
             return self._write(plain_name(path), ".events", read_file(path))
         except (InputError, SimulatorInputError) as error:
             raise SpecError(str(error)) from None

@@ -18,6 +18,7 @@ from platforms.xml_reader import load_platform
 from schedulers import durable
 from simulator.broker import Simulation
 from simulator.engines.base import Engine as EngineProtocol
+from simulator.events import drains
 from simulator.links import InProcessLink
 from simulator.options import SimulationOptions
 from simulator.workload import load_workload
@@ -57,6 +58,7 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) ->
     path = checked(root, run.platform)
     platform = load_platform(path)
     needs = needs_of(run)
+    events = (checked(root, run.events),) if run.events is not None else ()
     with _ENGINES[run.engine](platform, path) as engine:
         simulation = Simulation(
             platform,
@@ -67,7 +69,8 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) ->
                 export=str(folder / PREFIX),
                 dynamic_jobs=needs.dynamic_jobs,
                 profile_reuse=needs.profile_reuse,
-                events=(checked(root, run.events),) if run.events is not None else (),
+                events=events,
+                forward_unknown_events=any(map(drains, events)),
                 fail_on_deadlock=True,
             ),
         )

@@ -46,6 +46,14 @@ OUTAGE_COLUMNS = ("job_id", "workload_name", "time_s", "what", "reason", "lost_n
 """
 
 
+DRAIN_COLUMNS = ("time_s", "storage", "drained_bytes", "left_bytes")
+"""Columns of ``drains.csv``, which is only there when a part of a storage node was drained.
+
+From ``time_s`` on ``drained_bytes`` of a storage node were given to no job; ``left_bytes`` were free just then, or,
+below zero, had to be given back before any were.
+"""
+
+
 class Recorder(Observer):
     """Writes ``allocations.csv`` and ``rejections.csv`` while the session runs, and counts for the progress display.
 
@@ -71,6 +79,7 @@ class Recorder(Observer):
         self._evicted: dict[str, list[Holding]] = {}
         self._lives: dict[tuple[str, str], tuple[str, ...]] = {}
         self._struck: list[tuple[str, ...]] = []
+        self._drains: list[tuple[str, ...]] = []
         self._machine: Machine
         self.submitted_jobs = 0
         self.ended_jobs = 0
@@ -113,11 +122,19 @@ class Recorder(Observer):
         """Keep what an outage did to a running job."""
         self._struck.append((job.name, job.workload, f"{now_s:.6f}", what, reason, f"{lost_node_s:.6f}"))
 
+    def drained(self, storage: str, drained_bytes: int, left_bytes: int, now_s: float) -> None:
+        """Keep how much of a storage node is drained."""
+        self._drains.append((f"{now_s:.6f}", storage, str(drained_bytes), str(left_bytes)))
+
     def close(self) -> None:
         """Finish the files."""
-        if self._struck:
-            with open_table(self._folder / "outages.csv") as stream:
-                csv.writer(stream, lineterminator="\n").writerows((OUTAGE_COLUMNS, *self._struck))
+        for name, columns, rows in (
+            ("outages.csv", OUTAGE_COLUMNS, self._struck),
+            ("drains.csv", DRAIN_COLUMNS, self._drains),
+        ):
+            if rows:
+                with open_table(self._folder / name) as stream:
+                    csv.writer(stream, lineterminator="\n").writerows((columns, *rows))
         self._allocations.close()
         self._rejections.close()
         if self._lives:

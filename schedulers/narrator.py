@@ -51,6 +51,11 @@ class Narrator(Observer):
         """An outage had consequences for a running job."""
         self._write(f"t = {now_s:g} s: {job.id} {what}: {reason}")
 
+    def drained(self, storage: str, drained_bytes: int, left_bytes: int, now_s: float) -> None:
+        """A part of a storage node is drained, or back."""
+        free = f"{left_bytes} B are free" if left_bytes >= 0 else f"nothing is free, {-left_bytes} B more are held"
+        self._write(f"t = {now_s:g} s: storage node {storage}: {drained_bytes} B are drained, {free}")
+
     def notes(self, now_s: float, notes: PassNotes) -> None:
         """Write why jobs wait, each reason once until it changes."""
         for job_id, note in notes.notes.items():

@@ -1,10 +1,14 @@
 """External events: machines that become unavailable and available again, and events of the user's own.
 
 A file has one JSON object per line, such as ``{"timestamp": 10, "type": "machine_unavailable", "resources": "0-3"}``.
+To the simulator, as to Batsim, the event that drains a part of storage nodes (:mod:`schedulers.wire.drains`) is one of
+the user's own: it is passed on.
 """
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Container
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +16,7 @@ from typing import Any
 from inputs.files import parse_json, read_file, text_of
 from inputs.limits import InputError
 from schedulers.errors import shown
+from schedulers.wire.drains import STORAGE_DRAINED, read_drain
 from schedulers.wire.intervals import parse_intervals
 from schedulers.wire.messages import JsonObject, Notify, NotifyKind
 from simulator.errors import SimulatorInputError
@@ -53,7 +58,9 @@ class ExternalEvent:
         return _ORDER.get(self.kind, _GENERIC)
 
 
-def load_events(path: Path, machine_count: int, forward_unknown: bool) -> list[ExternalEvent]:
+def load_events(
+    path: Path, machine_count: int, forward_unknown: bool, also: Container[str] = ()
+) -> list[ExternalEvent]:
     """Read an event file.
 
     Parameters
@@ -64,6 +71,8 @@ def load_events(path: Path, machine_count: int, forward_unknown: bool) -> list[E
         Number of compute and storage hosts.
     forward_unknown
         Whether events of unknown type are passed on to the scheduler.
+    also
+        Unknown types that are passed on in any case.
 
     Raises
     ------
@@ -79,31 +88,45 @@ def load_events(path: Path, machine_count: int, forward_unknown: bool) -> list[E
         if not line.strip():
             continue
         try:
-            found.append(_event(parse_json(line), machine_count, forward_unknown))
+            event = _event(parse_json(line), machine_count)
+            if event.order == _GENERIC and not forward_unknown and event.kind not in also:
+                raise ValueError(_unknown(event.kind, also))
+            found.append(event)
         except ValueError as fault:
             raise SimulatorInputError(f"event file {str(path)!r}, line {number}: {fault}") from None
     return found
 
 
-def _event(data: Any, machine_count: int, forward_unknown: bool) -> ExternalEvent:
+def drains(path: Path) -> bool:
+    """Whether a file has events that drain storage nodes in part: they need ``--forward-unknown-events``."""
+    return any(event.kind == STORAGE_DRAINED for event in load_events(path, sys.maxsize, forward_unknown=True))
+
+
+def _unknown(kind: str, also: Container[str]) -> str:
+    known = [*_ORDER, STORAGE_DRAINED] if STORAGE_DRAINED in also else [*_ORDER]
+    what = f"unknown event type {shown(kind)}; known are {', '.join(known[:-1])} and {known[-1]}"
+    return what if also else f"{what}, others are passed on with --forward-unknown-events"
+
+
+def _event(data: Any, machine_count: int) -> ExternalEvent:
     if not isinstance(data, dict):
         raise ValueError(f"expected a JSON object, got {shown(data)}")
     fields = Fields(data, "the event")
     kind, time = fields.text("type"), fields.time("timestamp")
     if time < 0:
         raise fields.wrong("timestamp", "a number of at least 0", time)
+    if kind == STORAGE_DRAINED:
+        _check_ids(read_drain(data).resources, machine_count)
     if kind not in _ORDER:
-        if not forward_unknown:
-            known = " and ".join(_ORDER)
-            raise ValueError(
-                f"unknown event type {shown(kind)}; known are {known}, others are passed on with "
-                "--forward-unknown-events"
-            )
         return ExternalEvent(time, kind, (), rewritten(data))
     resources = parse_intervals(fields.text("resources"))
+    _check_ids(resources, machine_count)
+    return ExternalEvent(time, kind, resources)
+
+
+def _check_ids(resources: tuple[int, ...], machine_count: int) -> None:
     if resources and resources[-1] >= machine_count:
         raise ValueError(f"field 'resources' names machine {resources[-1]}, the ids are 0..{machine_count - 1}")
-    return ExternalEvent(time, kind, resources)
 
 
 class EventHandler:

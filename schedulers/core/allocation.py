@@ -96,7 +96,8 @@ def fits_beside(
     free
         Nodes that are free.
     free_bytes, bandwidth
-        Bytes left per storage node, bytes per second left per link.
+        Bytes left per storage node (below zero where a drained one holds more than is left of it), bytes per second
+        left per link.
     left
         What running jobs leave.
     """

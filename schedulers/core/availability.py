@@ -20,12 +20,15 @@ class Availability:
     ----------
     nodes, storages
         Those that are out.
+    drained
+        Bytes that are drained of storage nodes, by index; those that are out too count.
     """
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
         self.nodes: set[int] = set()
         self.storages: set[int] = set()
+        self.drained: dict[int, int] = {}
 
     def reserve(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource = Resource.ALL) -> None:
         """Book an allocation (:meth:`schedulers.timeline.Timeline.reserve`) but for what is out."""
@@ -53,12 +56,23 @@ class Availability:
         """
         back, filled = self.nodes.intersection(nodes), self.storages.intersection(storages)
         self._timeline.reopen(back, filled)
+        for storage in filled.intersection(self.drained):
+            self._timeline.drain(storage, self.drained[storage])
         self.nodes -= back
         self.storages -= filled
         for holding in held:
             if holding.end_s > now_s:
                 for part, kinds in _parts_on(holding, back, filled):
                     self._timeline.reserve(now_s, holding.end_s, part, kinds)
+
+    def drain(self, storage: int, drained: int) -> None:
+        """So many bytes of a storage node are drained from now on, in all; 0: none."""
+        if drained:
+            self.drained[storage] = drained
+        else:
+            self.drained.pop(storage, None)
+        if storage not in self.storages:
+            self._timeline.drain(storage, drained)
 
     def _there(self, allocation: Allocation, covering: Resource) -> list[tuple[Allocation, Resource]]:
         """The parts of an allocation that are not out, with the kinds that count of each."""

@@ -178,6 +178,7 @@ class Cluster:
         self._held_nodes = 0
         self._unavailable: set[int] = set()
         self._closed_storages: set[int] = set()
+        self._drained: dict[int, int] = {}
 
     # ------------------------------------------------------------------ questions
 
@@ -193,11 +194,23 @@ class Cluster:
 
     @property
     def free_storage(self) -> list[int]:
-        """Bytes free per storage node; nothing where it is out."""
-        free = list(self._free_bytes)
+        """Bytes free per storage node; nothing where it is out, or where more is held than is left of it."""
+        return [max(0, size) for size in self.storage_left] if self._drained else self.storage_left
+
+    @property
+    def storage_left(self) -> list[int]:
+        """The same, below zero by what has to be given back before anything of a drained storage node is free."""
+        left = list(self._free_bytes)
+        for storage, size in self._drained.items():
+            left[storage] -= size
         for storage in self._closed_storages:
-            free[storage] = 0
-        return free
+            left[storage] = 0
+        return left
+
+    @property
+    def drained(self) -> dict[int, int]:
+        """Bytes that are drained of storage nodes, by index."""
+        return dict(self._drained)
 
     @property
     def free_bandwidth(self) -> list[int]:
@@ -352,6 +365,22 @@ class Cluster:
         self._unavailable.difference_update(self._known(nodes))
         self._closed_storages.difference_update(storages)
 
+    def drain(self, storage: int, drained: int) -> None:
+        """So many bytes of a storage node are given to no job any more, in all; what is held there stays.
+
+        ValueError for more than it has, with the inequality.
+        """
+        node = self._machine.storages[storage]
+        if not 0 <= drained <= node.capacity_bytes:
+            raise ValueError(
+                f"storage {node.name} has {_gb(node.capacity_bytes)}: between 0 and so much of it can be drained, "
+                f"not {_gb(drained)}"
+            )
+        if drained:
+            self._drained[storage] = drained
+        else:
+            self._drained.pop(storage, None)
+
     def check(self) -> None:
         """Prove that holders, free bytes and bandwidths follow from what the jobs hold."""
         holder: list[str | None] = [None] * len(self._holder)
@@ -451,9 +480,11 @@ class Cluster:
                 return f"storage {self._machine.storages[storage].name} is unavailable"
             need[storage] = need.get(storage, 0) + bb_bytes
         for storage, size in need.items():
-            if size > self._free_bytes[storage]:
-                name = self._machine.storages[storage].name
-                return f"storage {name} has {_gb(self._free_bytes[storage])} left, the allocation takes {_gb(size)}"
+            drained = self._drained.get(storage, 0)
+            left = max(0, self._free_bytes[storage] - drained)
+            if size > left:
+                name, gone = self._machine.storages[storage].name, f" ({_gb(drained)} are drained)" if drained else ""
+                return f"storage {name} has {_gb(left)} left{gone}, the allocation takes {_gb(size)}"
         return None
 
     def _bandwidth_reason(self, job: Job, allocation: Allocation) -> str | None:

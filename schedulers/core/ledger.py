@@ -302,6 +302,12 @@ class Ledger:
         self.cluster.open(nodes, storages)
         self._availability.open(nodes, storages, self._booked(), now_s)
 
+    def drain(self, storage: int, drained: int, now_s: float) -> None:
+        """So many bytes of a storage node are drained from now on, in all; jobs keep what they hold there."""
+        self.advance(now_s)
+        self.cluster.drain(storage, drained)
+        self._availability.drain(storage, drained)
+
     def check(self) -> None:
         """Prove that cluster, bookings, extra nodes and timeline agree with each other, kind by kind."""
         self.cluster.check()
@@ -367,6 +373,9 @@ class Ledger:
             for node in part.nodes if Resource.BANDWIDTH in kinds and part.io_rate else ():
                 for link in links_above(machine, node):
                     links[link] -= part.io_rate
+        assert self._availability.drained == self.cluster.drained, "other bytes are drained than the cluster has"
+        for one, drained in self.cluster.drained.items():
+            storage[one] = max(0, storage[one] - drained)
         storage = [0 if one in lost else free_bytes for one, free_bytes in enumerate(storage)]
         bits = np.unpackbits(row[tables.words].view(np.uint8), bitorder="little")
         assert set(np.flatnonzero(bits).tolist()) == free, f"at {time_s} s other nodes are free than {sorted(free)}"

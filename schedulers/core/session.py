@@ -17,6 +17,7 @@ import msgspec
 from schedulers.core.allocation import find_growth, fits_beside, without
 from schedulers.core.arrivals import Arrivals
 from schedulers.core.cluster import Cluster
+from schedulers.core.drains import drained_by
 from schedulers.core.execution import Demand, Ended, Released, Runtime, Staged, Step
 from schedulers.core.guard import WireGuard, check_hold, check_rows, check_start, check_wake
 from schedulers.core.job import Allocation, Job, Lives, job_from_wire
@@ -31,6 +32,7 @@ from schedulers.policykit.explain import PassNotes
 from schedulers.policykit.view import Holding, Policy, Running, View, warnings_of
 from schedulers.timeline import Resource, Timeline
 from schedulers.timeline.placement import Placement
+from schedulers.wire.drains import STORAGE_DRAINED
 from schedulers.wire.messages import (
     AnswerEstimate,
     CallMeLater,
@@ -93,6 +95,9 @@ class Observer:
 
         ``lost_node_s``: node-seconds that it held for nothing, for no next attempt can use what it did in them.
         """
+
+    def drained(self, storage: str, drained_bytes: int, left_bytes: int, now_s: float) -> None:
+        """So many bytes of a storage node are drained from now on; ``left_bytes``: left less held, maybe below zero."""
 
     def notes(self, now_s: float, notes: PassNotes) -> None:
         """A pass wrote these notes (only called when the session explains)."""
@@ -389,6 +394,8 @@ class Session:
             self._arrivals.check_resources(event.resources, "resources")
             available = event.kind == NotifyKind.MACHINE_AVAILABLE.value
             self._machines_changed(set(event.resources) - self._outages.going, available)
+        elif event.kind == STORAGE_DRAINED:
+            self._storage_drained(event)
 
     def _asked(self, event: EstimateQuery) -> None:
         self._requests.append(AnswerEstimate(self._now_s, event.job_id, 0.0))
@@ -418,6 +425,14 @@ class Session:
         self._dirty = True
         if not available:
             self._find_struck(frozenset(nodes), frozenset(storages))
+
+    def _storage_drained(self, event: Notify) -> None:
+        """A part of storage nodes is drained, or back; jobs keep what they hold there."""
+        for storage, drained_bytes in drained_by(self.machine, event.data).items():
+            self._ledger.drain(storage, drained_bytes, self._now_s)
+            left_bytes = self.cluster.storage_left[storage]
+            self._observer.drained(self.machine.storages[storage].name, drained_bytes, left_bytes, self._now_s)
+        self._dirty = True
 
     def _find_struck(self, nodes: frozenset[int], storages: frozenset[int]) -> None:
         """Waiting jobs lose burst buffers that are out; running jobs on what is out are noted."""
@@ -632,7 +647,7 @@ class Session:
         """Whether a waiting job could start if running jobs held only these of their nodes."""
         cluster = self.cluster
         left = [cluster.there(without(self._ledger.running[name].allocation, nodes)) for name, nodes in kept.items()]
-        free, free_bytes, bandwidth = cluster.free_node_indices(), cluster.free_storage, cluster.free_bandwidth
+        free, free_bytes, bandwidth = cluster.free_node_indices(), cluster.storage_left, cluster.free_bandwidth
         return fits_beside(self.machine, job, free, free_bytes, bandwidth, left)
 
     def _left(self, released: Released) -> None:

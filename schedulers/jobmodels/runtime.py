@@ -184,6 +184,7 @@ class ProgramRuntime:
         self._processes: dict[str, _Process] = {}
         self._sub_jobs: dict[str, _Process] = {}
         self._abandoned: set[str] = set()
+        self._dropped: set[str] = set()
         self._turns: dict[str, _Turn] = {}
         self._turn_of: dict[str, str] = {}
         self._moving: dict[str, int] = {}
@@ -259,7 +260,18 @@ class ProgramRuntime:
         self._withdraw(process, now_s, follow)
         process.timer, process.over = -1, True
         process.program.close()
-        self._gate.leave(process.job.id, now_s)
+        self._dropped.add(process.job.id)
+        self._leave_if_through(process.job.id, now_s)
+
+    def _leave_if_through(self, job_id: str, now_s: float) -> None:
+        """Close the account of a job that lost its buffer, once no transfer of its stage-in moves any more.
+
+        A job that stages in anew by then goes on with it.
+        """
+        if job_id in self._dropped and not any(turn.rpartition("/")[0] == job_id for turn in self._moving):
+            self._dropped.discard(job_id)
+            if job_id not in self._processes:
+                self._gate.leave(job_id, now_s)
 
     def _enter(self, job: Job, allocation: Allocation, program: Program, now_s: float) -> _Process:
         sub_jobs = self._unstaged.pop(job.id, None) or SubJobs.of(job.id, reuse=self._reuse, direct=self._direct)
@@ -697,6 +709,8 @@ class ProgramRuntime:
                 follow.granted.extend(self._gate.release(turn, now_s))
         if process is None:
             self._abandoned.discard(sub_id)
+            if turn is not None:
+                self._leave_if_through(turn.rpartition("/")[0], now_s)
         elif sub_id in process.beside:
             transfer, began_s = process.beside.pop(sub_id)
             process.record.took(transfer.stage, now_s - began_s)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.late import late
 from schedulers.timeline import layout, lives
+from schedulers.timeline.drained import Change, Drained
 from schedulers.timeline.fit import Fit
 from schedulers.timeline.placement import NodeOrder, Placement, Resource, StorageOrder
 from schedulers.timeline.tables import Tables, bitset
@@ -35,6 +37,7 @@ class Snapshot(NamedTuple):
 
     times: npt.NDArray[np.float64]
     rows: npt.NDArray[np.int64]
+    drained: dict[int, Drained]
 
 
 class Timeline:
@@ -65,7 +68,7 @@ class Timeline:
     (Euro-Par version DOI 10.1007/978-3-030-85665-6_8) for burst buffers as whole requests on storage nodes.
     """
 
-    __slots__ = ("_count", "_rows", "_tables", "_times")
+    __slots__ = ("_count", "_drained", "_rows", "_tables", "_times")
 
     holds_nodes_longer: ClassVar[bool] = False
     """Whether nodes are held one rounding step longer than the rest (:mod:`schedulers.timeline.published`)."""
@@ -77,6 +80,7 @@ class Timeline:
         self._rows = np.empty((32, len(self._tables.capacity)), np.int64)
         self._times[0] = now_s
         self._rows[0] = self._tables.capacity
+        self._drained: dict[int, Drained] = {}
 
     # ------------------------------------------------------------------ questions
 
@@ -192,7 +196,8 @@ class Timeline:
         ------
         ValueError
             When it would over-commit (names the resource and the time), for an unknown index, a node named twice, or an
-            interval that begins before now. Nothing is changed then.
+            interval that begins before now. Nothing is changed then. On a storage node that is partly drained all that
+            it has can be booked, also more than is left (:meth:`drain`): what is held there may be held on.
         """
         if allocation.lives is None:
             self._book(start_s, end_s, allocation, covering, 1)
@@ -222,6 +227,8 @@ class Timeline:
             self._rows[: self._count - first] = self._rows[first : self._count]
             self._count -= first
         self._times[0] = now_s
+        for drained in self._drained.values():
+            drained.advance(now_s)
 
     def close(self, nodes: Collection[int], storages: Collection[int]) -> None:
         """Take nodes and storage nodes away: nothing of them is free at any time, whatever was booked there.
@@ -231,14 +238,36 @@ class Timeline:
         rows, words, columns = self._of(nodes, storages)
         rows[:, self._tables.words] &= ~words
         rows[:, columns] = 0
+        for storage in storages:
+            self._drained.pop(storage, None)
         self._add_up()
 
     def reopen(self, nodes: Collection[int], storages: Collection[int]) -> None:
-        """Give nodes and storage nodes back: all of them is free at all times, and can be booked again."""
+        """Give nodes and storage nodes back: all of them is free at all times, and can be booked again.
+
+        Nothing of them is drained (:meth:`drain`).
+        """
         rows, words, columns = self._of(nodes, storages)
         rows[:, self._tables.words] |= words
         rows[:, columns] = self._tables.capacity[columns]
         self._add_up()
+
+    def drain(self, storage: int, drained: int) -> None:
+        """Take so many bytes of a storage node away, in all; 0 gives all of them back.
+
+        What is booked there stays. While it is more than what is left, nothing is free; and what is given back makes
+        bytes free only once less is booked than is left. The storage node must not be closed (:meth:`close`).
+        """
+        node = self._drained.get(storage)
+        if node is None:
+            capacity = self.machine.storages[storage].capacity_bytes
+            free_bytes = self._rows[: self._count, self._tables.storages.start + storage].tolist()
+            node = Drained(capacity, self.breakpoints(), [capacity - free for free in free_bytes])
+        self._write_changes(storage, node.drain(drained))
+        if drained:
+            self._drained[storage] = node
+        else:
+            self._drained.pop(storage, None)
 
     def copy(self) -> Timeline:
         """Return an independent timeline of the same state; costs two array copies."""
@@ -250,11 +279,13 @@ class Timeline:
         other._rows = np.empty((capacity, self._rows.shape[1]), np.int64)
         other._times[: self._count] = self._times[: self._count]
         other._rows[: self._count] = self._rows[: self._count]
+        other._drained = {storage: node.copy() for storage, node in self._drained.items()} if self._drained else {}
         return other
 
     def snapshot(self) -> Snapshot:
         """Keep the present state for :meth:`restore`, any number of times, here or in a copy."""
-        return Snapshot(self._times[: self._count].copy(), self._rows[: self._count].copy())
+        drained = {storage: node.copy() for storage, node in self._drained.items()}
+        return Snapshot(self._times[: self._count].copy(), self._rows[: self._count].copy(), drained)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Return to the state of a snapshot of this timeline or of a copy of it."""
@@ -263,6 +294,7 @@ class Timeline:
         self._times[:count] = snapshot.times
         self._rows[:count] = snapshot.rows
         self._count = count
+        self._drained = {storage: node.copy() for storage, node in snapshot.drained.items()}
 
     def check(self) -> None:
         """Prove the invariants: ascending times, totals that add up, nothing over-committed, neighbours that differ."""
@@ -278,6 +310,11 @@ class Timeline:
         sizes = rows[:, layout.HEAD + tables.word_count :]
         assert (sizes >= 0).all(), "a storage node or a link is over-committed"
         assert (sizes <= tables.capacity[layout.HEAD + tables.word_count :]).all(), "more is free than there is"
+        for storage, node in self._drained.items():
+            assert node.drained > 0, "nothing of it is drained"
+            for time_s in {*times.tolist(), *node.breakpoints()}:
+                row = rows[int(np.searchsorted(times, time_s, side="right")) - 1]
+                assert row[tables.storages.start + storage] == node.free_at(time_s), "drained bytes do not add up"
 
     @property
     def arrays(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], Tables]:
@@ -356,6 +393,45 @@ class Timeline:
             buffers = Allocation(first, allocation.storages, allocation.bb_bytes)
             self._book(start_s, end_s, buffers, covering & Resource.BURST_BUFFERS, sign)
             covering &= ~Resource.BURST_BUFFERS
+        if (
+            self._drained
+            and allocation.bb_bytes
+            and Resource.BURST_BUFFERS in covering
+            and not self._drained.keys().isdisjoint(allocation.storages)
+        ):
+            self._book_drained(start_s, end_s, allocation, covering, sign)
+        else:
+            self._write(start_s, end_s, allocation, covering, sign)
+
+    def _book_drained(
+        self, start_s: float, end_s: float, allocation: Allocation, covering: Resource, sign: int
+    ) -> None:
+        """Book an allocation that lies in part on storage nodes that are partly drained, all or nothing."""
+        size = sign * allocation.bb_bytes
+        sizes = {one: size * times for one, times in Counter(allocation.storages).items() if one in self._drained}
+        for storage, bytes_there in sizes.items():
+            fault = self._drained[storage].fault(start_s, end_s, bytes_there)
+            if fault is not None:
+                raise ValueError(f"storage {self.machine.storages[storage].name}: {fault}")
+        others = tuple(one for one in allocation.storages if one not in self._drained)
+        elsewhere = Allocation((), others, allocation.bb_bytes)
+        self._write(start_s, end_s, elsewhere, Resource.BURST_BUFFERS, sign)
+        try:
+            self._write(start_s, end_s, allocation, covering & ~Resource.BURST_BUFFERS, sign)
+        except ValueError:
+            self._write(start_s, end_s, elsewhere, Resource.BURST_BUFFERS, -sign)
+            raise
+        for storage, bytes_there in sizes.items():
+            self._write_changes(storage, self._drained[storage].book(start_s, end_s, bytes_there))
+
+    def _write_changes(self, storage: int, changes: Iterable[Change]) -> None:
+        """Let what is free of a storage node follow from what is booked there."""
+        for start_s, end_s, taken in changes:
+            part = Allocation((), (storage,), abs(taken))
+            self._write(start_s, end_s, part, Resource.BURST_BUFFERS, 1 if taken > 0 else -1)
+
+    def _write(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource, sign: int) -> None:
+        """Add an allocation to the rows, or take it off them; ValueError where that leaves their bounds."""
         tables, uses = self._tables, covering._value_ | (layout.STRIPED if allocation.striped else 0)
         bb_bytes = allocation.bb_bytes if allocation.storages and uses & layout.USE_STORAGES else 0
         io_rate = allocation.io_rate if uses & layout.USE_LINKS else 0

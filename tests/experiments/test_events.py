@@ -99,3 +99,57 @@ def test_mistakes(
     errors = capsys.readouterr().err
     assert message in errors
     assert len(errors.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("player", [("direct", "direct"), ("zmq", "wire")])
+def test_a_part_of_the_storage_nodes_is_drained(
+    player: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At every player: two jobs of 8 GB a node; the second waits until the drained part is back, as the run says."""
+    arguments = write_inputs(tmp_path, drained(5 * 10**9, 1) + drained(0, 700))
+    data = json.loads((tmp_path / "jobs.json").read_text())
+    data["jobs"][0] |= {"res": 1, "bb": 8 * 10**9}
+    data["jobs"].append(data["jobs"][0] | {"id": 2, "subtime": 2})
+    (tmp_path / "jobs.json").write_text(json.dumps(data))
+    out = tmp_path / "out"
+    transport, how = player
+    assert main([*arguments, "--transport", transport, "--player", how, "--explain", "--out", str(out)]) == 0
+    first, second = jobs(out)
+    assert float(first["execution_time"]) == pytest.approx(100, abs=0.01)
+    assert float(second["starting_time"]) == pytest.approx(700, abs=0.01)
+    (table,) = out.glob("jobs_*/drains.csv")
+    with table.open(newline="") as stream:
+        rows = [(float(row["time_s"]), row["drained_bytes"], row["left_bytes"]) for row in csv.DictReader(stream)]
+    assert sorted(left for _, _, left in rows[:2]) == ["-3000000000", "5000000000"]
+    assert [size for _, size, _ in rows] == ["5000000000"] * 2 + ["0"] * 2
+    capsys.readouterr()
+    assert main(["explain", str(table.parent), "2"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "Meanwhile storage nodes were drained in part, at most: 5 GB of bb0, 5 GB of bb1." in told
+
+
+def drained(size: int, time_s: float) -> str:
+    """A line that drains bytes of both storage nodes."""
+    event = {"timestamp": time_s, "type": "storage_drained", "resources": "8-9", "bytes": size}
+    return json.dumps(event) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "expected"),
+    [
+        (drained(11 * 10**9, 1), 1, "storage node bb0 has 10000000000 bytes: 11000000000 of them cannot be drained"),
+        (drained(1, 1).replace("8-9", "0"), 1, "expected ids of storage nodes with burst buffers (8, 9), got 0"),
+        (drained(-1, 1), 2, "field 'bytes' must be a whole number of at least 0, got -1"),
+        (
+            drained(1, 1).replace("ge_drained", "ge_drain"),
+            2,
+            "machine_unavailable and storage_drained",
+        ),
+    ],
+)
+def test_a_drain_that_cannot_be(
+    line: str, code: int, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line that names what is wrong; as with outages, the machine is only known when a run is played."""
+    assert main([*write_inputs(tmp_path, line), "--out", str(tmp_path / "out")]) == code
+    assert expected in "".join(capsys.readouterr())

@@ -124,7 +124,7 @@ LAW: Mapping[str, Rule] = {
         "schedulers.policykit.explain", "schedulers.policykit.estimates", "schedulers.policykit.history",
         "schedulers.controllers.prediction",
         "schedulers.controllers.running", "schedulers.controllers.scene", "schedulers.wire.messages",
-        "schedulers.errors", "schedulers.limits",
+        "schedulers.wire.drains", "schedulers.errors", "schedulers.limits",
         others="numpy msgspec",
         standard=PURE | {"random.Random"},
     ),
@@ -211,7 +211,7 @@ LAW: Mapping[str, Rule] = {
     "simulator.*": _rule(
         "simulator.*", "inputs.*", "platforms.model", "platforms.errors", "platforms.io_paths", "platforms.xml_reader",
         "schedulers.wire.messages", "schedulers.wire.intervals", "schedulers.wire.batsim4.codec",
-        "schedulers.wire.refusal", "schedulers.errors", "schedulers.kernel_cache",
+        "schedulers.wire.drains", "schedulers.wire.refusal", "schedulers.errors", "schedulers.kernel_cache",
         "schedulers.limits",
         "schedulers.durable",
         others="numpy numba msgspec zmq simgrid",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from schedulers.core.job import Allocation, Job
 from schedulers.core.session import Observer, Session
 from schedulers.jobmodels.record import JobRecord
 from schedulers.policykit.view import Holding, Running
+from schedulers.wire.drains import STORAGE_DRAINED
 from schedulers.wire.messages import JobState, Message, Reply
 from simulator.broker import Simulation, SimulationResult
 from simulator.engines.fluid import FluidEngine
@@ -26,9 +29,12 @@ from simulator.workload import load_workload
 Change = tuple[float, bool, tuple[int, ...]]
 """When, whether the machines come back, their ids."""
 
+Drain = tuple[float, tuple[int, ...], int]
+"""When, ids of storage nodes, how many bytes of each are drained from then on."""
+
 
 class Watch(Observer):
-    """Notes what happened, and that nothing starts or is held where machines are out."""
+    """Notes what happened, and that nothing starts or is held where machines are out or drained."""
 
     def __init__(self) -> None:
         self.session: Session
@@ -36,18 +42,49 @@ class Watch(Observer):
         self.states: dict[str, JobState] = {}
         self.sizes: dict[str, int] = {}
         self.lost: dict[str, float] = {}
+        self.buffers: dict[str, Counter[int]] = {}
+        self.gone: Counter[int] = Counter()
+
+    def drained(self, storage: str, drained_bytes: int, left_bytes: int, now_s: float) -> None:
+        """Keep it."""
+        names = [one.name for one in self.session.machine.storages]
+        self.gone[names.index(storage)] = drained_bytes
+        self.story.append((now_s, f"{drained_bytes} drained", storage))
+
+    def _has(self, job_id: str, allocation: Allocation | None) -> None:
+        """A job holds this of the storage nodes from now on: what it gains must lie in what is left of them."""
+        before = self.buffers.pop(job_id, Counter())
+        now: Counter[int] = Counter()
+        for storage in allocation.storages if allocation is not None else ():
+            now[storage] += allocation.bb_bytes if allocation is not None else 0
+        others: Counter[int] = sum(self.buffers.values(), Counter())
+        for storage in now - before:
+            left = self.session.machine.storages[storage].capacity_bytes - self.gone[storage]
+            assert others[storage] + now[storage] <= left, f"{job_id} gets drained bytes of storage {storage}"
+        if now:
+            self.buffers[job_id] = now
+
+    def held(self, job: Job, holding: Holding, now_s: float) -> None:
+        """It must be held on what is left."""
+        self._has(job.id, holding.allocation)
+
+    def resized(self, running: Running, now_s: float) -> None:
+        """It must have grown onto what is left."""
+        self._has(running.job.id, running.allocation)
 
     def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
         """A job must start on nodes and storage nodes that are there."""
         cluster = self.session.cluster
         assert cluster.unavailable.isdisjoint(allocation.nodes), f"{job.id} started on a node that is out"
         assert cluster.closed_storages.isdisjoint(allocation.storages), f"{job.id} got a buffer that is out"
+        self._has(job.id, allocation)
         self.story.append((now_s, "started", job.id))
 
     def ended(self, running: Running, state: JobState, now_s: float) -> None:
         """Keep how it ended, and on how many nodes."""
         self.states[running.job.id] = state
         self.sizes[running.job.id] = len(running.allocation.nodes)
+        self._has(running.job.id, None)
         self.story.append((now_s, "ended", running.job.id))
 
     def rejected(self, job: Job, reason: str, now_s: float) -> None:
@@ -56,6 +93,7 @@ class Watch(Observer):
 
     def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
         """Keep it."""
+        self._has(job.id, None)
         self.story.append((now_s, "evicted", job.id))
 
     def struck(self, job: Job, what: str, reason: str, now_s: float, lost_node_s: float = 0.0) -> None:
@@ -75,7 +113,7 @@ class Played:
     records: dict[str, JobRecord] = field(default_factory=dict)
 
 
-def write_events(path: Path, changes: list[Change]) -> Path:
+def write_events(path: Path, changes: list[Change], drains: Sequence[Drain] = ()) -> Path:
     """An event file as Batsim reads it."""
     lines = [
         json.dumps(
@@ -86,6 +124,12 @@ def write_events(path: Path, changes: list[Change]) -> Path:
             }
         )
         for time_s, back, machines in changes
+    ]
+    lines += [
+        json.dumps(
+            {"timestamp": time_s, "type": STORAGE_DRAINED, "resources": " ".join(map(str, hosts)), "bytes": size}
+        )
+        for time_s, hosts, size in drains
     ]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
@@ -100,6 +144,7 @@ def play(
     platform: str = "tiny",
     direct: bool = True,
     deadlock: bool = False,
+    drains: Sequence[Drain] = (),
 ) -> Played:
     """Play a workload with these outages; ledger, cluster and runtime are proven to agree after every message."""
     (root / "w.json").write_text(json.dumps(data), encoding="utf-8")
@@ -129,7 +174,8 @@ def play(
                 dynamic_jobs=needs.dynamic_jobs,
                 profile_reuse=needs.profile_reuse,
                 fail_on_deadlock=not deadlock,
-                events=(write_events(root / "events.txt", changes),),
+                events=(write_events(root / "events.txt", changes, drains),),
+                forward_unknown_events=bool(drains),
             ),
         ).run()
     with (root / "out_jobs.csv").open(newline="") as stream:

@@ -43,20 +43,25 @@ class ReferenceTimeline:
         self.placement = placement or Placement()
         self.now_s = now_s
         self.bookings: list[Booking] = []
+        self.drained: dict[int, int] = {}
 
     def copy(self) -> ReferenceTimeline:
         """An independent copy."""
         other = ReferenceTimeline(self.machine, self.now_s, self.placement)
-        other.bookings = list(self.bookings)
+        other.bookings, other.drained = list(self.bookings), dict(self.drained)
         return other
 
-    def snapshot(self) -> tuple[float, list[Booking]]:
+    def snapshot(self) -> tuple[float, list[Booking], dict[int, int]]:
         """What :meth:`restore` needs."""
-        return self.now_s, list(self.bookings)
+        return self.now_s, list(self.bookings), dict(self.drained)
 
-    def restore(self, snapshot: tuple[float, list[Booking]]) -> None:
+    def restore(self, snapshot: tuple[float, list[Booking], dict[int, int]]) -> None:
         """Return to an earlier state."""
-        self.now_s, self.bookings = snapshot[0], list(snapshot[1])
+        self.now_s, self.bookings, self.drained = snapshot[0], list(snapshot[1]), dict(snapshot[2])
+
+    def drain(self, storage: int, drained: int) -> None:
+        """Take so many bytes of a storage node away, in all."""
+        self.drained[storage] = drained
 
     def advance(self, now_s: float) -> None:
         """Forget what lies before ``now_s``."""
@@ -65,7 +70,14 @@ class ReferenceTimeline:
         self.now_s = now_s
 
     def free_at(self, time_s: float) -> Free:
-        """What is free at an instant."""
+        """What is free at an instant: of a storage node that is partly drained nothing below zero."""
+        free = self._left_at(time_s)
+        for storage, drained in self.drained.items():
+            free.free_bytes[storage] = max(0, free.free_bytes[storage] - drained)
+        return free
+
+    def _left_at(self, time_s: float) -> Free:
+        """What is not booked at an instant."""
         nodes = [1] * len(self.machine.nodes)
         free_bytes = [storage.capacity_bytes for storage in self.machine.storages]
         bandwidth = [link.capacity_bytes_per_s for link in self.machine.links]
@@ -151,11 +163,16 @@ class ReferenceTimeline:
             raise ValueError(f"interval [{booking.start_s}, {booking.end_s}) must begin at {self.now_s} or later")
         self.bookings.append(booking)
         for time_s in [booking.start_s, *self._instants(booking.start_s, booking.end_s)]:
-            if not self._possible(self.free_at(time_s)):
+            if not self._possible(time_s):
                 self.bookings.pop()
                 raise ValueError(f"too much at {time_s}")
 
-    def _possible(self, free: Free) -> bool:
+    def _possible(self, time_s: float) -> bool:
+        """Whether no more is booked than there is, and none of it twice, also where a part is drained.
+
+        What is booked on a storage node that is not drained must be free.
+        """
+        free = self._left_at(time_s)
         return (
             all(0 <= node <= 1 for node in free.nodes)
             and all(

@@ -104,6 +104,12 @@ def test_own_events(tmp_path: Path) -> None:
         ({"timestamp": 1, "type": "machine_available"}, "has no field 'resources'"),
         ({"timestamp": 1, "type": "machine_available", "resources": "x"}, "expected resource ids"),
         ({"timestamp": 1, "type": "machine_available", "resources": "9"}, "names machine 9, the ids are 0..5"),
+        ({"timestamp": 1, "type": "storage_drained", "resources": "9", "bytes": 1}, "names machine 9"),
+        ({"timestamp": 1, "type": "storage_drained", "resources": "5", "bytes": -1}, "field 'bytes' must be a whole"),
+        (
+            {"timestamp": 1, "type": "storage_drained", "resources": "5", "bytes": 1},
+            "unknown event type 'storage_drained'; known are machine_available and machine_unavailable, others are",
+        ),
     ],
 )
 def test_bad_events(tmp_path: Path, row: Any, expected: str) -> None:

@@ -148,6 +148,11 @@ class LedgerHistory(RuleBasedStateMachine):
         storages = data.draw(st.sets(st.integers(0, 2), max_size=2))
         (self.ledger.open if available else self.ledger.close)(nodes, storages, self.now_s)
 
+    @rule(storage=st.integers(0, 2), drained=st.sampled_from([0, 0, 3, 10, 19, 20]))
+    def drain(self, storage: int, drained: int) -> None:
+        """A part of a storage node is drained, or returns, in use or not, out or not."""
+        self.ledger.drain(storage, drained, self.now_s)
+
     @rule(step=st.sampled_from([0.25, 1.0, 3.0, 20.0]))
     def advance(self, step: float) -> None:
         """Time goes on; what is late is booked on. What is held now is held for so long."""
@@ -186,7 +191,7 @@ class LedgerHistory(RuleBasedStateMachine):
             if held.storage.storages:
                 assert set(held.storage.nodes) == holds[Resource.BURST_BUFFERS]
         if not self.waiting and not self.granted:
-            left = [0 if storage in cluster.closed_storages else 20 for storage in range(3)]
+            left = [0 if one in cluster.closed_storages else 20 - cluster.drained.get(one, 0) for one in range(3)]
             assert cluster.free_storage == left, "burst buffers leaked"
             assert cluster.free_bandwidth == [30, 20], "bandwidth leaked"
 

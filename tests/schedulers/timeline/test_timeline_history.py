@@ -114,6 +114,15 @@ class TimelineAgainstReference(RuleBasedStateMachine):
         for timeline in (self.mine, self.model):
             timeline.advance(timeline.now_s + step)
 
+    @precondition(lambda self: self.machine.storages)
+    @rule(data=st.data(), part=st.sampled_from([0.0, 0.0, 0.3, 0.5, 1.0]))
+    def drain(self, data: Any, part: float) -> None:
+        """A part of a storage node is drained, whatever is booked there; or it is back."""
+        storage = data.draw(st.integers(0, len(self.machine.storages) - 1))
+        drained = int(part * self.machine.storages[storage].capacity_bytes)
+        for timeline in (self.mine, self.model):
+            timeline.drain(storage, drained)
+
     @rule()
     def save(self) -> None:
         """Keep a state of both."""

@@ -1,0 +1,122 @@
+"""A storage node of which a part is drained: what is booked there, so that what is free can be said at any time.
+
+What was booked before stays, also where it is more than what is left. So the bytes that are free are no sum of bookings
+any more: they are what is left less what is booked, and nothing where that is below zero.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+
+class Change(NamedTuple):
+    """So many bytes less are free over ``[start_s, end_s)``; below zero: more."""
+
+    start_s: float
+    end_s: float
+    taken: int
+
+
+class Drained:
+    """What is booked on one storage node, as a step function over time.
+
+    Parameters
+    ----------
+    capacity
+        Bytes of the whole storage node.
+    times
+        Starts of the segments (s), ascending; the last one is endless.
+    booked
+        Bytes booked in each.
+
+    Attributes
+    ----------
+    drained
+        Bytes that are drained.
+    """
+
+    def __init__(self, capacity: int, times: Sequence[float], booked: Sequence[int], drained: int = 0) -> None:
+        self._capacity = capacity
+        self._times = list(times)
+        self._booked = list(booked)
+        self.drained = drained
+
+    def copy(self) -> Drained:
+        """Return an independent copy."""
+        return Drained(self._capacity, self._times, self._booked, self.drained)
+
+    def free_at(self, time_s: float) -> int:
+        """Bytes that are free at a time."""
+        return self._free(self._booked[max(0, bisect_right(self._times, time_s) - 1)])
+
+    def breakpoints(self) -> Sequence[float]:
+        """Starts of the segments (s)."""
+        return self._times
+
+    def drain(self, drained: int) -> list[Change]:
+        """Drain so many bytes in all; return what changes of what is free."""
+        before = [self._free(booked) for booked in self._booked]
+        self.drained = drained
+        return [
+            Change(start_s, end_s, was - self._free(booked))
+            for (start_s, end_s, booked), was in zip(self._segments(), before, strict=True)
+            if was != self._free(booked)
+        ]
+
+    def fault(self, start_s: float, end_s: float, size: int) -> str | None:
+        """Why bytes cannot be booked (given back: below zero) over an interval; ``None`` where they can.
+
+        More than what is left may be booked, for it may be held already; never more than the storage node has.
+        """
+        for begin_s, until_s, booked in self._segments():
+            if begin_s < end_s and start_s < until_s and not 0 <= booked + size <= self._capacity:
+                return f"{booked} of {self._capacity} are booked at {max(begin_s, start_s)} s, {size} more"
+        return None
+
+    def book(self, start_s: float, end_s: float, size: int) -> list[Change]:
+        """Book bytes over an interval (give them back: below zero); return what changes of what is free.
+
+        :meth:`fault` must be ``None``.
+        """
+        first, last = self._split(start_s), self._split(end_s)
+        changes = []
+        for place, (begin_s, until_s, booked) in enumerate(self._segments()):
+            if not first <= place < last:
+                continue
+            self._booked[place] = booked + size
+            taken = self._free(booked) - self._free(booked + size)
+            if taken:
+                changes.append(Change(begin_s, until_s, taken))
+        self._join()
+        return changes
+
+    def advance(self, now_s: float) -> None:
+        """Forget what lies before a time."""
+        first = max(0, bisect_right(self._times, now_s) - 1)
+        del self._times[:first], self._booked[:first]
+        self._times[0] = now_s
+
+    def _free(self, booked: int) -> int:
+        return max(0, self._capacity - self.drained - booked)
+
+    def _segments(self) -> Iterator[tuple[float, float, int]]:
+        spans = pairwise([*self._times, math.inf])
+        return ((start_s, end_s, booked) for (start_s, end_s), booked in zip(spans, list(self._booked), strict=True))
+
+    def _split(self, time_s: float) -> int:
+        """Let a segment begin at a time; return its place."""
+        place = bisect_left(self._times, time_s)
+        if time_s < math.inf and (place == len(self._times) or self._times[place] > time_s):
+            self._times.insert(place, time_s)
+            self._booked.insert(place, self._booked[place - 1])
+        return place
+
+    def _join(self) -> None:
+        """Make one segment of neighbours in which as much is booked."""
+        kept = [place for place, size in enumerate(self._booked) if not place or size != self._booked[place - 1]]
+        self._times = [self._times[place] for place in kept]
+        self._booked = [self._booked[place] for place in kept]

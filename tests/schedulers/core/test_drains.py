@@ -1,0 +1,115 @@
+"""Drained parts of storage nodes in the core: guard, cluster, timeline and session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from schedulers.core.cluster import Cluster
+from schedulers.core.drains import drained_by
+from schedulers.core.job import Allocation, Job
+from schedulers.core.ledger import Ledger
+from schedulers.core.machine import Machine, simple_machine
+from schedulers.errors import RemoteProtocolError
+from schedulers.policykit.estimates import Walltimes
+from schedulers.timeline import Timeline
+from schedulers.wire.messages import ResourceInfo, SimulationBegins
+
+GB = 10**9
+
+
+def job(number: int, nodes: int, bb_bytes: int, walltime_s: float = 10.0) -> Job:
+    """A job that needs a burst buffer for each of its nodes."""
+    return Job(f"w!{number}", number, 0.0, walltime_s, nodes, bb_bytes)
+
+
+def test_the_inequality_is_named() -> None:
+    """A start beyond what is left is refused; what is held there is none of the guard's business."""
+    cluster = Cluster(simple_machine(4, 1, 10 * GB))
+    cluster.allocate(job(1, 1, 6 * GB), Allocation((0,), (0,), 6 * GB))
+    cluster.drain(0, 5 * GB)
+    assert (cluster.free_storage, cluster.storage_left) == ([0], [-1 * GB])
+    reason = cluster.why_not(job(2, 1, GB), Allocation((1,), (0,), GB))
+    assert reason == "storage s0 has 0 GB left (5 GB are drained), the allocation takes 1 GB"
+    cluster.free("w!1")
+    assert cluster.why_not(job(2, 1, 5 * GB), Allocation((1,), (0,), 5 * GB)) is None
+    reason = cluster.why_not(job(3, 2, 3 * GB), Allocation((1, 2), (0, 0), 3 * GB))
+    assert reason == "storage s0 has 5 GB left (5 GB are drained), the allocation takes 6 GB"
+    cluster.drain(0, 0)
+    assert (cluster.free_storage, cluster.drained) == ([10 * GB], {})
+    with pytest.raises(ValueError, match=r"s0 has 10 GB: between 0 and so much of it can be drained, not 11 GB"):
+        cluster.drain(0, 11 * GB)
+
+
+def test_the_reservation_of_a_drained_part_follows_what_is_held() -> None:
+    """Of 10 bytes 6 are held until 10 s and 3 until 20 s, then 5 are drained: 0, 2 and 5 bytes are free.
+
+    When the first job ends early, 2 bytes are free from then on; when the part returns, 7 and 10.
+    """
+    ledger = Ledger(simple_machine(4, 1, 10), Timeline(simple_machine(4, 1, 10)), Walltimes())
+    ledger.start(job(1, 1, 6, 10.0), Allocation((0,), (0,), 6), 0.0)
+    ledger.start(job(2, 1, 3, 20.0), Allocation((1,), (0,), 3), 0.0)
+    ledger.drain(0, 5, 1.0)
+
+    def starts(size: int) -> float | None:
+        fit = ledger.timeline.earliest_fit(job(9, 1, size), 1.0)
+        return None if fit is None else fit.start_s
+
+    assert [starts(size) for size in (1, 2, 3, 5, 6)] == [10.0, 10.0, 20.0, 20.0, None]
+    ledger.end("w!1", 4.0)
+    ledger.check()
+    assert [starts(size) for size in (2, 3, 5)] == [4.0, 20.0, 20.0]
+    ledger.drain(0, 0, 6.0)
+    ledger.check()
+    assert [starts(size) for size in (7, 8, 10)] == [6.0, 20.0, 20.0]
+
+
+def test_more_than_what_is_left_may_be_booked_on_never_more_than_there_is() -> None:
+    """A job that outlives its estimate keeps its bytes on a drained node; the whole node bounds what is booked."""
+    timeline = Timeline(simple_machine(4, 1, 10))
+    timeline.drain(0, 9)
+    timeline.reserve(0.0, 5.0, Allocation((), (0,), 10))
+    before = timeline.snapshot()
+    with pytest.raises(ValueError, match=r"storage s0: 10 of 10 are booked at 2.0 s, 1 more"):
+        timeline.reserve(2.0, 9.0, Allocation((0,), (0,), 1))
+    assert timeline.free_nodes_now() == 4
+    assert (timeline.snapshot().rows == before.rows).all()
+    timeline.check()
+
+
+def machine() -> Machine:
+    """Two compute nodes, two storage nodes of 10 and 20 bytes, a file system."""
+    storages = (
+        ResourceInfo(2, "bb0", properties={"capacity_bytes": "10"}),
+        ResourceInfo(3, "bb1", properties={"capacity_bytes": "20"}),
+        ResourceInfo(4, "pfs"),
+    )
+    begins = SimulationBegins(0.0, (ResourceInfo(0, "n0"), ResourceInfo(1, "n1")), storages)
+    return Machine.from_simulation_begins(begins, None)
+
+
+def test_what_an_event_says() -> None:
+    """Bytes by storage index."""
+    assert drained_by(machine(), {"resources": "2-3", "bytes": 10}) == {0: 10, 1: 10}
+
+
+@pytest.mark.parametrize(
+    ("data", "place", "expected"),
+    [
+        (
+            {"resources": "0", "bytes": 1},
+            "$.resources",
+            "expected ids of storage nodes with burst buffers (2, 3), got 0",
+        ),
+        ({"resources": "4", "bytes": 1}, "$.resources", "with burst buffers (2, 3), got 4"),
+        ({"resources": "2-3", "bytes": 11}, "$.bytes", "storage node bb0 has 10 bytes: 11 of them cannot be drained"),
+        ({"resources": "2", "bytes": "all"}, "$", "field 'bytes' must be a whole number"),
+    ],
+)
+def test_what_the_machine_does_not_have(data: dict[str, Any], place: str, expected: str) -> None:
+    """Located in the event."""
+    with pytest.raises(RemoteProtocolError) as caught:
+        drained_by(machine(), data)
+    assert caught.value.path == place
+    assert expected in str(caught.value)
