@@ -60,6 +60,7 @@ _WORDS = {
     "no burst buffer yet": "for a burst buffer, which it must hold before its nodes (BurstBufferResources)",
     "stage-in not yet through": "for the end of its stage-in (BurstBufferStageIn)",
     "its user's limit of burst buffers": "because its user's jobs held as many burst buffers as a user may",
+    "a persistent buffer": "for a persistent buffer to be created, given free or destroyed (BurstBufferOperation)",
     "policy order": "because others came first in the policy's order",
     "reservation": "because starting it would have delayed a reserved job",
     UNNOTED: "for its turn (jobs before it in the queue had to start first)",

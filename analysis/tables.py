@@ -266,6 +266,8 @@ def read_run(folder: Path) -> JobTable:
 def read_jobs(path: Path) -> JobTable:
     """Read a ``jobs.csv`` as Batsim 4 and the embedded simulator write it.
 
+    Jobs without nodes that are through are left out: they created or destroyed persistent buffers, and took no time.
+
     Raises
     ------
     AnalysisError
@@ -275,7 +277,7 @@ def read_jobs(path: Path) -> JobTable:
     numbers = {name: _numbers(path, name, columns[name]) for name in COLUMNS[2:5] + COLUMNS[6:9]}
     walltime = numbers["requested_time"]
     size = len(walltime)
-    return JobTable(
+    table = JobTable(
         columns["job_id"],
         columns["workload_name"],
         numbers["submission_time"],
@@ -290,6 +292,8 @@ def read_jobs(path: Path) -> JobTable:
         [""] * size,
         [""] * size,
     )
+    on_nodes = (table.nodes > 0) | ~table.executed
+    return table if on_nodes.all() else table.only(on_nodes)
 
 
 def read_machine(path: Path) -> MachineInfo:

@@ -13,6 +13,7 @@ import msgspec
 from schedulers import durable
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
+from schedulers.core.persistent import PersistentBuffer
 from schedulers.core.session import Observer
 from schedulers.policykit.view import Holding, Running
 from schedulers.timeline import Resource
@@ -54,6 +55,13 @@ below zero, had to be given back before any were.
 """
 
 
+PERSISTENT_COLUMNS = ("name", "user", "created_by", "bytes", "storages", "created_s", "destroyed_by", "destroyed_s")
+"""Columns of ``persistent.csv``, which is only there when a persistent buffer was created; in order of creation.
+
+``created_by``, ``destroyed_by``: full ids of jobs; the last two are empty for a buffer that was there at the end.
+"""
+
+
 class Recorder(Observer):
     """Writes ``allocations.csv`` and ``rejections.csv`` while the session runs, and counts for the progress display.
 
@@ -80,6 +88,7 @@ class Recorder(Observer):
         self._lives: dict[tuple[str, str], tuple[str, ...]] = {}
         self._struck: list[tuple[str, ...]] = []
         self._drains: list[tuple[str, ...]] = []
+        self._persistent: list[list[str]] = []
         self._machine: Machine
         self.submitted_jobs = 0
         self.ended_jobs = 0
@@ -126,11 +135,23 @@ class Recorder(Observer):
         """Keep how much of a storage node is drained."""
         self._drains.append((f"{now_s:.6f}", storage, str(drained_bytes), str(left_bytes)))
 
+    def created(self, buffer: PersistentBuffer, now_s: float) -> None:
+        """Keep a persistent buffer."""
+        allocation = buffer.allocation
+        size, storages = str(len(allocation.storages) * allocation.bb_bytes), self._storages(allocation)
+        self._persistent.append([buffer.name, buffer.user, buffer.creator, size, storages, f"{now_s:.6f}", "", ""])
+
+    def destroyed(self, buffer: PersistentBuffer, job: Job, now_s: float) -> None:
+        """Keep the end of a persistent buffer: the last one of its name is meant."""
+        row = next(row for row in reversed(self._persistent) if row[0] == buffer.name)
+        row[-2:] = job.id, f"{now_s:.6f}"
+
     def close(self) -> None:
         """Finish the files."""
         for name, columns, rows in (
             ("outages.csv", OUTAGE_COLUMNS, self._struck),
             ("drains.csv", DRAIN_COLUMNS, self._drains),
+            ("persistent.csv", PERSISTENT_COLUMNS, self._persistent),
         ):
             if rows:
                 with open_table(self._folder / name) as stream:

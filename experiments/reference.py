@@ -22,7 +22,7 @@ from inputs.arguments import PROGRAM, Parser
 from inputs.limits import LIMITS
 from schedulers import durable
 from schedulers.applications import application
-from schedulers.core import operations, staging
+from schedulers.core import operations, persistent, staging
 from schedulers.core.job import JOB_FIELDS, OWN_FIELDS
 from schedulers.jobmodels import MODELS, record, stream
 from schedulers.jobmodels.base import FileSystem, JobModel
@@ -212,6 +212,7 @@ def job_fields() -> str:
     groups = (
         ("Batsim's own", JOB_FIELDS),
         ("Under every job model", OWN_FIELDS),
+        ("Persistent burst buffers, under every job model", persistent.PERSISTENT_FIELDS),
         ("Staging: `--model io`", staging.STAGING_BYTES),
         ("Staging: `--model io`, and every model where `--bb-life` is not `with-nodes`", staging.STAGING_SECONDS),
         ("For predictions", estimates.FIELDS),

@@ -35,6 +35,7 @@ from schedulers.lives import LIVES, parse_life
 from schedulers.lives import name_of as life_name
 from schedulers.lives.base import Expected, Expects, Life, Under
 from schedulers.lives.buffer_first import Slurm
+from schedulers.lives.persistent import WithPersistent
 from schedulers.options import build, describe, option, show
 from schedulers.plugins import split_spec
 from schedulers.policies import find_policy
@@ -337,7 +338,7 @@ def assemble(
         deciding = UserLimit(deciding, int(settings.bb_user_limit))
         refuses = _first_of(deciding.refuses, refuses)
     return Session(
-        deciding,
+        WithPersistent(deciding, int(settings.bb_user_limit)),
         runtime,
         unplayable=unplayable(model, refuses),
         seed=seed,

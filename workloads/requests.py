@@ -124,8 +124,8 @@ def _require(holds: bool, key: str, expected: str, value: Any, path: Path) -> No
         raise WorkloadError(f"{key}: expected {expected}, got {str(value)[:60]!r}", str(path))
 
 
-def fields_of(requests: Requests, nodes: int, site: Site, where: str = "") -> dict[str, int]:
-    """The fields of a job of so many nodes: ``bb``, or ``bb_total`` with ``bb_stripes``; and what it stages.
+def fields_of(requests: Requests, nodes: int, site: Site, where: str = "") -> dict[str, Any]:
+    """The fields of a job of so many nodes: ``bb``, or ``bb_total`` with ``bb_stripes``; staging; persistent buffers.
 
     A transfer states no size: where there is one the whole buffer is staged, where there is none nothing.
 
@@ -136,8 +136,9 @@ def fields_of(requests: Requests, nodes: int, site: Site, where: str = "") -> di
     """
     for refusal in site.refusals(requests, nodes):
         raise WorkloadError(f"the request cannot be met: {refusal}", where)
+    persistent = _persistent(requests, site, where)
     if not requests.buffers:
-        return {}
+        return persistent
     striped = [buffer for buffer in requests.buffers if buffer.spread is Spread.STRIPED]
     if striped and len(striped) < len(requests.buffers):
         raise WorkloadError(
@@ -152,7 +153,23 @@ def fields_of(requests: Requests, nodes: int, site: Site, where: str = "") -> di
         size = sum(buffer.node_bytes(nodes) for buffer in requests.buffers)
         fields = {"bb": size}
     staged = {"stage_in_bytes": requests.stage_in, "stage_out_bytes": requests.stage_out}
-    return fields | {name: size if transfers else 0 for name, transfers in staged.items()}
+    return fields | {name: size if transfers else 0 for name, transfers in staged.items()} | persistent
+
+
+def _persistent(requests: Requests, site: Site, where: str) -> dict[str, Any]:
+    """The fields of persistent buffers that are created, used or destroyed."""
+    creates = [
+        {"name": one.name, "bytes": one.capacity_bytes, "stripes": site.stripes_of(one)} for one in requests.creates
+    ]
+    for one in requests.creates:
+        if not one.name or not one.capacity_bytes:
+            raise WorkloadError(
+                f"create_persistent: expected a name and a capacity above 0, got name {one.name!r} and "
+                f"{one.capacity_bytes} bytes",
+                where,
+            )
+    found = {"bb_create": creates, "bb_use": list(requests.uses), "bb_destroy": list(requests.destroys)}
+    return {field: values for field, values in found.items() if values}
 
 
 def read_requests(path: Path, site: Site) -> tuple[Requests, int]:

@@ -10,7 +10,10 @@ from workloads.errors import WorkloadError
 from workloads.requests import Site, fields_of
 from workloads.workload import Profile, Workload, WorkloadJob
 
-_REPLACED = ("bb", "bb_total", "bb_stripes", "stage_in_bytes", "stage_out_bytes")
+_REPLACED = (
+    *("bb", "bb_total", "bb_stripes", "stage_in_bytes", "stage_out_bytes"),
+    *("bb_create", "bb_use", "bb_destroy"),
+)
 """Fields that a script states, or leaves at nothing: those of the workload go."""
 
 
@@ -50,9 +53,6 @@ def scripted(workload: Workload, scripts: Mapping[str, Requests], site: Site) ->
     if not found:
         raise WorkloadError(f"none of the {len(workload.jobs)} jobs has one of the {len(scripts)} scripts")
     used = {job.profile for job in jobs}
-    persistent = sum(bool(one.uses or one.creates or one.destroys) for one in scripts.values())
-    if persistent:
-        notes.append(f"{persistent} scripts name persistent buffers: they are not played")
     return replace(
         workload,
         jobs=tuple(jobs),

@@ -175,6 +175,10 @@ class Direct:
         """Nothing is staged here."""
         return Step(staged=(Staged(job.id),))
 
+    def without_nodes(self, job: Job, now_s: float) -> Step:
+        """Every drawn job has nodes."""
+        raise NotImplementedError("jobs without nodes are not drawn here")
+
     def unstage(self, job: Job, now_s: float) -> Step:
         """Nothing is staged here."""
         return NOTHING

@@ -175,6 +175,7 @@ class Cluster:
         self._free_bandwidth = [link.capacity_bytes_per_s for link in machine.links]
         self._innermost: list[int] = machine.node_link.tolist() if machine.links else []
         self._held: dict[str, Held] = {}
+        self._kept: dict[str, Allocation] = {}
         self._held_nodes = 0
         self._unavailable: set[int] = set()
         self._closed_storages: set[int] = set()
@@ -294,6 +295,23 @@ class Cluster:
         self._held[job.id] = Held(NOTHING, allocation, NOTHING)
         self._take(job.id, allocation, Resource.BURST_BUFFERS)
 
+    def why_not_kept(self, request: Job, name: str, allocation: Allocation) -> str | None:
+        """Return the reason why a persistent buffer of this name cannot be created there; ``None`` when it can."""
+        if name in self._kept:
+            return f"the persistent buffer {shown(name)} exists already"
+        if allocation.nodes or allocation.io_rate:
+            return f"a persistent buffer has neither nodes nor bandwidth, got {allocation}"
+        return self._storage_reason(request, allocation)
+
+    def keep(self, name: str, allocation: Allocation) -> None:
+        """Create a persistent buffer; the allocation must have been checked (:meth:`why_not_kept`)."""
+        self._kept[name] = allocation
+        self._change(allocation, Resource.BURST_BUFFERS, 1)
+
+    def discard(self, name: str) -> None:
+        """Destroy a persistent buffer."""
+        self._change(self._kept.pop(name), Resource.BURST_BUFFERS, -1)
+
     def free(self, job_id: str) -> Allocation:
         """Take back and return all that a job holds; ValueError when it holds nothing."""
         held = self._held.pop(job_id, None)
@@ -395,6 +413,9 @@ class Cluster:
                     bandwidth[link] -= held.links.io_rate
             for storage in held.storage.storages:
                 free_bytes[storage] -= held.storage.bb_bytes
+        for kept in self._kept.values():
+            for storage in kept.storages:
+                free_bytes[storage] -= kept.bb_bytes
         assert holder == self._holder, "holders do not follow from the allocations"
         assert self._held_nodes == len(holder) - holder.count(None), "the number of held nodes is wrong"
         assert free_bytes == self._free_bytes, f"free bytes {self._free_bytes} should be {free_bytes}"

@@ -114,6 +114,10 @@ class Runtime(Protocol):
         """Start a job on its allocation, on its burst buffer if that is staged."""
         ...
 
+    def without_nodes(self, job: Job, now_s: float) -> Step:
+        """A job that requests no nodes is through: there was nothing to play."""
+        ...
+
     def kill(self, job: Job, now_s: float) -> Step:
         """End a running job early; its end may come with a later event."""
         ...

@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 from schedulers.core.cluster import Cluster
 from schedulers.core.job import Allocation, Job, sized_as
 from schedulers.core.machine import Machine
+from schedulers.core.persistent import Creation, Pool, as_request
 from schedulers.errors import DecisionRefused, shown
-from schedulers.policykit.decisions import Hold
+from schedulers.policykit.decisions import Create, Destroy, Hold
 from schedulers.wire.messages import (
     AnswerEstimate,
     BatsimConfig,
@@ -75,6 +76,31 @@ def check_hold(cluster: Cluster, waiting: bool, decision: Hold, now_s: float) ->
         raise DecisionRefused(
             job.id, f"a burst buffer must be held beyond now ({now_s} s), not until {decision.until_s} s"
         )
+
+
+def check_create(cluster: Cluster, pool: Pool, waiting: bool, decision: Create) -> Creation:
+    """Refuse to create a persistent buffer unless a waiting job requests just that, and it is free; return it."""
+    job = decision.job
+    creation = pool.open_creation(job.id, decision.name) if waiting else None
+    if creation is None:
+        raise DecisionRefused(job.id, f"it waits for no creation of a persistent buffer {shown(decision.name)}")
+    reason = cluster.why_not_kept(as_request(job, creation), creation.name, decision.allocation)
+    if reason is not None:
+        raise DecisionRefused(job.id, f"persistent buffer {creation.name}: {reason}")
+    return creation
+
+
+def check_destroy(pool: Pool, decision: Destroy, waiting: bool, running: Iterable[str]) -> None:
+    """Refuse to destroy a persistent buffer unless a waiting job requests that, and no running job uses it."""
+    job_id, name = decision.job.id, decision.name
+    wishes = pool.wishes.get(job_id) if waiting else None
+    if wishes is None or name not in wishes.destroys_first or (job_id, name) in pool.done:
+        raise DecisionRefused(job_id, f"it waits for no end of a persistent buffer {shown(name)}")
+    if name not in pool.buffers:
+        raise DecisionRefused(job_id, f"the persistent buffer {shown(name)} does not exist")
+    users = [one for one in running if one in pool.wishes and name in pool.wishes[one].uses]
+    if users:
+        raise DecisionRefused(job_id, f"the persistent buffer {shown(name)} is used by job {shown(users[0])}")
 
 
 def check_rows(machine: Machine, job: Job, allocation: Allocation) -> None:

@@ -316,8 +316,13 @@ def _buffer(job_id: str, job: dict[str, Any], profile: dict[str, Any], granule_b
     stripes = values.get(STRIPES_FIELD, 1)
     if not isinstance(stripes, int) or isinstance(stripes, bool) or not 1 <= stripes <= MOST_STRIPES:
         raise _wrong(job_id, where, STRIPES_FIELD, f"a whole number of storage nodes from 1 to {MOST_STRIPES}", stripes)
-    share = _granules(-(-_size(job_id, job, profile, TOTAL_FIELD) // stripes), granule_bytes)
+    share = in_granules(_size(job_id, job, profile, TOTAL_FIELD), stripes, granule_bytes)
     return share, stripes if share else 0
+
+
+def in_granules(size: float, stripes: int, granule_bytes: int) -> int:
+    """Bytes of each of so many equal shares, rounded up to whole granules."""
+    return _granules(-(-math.ceil(size) // stripes), granule_bytes)
 
 
 def _granules(size: int, granule_bytes: int) -> int:

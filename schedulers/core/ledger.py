@@ -26,6 +26,7 @@ from schedulers.core.cluster import Cluster
 from schedulers.core.extra_nodes import ExtraNodes
 from schedulers.core.job import Allocation, Job, once_staged, sized_as
 from schedulers.core.machine import Machine
+from schedulers.core.persistent import PersistentBuffer
 from schedulers.errors import shown
 from schedulers.policykit.estimates import Estimator
 from schedulers.policykit.history import FinishedJobs, Usage
@@ -79,6 +80,8 @@ class Ledger:
         Running jobs by id.
     held
         Burst buffers of waiting jobs by id.
+    kept
+        Persistent buffers by name.
     accounts
         What jobs have held until now, and which have ended.
     """
@@ -88,6 +91,7 @@ class Ledger:
         self.timeline = timeline
         self.running: dict[str, Running] = {}
         self.held: dict[str, Holding] = {}
+        self.kept: dict[str, PersistentBuffer] = {}
         self.accounts = Accounts()
         self._estimator = estimator
         self._availability = Availability(timeline)
@@ -126,6 +130,20 @@ class Ledger:
         holding = _until(self.held.pop(job_id), now_s)
         self.accounts.evicted(bookings[0].job, holding, now_s)
         return holding
+
+    def keep(self, buffer: PersistentBuffer) -> None:
+        """A persistent buffer is created: booked without end."""
+        self.cluster.keep(buffer.name, buffer.allocation)
+        self.kept[buffer.name] = buffer
+        self._availability.reserve(buffer.since_s, math.inf, buffer.allocation, Resource.BURST_BUFFERS)
+
+    def discard(self, name: str, now_s: float) -> PersistentBuffer:
+        """A persistent buffer is destroyed; return what it was."""
+        self.cluster.discard(name)
+        self.advance(now_s)
+        buffer = self.kept.pop(name)
+        self._availability.release(now_s, math.inf, buffer.allocation, Resource.BURST_BUFFERS)
+        return buffer
 
     def start(self, job: Job, allocation: Allocation, now_s: float) -> None:
         """A job starts, on the burst buffer that it holds if it holds one."""
@@ -387,6 +405,7 @@ class Ledger:
     def _booked(self) -> list[Holding]:
         """All that is booked."""
         held = [booking.as_holding() for bookings in self._bookings.values() for booking in bookings]
+        held += [Holding(Resource.BURST_BUFFERS, one.allocation, one.since_s, math.inf) for one in self.kept.values()]
         return held + [part for job_id in self.running for part in self.extra.holdings(job_id)]
 
     def _book(self, bookings: list[_Booking]) -> None:

@@ -19,14 +19,35 @@ from schedulers.core.arrivals import Arrivals
 from schedulers.core.cluster import Cluster
 from schedulers.core.drains import drained_by
 from schedulers.core.execution import Demand, Ended, Released, Runtime, Staged, Step
-from schedulers.core.guard import WireGuard, check_hold, check_rows, check_start, check_wake
+from schedulers.core.guard import (
+    WireGuard,
+    check_create,
+    check_destroy,
+    check_hold,
+    check_rows,
+    check_start,
+    check_wake,
+)
 from schedulers.core.job import Allocation, Job, Lives, job_from_wire
 from schedulers.core.ledger import Ledger
 from schedulers.core.machine import Machine, MachineDefaults
 from schedulers.core.outages import Lost, OnOutage, Outages, registration, require_restarts
+from schedulers.core.persistent import PersistentBuffer, Pool, as_request, wishes_of
 from schedulers.core.steering import Steering
 from schedulers.errors import DecisionRefused, OptionError, RemoteProtocolError, shown
-from schedulers.policykit.decisions import Arrange, Evict, Hold, Kill, Reject, SetPowerState, Start, WakeAt
+from schedulers.policykit.decisions import (
+    Arrange,
+    Create,
+    Destroy,
+    Evict,
+    Finish,
+    Hold,
+    Kill,
+    Reject,
+    SetPowerState,
+    Start,
+    WakeAt,
+)
 from schedulers.policykit.estimates import Estimator, Walltimes
 from schedulers.policykit.explain import PassNotes
 from schedulers.policykit.view import Holding, Policy, Running, View, warnings_of
@@ -57,6 +78,9 @@ from schedulers.wire.messages import (
     SimulationBegins,
     SimulationEnds,
 )
+
+NO_NODES = Allocation(())
+SUCCESS = JobState.COMPLETED_SUCCESSFULLY
 
 
 class Cadence(enum.Enum):
@@ -89,6 +113,12 @@ class Observer:
 
     def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
         """A waiting job lost its burst buffer, held until now."""
+
+    def created(self, buffer: PersistentBuffer, now_s: float) -> None:
+        """A persistent buffer was created."""
+
+    def destroyed(self, buffer: PersistentBuffer, job: Job, now_s: float) -> None:
+        """A persistent buffer was destroyed, by this job."""
 
     def struck(self, job: Job, what: str, reason: str, now_s: float, lost_node_s: float = 0.0) -> None:
         """An outage had consequences for a running job: it was killed, requeued, or shrinks.
@@ -193,6 +223,7 @@ class Session:
         self._static_done = False
         self._machine: Machine | None = None
         self._ledger: Ledger
+        self._pool: Pool
         self._wire: WireGuard
         self._arrivals = Arrivals()
         self._now_s = 0.0
@@ -298,6 +329,7 @@ class Session:
         self._machine = machine.stacked(self._runtime.rows)
         timeline = self._timeline_class(self._machine, self._now_s, self._placement)
         self._ledger = Ledger(self._machine, timeline, self._estimator)
+        self._pool = Pool(self._ledger.kept)
         self._wire = WireGuard(event.config, event.profiles)
         if self._outages.rule.requeues:
             require_restarts(event.config, self._outages.rule)
@@ -328,12 +360,30 @@ class Session:
         self._wire.submitted(job.id, job.profile_name)
         self._buffers_requested = self._buffers_requested or job.bb_bytes > 0
         self._observer.submitted(job, self._now_s)
-        reason = reason or self._unplayable(job) or self.cluster.infeasible_reason(job)
+        reason = reason or self._pool_reason(job)
+        if job.nodes or job.id not in self._pool.wishes:  # what has no nodes is not played
+            reason = reason or self._unplayable(job) or self.cluster.infeasible_reason(job)
         if reason is not None:
             self._reject(job, reason)
             return
         self._queue[job.id] = job
         self._dirty = True
+
+    def _pool_reason(self, job: Job) -> str | None:
+        """Read what a job requests of persistent buffers; why that can never be met, ``None`` where it can."""
+        wishes = wishes_of(job, self.machine.granule_bytes)
+        if wishes is None:
+            return None
+        self._pool.wishes[job.id] = wishes
+        if self._timeline_class.holds_nodes_longer:
+            return "persistent buffers and the published experiment's rules exclude each other"
+        if job.bb_bytes and not job.nodes:
+            return "a job without nodes creates and destroys persistent buffers, it has no burst buffer of its own"
+        for creation in wishes.creates:
+            reason = self.cluster.infeasible_reason(as_request(job, creation))
+            if reason is not None:
+                return f"persistent buffer {creation.name}: {reason}"
+        return None
 
     def _acknowledged(self, event: JobSubmitted) -> None:
         """A registered sub-job: only a runtime has their names."""
@@ -390,6 +440,7 @@ class Session:
     def _notified(self, event: Notify) -> None:
         if event.kind == NotifyKind.NO_MORE_STATIC_JOB_TO_SUBMIT.value:
             self._static_done = True
+            self._pool.more_jobs, self._dirty = False, self._dirty or bool(self._pool.wishes)
         elif event.kind in (NotifyKind.MACHINE_UNAVAILABLE.value, NotifyKind.MACHINE_AVAILABLE.value):
             self._arrivals.check_resources(event.resources, "resources")
             available = event.kind == NotifyKind.MACHINE_AVAILABLE.value
@@ -421,6 +472,7 @@ class Session:
         hosts = self._wire.open(resources) if available else self._wire.close(resources)
         nodes, storages = self.machine.places_of(hosts)
         (self._ledger.open if available else self._ledger.close)(nodes, storages, self._now_s)
+        self._pool.closed = self.cluster.closed_storages
         self._enact(self._runtime.outage(self._wire.closed, self._now_s))
         self._dirty = True
         if not available:
@@ -442,7 +494,7 @@ class Session:
         if self._outages.rule is OnOutage.CONTINUE:
             return
         for job_id, running in list(self._ledger.running.items()):
-            lost = self._lost_of(running.allocation, nodes, storages)
+            lost = self._lost_of(running.allocation, nodes, storages) or self._lost_pool(running, storages)
             if lost is not None and not self._shrinks(running.job, lost):
                 self._outages.strike(job_id, lost)
 
@@ -473,6 +525,17 @@ class Session:
             gone |= {node for node, storage in pairs if storage in spoilt or not paired}
         return Lost(gone, reason)
 
+    def _lost_pool(self, running: Running, storages: frozenset[int]) -> Lost | None:
+        """What a running job loses with a persistent buffer that it uses: all its nodes."""
+        wishes = self._pool.wishes.get(running.job.id)
+        for name in wishes.uses if wishes is not None else ():
+            spoilt = storages.intersection(self._pool.buffers[name].allocation.storages)
+            if spoilt:
+                where = self.machine.storages[min(spoilt)].name
+                reason = f"storage node {where} of the persistent buffer {name} became unavailable"
+                return Lost(frozenset(running.allocation.nodes), reason)
+        return None
+
     def _strike(self) -> None:
         """Kill the running jobs that lost something in this message and have not ended in it."""
         struck, self._outages.struck = self._outages.struck, {}
@@ -497,6 +560,7 @@ class Session:
         self._observer.submitted(again, self._now_s)
         waiting = sorted((*self._queue.values(), again), key=lambda job: job.number)
         self._queue = {job.id: job for job in waiting}
+        self._pool.go_on(running.job, again)
 
     # ------------------------------------------------------------------ the policy's pass
 
@@ -513,6 +577,8 @@ class Session:
                 return
 
     def _run_pass(self) -> None:
+        for name, job in self._pool.take_unused() if self._pool.doomed else ():
+            self._discard(name, job)
         self._dirty = False
         if not self._queue and not self._ledger.running:
             return
@@ -534,6 +600,8 @@ class Session:
             self._ledger,
             self._filled_s,
         )
+        if self._pool.wishes or self._pool.buffers:
+            view.pool = self._pool
         if self._lives is not None:
             view.stages_first = any(job.lives is not None for job in view.queue)
         for decision in self._policy(view):
@@ -551,6 +619,9 @@ class Session:
         check_rows(self.machine, job, allocation)
         if job.id in self._ledger.held and job.id not in self._filled_s:
             raise DecisionRefused(job.id, "its burst buffer is still being filled (stage-in): it can start after that")
+        missing = self._pool.missing(job.id)
+        if missing is not None:
+            raise DecisionRefused(job.id, missing)
         del self._queue[job.id]
         self._filled_s.pop(job.id, None)
         self._ledger.start(job, allocation, self._now_s)
@@ -573,6 +644,36 @@ class Session:
         holding = self._ledger.evict(decision.job.id, self._now_s)
         self._observer.evicted(decision.job, holding, self._now_s)
         self._enact(self._runtime.unstage(decision.job, self._now_s))
+
+    def _create(self, decision: Create) -> None:
+        job, name = decision.job, decision.name
+        creation = check_create(self.cluster, self._pool, job.id in self._queue, decision)
+        buffer = PersistentBuffer(name, job.user, job.id, decision.allocation, self._now_s)
+        self._ledger.keep(buffer)
+        self._pool.done.add((job.id, creation.name))
+        self._observer.created(buffer, self._now_s)
+
+    def _destroy(self, decision: Destroy) -> None:
+        check_destroy(self._pool, decision, decision.job.id in self._queue, self._ledger.running)
+        self._pool.done.add((decision.job.id, decision.name))
+        self._discard(decision.name, decision.job)
+
+    def _discard(self, name: str, job: Job) -> None:
+        self._observer.destroyed(self._ledger.discard(name, self._now_s), job, self._now_s)
+
+    def _finish(self, decision: Finish) -> None:
+        """A job without nodes is through: the simulator does not run it."""
+        job = decision.job
+        if job.id not in self._queue or job.nodes:
+            raise DecisionRefused(job.id, "only a waiting job without nodes can be finished without a start")
+        missing = self._pool.missing(job.id)
+        if missing is not None:
+            raise DecisionRefused(job.id, missing)
+        del self._queue[job.id]
+        self._observer.started(job, NO_NODES, self._now_s)
+        self._enact(self._runtime.without_nodes(job, self._now_s))
+        self._observer.ended(Running(job, self._now_s, self._now_s, NO_NODES), SUCCESS, self._now_s)
+        self._pool.leave(job)
 
     def _arrange(self, decision: Arrange) -> None:
         for job, _ in decision.places:
@@ -616,6 +717,9 @@ class Session:
         Start: _start,
         Hold: _hold,
         Evict: _evict,
+        Create: _create,
+        Destroy: _destroy,
+        Finish: _finish,
         Reject: _reject_waiting,
         Kill: _kill,
         WakeAt: _wake,
@@ -693,9 +797,11 @@ class Session:
         self._observer.ended(running, ended.state, self._now_s)
         self._dirty = True
         self._after_outage(running, ended)
+        self._pool.leave(running.job)
 
     def _reject(self, job: Job, reason: str) -> None:
         self._observer.rejected(job, reason, self._now_s)
+        self._pool.leave(job, ended=False)
         self._send((RejectJob(self._now_s, job.id),))
 
     def _finish_registration(self) -> None:

@@ -116,6 +116,11 @@ class JobRecord:
         return texts | ({"io_wait_s": f"{self.io_wait_s:.6f}"} if gate else {})
 
 
+def without_nodes(job: Job, now_s: float) -> JobRecord:
+    """The record of a job that requests no nodes, and is through at once."""
+    return JobRecord(job, Allocation(()), now_s, now_s, JobState.COMPLETED_SUCCESSFULLY)
+
+
 def columns(stages: Sequence[str], moved: Sequence[str], gate: bool) -> tuple[str, ...]:
     """Columns of ``jobs.csv`` after Batsim's own, for a model with these stages; none without stages."""
     if not stages:

@@ -54,7 +54,7 @@ from schedulers.jobmodels.base import (
 )
 from schedulers.jobmodels.gates import Gate, Shared
 from schedulers.jobmodels.io_nodes import IoNodes
-from schedulers.jobmodels.record import BufferTimes, JobRecord
+from schedulers.jobmodels.record import BufferTimes, JobRecord, without_nodes
 from schedulers.jobmodels.restarts import Restarts
 from schedulers.jobmodels.streams import Streams
 from schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, SubJobs, require_dynamic_jobs
@@ -316,6 +316,12 @@ class ProgramRuntime:
         if not process.record.whole:
             follow.requests.append(RejectJob(now_s, job.id))
         return follow.step()
+
+    def without_nodes(self, job: Job, now_s: float) -> Step:
+        """Keep the record of a job without nodes; the simulator cannot execute it: there it is rejected."""
+        if self._on_record is not None:
+            self._on_record(without_nodes(job, now_s))
+        return Step((RejectJob(now_s, job.id),))
 
     def kill(self, job: Job, now_s: float) -> Step:
         """End a job: kill what runs of it but for transfers beside, give up what waits; at once if nothing runs."""

@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 from schedulers.core.execution import NOTHING, Ended, Staged, Step
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
-from schedulers.jobmodels.record import JobRecord
+from schedulers.jobmodels.record import JobRecord, without_nodes
 from schedulers.jobmodels.remaining import Remaining, remaining_of, unscalable
 from schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, SubJobs, require_dynamic_jobs
 from schedulers.jobmodels.transfers import Task
@@ -153,6 +153,12 @@ class TimeShared:
     def stage(self, job: Job, allocation: Allocation, now_s: float) -> Step:
         """Jobs that take turns stage nothing."""
         return Step(staged=(Staged(job.id),))
+
+    def without_nodes(self, job: Job, now_s: float) -> Step:
+        """Keep the record of a job without nodes; in the simulator it is rejected."""
+        if self._on_record is not None:
+            self._on_record(without_nodes(job, now_s))
+        return Step((RejectJob(now_s, job.id),))
 
     def unstage(self, job: Job, now_s: float) -> Step:
         """Nothing moves into burst buffers."""

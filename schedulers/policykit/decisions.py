@@ -58,6 +58,49 @@ class Evict(msgspec.Struct, frozen=True, gc=False):
     job: Job
 
 
+class Create(msgspec.Struct, frozen=True, gc=False):
+    """Create a persistent buffer that a waiting job requests.
+
+    Attributes
+    ----------
+    job
+        A waiting job.
+    name
+        Of one of the buffers that it creates.
+    allocation
+        As many storage nodes as it has stripes, all different, and its bytes on each; no nodes.
+    """
+
+    job: Job
+    name: str
+    allocation: Allocation
+
+
+class Destroy(msgspec.Struct, frozen=True, gc=False):
+    """Destroy a persistent buffer that no running job uses, as a waiting job requests before it runs.
+
+    Attributes
+    ----------
+    job, name
+        The job, and the name of one of the buffers that it destroys.
+    """
+
+    job: Job
+    name: str
+
+
+class Finish(msgspec.Struct, frozen=True, gc=False):
+    """A waiting job without nodes is through: it has created and destroyed what it was submitted for.
+
+    Attributes
+    ----------
+    job
+        A waiting job that requests no nodes.
+    """
+
+    job: Job
+
+
 class Reject(msgspec.Struct, frozen=True, gc=False):
     """Refuse a waiting job for good.
 
@@ -129,4 +172,4 @@ class Arrange(msgspec.Struct, frozen=True, gc=False):
     places: tuple[tuple[Job, Allocation], ...]
 
 
-Decision = Start | Hold | Evict | Reject | Kill | WakeAt | SetPowerState | Arrange
+Decision = Start | Hold | Evict | Create | Destroy | Finish | Reject | Kill | WakeAt | SetPowerState | Arrange

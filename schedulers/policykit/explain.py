@@ -13,6 +13,7 @@ class Binding(enum.Enum):
     BURST_BUFFERS = "burst buffers"
     BANDWIDTH = "bandwidth"
     BUFFER_FIRST = "no burst buffer yet"
+    PERSISTENT = "a persistent buffer"
     STAGE_IN = "stage-in not yet through"
     USER_LIMIT = "its user's limit of burst buffers"
     ORDER = "policy order"

@@ -1,7 +1,8 @@
 """At most so many bytes of burst buffer for each user's jobs at a time, around any policy.
 
 A policy sees of each user's waiting jobs, in the order of the queue, as many as may hold their buffers together beside
-those that the user's jobs hold already. So whatever it starts, no user exceeds the limit; a job that is left out waits.
+those that the user's jobs hold already and the user's persistent buffers. So whatever it starts, no user exceeds the
+limit; a job that is left out waits.
 
 References
 ----------
@@ -56,10 +57,13 @@ class UserLimit:
         held: dict[str, int] = {}
         for running in view.running:
             held[running.job.user] = held.get(running.job.user, 0) + _size(running.allocation)
+        for buffer in view.pool.buffers.values() if view.pool is not None else ():
+            held[buffer.user] = held.get(buffer.user, 0) + _size(buffer.allocation)
         waiting = {job.id: job for job in view.queue}
         for job_id, holding in view.held.items():
-            user = waiting[job_id].user
-            held[user] = held.get(user, 0) + _size(holding.allocation)
+            if job_id in waiting:
+                user = waiting[job_id].user
+                held[user] = held.get(user, 0) + _size(holding.allocation)
         for job in view.queue:
             size = 0 if job.id in view.held or not job.user else job.requests * job.bb_bytes
             if size and held.get(job.user, 0) + size > self.most_bytes:

@@ -12,6 +12,7 @@ import msgspec
 
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
+from schedulers.core.persistent import Pool
 from schedulers.policykit.decisions import Decision
 from schedulers.policykit.explain import PassNotes
 from schedulers.policykit.history import FinishedJobs, Usage
@@ -115,6 +116,8 @@ class View:
         Since when those of them are filled whose stage-in is through (s), by job id: only these jobs can start.
     unavailable
         Nodes that are out: nothing can be started there, whatever runs there goes on.
+    pool
+        Persistent buffers and what jobs request of them; ``None`` where there are none.
     """
 
     __slots__ = (
@@ -131,6 +134,7 @@ class View:
         "notebook",
         "notes",
         "now_s",
+        "pool",
         "queue",
         "rng",
         "running",
@@ -157,6 +161,7 @@ class View:
     ) -> None:
         self.filled_s: Mapping[str, float] = filled_s if filled_s is not None else {}
         self.stages_first = False
+        self.pool: Pool | None = None
         self.now_s = now_s
         self.machine = machine
         self.queue = queue
@@ -193,6 +198,10 @@ class View:
         if self._timeline is None:
             self._timeline = self._timeline_source()
         return self._timeline
+
+    def renew(self) -> None:
+        """Make :attr:`timeline` anew at the next look: what was booked in it is forgotten, what was enacted counts."""
+        self._timeline = None
 
     @property
     def finished(self) -> FinishedJobs:

@@ -100,9 +100,10 @@ LAW: Mapping[str, Rule] = {
     ),
     # The helpers run compiled passes over the timeline's arrays, so they see its kernels too. Random: the session's
     # generator is passed in, so the class is named, never the module's shared generator. Threads: annealing chains.
+    # core.persistent: the view shows what jobs request of persistent buffers.
     "schedulers.policykit.*": _rule(
         "schedulers.policykit.*", "schedulers.timeline.*", "schedulers.core.job", "schedulers.core.machine",
-        "schedulers.errors", "schedulers.late",
+        "schedulers.core.persistent", "schedulers.errors", "schedulers.late",
         others="numpy msgspec",
         standard=PURE | {"random.Random", "concurrent.futures.ThreadPoolExecutor"},
     ),
@@ -132,7 +133,8 @@ LAW: Mapping[str, Rule] = {
     "schedulers.lives": _rule("schedulers.lives.*", "schedulers.options", "schedulers.errors", "schedulers.plugins"),
     "schedulers.lives.*": _rule(
         "schedulers.lives.*", "schedulers.policykit.*", "schedulers.timeline", "schedulers.core.job",
-        "schedulers.core.machine", "schedulers.core.staging", "schedulers.options", "schedulers.errors",
+        "schedulers.core.machine", "schedulers.core.persistent", "schedulers.core.staging", "schedulers.options",
+        "schedulers.errors",
         others="msgspec",
     ),
     # The table finds models by name, from outside too.

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from experiments.requested import requested, with_scripts
 from schedulers.core.job import job_from_wire
+from schedulers.core.persistent import Creation, Wishes, wishes_of
 from schedulers.core.staging import staging_of
 from workloads.batsim_json import read_batsim, write_batsim
 from workloads.directives import Buffer, Requests, Spread, directives_of
@@ -112,7 +113,7 @@ def test_files_of_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
         "  buffer out for the job: 2,000,000,000 bytes per node",
         "  persistent buffer inputs used",
         "  staged in: /home/a to $DW_JOB_out/a",
-        "  fields of the job: bb 2000000000, stage_in_bytes 2000000000, stage_out_bytes 0",
+        "  fields of the job: bb 2000000000, stage_in_bytes 2000000000, stage_out_bytes 0, bb_use ['inputs']",
         "/jobspec.json: 4 nodes",
         "  buffer scratch for the job: 12,000,000,000 bytes striped, profile wide",
         "  staged out: $DW_JOB_scratch to /archive",
@@ -168,16 +169,17 @@ def test_scripts_become_fields_that_a_scheduler_reads(tmp_path: Path) -> None:
         2: "#DW jobdw type=lustre capacity=5GB name=b",
         3: "echo",
         4: "#DW jobdw type=xfs capacity=3GiB name=c",
+        6: "#DW create_persistent name=d capacity=6GB\n#DW persistentdw name=e\n#DW destroy_persistent name=f",
     }
     for number, text in lines.items():
         (tmp_path / f"{number}.sh").write_text(f"#!/bin/sh\n{text}\n")
     profile = {"type": "parallel_homogeneous", "cpu": 1e9, "com": 0, "bb": 7}
-    jobs = tuple(WorkloadJob(number, 0, 2, "p", 100, {"user": "u", "stage_in_bytes": 3}) for number in range(1, 6))
+    jobs = tuple(WorkloadJob(number, 0, 2, "p", 100, {"user": "u", "stage_in_bytes": 3}) for number in range(1, 7))
     (tmp_path / "w").mkdir()
     write_batsim(Workload("w", 8, jobs, {"p": profile}), tmp_path / "w" / "in.json")
     said = list(with_scripts(tmp_path / "w" / "in.json", tmp_path, DATA / "site.toml", 2, tmp_path / "w" / "out.json"))
     assert said[:2] == [
-        "4 of 5 jobs have a script",
+        "5 of 6 jobs have a script",
         "job 4 is left out: the request cannot be met: c (xfs): 3,221,225,472 bytes per node > 2,147,483,648, the "
         "site's maximum for xfs",
     ]
@@ -187,15 +189,22 @@ def test_scripts_become_fields_that_a_scheduler_reads(tmp_path: Path) -> None:
         "2": {"user": "u", "bb_total": 5 * 10**9, "bb_stripes": 2, "stage_in_bytes": 0, "stage_out_bytes": 0},
         "3": {"user": "u"},
         "5": {"user": "u", "stage_in_bytes": 3},
+        "6": {
+            "user": "u",
+            "bb_create": [{"name": "d", "bytes": 6 * 10**9, "stripes": 2}],
+            "bb_use": ["e"],
+            "bb_destroy": ["f"],
+        },
     }
     read = [
         job_from_wire(job.name, job.to_object(), made.profiles[job.profile], number, 0.0)
         for number, job in enumerate(made.jobs)
     ]
-    assert [(job.bb_bytes, job.stripes) for job in read] == [(10**9, 0), (25 * 10**8, 2), (0, 0), (7, 0)]
+    assert [(job.bb_bytes, job.stripes) for job in read] == [(10**9, 0), (25 * 10**8, 2), (0, 0), (7, 0), (0, 0)]
+    assert wishes_of(read[4]) == Wishes(4, (Creation("d", 3 * 10**9, 2),), ("e",), ("f",))
     assert [staging_of(job).in_bytes for job in read[:2]] == [10**9, 0]
-    with pytest.raises(WorkloadError, match="none of the 1 jobs has one of the 4 scripts"):
-        scripted(replace(made, jobs=made.jobs[3:]), read_scripts(tmp_path).by_job, Site())
+    with pytest.raises(WorkloadError, match="none of the 1 jobs has one of the 5 scripts"):
+        scripted(replace(made, jobs=made.jobs[3:4]), read_scripts(tmp_path).by_job, Site())
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,208 @@
+"""Persistent burst buffers, around any policy: created and destroyed in the order of the jobs that request it.
+
+A policy sees a job when all that it requests before its run is done: the buffers that it creates are there, those that
+it destroys are gone, those that it uses exist. A buffer for which there is no room is booked for the earliest time at
+which there is, without end, before the policy decides: so jobs that respect bookings cannot hold it off for ever.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from schedulers.core.job import Allocation, Job
+from schedulers.core.machine import Machine
+from schedulers.core.persistent import Creation, Pool, as_request
+from schedulers.policykit.decisions import Create, Decision, Destroy, Finish, Reject
+from schedulers.policykit.explain import Binding, Role
+from schedulers.policykit.view import Policy, View, warnings_of
+from schedulers.timeline import Resource
+
+
+@dataclass(frozen=True)
+class WithPersistent:
+    """A policy that sees no job before what it requests of persistent buffers is done: itself a policy.
+
+    Attributes
+    ----------
+    policy
+        Decides on what it sees.
+    most_bytes
+        Most bytes of burst buffer that one user holds at a time; a creation beyond that waits. 0: no limit.
+    """
+
+    policy: Policy
+    most_bytes: int = 0
+
+    def __call__(self, view: View) -> Iterator[Decision]:
+        """Run one pass."""
+        if view.pool is None:
+            yield from self.policy(view)
+            return
+        turn = _Turn(view, view.pool, self.most_bytes)
+        while turn.progressed:
+            turn.progressed = False
+            yield from turn.round()
+        shown = tuple(job for job in view.queue if job.id not in turn.hidden)
+        yield from self.policy(view.showing(shown, view.held))
+
+    def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
+        """What the policy found."""
+        return warnings_of(self.policy, notebook, machine, now_s)
+
+
+class _Named(NamedTuple):
+    """Numbers of jobs that wait or run, and create, destroy or name a buffer; what is done does not count."""
+
+    creators: dict[str, list[int]]
+    destroyers: dict[str, list[int]]
+    all: dict[str, list[int]]
+
+
+class _Turn:
+    """One pass over what waiting jobs request of persistent buffers.
+
+    Attributes
+    ----------
+    hidden
+        Jobs that the policy does not see: what they wait for is not done, or they are through.
+    progressed
+        Whether the last round did something, so that another one may do more.
+    """
+
+    def __init__(self, view: View, pool: Pool, most_bytes: int) -> None:
+        self._view, self._pool, self._most_bytes = view, pool, most_bytes
+        self._gone: set[str] = set()
+        self._booked: set[tuple[str, str]] = set()
+        self.hidden: set[str] = set()
+        self.progressed = True
+
+    def round(self) -> Iterator[Decision]:
+        """Do what can be done now, in the order of the jobs."""
+        named = self._named()
+        for job in self._view.queue:
+            if job.id not in self._pool.wishes or job.id in self._gone:
+                continue
+            waits = False
+            for decision in self._steps(job, named):
+                if decision is None:
+                    waits = True
+                    continue
+                self.progressed = True
+                yield decision
+                if isinstance(decision, Destroy):  # there is room now, for earlier jobs first
+                    self._view.renew()
+                    self._booked.clear()
+                    return
+                if isinstance(decision, Reject | Finish):
+                    self._gone.add(job.id)
+                    break
+            if job.id in self._gone or waits:
+                self.hidden.add(job.id)
+            else:
+                self.hidden.discard(job.id)
+            if waits and job.id not in self._gone and self._view.notes is not None:
+                self._view.notes.write(job.id, Role.PASSED_OVER, Binding.PERSISTENT)
+
+    def _steps(self, job: Job, named: _Named) -> Iterator[Decision | None]:
+        """What follows for a job, in order; ``None`` for something that it has to wait for."""
+        pool, wishes, waits = self._pool, self._pool.wishes[job.id], False
+        for creation in wishes.creates:
+            if (job.id, creation.name) not in pool.done:
+                step = self._creation(job, creation, named)
+                waits = waits or step is None
+                yield step
+        for name in wishes.destroys_first:
+            if (job.id, name) not in pool.done:
+                step = self._destruction(job, name, named)
+                waits = waits or step is None
+                yield step
+        for name in wishes.uses:
+            if not self._usable(job, name, named):
+                waits = True
+                yield self._hopeless(job, name, named)
+        if not job.nodes and not waits:
+            yield Finish(job)
+
+    def _creation(self, job: Job, creation: Creation, named: _Named) -> Decision | None:
+        name = creation.name
+        existing = self._pool.buffers.get(name)
+        if existing is not None:
+            if _earlier(named.destroyers, name, job):
+                return None
+            return Reject(job, f"the persistent buffer {name} exists already: job {existing.creator} created it")
+        size = creation.stripes * creation.bb_bytes
+        if self._most_bytes and job.user and size > self._most_bytes:
+            return Reject(job, f"persistent buffer {name}: {size} bytes > {self._most_bytes} of bb_user_limit")
+        if _earlier(named.creators, name, job) or (job.id, name) in self._booked or self._over_limit(job, size):
+            return None
+        request, timeline = as_request(job, creation), self._view.timeline
+        fit = timeline.earliest_fit(request, math.inf, covering=Resource.BURST_BUFFERS)
+        if fit is None:  # storage nodes are out
+            return None
+        allocation = Allocation((), fit.allocation.storages, creation.bb_bytes, striped=True)
+        timeline.reserve(fit.start_s, math.inf, allocation, Resource.BURST_BUFFERS)
+        if fit.start_s > self._view.now_s:
+            self._booked.add((job.id, name))
+            return None
+        return Create(job, name, allocation)
+
+    def _destruction(self, job: Job, name: str, named: _Named) -> Decision | None:
+        existing = self._pool.buffers.get(name)
+        if existing is None:
+            if _earlier(named.creators, name, job):
+                return None
+            return Reject(job, f"there is no persistent buffer {name} to destroy, and no earlier job creates it")
+        if existing.user and job.user and existing.user != job.user:
+            return Reject(job, f"the persistent buffer {name} belongs to user {existing.user}, not to {job.user}")
+        if _earlier(named.all, name, job):
+            return None
+        return Destroy(job, name)
+
+    def _usable(self, job: Job, name: str, named: _Named) -> bool:
+        buffer = self._pool.buffers.get(name)
+        if buffer is None or _earlier(named.destroyers, name, job):
+            return False
+        return self._pool.closed.isdisjoint(buffer.allocation.storages)
+
+    def _hopeless(self, job: Job, name: str, named: _Named) -> Decision | None:
+        """Reject a job that uses what will never be there."""
+        if self._pool.more_jobs or name in self._pool.buffers or named.creators.get(name):
+            return None
+        return Reject(job, f"there is no persistent buffer {name}, and no job that would create it")
+
+    def _over_limit(self, job: Job, size: int) -> bool:
+        """Whether so many bytes more would exceed what the job's user may hold."""
+        if not self._most_bytes or not job.user:
+            return False
+        waiting = {one.id: one.user for one in self._view.queue}
+        parts = [one.allocation for one in self._pool.buffers.values() if one.user == job.user]
+        parts += [one.allocation for one in self._view.running if one.job.user == job.user]
+        parts += [one.allocation for job_id, one in self._view.held.items() if waiting[job_id] == job.user]
+        held = sum(len(part.storages) * part.bb_bytes for part in parts)
+        return held + size > self._most_bytes
+
+    def _named(self) -> _Named:
+        pool, named = self._pool, _Named({}, {}, {})
+        jobs = [job for job in self._view.queue if job.id not in self._gone]
+        for job in (*jobs, *(running.job for running in self._view.running)):
+            wishes = pool.wishes.get(job.id)
+            if wishes is None:
+                continue
+            creates = [one.name for one in wishes.creates]
+            for table, names in ((named.creators, creates), (named.destroyers, wishes.destroys)):
+                for name in names:
+                    if (job.id, name) not in pool.done:
+                        table.setdefault(name, []).append(job.number)
+            for name in (*creates, *wishes.uses, *wishes.destroys):
+                named.all.setdefault(name, []).append(job.number)
+        for name, job in pool.doomed.items():
+            named.destroyers.setdefault(name, []).append(job.number)
+        return named
+
+
+def _earlier(table: Mapping[str, list[int]], name: str, job: Job) -> bool:
+    """Whether an earlier job is in a table under this name."""
+    return min(table.get(name, (job.number,))) < job.number

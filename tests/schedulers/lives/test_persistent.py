@@ -1,0 +1,291 @@
+"""Persistent burst buffers through whole runs: created, used, destroyed, in the order of the jobs."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.metrics import summarise
+from analysis.tables import read_run
+from experiments.spec import Player
+from schedulers.assembly import SessionSpec
+from schedulers.core.job import Allocation, Job
+from schedulers.core.session import Session
+from schedulers.errors import DecisionRefused, RemoteProtocolError
+from schedulers.jobmodels.rigid import Rigid
+from schedulers.jobmodels.runtime import ProgramRuntime
+from schedulers.policies import POLICIES
+from schedulers.policykit.decisions import Create, Decision, Destroy, Finish, Start
+from schedulers.policykit.view import View
+from schedulers.wire.messages import JobSubmitted, Message, ResourceInfo, SimulationBegins
+from tests.properties.outage_world import Change, play
+from tests.properties.small_world import GB, NODES, execute, runs
+
+LIVES = ("with-nodes", "slurm", "two-reservations", "standby")
+TABLES = ("jobs.csv", "persistent.csv")
+Rows = dict[str, dict[str, str]]
+
+
+def job(number: int, at: float, nodes: int, seconds: float = 10.0, **fields: Any) -> dict[str, Any]:
+    """A job of a walltime twice as long as it runs; its profile is named by its seconds."""
+    walltime = 2 * seconds
+    return {"id": str(number), "subtime": at, "res": nodes, "walltime": walltime, "profile": f"{seconds:g}", **fields}
+
+
+def created(name: str, gigabytes: float, stripes: int = 2) -> list[dict[str, Any]]:
+    """The field that creates one buffer."""
+    return [{"name": name, "bytes": gigabytes * GB, "stripes": stripes}]
+
+
+def workload_of(jobs: list[dict[str, Any]]) -> dict[str, Any]:
+    """A Batsim workload of these jobs, each as long as its profile is called."""
+    profiles = {str(one["profile"]): {"type": "delay", "delay": float(one["profile"])} for one in jobs}
+    return {"nb_res": NODES, "jobs": jobs, "profiles": profiles}
+
+
+def played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: list[dict[str, Any]], policy: str = "easy", **session: str
+) -> tuple[Rows, list[dict[str, str]], Session]:
+    """Rows of jobs.csv by id, rows of persistent.csv, and the session in the end."""
+    model = "timeshared" if policy.startswith("gang") else "rigid"
+    (run,) = runs(tmp_path, model, workload_of(jobs), [policy], session=session, players=(Player.DIRECT,))
+    session_then = execute(run, tmp_path, monkeypatch)
+    tables = {name: [row for path in tmp_path.rglob(name) for row in _read(path)] for name in TABLES}
+    return {row["job_id"]: row for row in tables["jobs.csv"]}, tables["persistent.csv"], session_then
+
+
+def _read(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+@pytest.mark.parametrize("life", LIVES)
+def test_a_buffer_outlives_its_users_and_is_destroyed_once(
+    life: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Created and destroyed by jobs without nodes; a large buffer waits until it is gone, 4 GB on each storage node."""
+    jobs = [
+        job(0, 0.0, 0, bb_create=created("scratch", 8)),
+        job(1, 1.0, 4, 100.0, bb_use=["scratch"]),
+        job(2, 2.0, 4, 50.0, bb_use=["scratch"]),
+        job(3, 3.0, 0, bb_destroy=["scratch"]),
+        job(4, 4.0, 2, 10.0, bb_total=18 * GB, bb_stripes=2),
+        job(5, 5.0, 2, 10.0, bb_use=["scratch"]),
+    ]
+    rows, kept, session = played(tmp_path, monkeypatch, jobs, bb_life=life)
+    starts = {name: float(row["starting_time"]) for name, row in rows.items() if row["starting_time"]}
+    assert starts == pytest.approx({"0": 0.0, "1": 1.0, "2": 2.0, "3": 101.0, "4": 101.0}, abs=0.01)
+    assert rows["0"]["final_state"] == rows["3"]["final_state"] == "COMPLETED_SUCCESSFULLY"
+    assert rows["0"]["allocated_resources"] == rows["3"]["allocated_resources"] == ""
+    assert rows["5"]["final_state"] == "REJECTED"  # nobody creates it anew
+    (buffer,) = kept
+    assert (buffer["name"], buffer["created_by"], buffer["destroyed_by"]) == ("scratch", "w0!0", "w0!3")
+    assert float(buffer["destroyed_s"]) == pytest.approx(101.0, abs=0.01)
+    assert buffer["bytes"] == str(8 * GB)
+    assert session.cluster.free_storage == [10 * GB, 10 * GB]
+    (folder,) = {path.parent for path in tmp_path.rglob("persistent.csv")}
+    summary = summarise(read_run(folder))
+    assert (summary.jobs, summary.rejected) == (3, 1)  # statistics are about jobs with nodes
+
+
+def test_a_job_with_nodes_creates_uses_and_destroys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it uses itself is destroyed when it has ended and others that were submitted earlier are through, too."""
+    jobs = [
+        job(0, 0.0, 2, 20.0, bb_create=created("a", 6)),
+        job(1, 1.0, 2, 50.0, bb_use=["a"]),
+        job(2, 2.0, 2, 10.0, bb_use=["a"], bb_destroy=["a"]),
+        job(3, 3.0, 2, 10.0, bb_create=created("a", 4, 1)),
+        job(4, 4.0, 2, 10.0, bb_use=["a"]),
+    ]
+    rows, kept, session = played(tmp_path, monkeypatch, jobs)
+    starts = {name: float(row["starting_time"]) for name, row in rows.items()}
+    assert [one["created_by"] for one in kept] == ["w0!0", "w0!3"]
+    assert starts["0"] == pytest.approx(0.0, abs=0.01)
+    assert starts["1"] == pytest.approx(1.0, abs=0.01)
+    assert starts["2"] == pytest.approx(2.0, abs=0.01)
+    assert float(kept[0]["destroyed_s"]) == pytest.approx(51.0, abs=0.01)  # job 1 uses it until then
+    assert kept[0]["destroyed_by"] == "w0!2"
+    assert starts["3"] == starts["4"] == pytest.approx(51.0, abs=0.01)
+    assert kept[1]["destroyed_s"] == ""
+    assert sorted(session.cluster.free_storage) == [6 * GB, 10 * GB]
+
+
+@pytest.mark.parametrize(
+    ("jobs", "reason"),
+    [
+        ([job(0, 0.0, 2, bb_use=["x"])], "there is no persistent buffer x, and no job that would create it"),
+        ([job(0, 0.0, 0, bb_destroy=["x"])], "no persistent buffer x to destroy, and no earlier job creates it"),
+        ([job(0, 0.0, 0, bb_create=created("x", 22))], "persistent buffer x: bb 11 GB > 10 GB of the largest storage"),
+        ([job(0, 0.0, 0, bb_create=created("x", 3, 3))], "3 stripes x 1 GB: only 2 storage nodes are so large"),
+        (
+            [job(0, 0.0, 0, bb_create=created("x", 2)), job(1, 1.0, 0, bb_create=created("x", 2))],
+            "the persistent buffer x exists already: job w0!0 created it",
+        ),
+        (
+            [job(0, 0.0, 0, bb_create=created("x", 2), user="a"), job(1, 1.0, 0, bb_destroy=["x"], user="b")],
+            "the persistent buffer x belongs to user a, not to b",
+        ),
+        ([job(0, 0.0, 0)], "0 nodes < 1"),
+        ([job(0, 0.0, 0, bb_create=created("x", 2), bb_total=GB)], "it has no burst buffer of its own"),
+    ],
+)
+def test_what_cannot_be_met_is_rejected_with_the_reason(
+    jobs: list[dict[str, Any]], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last job is rejected; a job beside it runs."""
+    beside = job(9, 0.0, 1)
+    rows, _, _ = played(tmp_path, monkeypatch, [*jobs, beside])
+    assert rows[jobs[-1]["id"]]["final_state"] == "REJECTED"
+    assert rows["9"]["final_state"] == "COMPLETED_SUCCESSFULLY"
+    (table,) = tmp_path.rglob("rejections.csv")
+    assert reason in table.read_text(encoding="utf-8")
+
+
+def test_a_user_may_hold_no_more_than_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A persistent buffer counts: the second one waits for the end of the first."""
+    jobs = [
+        job(0, 0.0, 0, bb_create=created("a", 6), user="u"),
+        job(1, 1.0, 2, 30.0, bb_use=["a"], bb_destroy=["a"], user="u"),
+        job(2, 2.0, 0, bb_create=created("b", 6), user="u"),
+        job(3, 2.0, 0, bb_create=created("c", 6), user="v"),
+        job(4, 3.0, 0, bb_create=created("d", 12), user="v"),
+    ]
+    rows, kept, _ = played(tmp_path, monkeypatch, jobs, bb_user_limit="1e10")
+    times = {one["name"]: float(one["created_s"]) for one in kept}
+    assert times == pytest.approx({"a": 0.0, "c": 2.0, "b": 31.0}, abs=0.01)
+    assert rows["4"]["final_state"] == "REJECTED"
+
+
+@pytest.mark.parametrize("policy", sorted(set(POLICIES) - {"replay"}))
+def test_every_policy_leaves_room_for_a_buffer_without_end(
+    policy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Jobs keep the storage busy; the creation gets its room when the first of them ends, and its user runs."""
+    own = {"bb": 3 * GB}
+    jobs = [job(number, 0.5 * number, 3, 30.0, **own) for number in range(4)]
+    jobs += [job(10, 1.2, 0, bb_create=created("p", 8)), job(11, 2.1, 2, 10.0, bb_use=["p"])]
+    jobs += [job(number, 3.0 + number, 1, 5.0, **own) for number in range(20, 24)]
+    rows, kept, session = played(tmp_path, monkeypatch, jobs, policy)
+    assert {row["final_state"] for row in rows.values()} == {"COMPLETED_SUCCESSFULLY"}
+    assert [one["name"] for one in kept] == ["p"]
+    assert float(rows["11"]["starting_time"]) >= float(kept[0]["created_s"])
+    assert session.cluster.free_storage == [6 * GB, 6 * GB]
+
+
+def test_both_players_and_real_messages_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job without nodes is rejected on the wire; in the table it is through, and sorted by its end."""
+    jobs = [
+        job(0, 0.0, 0, bb_create=created("a", 6)),
+        job(1, 0.5, 2, 20.0, bb_use=["a"], bb=10**9),
+        job(2, 1.0, 0, bb_destroy=["a"]),
+    ]
+    players = (Player.DIRECT, Player.WIRE)
+    data = workload_of(jobs)
+    data["profiles"] = {name: {"type": "parallel_homogeneous", "cpu": 1e9, "com": 1e6} for name in data["profiles"]}
+    tables = []
+    for run in runs(tmp_path, "io", data, ["easy"], players=players):
+        execute(run, tmp_path, monkeypatch)
+        tables.append([(tmp_path / run.id / name).read_bytes() for name in TABLES])
+    assert tables[0] == tables[1]
+    assert [line.split(b",")[0] for line in tables[0][0].splitlines()[1:]] == [b"0", b"1", b"2"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "starts"),
+    [("continue", {"1": 1.0, "2": 60.0}), ("kill", {"1": 1.0, "2": 60.0}), ("requeue", {"1#2": 60.0, "2": 60.0})],
+)
+def test_a_buffer_outlasts_an_outage_of_its_storage_node(rule: str, starts: dict[str, float], tmp_path: Path) -> None:
+    """Out from 20 to 60: a new user waits; a running one goes on, is killed, or starts anew. Then it is destroyed."""
+    jobs = [
+        job(0, 0.0, 0, bb_create=created("a", 8)),
+        job(1, 1.0, 2, 100.0, bb_use=["a"]),
+        job(2, 30.0, 2, 10.0, bb_use=["a"]),
+        job(3, 31.0, 0, bb_destroy=["a"]),
+    ]
+    changes: list[Change] = [(20.0, False, (8,)), (60.0, True, (8,))]
+    done = play(tmp_path, SessionSpec("easy", settings={"on_outage": rule}), workload_of(jobs), changes)
+    found = {name: float(done.rows[name]["starting_time"]) for name in starts}
+    assert found == pytest.approx(starts, abs=0.01)
+    assert done.session.cluster.free_storage == [10 * GB, 10 * GB]
+    assert done.session.waiting == 0
+
+
+BUFFER = {"capacity_bytes": "10", "storage_kind": "burst_buffer"}
+MACHINE = SimulationBegins(
+    0.0, (ResourceInfo(0, "n0"),), tuple(ResourceInfo(1 + i, f"s{i}", properties=BUFFER) for i in range(2))
+)
+THERE = Allocation((), (0, 1), 4, striped=True)
+
+
+@pytest.mark.parametrize(
+    ("decisions", "reason"),
+    [
+        (lambda make, use, drop: [Create(make, "b", THERE)], "waits for no creation of a persistent buffer 'b'"),
+        (lambda make, use, drop: [Create(use, "a", THERE)], "waits for no creation"),
+        (lambda make, use, drop: [Create(make, "a", Allocation((), (0,), 4, striped=True))], "needs 2 storages"),
+        (lambda make, use, drop: [Create(make, "a", Allocation((), (0, 1), 5, striped=True))], "it requests 4e-09 GB"),
+        (lambda make, use, drop: [Create(make, "a", Allocation((), (0, 1), 4))], "must have striped=True"),
+        (lambda make, use, drop: [Create(make, "a", Allocation((0,), (0, 1), 4, striped=True))], "neither nodes nor"),
+        (lambda make, use, drop: [Create(make, "a", THERE)] * 2, "waits for no creation"),
+        (lambda make, use, drop: [Start(use, Allocation((0,)))], "it uses the persistent buffer 'a', which does not"),
+        (lambda make, use, drop: [Finish(make)], "the persistent buffer 'a' must be created first"),
+        (lambda make, use, drop: [Finish(drop)], "the persistent buffer 'a' must be destroyed first"),
+        (lambda make, use, drop: [Finish(use)], "only a waiting job without nodes"),
+        (lambda make, use, drop: [Destroy(drop, "a")], "the persistent buffer 'a' does not exist"),
+        (lambda make, use, drop: [Create(make, "a", THERE), Destroy(use, "a")], "waits for no end"),
+        (
+            lambda make, use, drop: [Create(make, "a", THERE), Start(use, Allocation((0,))), Destroy(drop, "a")],
+            "is used by job 'w!1'",
+        ),
+    ],
+)
+def test_the_guard_refuses(decisions: Any, reason: str) -> None:
+    """Another name, job, size or form; a start, an end or a destruction before its time."""
+
+    def policy(view: View) -> list[Decision]:
+        jobs: dict[str, Job] = {one.name: one for one in view.queue}
+        return list(decisions(jobs["0"], jobs["1"], jobs["2"]))
+
+    session = Session(policy, ProgramRuntime(Rigid()))
+    session.handle(Message(0.0, (MACHINE,)))
+    fields = (
+        {"res": 0, "bb_create": [{"name": "a", "bytes": 8, "stripes": 2}]},
+        {"res": 1, "bb_use": ["a"]},
+        {"res": 0, "bb_destroy": ["a"]},
+    )
+    events = tuple(
+        JobSubmitted(0.0, f"w!{number}", {"id": str(number), "subtime": 0.0, "profile": "p", "walltime": 9.0, **one})
+        for number, one in enumerate(fields)
+    )
+    with pytest.raises(DecisionRefused, match=reason):
+        session.handle(Message(0.0, events))
+
+
+@pytest.mark.parametrize(
+    ("fields", "fault"),
+    [
+        (
+            {"bb_create": 3},
+            r"'bb_create' must be a list of at most 1000 entries, got 3 .*data.job.bb_create",
+        ),
+        ({"bb_create": [{"name": "a"}]}, "must be objects with 'name', 'bytes' and perhaps 'stripes'"),
+        ({"bb_create": [{"name": "a", "bytes": 0}]}, "'bytes' from 1 to 2"),
+        ({"bb_create": [{"name": "a", "bytes": 9, "stripes": 0}]}, "'stripes' from 1 to"),
+        ({"bb_use": ["a b"]}, "must be names of 1 to 100 letters"),
+        ({"bb_use": ["a", "a"]}, "names that all differ"),
+        (
+            {"bb_create": [{"name": "a", "bytes": 9}], "bb_destroy": ["a"]},
+            "that the job does not create itself, or uses",
+        ),
+    ],
+)
+def test_malformed_fields_are_located(fields: dict[str, Any], fault: str) -> None:
+    """One line, with the place in the message."""
+    session = Session(lambda view: [], ProgramRuntime(Rigid()))
+    session.handle(Message(0.0, (MACHINE,)))
+    data = {"id": "1", "subtime": 0.0, "res": 1, "profile": "p", **fields}
+    with pytest.raises(RemoteProtocolError, match=fault):
+        session.handle(Message(0.0, (JobSubmitted(0.0, "w!1", data),)))
