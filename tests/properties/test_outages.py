@@ -210,6 +210,20 @@ def test_transfers_wait_for_the_file_system(tmp_path: Path) -> None:
     assert end_s["delayed"] == pytest.approx(end_s["alone"] + 70.0, abs=1e-2)
 
 
+@pytest.mark.parametrize("control", ["shared", "exclusive"])
+@pytest.mark.parametrize("life", ["slurm", "standby", "two-reservations"])
+def test_a_storage_node_goes_out_during_a_stage_in(life: str, control: str, tmp_path: Path) -> None:
+    """What fills the buffer is killed; the job gets another one, stages in anew and runs."""
+    settings = {"bb_life": life, "io_control": control}
+    data = workload("io", [(0, 2, 10.0, 4, 0, 400, False)])
+    spec = SessionSpec("easy", model="io", settings=settings)
+    played = play(tmp_path, spec, data, [(3.0, False, (8,)), (900.0, True, (8,))])
+    assert played.watch.states == {"w0!0": JobState.COMPLETED_SUCCESSFULLY}
+    assert [what for _, what, _ in played.watch.story] == ["evicted", "started", "ended"]
+    assert played.records["w0!0"].allocation.storages == (1, 1)
+    settled(played, 1)
+
+
 def test_a_walltime_runs_on_while_the_file_system_is_out(tmp_path: Path) -> None:
     """The job ends at its walltime, although it waits for the file system only."""
     data = workload("io", [(0, 2, 10.0, 1, 0, 40, False)])
