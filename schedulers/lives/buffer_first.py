@@ -8,7 +8,7 @@ Slurm's documentation, "Slurm Burst Buffer Guide"; what its version 22.05 was se
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -64,7 +64,7 @@ class Slurm(Life):
         if self.policies_give and isinstance(policy, GivesBuffers):
             yield from policy.with_buffers_first(view)
             return
-        yield from self._give(view)
+        blocked = yield from self._give(view)
         stand_ins = StandIns(view)
         ready = [job for job in view.queue if not job.bb_bytes or job.id in view.filled_s]
         if view.notes is not None:
@@ -73,11 +73,20 @@ class Slurm(Life):
                     view.notes.write(job.id, Role.HOLDS_BUFFER, Binding.STAGE_IN)
         shown = tuple(stand_ins.get(job, on_nodes) if job.bb_bytes else job for job in ready)
         real = {job.id: job for job in ready}
+        decided: set[str] = set()
         for decision in policy(view.showing(shown, {})):
+            if isinstance(decision, Start | Evict | Reject):
+                decided.add(decision.job.id)
             yield _translated(decision, real, view.held)
+        if blocked:  # only now: what the policy starts must not lose its buffer in the same pass
+            yield from self._make_room(view, blocked, decided)
+        if view.notes is not None:
+            for job in blocked:
+                if job.id not in view.held:
+                    view.notes.write(job.id, Role.PASSED_OVER, Binding.BUFFER_FIRST)
 
-    def _give(self, view: View) -> Iterator[Decision]:
-        """Give burst buffers to waiting jobs, as many as there are."""
+    def _give(self, view: View) -> Generator[Decision, None, Sequence[Job]]:
+        """Give burst buffers to waiting jobs, as many as there are; return the jobs for which there are none."""
         blocked: list[Job] = []
         for job in self._candidates(view):
             allocation = None if blocked and not self.overtake else buffer_now(view, job)
@@ -85,20 +94,15 @@ class Slurm(Life):
                 blocked.append(job)
             else:
                 yield hold_buffer(view, job, allocation)
-        if blocked:
-            yield from self._make_room(view, blocked)
-        if view.notes is not None:
-            for job in blocked:
-                if job.id not in view.held:
-                    view.notes.write(job.id, Role.PASSED_OVER, Binding.BUFFER_FIRST)
+        return blocked
 
     def _candidates(self, view: View) -> Sequence[Job]:
         """Jobs that wait for a buffer, in order."""
         waiting = [job for job in view.queue if job.bb_bytes and job.id not in view.held]
         return ordered(waiting, self.order, view.now_s)
 
-    def _make_room(self, view: View, blocked: Sequence[Job]) -> Iterator[Decision]:
-        """What is done for jobs for which no buffer is free: nothing."""
+    def _make_room(self, view: View, blocked: Sequence[Job], decided: Collection[str]) -> Iterator[Decision]:
+        """What is done for jobs for which no buffer is free: nothing. ``decided``: jobs that do not wait any more."""
         return iter(())
 
 
@@ -124,13 +128,15 @@ class Standby(Slurm):
         view.notebook[EVICTED] = {job.id: lost[job.id] for job in waiting if job.id in lost}
         return sorted(waiting, key=lambda job: lost.get(job.id, -math.inf))
 
-    def _make_room(self, view: View, blocked: Sequence[Job]) -> Iterator[Decision]:
+    def _make_room(self, view: View, blocked: Sequence[Job], decided: Collection[str]) -> Iterator[Decision]:
         """Take back, longest filled first, what is over the bound; only where that makes room for the first job."""
         job = blocked[0]
         waited = sorted(
             (since_s, other.number, other)
             for other in view.queue
-            if (since_s := view.filled_s.get(other.id)) is not None and other.id in view.held
+            if other.id in view.held
+            and other.id not in decided
+            and (since_s := view.filled_s.get(other.id)) is not None
         )
         over = [other for since_s, _, other in waited if since_s + self.bound <= view.now_s]
         timeline, before, taken = view.timeline, view.timeline.snapshot(), []

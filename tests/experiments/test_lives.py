@@ -118,6 +118,19 @@ def test_a_buffer_on_standby_is_taken_back(tmp_path: Path) -> None:
     assert times == {"1": [86, 102, 102], "2": [37, 53, 60]}
 
 
+def test_a_job_that_starts_does_not_lose_its_buffer(tmp_path: Path) -> None:
+    """Jobs 0 and 1 request all nodes and the only buffer. Job 0 fills it until 16 and has its nodes then, although its
+    bound of 0 s is over and job 1 waits for the buffer: that fills it from 42 on, when job 0 has staged out.
+    """
+    data = workload("io", [(0, 8, 10.0, 2, 0, 500, False), (0, 8, 10.0, 2, 0, 500, False)])
+    [run] = runs(tmp_path, "io", data, ["easy"], session={"bb_life": "standby:bound=0"})
+    execute(Task(run, tmp_path, 60.0))
+    with (tmp_path / run.id / "jobs.csv").open(newline="") as stream:
+        rows = {row["job_id"]: row for row in csv.DictReader(stream)}
+    times = [[round(float(rows[job][name])) for name in ("buffer_start_time", "starting_time")] for job in ("0", "1")]
+    assert times == [[0, 16], [42, 58]]
+
+
 @pytest.mark.parametrize("life", LIFE)
 def test_the_rest_of_a_stage_out(tmp_path: Path, life: str) -> None:
     """8 GB are staged out in 8 s, but in 20 s at least, and in by second 8: with nodes, or where nobody else is there,

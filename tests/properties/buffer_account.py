@@ -1,0 +1,217 @@
+"""Books of storage nodes and nodes that are kept apart from the session's, and prove it right after every message."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from schedulers.core.job import Allocation, Job
+from schedulers.core.session import Observer, Session
+from schedulers.policykit.view import Holding, Running
+from schedulers.wire.messages import JobState
+from tests.properties.buffer_cases import APART, SHARING, Case
+
+EPSILON_S = 1e-5
+"""Times are rounded to microseconds on the wire."""
+
+
+@dataclass
+class _Buffer:
+    """What a job holds of storage nodes, and since when."""
+
+    job: Job
+    storages: tuple[int, ...]
+    size: int
+    since_s: float
+    lost: bool = False
+
+
+class Account(Observer):
+    """Books of storage nodes and nodes, kept from starts, holds, resizes, evictions and ends alone.
+
+    Parameters
+    ----------
+    case
+        What is played.
+    limit
+        Most bytes of a user's jobs; 0: no limit.
+    """
+
+    def __init__(self, case: Case, limit: int) -> None:
+        self.session: Session
+        self._case = case
+        self._limit = limit
+        self._apart = case.life in APART
+        self.buffers: dict[str, _Buffer] = {}
+        self.nodes: dict[str, tuple[int, ...]] = {}
+        self.states: dict[str, str] = {}
+        self.submitted_ids: set[str] = set()
+        self.counts: Counter[str] = Counter()
+
+    # ------------------------------------------------------------------ what happens
+
+    def submitted(self, job: Job, now_s: float) -> None:
+        """Its request is in whole granules, and the least that holds what it states."""
+        self.submitted_ids.add(job.id)
+        values = {**job.profile, **job.extras}
+        stated = values.get("bb_total", values.get("bb", 0))
+        pieces = values.get("bb_stripes", 1) if "bb_total" in values else 0
+        granule = self.session.machine.granule_bytes
+        assert granule == self._case.granule
+        assert job.bb_bytes % granule == 0
+        assert job.stripes == pieces
+        assert stated <= job.bb_bytes * (pieces or 1) < stated + granule * (pieces or 1) + (pieces and pieces - 1)
+
+    def held(self, job: Job, holding: Holding, now_s: float) -> None:
+        """A waiting job holds nothing yet, and gets its buffer alone."""
+        assert job.id not in self.nodes
+        assert not holding.allocation.nodes
+        self.counts["held"] += 1
+        self._take(job, holding.allocation, now_s)
+
+    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        """It gets its nodes, which are free and there, on the buffer that it holds, if it holds one."""
+        cluster = self.session.cluster
+        assert cluster.unavailable.isdisjoint(allocation.nodes), f"{job.id} started on a node that is out"
+        assert job.id not in self.nodes
+        if self._case.policy not in SHARING:  # which move jobs
+            used = {node for nodes in self.nodes.values() for node in nodes}
+            assert used.isdisjoint(allocation.nodes), f"{job.id} started on nodes of others"
+        buffer = self.buffers.get(job.id)
+        self.counts["started"] += 1
+        if buffer is None:
+            if allocation.storages:
+                assert not self._apart or not job.profile.get("stage_in_s"), "nodes before its buffer was filled"
+                self._take(job, allocation, now_s)
+        else:
+            assert sorted(buffer.storages) == sorted(allocation.storages), f"{job.id} started on another buffer"
+            assert now_s - buffer.since_s >= job.profile.get("stage_in_s", 0.0) - EPSILON_S, "it was not filled"
+        assert bool(job.bb_bytes) == (job.id in self.buffers)
+        self.nodes[job.id] = allocation.nodes
+        if self._case.rule == "rack" and allocation.storages and not job.stripes:
+            self._in_own_racks(allocation)
+
+    def resized(self, running: Running, now_s: float) -> None:
+        """It gave something back: its nodes may go before its buffer, the buffer never before its nodes."""
+        job, allocation = running.job, running.allocation
+        self.counts["resized"] += 1
+        self.nodes[job.id] = allocation.nodes
+        buffer = self.buffers.get(job.id)
+        if buffer is None:
+            assert not allocation.storages
+            return
+        if self._apart or job.stripes:
+            assert allocation.storages or not allocation.nodes, f"{job.id} has nodes, and its buffer is gone"
+            assert not allocation.storages or sorted(allocation.storages) == sorted(buffer.storages)
+        else:
+            assert len(allocation.storages) == len(allocation.nodes)
+        self._replace(buffer, allocation.storages, now_s)
+
+    def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
+        """A waiting job loses what it was given."""
+        buffer = self.buffers.pop(job.id)
+        self.counts["evicted"] += 1
+        assert sorted(buffer.storages) == sorted(holding.allocation.storages)
+        assert job.id not in self.nodes
+
+    def ended(self, running: Running, state: JobState, now_s: float) -> None:
+        """It holds nothing any more."""
+        self.states[running.job.id] = state.value
+        self.counts[state.value] += 1
+        del self.nodes[running.job.id]
+        self.buffers.pop(running.job.id, None)
+
+    def rejected(self, job: Job, reason: str, now_s: float) -> None:
+        """It holds nothing; a reason is stated."""
+        assert reason
+        assert job.id not in self.buffers
+        assert job.id not in self.states, f"{job.id} ended twice"
+        self.states[job.id] = "REJECTED"
+        self.counts["REJECTED"] += 1
+
+    def struck(self, job: Job, what: str, reason: str, now_s: float, lost_node_s: float = 0.0) -> None:
+        """Count it."""
+        self.counts[what.split(" ")[0]] += 1
+        assert lost_node_s >= -EPSILON_S
+
+    # ------------------------------------------------------------------ what must hold
+
+    def check(self) -> None:
+        """After every message: all books agree, nothing is held by a job that neither waits nor runs."""
+        session = self.session
+        session.check()
+        check = getattr(session._runtime, "check", None)
+        if check is not None:
+            check()
+        ledger, cluster = session.ledger, session.cluster
+        assert self.nodes.keys() == ledger.running.keys()
+        with_buffers = {job_id for job_id, running in ledger.running.items() if running.allocation.storages}
+        assert {
+            job_id for job_id, buffer in self.buffers.items() if buffer.storages
+        } == with_buffers | ledger.held.keys()
+        used = self._used()
+        capacity = [storage.capacity_bytes for storage in session.machine.storages]
+        free = [
+            0 if storage in cluster.closed_storages else size - used[storage] for storage, size in enumerate(capacity)
+        ]
+        assert cluster.free_storage == free, f"{cluster.free_storage} are free, not {free}"
+
+    def check_end(self) -> None:
+        """Every job has ended or was rejected; nothing is held.
+
+        Batsim leaves out for good what came back while a job ran there: jobs may wait for it then.
+        """
+        self.check()
+        session = self.session
+        assert not session.ledger.running
+        if session._wire.closed:
+            self.counts["left waiting"] += session.waiting
+            return
+        assert (session.waiting, len(session.ledger.held)) == (0, 0)
+        assert not self.nodes
+        assert not self.buffers
+        assert self.states.keys() == self.submitted_ids
+        assert session.cluster.free_nodes == len(session.machine.nodes)
+
+    def _take(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        assert job.id not in self.buffers, f"{job.id} has two buffers"
+        storages, size = allocation.storages, allocation.bb_bytes
+        assert len(storages) == job.requests
+        assert size == job.bb_bytes
+        assert self.session.cluster.closed_storages.isdisjoint(storages), f"{job.id} got a storage node that is out"
+        if job.stripes:
+            assert len(set(storages)) == job.stripes, f"stripes of {job.id} share a storage node: {storages}"
+        self.buffers[job.id] = _Buffer(job, storages, size, now_s)
+        self._within()
+
+    def _replace(self, buffer: _Buffer, storages: tuple[int, ...], now_s: float) -> None:
+        buffer.storages = storages
+        if not storages:
+            del self.buffers[buffer.job.id]
+        self._within()
+
+    def _used(self) -> Counter[int]:
+        used: Counter[int] = Counter()
+        for buffer in self.buffers.values():
+            for storage in buffer.storages:
+                used[storage] += buffer.size
+        return used
+
+    def _within(self) -> None:
+        """At this instant no storage node holds more than it can, and no user's jobs more than the limit."""
+        for storage, size in self._used().items():
+            capacity = self.session.machine.storages[storage].capacity_bytes
+            assert size <= capacity, f"{size} bytes on storage node {storage} of {capacity}"
+        if self._limit:
+            users: Counter[str] = Counter()
+            for buffer in self.buffers.values():
+                users[buffer.job.user] += buffer.size * len(buffer.storages)
+            assert max(users.values(), default=0) <= self._limit, f"{users} beyond {self._limit}"
+
+    def _in_own_racks(self, allocation: Allocation) -> None:
+        machine = self.session.machine
+        for node, storage in zip(allocation.nodes, allocation.storages, strict=False):  # replicas have the same columns
+            place = machine.storages[storage].location
+            assert machine.nodes[node].location[: len(place)] == place, (
+                f"storage {storage} is not in node {node}'s rack"
+            )

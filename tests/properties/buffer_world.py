@@ -1,0 +1,198 @@
+"""Small worlds of burst buffers, one for each case: machine, jobs, outages, options, and how they are played."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+from platforms.description import read_description
+from platforms.generate import build
+from platforms.model import Platform
+from schedulers.assembly import SessionSpec
+from schedulers.wire.messages import Message, Reply
+from simulator.broker import Simulation
+from simulator.engines.fluid import FluidEngine
+from simulator.links import InProcessLink
+from simulator.options import SimulationOptions
+from simulator.workload import workload_from_object
+from tests.properties.buffer_account import Account
+from tests.properties.buffer_cases import APART, GB, KINDS, MACHINES, MIXED, Case
+from tests.properties.small_world import NODES
+
+OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "with-nodes": ("",),
+    "slurm": ("", "", ":overtake=false", ":order=sjf", ":stage_in_timeout=9,stage_out_timeout=8"),
+    "standby": (":bound=0", ":bound=5", ":bound=5", ":bound=20,stage_in_timeout=9"),
+    "two-reservations": ("", "", ":margin=1.5", ":rate=5e8,stage_out_timeout=8"),
+}
+"""Options of lives."""
+
+_MACHINE = """
+name = "small"
+summary = "eight nodes in racks with a storage node each"
+topology = "tree"
+node = {{ prefix = "n", loopback = "1000MBps" }}
+storage = {{ per = "rack", capacity = "{size}GB", bandwidth = "1GBps", granule = {granule} }}
+pfs = {{ bandwidth = "1GBps" }}
+
+[[cluster]]
+name = "small"
+uplink = {{ name = "core", bandwidth = "2GBps" }}
+levels = [
+  {{ name = "rack", count = {racks}, bandwidth = "2GBps" }},
+  {{ name = "node", count = {nodes}, bandwidth = "1GBps", duplex = true }},
+]
+"""
+
+
+@cache
+def platform(machine: str, granule: int) -> Platform:
+    """The platform of a case."""
+    racks, size = MACHINES[machine]
+    text = _MACHINE.format(racks=racks, nodes=NODES // racks, size=size, granule=granule)
+    return build(read_description(text, "small.toml", {}))
+
+
+def workload(case: Case, rng: Random) -> dict[str, Any]:
+    """A few jobs with buffers of the case's kind, more than there is room for; some of their walltimes are too short."""
+    largest = MACHINES[case.machine][1] * GB
+    data: dict[str, Any] = {"nb_res": NODES, "jobs": [], "profiles": {}}
+    for number in range(rng.randint(3, 8)):
+        seconds = rng.choice((2.0, 7.5, 20.0, 40.0))
+        sure = case.model == "timeshared" or (case.model == "operations" and number % 3 == 0)
+        profile: dict[str, Any] = (
+            {"type": "delay", "delay": seconds}
+            if sure or rng.random() < 0.5
+            else {"type": "parallel_homogeneous", "cpu": seconds * 1e9, "com": 1e6}
+        )
+        job: dict[str, Any] = {
+            "id": str(number),
+            "subtime": rng.choice((0, 0, rng.randint(0, 30), round(rng.uniform(0, 30), 3))),
+            "res": rng.choice((1, 1, 2, 3, 4, 5, 8)),
+            "profile": f"p{number}",
+            "user": number % 2,
+            "walltime": rng.choice((12, 30, 200, 200, 400)),
+            "site_wait_s": 7 * (number % 3),
+        }
+        if rng.random() < 0.8:
+            kind = rng.choice(list(KINDS)) if case.kind == MIXED else case.kind
+            share = rng.choice((1, largest // 10, largest // 4 + 1, largest // 3, largest // 2))
+            (job if rng.random() < 0.5 else profile).update(KINDS[kind](rng, share))
+        if rng.random() < 0.1:
+            job["io_rate"] = 40 * 10**6
+        _stages(case, rng, profile)
+        _special(case, rng, number, profile)
+        data["profiles"][job["profile"]] = profile
+        data["jobs"].append(job)
+    data["jobs"].sort(key=lambda job: job["subtime"])
+    return data
+
+
+def _stages(case: Case, rng: Random, profile: dict[str, Any]) -> None:
+    """Times and volumes of staging, where they are played."""
+    if case.life not in APART and case.model != "io":
+        return
+    if rng.random() < 0.7:
+        profile |= {"stage_in_s": rng.choice((0.0, 3.0, 7.0, 15.0)), "stage_out_s": rng.choice((0.0, 2.0, 11.0))}
+    if case.model == "io" and rng.random() < 0.3:
+        profile |= {"stage_in_bytes": 0, "stage_out_bytes": 1}
+
+
+def _special(case: Case, rng: Random, number: int, profile: dict[str, Any]) -> None:
+    """What a job says that its model plays."""
+    if case.model == "operations" and number % 3 == 0:
+        profile["periods"] = {"count": 2, "compute_s": rng.choice((2.0, 7.0)), "io_bytes": GB}
+    if case.model == "malleable" and rng.random() < 0.6 and not {"bb_total"} & profile.keys():
+        profile["malleable"] = {
+            "iterations": 4, "io_every": 2, "control_every": 2, "minimum": 1, "maximum": 8, "overhead": 1.0,
+            "io_bytes": 2e9, "model": {"work": 20.0},
+        }  # fmt: skip
+
+
+def events(case: Case, rng: Random) -> str:
+    """Storage nodes, and sometimes nodes, that go out and come back: the text of an event file."""
+    if not case.outage:
+        return ""
+    storages = MACHINES[case.machine][0]
+    hosts = [NODES + storage for storage in rng.sample(range(storages), rng.randint(1, storages))]
+    hosts += rng.sample(range(NODES), rng.choice((0, 0, 2)))
+    changes: list[tuple[float, str, int]] = []
+    for host in hosts:
+        time_s = rng.uniform(0, 40)  # never at the instant of a call: Batsim aborts on a start that it has not heard of
+        back_s = time_s + rng.choice((0.5, 9.0, 60.0, 2000.0))
+        changes += [(time_s, "machine_unavailable", host), (back_s, "machine_available", host)]
+    lines = [
+        json.dumps({"timestamp": round(time_s, 6), "type": kind, "resources": str(host)})
+        for time_s, kind, host in sorted(changes)
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def spec_of(case: Case, rng: Random) -> tuple[SessionSpec, int]:
+    """What a case selects, and the limit of a user in bytes (0: none)."""
+    limit = rng.choice((4 * GB, 9 * GB)) if case.limited else 0
+    settings: dict[str, Any] = {
+        "bb_life": case.life + rng.choice(OPTIONS[case.life] if case.policy != "slurm-backfill" else ("",)),
+        "storage_order": case.rule,
+        "bb_user_limit": limit,
+        "bandwidth": rng.choice(("aware", "ignorant")),
+    }
+    if case.outage:
+        settings["on_outage"] = case.outage
+        if case.outage == "requeue" and case.model in ("io", "checkpointed"):
+            settings["restart"] = rng.choice(("beginning", "checkpoint"))
+    if case.model == "io" and rng.random() < 0.3:
+        settings["io_control"] = "exclusive"
+    options: dict[str, Any] = {}
+    if case.model == "io":
+        options["phase_target"] = 5e9
+    if case.model == "checkpointed":
+        options |= {"interval": 6.0, "checkpoint": 1.0}
+    return SessionSpec(case.policy, model=case.model, model_options=options, settings=settings, seed=case.seed), limit
+
+
+class Played(NamedTuple):
+    """What a world came to: messages, and counts of what happened."""
+
+    messages: int
+    counts: Counter[str]
+
+
+def play(case: Case) -> Played:
+    """Play a case, with everything proven after every message; :class:`OptionError` where it is refused."""
+    rng = Random(repr(case))
+    spec, limit = spec_of(case, rng)
+    account = Account(case, limit)
+    data, text = workload(case, rng), events(case, rng)
+    needs = spec.needs()
+    session = spec.session(account, direct=needs.dynamic_jobs and rng.random() < 0.7)
+    account.session = session
+    messages = 0
+
+    def handle(message: Message) -> Reply:
+        nonlocal messages
+        messages += 1
+        reply = session.handle(message)
+        account.check()
+        return reply
+
+    machine = platform(case.machine, case.granule)
+    with tempfile.TemporaryDirectory() as folder, FluidEngine(machine) as engine:
+        files = (Path(folder) / "events.txt",) if text else ()
+        for file in files:
+            file.write_text(text, encoding="utf-8")
+        Simulation(
+            machine,
+            [workload_from_object(data)],
+            engine,
+            InProcessLink(handle),
+            SimulationOptions(dynamic_jobs=needs.dynamic_jobs, profile_reuse=needs.profile_reuse, events=files),
+        ).run()
+    account.check_end()
+    return Played(messages, account.counts)

@@ -1,0 +1,69 @@
+"""Policy x life x kind of buffer x rule of placement, with granules, limits, outages and models going round.
+
+``python -m tests.buffers`` plays random worlds of the whole product.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+
+from schedulers.errors import OptionError
+from schedulers.lives import LIVES
+from schedulers.policies import POLICIES
+from tests.properties.buffer_cases import APART, KINDS, MIXED, PACKING, RULES, SHARING, Case, covering, refused
+from tests.properties.buffer_world import play
+from schedulers.assembly import SessionSpec
+
+NAMES = ("policy", "life", "kind", "rule")
+ALL = [
+    Case(policy, life, kind, rule, model="timeshared" if policy in SHARING and life == "with-nodes" else "rigid")
+    for policy in POLICIES
+    for life in LIVES
+    for kind in (*KINDS, MIXED)
+    for rule in RULES
+]
+
+
+def pairs(cases: list[Case]) -> set[frozenset[tuple[str, str]]]:
+    """Pairs of values that meet in cases."""
+    return {
+        frozenset(pair) for case in cases for pair in combinations([(name, getattr(case, name)) for name in NAMES], 2)
+    }
+
+
+def test_every_pair_is_played() -> None:
+    """Of policy, life, kind and rule; only what is refused is not there."""
+    played = [case for policy in POLICIES for case in covering(policy)]
+    assert not any(refused(case) for case in played)
+    assert pairs([case for case in ALL if not refused(case)]) == pairs(played)
+    assert {case.model for case in played if case.life in APART} >= {"rigid", "io", "checkpointed", "operations"}
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_policy(policy: str) -> None:
+    """On no storage node is ever more held than it has, a job's nodes lie within the interval of its buffer, shares
+    are equal, nothing leaks, and all books agree after every message (:mod:`tests.properties.buffer_account`).
+    """
+    for case in covering(policy):
+        try:
+            assert play(case).counts["started"], "nothing was played"
+        except Exception as error:
+            error.add_note(f"in the world {case}")
+            raise
+
+
+@pytest.mark.parametrize("life", LIVES)
+def test_what_cannot_be_combined(life: str) -> None:
+    """Is refused when the options are read, and nothing else is."""
+    for case in ALL:
+        if case.life != life or case.kind != MIXED:
+            continue
+        spec = SessionSpec(case.policy, model=case.model, settings={"bb_life": life, "storage_order": case.rule})
+        if not refused(case):
+            spec.session()
+            continue
+        with pytest.raises(OptionError, match="cannot be combined"):
+            spec.session()
+    assert PACKING
