@@ -60,7 +60,7 @@ def platform(machine: str, granule: int) -> Platform:
 
 
 def workload(case: Case, rng: Random) -> dict[str, Any]:
-    """A few jobs with buffers of the case's kind, more than there is room for; some of their walltimes are too short."""
+    """A few jobs with buffers of the case's kind, more than there is room for; some walltimes are too short."""
     largest = MACHINES[case.machine][1] * GB
     data: dict[str, Any] = {"nb_res": NODES, "jobs": [], "profiles": {}}
     for number in range(rng.randint(3, 8)):

@@ -1,4 +1,4 @@
-"""Every life of burst buffers under every policy: nothing over-committed, nothing leaked, every job through."""
+"""What a run's tables say of lives of burst buffers; every policy under every life: ``test_product.py``."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from schedulers.errors import OptionError
-from schedulers.lives import LIVES
-from schedulers.policies import POLICIES
+from tests.properties.buffer_cases import APART
 from tests.properties.small_world import execute, runs, workload
 
 GB = 10**9
@@ -26,13 +24,10 @@ JOBS: list[tuple[int, int, float, int, int, int | None, bool]] = [
 ]
 """More burst buffers than there are; two walltimes are too short."""
 
-APART = [life for life in LIVES if life != "with-nodes"]
-SHARING = {name for name in POLICIES if name.startswith("gang")}
-
 
 @pytest.mark.parametrize("life", APART)
-@pytest.mark.parametrize("policy", POLICIES)
-def test_every_policy(policy: str, life: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("policy", ["fcfs", "conservative", "maxutil", "plan", "slurm-backfill"])
+def test_the_tables(policy: str, life: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ledger, cluster and runtime agree after every message. A job's nodes lie within the interval of its buffer, and
     come after its stage-in; at no instant is more of a storage node held than it has.
     """
@@ -40,10 +35,6 @@ def test_every_policy(policy: str, life: str, tmp_path: Path, monkeypatch: pytes
     data = workload(model, JOBS)
     for number, job in enumerate(data["jobs"]):
         data["profiles"][job["profile"]] |= {"stage_in_s": 7.0 * (number % 3), "stage_out_s": 11.0 * (number % 2)}
-    if policy in SHARING:
-        with pytest.raises(OptionError, match="cannot be combined"):
-            runs(tmp_path, "timeshared", data, [policy], session={"bb_life": life})
-        return
     given = f"{life}:bound=5" if life == "standby" else life
     [run] = runs(tmp_path, model, data, [policy], session={"bb_life": given})
     session = execute(run, tmp_path, monkeypatch)

@@ -5,16 +5,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import combinations
 
 import pytest
 
+from schedulers.assembly import SessionSpec
 from schedulers.errors import OptionError
 from schedulers.lives import LIVES
 from schedulers.policies import POLICIES
 from tests.properties.buffer_cases import APART, KINDS, MIXED, PACKING, RULES, SHARING, Case, covering, refused
 from tests.properties.buffer_world import play
-from schedulers.assembly import SessionSpec
 
 NAMES = ("policy", "life", "kind", "rule")
 ALL = [
@@ -46,12 +47,15 @@ def test_every_policy(policy: str) -> None:
     """On no storage node is ever more held than it has, a job's nodes lie within the interval of its buffer, shares
     are equal, nothing leaks, and all books agree after every message (:mod:`tests.properties.buffer_account`).
     """
+    counts: Counter[str] = Counter()
     for case in covering(policy):
         try:
-            assert play(case).counts["started"], "nothing was played"
+            counts += play(case).counts
         except Exception as error:
             error.add_note(f"in the world {case}")
             raise
+    assert counts["started"] > 15
+    assert counts["COMPLETED_SUCCESSFULLY"] > 10
 
 
 @pytest.mark.parametrize("life", LIVES)
