@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from platforms.model import Platform
 from simulator.outputs.jobs import Span
 
 PREFIX = "out"
@@ -23,8 +24,11 @@ class Played:
         Memory of the simulator's process where it is another one.
     spans
         When sub-jobs ran, by workload, where that need not be read from the table of jobs.
+    platform
+        The machine, where it was played in this process.
     """
 
     simulator_cpu_s: float
     other_rss_bytes: int = 0
     spans: Mapping[str, Span] | None = None
+    platform: Platform | None = None

@@ -79,7 +79,9 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) ->
             simulation.run()
         finally:
             gc.unfreeze()
-    return Played(time.process_time() - begin - session.cpu_s, spans=simulation.outputs.jobs.spans or None)
+    return Played(
+        time.process_time() - begin - session.cpu_s, spans=simulation.outputs.jobs.spans or None, platform=platform
+    )
 
 
 def _fluid(platform: Platform, path: Path) -> EngineProtocol:

@@ -33,6 +33,7 @@ from analysis.tables import read_run
 from experiments import folders, manifest, memory, players, provenance, uncontended
 from experiments.io_phases import write_phases
 from experiments.job_table import write_jobs
+from experiments.played import Played
 from experiments.pool import Progress, Report, describe
 from experiments.reasons import ReasonRecorder
 from experiments.recorder import Recorder, write_machine
@@ -46,7 +47,6 @@ from schedulers.jobmodels.io_aware import IoAware
 from schedulers.jobmodels.malleable import Malleable
 from schedulers.jobmodels.record import JobRecord
 from schedulers.options import show
-from simulator.outputs.jobs import Span
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,7 @@ class Task:
     explain
         Whether to keep why jobs wait (``reasons.csv``).
     uncontended
-        IO-Aware model: whether to simulate each job by itself as well (:mod:`experiments.uncontended`), which takes
-        about as long again.
+        IO-Aware model: whether to play each job by itself as well (:mod:`experiments.uncontended`).
     silence_s
         Longest silence of a simulator in a process of its own, in seconds of real time.
     assumed
@@ -171,7 +170,7 @@ def _simulate(task: Task, folder: Path, report: Report) -> tuple[dict[str, float
         played = players.play(task.run, task.root, folder, timed, task.simulator, task.silence_s)
     finally:
         recorder.close()
-    _write_tables(task, folder, records, played.spans)
+    _write_tables(task, folder, records, played)
     write_machine(session.machine, folder / "machine.json")
     decisions_s = np.array(timed.times_ns, dtype=np.float64) / 1e9
     timings = {
@@ -185,11 +184,11 @@ def _simulate(task: Task, folder: Path, report: Report) -> tuple[dict[str, float
     return timings, session.warnings()
 
 
-def _write_tables(task: Task, folder: Path, records: Mapping[str, JobRecord], spans: Mapping[str, Span] | None) -> None:
+def _write_tables(task: Task, folder: Path, records: Mapping[str, JobRecord], played: Played) -> None:
     """Write the table of jobs, and what further tables the job model has."""
     model = model_of(task.run)
     wanted = task.uncontended and isinstance(model, IoAware)
-    uncontended_s = uncontended.uncontended_s(task.run, task.root, records) if wanted else None
-    write_jobs(folder, model, records, spans, uncontended_s)
+    uncontended_s = uncontended.uncontended_s(task.run, task.root, records, played.platform) if wanted else None
+    write_jobs(folder, model, records, played.spans, uncontended_s)
     if isinstance(model, Malleable):
         write_phases(folder, [app for record in records.values() if (app := finished(record)) is not None])

@@ -31,6 +31,9 @@ class Conversation:
     It reads the next request just before the server deals with the last one, unless that one had to be waited for. So
     whether registration is open is judged by what held before the last request.
 
+    Where such messages take no time at the clock's resolution and nothing else waits for the server
+    (:meth:`~simulator.kernel.Kernel.at_once`), they are dealt with one after another without a step of the kernel each.
+
     Parameters
     ----------
     kernel, server, requests, link
@@ -93,24 +96,40 @@ class Conversation:
     def _proceed(self) -> None:
         """Send the next request, or that the scheduler is ready; at its time."""
         kernel = self._kernel
-        moment = self._now
-        index = self._index
-        if self._further:
-            kernel.post_first(self._deliver_further, None, self._proceed)
-            return
-        if index < len(self._events):
-            request = self._events[index]
-            moment = request.timestamp
-            if not moment <= self._now:
-                self._refuse_moment(moment, index)
-            if isinstance(request, RegisterJob | RegisterProfile):
-                self._requests.check_registration(index, self._closed)
-        if moment > kernel.clock:
-            kernel.at(moment, self._woken)
-        elif index < len(self._events):
-            kernel.post_first(self._deliver, False, self._proceed)
-        else:
-            kernel.post_first(self._server.reply_done)
+        while True:
+            if self._further:
+                if not kernel.at_once():
+                    kernel.post_first(self._deliver_further, None, self._proceed)
+                    return
+                kernel.deal(self._deliver_further)
+                continue
+            index = self._index
+            more = index < len(self._events)
+            moment = self._now
+            if more:
+                moment = self._check(index)
+            if moment > kernel.clock:
+                kernel.at(moment, self._woken)
+                return
+            if not kernel.at_once():
+                if more:
+                    kernel.post_first(self._deliver, False, self._proceed)
+                else:
+                    kernel.post_first(self._server.reply_done)
+                return
+            if not more:
+                kernel.deal(self._server.reply_done)
+                return
+            kernel.deal(self._deliver, False)
+
+    def _check(self, index: int) -> float:
+        """When a request is to be carried out (s); refuse one that cannot be."""
+        request = self._events[index]
+        if not request.timestamp <= self._now:
+            self._refuse_moment(request.timestamp, index)
+        if isinstance(request, RegisterJob | RegisterProfile):
+            self._requests.check_registration(index, self._closed)
+        return request.timestamp
 
     def _deliver(self, slept: bool) -> None:
         index = self._index
@@ -125,10 +144,16 @@ class Conversation:
 
     def _woken(self, _: object) -> None:
         """Its time has come; what else ends at this instant may have been sent before."""
-        if self._index < len(self._events):
-            self._kernel.post_here(self._deliver, True, self._proceed)
+        kernel = self._kernel
+        more = self._index < len(self._events)
+        if kernel.at_once():
+            kernel.deal(self._deliver if more else self._server.reply_done, True)
+            if more:
+                self._proceed()
+        elif more:
+            kernel.post_here(self._deliver, True, self._proceed)
         else:
-            self._kernel.post_here(self._server.reply_done)
+            kernel.post_here(self._server.reply_done)
 
     def _refuse_moment(self, moment: float, index: int) -> NoReturn:
         raise SchedulerFault(

@@ -133,10 +133,16 @@ class Executor:
         job.task_number = self._kernel.next_number()
         self._new.append(job)
         self._new_tasks.append(task)
-        if is_nothing(task):
-            self._kernel.instant_end = True
+        self._settles(task)
         if self._meter is not None:
             self._meter.task_starts(job, task)
+
+    def _settles(self, task: TaskSpec) -> None:
+        """Note whether a task that starts now may end in this very instant."""
+        if is_nothing(task):
+            self._kernel.instant_end = True
+        elif self._engine.ends_at_once:
+            self._kernel.unsettled = True
 
     def flush(self) -> None:
         """Hand what was started in this instant to the engine, all at once."""
@@ -347,8 +353,7 @@ class Executor:
             self._new_tasks.append(task)
             if self._meter is not None:
                 self._meter.task_starts(chain, task)
-            if is_nothing(task):
-                self._kernel.instant_end = True
+            self._settles(task)
             return
         job.live_chains -= 1
         if job.live_chains == 0:

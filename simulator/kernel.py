@@ -52,6 +52,10 @@ class Kernel:
         Messages that wait for the server; it is empty while the only message is the one being received.
     stopped
         Set it to leave :meth:`run`.
+    instant_end
+        Whether a task without work has started in this instant: it ends before messages that take no time.
+    unsettled
+        Whether a task has started in this instant that may end in it (:attr:`..engines.base.Engine.ends_at_once`).
     after_receive
         Called each time the server has dealt with a message.
     before_advance
@@ -66,6 +70,7 @@ class Kernel:
         self.mailbox: deque[Post] = deque()
         self.stopped = False
         self.instant_end = False
+        self.unsettled = False
         self.after_receive: Callable[[], None] = _nothing
         self.before_advance: Callable[[], None] = _nothing
         self.task_order: Callable[[int], int] = _identity
@@ -80,6 +85,7 @@ class Kernel:
         self._posts: list[Post] = []
         self._spawned: list[Callable[[], None]] = []
         self._dead: set[int] = set()
+        self._others = 0
 
     # ------------------------------------------------------------------ what actors do
 
@@ -129,6 +135,32 @@ class Kernel:
         """Run a new actor at this instant, once those that run now have sent what they send."""
         self._spawned.append(actor)
 
+    def at_once(self) -> bool:
+        """Whether a message from the master host that is sent now arrives at this very instant, before all else.
+
+        So it is where the clock's resolution is coarser than :attr:`own_message_s`, and nothing waits: its content can
+        be dealt with as if it had been posted, and nothing can tell the difference.
+        """
+        clock = self.clock
+        timers = self._timers
+        return (
+            clock + self.own_message_s == clock
+            and not self.instant_end
+            and not self.unsettled
+            and not self._others
+            and not self.mailbox
+            and not self._posts
+            and not self._spawned
+            and self._arriving is None
+            and (not timers or timers[0][0] > clock + PRECISION)
+        )
+
+    def deal(self, handler: Action, content: Any = None) -> None:
+        """Let the server deal with a message that :meth:`at_once` allows, as if it had been posted and received."""
+        self._first_post = 0
+        handler(content)
+        self.after_receive()
+
     # ------------------------------------------------------------------ the loop
 
     def run(self) -> bool:
@@ -152,7 +184,7 @@ class Kernel:
         engine = self._engine
         if until == math.inf and not engine.active:
             return False
-        self.instant_end = False
+        self.instant_end = self.unsettled = False
         ended = engine.advance(until)
         self.clock = now = engine.clock
         if now > LATEST_S:
@@ -191,7 +223,9 @@ class Kernel:
     def _ring(self, due: list[Timer]) -> None:
         dead = self._dead
         due.sort(key=_by_number)
+        self._others = len(due)
         for _, number, action, argument in due:
+            self._others -= 1
             if number in dead:  # stopped by one that rang just before
                 dead.discard(number)
             else:
@@ -229,7 +263,9 @@ class Kernel:
             if not self._spawned:
                 return
             spawned, self._spawned = self._spawned, []
+            self._others = len(spawned)
             for actor in spawned:
+                self._others -= 1
                 actor()
 
 

@@ -149,7 +149,7 @@ def _model(parser: Parser) -> None:
         "--no-uncontended",
         dest="uncontended",
         action="store_false",
-        help="with --model io, do not also simulate each job by itself (its slowdown by contention is then left out)",
+        help="with --model io, do not also play each job by itself (its slowdown by contention is then left out)",
     )
 
 

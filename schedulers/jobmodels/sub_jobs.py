@@ -112,7 +112,7 @@ class SubJobs:
 
     def _name(self, profile: JsonObject) -> tuple[str, bool]:
         """Name of a profile, and whether it is registered already."""
-        key = _key(profile)
+        key = profile_key(profile)
         found = self._profiles.get(key)
         if found is not None and self.reuse:
             return found[0], True
@@ -124,7 +124,7 @@ class SubJobs:
         return name, False
 
 
-def _key(profile: JsonObject) -> Hashable:
+def profile_key(profile: JsonObject) -> Hashable:
     """Equal for equal profiles, where that is cheap to find out; profiles with lists or objects go by identity."""
     if "cpu" in profile:
         return id(profile)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Protocol, Self, TypeAlias
+from typing import ClassVar, Protocol, Self, TypeAlias
 
 import msgspec
 import numpy as np
@@ -109,7 +109,14 @@ class Engine(Protocol):
     """A machine on which parallel tasks run.
 
     Handles are integers that grow with each start and are never used twice.
+
+    Attributes
+    ----------
+    ends_at_once
+        Whether a task that has work can end at the instant of its start.
     """
+
+    ends_at_once: ClassVar[bool]
 
     @property
     def clock(self) -> float:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Self
+from typing import ClassVar, Self
 
 from platforms.model import Platform
 from simulator.engines.base import TaskError, TaskSpec
@@ -48,6 +48,8 @@ class FixedEngine:
     platform
         Only the speeds of its hosts count.
     """
+
+    ends_at_once: ClassVar[bool] = True
 
     platform: Platform
     clock: float = 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -52,6 +52,8 @@ class FluidEngine:
     routes
         Routes already known, shared by engines on the same platform; by default the engine looks them up anew.
     """
+
+    ends_at_once: ClassVar[bool] = False
 
     def __init__(self, platform: Platform, routes: RouteTable | None = None) -> None:
         self._platform = platform

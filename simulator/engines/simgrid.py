@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from platforms.model import Platform
 from platforms.xml_reader import load_platform
@@ -82,6 +82,8 @@ class SimgridEngine:
     EngineFailed
         If SimGrid does not load the platform.
     """
+
+    ends_at_once: ClassVar[bool] = True
 
     def __init__(self, path: str | Path, platform: Platform | None = None) -> None:
         self._platform = load_platform(path) if platform is None else platform

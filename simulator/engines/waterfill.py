@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -90,6 +90,8 @@ class WaterfillEngine:
     busy_s
         Time so far during which some task ran.
     """
+
+    ends_at_once: ClassVar[bool] = True
 
     platform: Platform
     whole_units: bool = False

@@ -114,18 +114,20 @@ class JobsTable:
             totals.max_slowdown = slowdown
         success = job.state is JobState.COMPLETED_SUCCESSFULLY
         totals.success += success
+        allocation = job.allocation
+        assert allocation is not None
+        start_text, finish_text = f"{start:.6f}", f"{finish:.6f}"
         if job.workload.local:
-            self._note_span(job, start, finish)
+            self._note_span(job.workload.name, float(start_text), float(finish_text), allocation.text)
         if self.file is not None:
-            allocation = job.allocation
-            assert allocation is not None
             self.file.write(
                 f"{job.name},{job.workload.name},{job.profile.name},{job.subtime:.6f},{job.res},{job.walltime:.6f},"
-                f"{success:d},{job.state.value},{start:.6f},{runtime:.6f},{finish:.6f},{waiting:.6f},{turnaround:.6f},"
+                f"{success:d},{job.state.value},{start_text},{runtime:.6f},{finish_text},{waiting:.6f},{turnaround:.6f},"
                 f'{slowdown:.6f},{allocation.text},{job.energy:.6f},"{job.metadata}"\n'
             )
 
-    def _note_span(self, job: Job, start: float, finish: float) -> None:
-        name, start_s, finish_s = job.workload.name, float(f"{start:.6f}"), float(f"{finish:.6f}")
-        assert job.allocation is not None
-        self.spans.setdefault(name, Span(start_s, finish_s)).add(start_s, finish_s, job.allocation.text)
+    def _note_span(self, name: str, start_s: float, finish_s: float, nodes: str) -> None:
+        span = self.spans.get(name)
+        if span is None:
+            span = self.spans[name] = Span(start_s, finish_s)
+        span.add(start_s, finish_s, nodes)

@@ -13,6 +13,7 @@ from experiments.single import Task
 from experiments.single import execute as run_task
 from experiments.spec import Player
 from schedulers.jobmodels import MODELS
+from simulator.kernel import Kernel
 from tests.properties.small_world import runs, workload
 
 JOBS = st.lists(
@@ -70,3 +71,37 @@ def test_both_players_write_the_same(
         names = {path.name for path in wire.iterdir()} - {"run.json", "timings.json", "manifest.json"}
         for name in sorted(names):
             assert (direct / name).read_bytes() == (wire / name).read_bytes(), name
+
+
+LATE_S = 1 << 24
+"""From here on a message of a nanosecond is less than the clock resolves."""
+
+
+@pytest.mark.parametrize("model", MODELS)
+@settings(max_examples=5)
+@given(data=st.data(), jobs=JOBS)
+def test_messages_dealt_with_at_once(
+    model: str, data: st.DataObject, jobs: list[tuple[int, int, float, int, int, int | None, bool]]
+) -> None:
+    """Messages that take no time are dealt with at once: tables are those of a step of the kernel for each."""
+    session = data.draw(st.sampled_from(SETTINGS.get(model, [{}])))
+    late = [(submitted + LATE_S, *rest) for submitted, *rest in jobs]
+    dealt: list[int] = []
+
+    def play() -> dict[str, bytes]:
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            options = OPTIONS.get(model, [{}])[0]
+            [run] = runs(root, model, workload(model, late), ["easy"], options=options, session=session)
+            run_task(Task(run, root, 600.0, uncontended=True))
+            return {path.name: path.read_bytes() for path in (root / run.id).iterdir() if path.suffix == ".csv"}
+
+    with pytest.MonkeyPatch.context() as patch:
+        whole = Kernel.deal
+        patch.setattr(Kernel, "deal", lambda *given: (dealt.append(1), whole(*given)))
+        at_once = play()
+        patch.setattr(Kernel, "at_once", lambda _: False)
+        before = len(dealt)
+        assert play() == at_once
+    assert before > 0, "nothing was dealt with at once"
+    assert len(dealt) == before

@@ -56,6 +56,8 @@ class ReferenceEngine:
         Hosts, links and routes.
     """
 
+    ends_at_once = False
+
     def __init__(self, platform: Platform) -> None:
         self._platform = platform
         self._speeds: list[float] = platform.speeds.tolist()

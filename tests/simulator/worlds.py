@@ -81,6 +81,8 @@ def small_platform(
 class GivenDurations:
     """An engine without contention: a task takes its largest flops / 1e9 plus its largest transfer / 1e9 (s)."""
 
+    ends_at_once = True
+
     def __init__(self) -> None:
         self.clock = 0.0
         self._next = 0
