@@ -31,6 +31,8 @@ from platforms.model import Platform
 from schedulers.errors import OptionError, shown
 from schedulers.options import build, option
 from schedulers.plugins import split_spec
+from schedulers.wire.drains import STORAGE_DRAINED
+from schedulers.wire.messages import JsonObject
 from simulator.events import AVAILABLE, UNAVAILABLE
 from simulator.machines import Machine, Machines
 from workloads.draws import Draws
@@ -38,16 +40,33 @@ from workloads.workload import Workload
 
 NAME = "failures"
 TRACE_COLUMNS = ("host", "down_s", "up_s")
+PART_COLUMN = "drained_bytes"
+"""A further column of traces: so many bytes of a storage node are drained; empty: the host is out."""
 MOST_EVENTS = 5_000_000
 _BATCH = 64
 
 
 class Outage(NamedTuple):
-    """A host that is out from one time to another (s); ``up_s`` infinite: for good."""
+    """A host that is out from one time to another (s); ``up_s`` infinite: for good.
+
+    ``drained_bytes``: of a storage node only so many bytes; 0: the host is out.
+    """
 
     down_s: float
     up_s: float
     host: int
+    drained_bytes: int = 0
+
+    def events(self) -> list[tuple[float, int, int, JsonObject]]:
+        """Time, place among events of the same time, host, and the rest of the event, for its two ends."""
+        ends = [(self.down_s, 1), (self.up_s, 0)]
+        if self.drained_bytes:
+            found: list[JsonObject] = [{"type": STORAGE_DRAINED, "resources": str(self.host), "bytes": size}
+                                       for size in (self.drained_bytes, 0)]  # fmt: skip
+        else:
+            found = [{"type": kind, "resources": str(self.host)} for kind in (UNAVAILABLE, AVAILABLE)]
+        both = zip(ends, found, strict=True)
+        return [(time_s, place, self.host, event) for (time_s, place), event in both if time_s < math.inf]
 
 
 @dataclass(frozen=True)
@@ -64,6 +83,12 @@ class Failures:
     storage_mtbf: float = option(
         0.0, unit="s", low=0.0, high=1e12, help="the same of a storage node with burst buffers; 0: none fails"
     )
+    storage_part: float = option(
+        1.0,
+        low=0.001,
+        high=1.0,
+        help="share of its capacity that a storage node loses by a failure; 1: the whole node is out",
+    )
     repair: float = option(3600.0, unit="s", low=0.001, high=1e9, help="how long a host is out after a failure")
     until: float = option(
         0.0,
@@ -74,13 +99,17 @@ class Failures:
         "take on the machine",
     )
     seed: int | None = option(None, low=0, high=2**63 - 1, help="seed of the failures; none: the run's")
-    trace: str = option("", help="CSV with the columns host, down_s, up_s (empty: for good), in place of rates")
+    trace: str = option(
+        "", help="CSV with the columns host, down_s, up_s (empty: for good), maybe drained_bytes, in place of rates"
+    )
 
     def __post_init__(self) -> None:
         """Refuse a generator without failures, or with two sources of them."""
         rates = bool(self.node_mtbf or self.storage_mtbf)
         if rates == bool(self.trace):
             raise OptionError("expected rates (node_mtbf=SECONDS, storage_mtbf=SECONDS) or trace=FILE.csv, one of them")
+        if self.storage_part < 1 and not self.storage_mtbf:
+            raise OptionError("storage_part goes with storage_mtbf=SECONDS: without it no storage node fails")
 
     def outages(self, machines: Machines, workload: Workload, seed: int) -> list[Outage]:
         """All outages on a machine, in order of their beginnings.
@@ -100,11 +129,16 @@ class Failures:
             what = f"{NAME}: about {2 * expected:.3g} events until {until_s:g} s, more than {MOST_EVENTS:,}"
             raise SpecError(f"{what}: give a longer MTBF, or until=SECONDS")
         for number, mtbf_s in self._failing(machines):
+            part_bytes = self._part_bytes(machines.all[number]) if number >= machines.compute_count else 0
             found += [
-                Outage(down_s, up_s, number)
+                Outage(down_s, up_s, number, part_bytes)
                 for down_s, up_s in _failures_of(machines.all[number].name, mtbf_s, self.repair, until_s, drawn)
             ]
         return sorted(found)
+
+    def _part_bytes(self, machine: Machine) -> int:
+        """Bytes that a failure takes of a storage node; 0: all of it goes out."""
+        return max(1, int(self.storage_part * _capacity(machine))) if self.storage_part < 1 else 0
 
     def _failing(self, machines: Machines) -> Iterator[tuple[int, float]]:
         """Hosts that fail, by id, with their MTBF."""
@@ -147,19 +181,14 @@ def events_text(failures: Failures, platform: Platform, workload: Workload, seed
         raise SpecError(
             f"{NAME}: storage_mtbf={failures.storage_mtbf:g}: the machine has no storage nodes with buffers"
         )
-    events = [(outage.down_s, 1, outage.host) for outage in outages]
-    events += [(outage.up_s, 0, outage.host) for outage in outages if outage.up_s < math.inf]
-    kinds = AVAILABLE, UNAVAILABLE
-    return "".join(
-        json.dumps({"timestamp": time_s, "type": kinds[kind], "resources": str(host)}) + "\n"
-        for time_s, kind, host in sorted(events)
-    )
+    events = sorted((one for outage in outages for one in outage.events()), key=lambda event: event[:3])
+    return "".join(json.dumps({"timestamp": time_s, **event}) + "\n" for time_s, _, _, event in events)
 
 
 def summary(text: str) -> str:
     """A file of events in words, for the user."""
     events = [json.loads(line) for line in text.splitlines()]
-    down = [event["timestamp"] for event in events if event["type"] == UNAVAILABLE]
+    down = [event["timestamp"] for event in events if event["type"] == UNAVAILABLE or event.get("bytes")]
     if not down:
         return "no host ever fails; give a shorter MTBF, or a later until=SECONDS"
     return f"{len(down)} failures of hosts, from {down[0]:g} s to {down[-1]:g} s"
@@ -185,10 +214,11 @@ def read_trace(path: Path, numbers: dict[str, int]) -> list[Outage]:
         rows = list(csv.reader(io.StringIO(text_of(read_file(path)))))
     except (InputError, csv.Error) as error:
         raise SpecError(f"{NAME}: trace: {error}") from None
-    if not rows or tuple(rows[0]) != TRACE_COLUMNS:
-        got = shown(",".join(rows[0]) if rows else "")
-        raise SpecError(f"{path}:1: expected the columns {','.join(TRACE_COLUMNS)}, got {got}")
-    found = sorted(_outage(row, f"{path}:{line}", numbers) for line, row in enumerate(rows[1:], 2) if row)
+    columns = tuple(rows[0]) if rows else ()
+    if columns not in (TRACE_COLUMNS, (*TRACE_COLUMNS, PART_COLUMN)):
+        got = shown(",".join(columns))
+        raise SpecError(f"{path}:1: expected the columns {','.join(TRACE_COLUMNS)}[,{PART_COLUMN}], got {got}")
+    found = sorted(_outage(row, columns, f"{path}:{line}", numbers) for line, row in enumerate(rows[1:], 2) if row)
     last: dict[int, float] = {}
     names = {number: name for name, number in numbers.items()}
     for outage in found:
@@ -201,9 +231,9 @@ def read_trace(path: Path, numbers: dict[str, int]) -> list[Outage]:
     return found
 
 
-def _outage(row: Sequence[str], where: str, numbers: dict[str, int]) -> Outage:
-    if len(row) != len(TRACE_COLUMNS):
-        raise SpecError(f"{where}: expected {','.join(TRACE_COLUMNS)}, got {len(row)} fields")
+def _outage(row: Sequence[str], columns: Sequence[str], where: str, numbers: dict[str, int]) -> Outage:
+    if len(row) != len(columns):
+        raise SpecError(f"{where}: expected {','.join(columns)}, got {len(row)} fields")
     if row[0] not in numbers:
         raise SpecError(f"{where}: the machine has no host {shown(row[0])}")
     try:
@@ -212,7 +242,10 @@ def _outage(row: Sequence[str], where: str, numbers: dict[str, int]) -> Outage:
         down_s = up_s = math.nan
     if not 0 <= down_s < up_s:
         raise SpecError(f"{where}: expected 0 <= down_s < up_s in seconds, got {shown(row[1])} and {shown(row[2])}")
-    return Outage(down_s, up_s, numbers[row[0]])
+    part = row[3].strip() if len(row) > len(TRACE_COLUMNS) else ""
+    if part and not (part.isascii() and part.isdigit() and 0 < int(part) < 2**63):
+        raise SpecError(f"{where}: expected a whole number of {PART_COLUMN} above 0, or nothing, got {shown(part)}")
+    return Outage(down_s, up_s, numbers[row[0]], int(part or 0))
 
 
 def _failures_of(name: str, mtbf_s: float, repair_s: float, until_s: float, seed: int) -> Iterator[tuple[float, float]]:
@@ -230,5 +263,8 @@ def _failures_of(name: str, mtbf_s: float, repair_s: float, until_s: float, seed
 
 
 def _holds_buffers(machine: Machine) -> bool:
-    properties = machine.info.properties
-    return float(properties.get("capacity_bytes", "0")) > 0 and properties.get("storage_kind") != "pfs"
+    return _capacity(machine) > 0 and machine.info.properties.get("storage_kind") != "pfs"
+
+
+def _capacity(machine: Machine) -> float:
+    return float(machine.info.properties.get("capacity_bytes", "0"))

@@ -68,7 +68,8 @@ def _played(parser: Parser) -> None:
         default="",
         metavar="FILE|failures:KEY=VALUE,...",
         help="external events in Batsim's format, a JSON object per line: outages of hosts (--on-outage states what "
-        "follows); or their generator: node_mtbf, storage_mtbf, repair, until (s), seed, or trace=FILE.csv",
+        "follows), drained parts of storage nodes; or their generator: node_mtbf, storage_mtbf, storage_part, repair, "
+        "until (s), seed, or trace=FILE.csv",
     )
     add("--seed", type=natural, default=0, metavar="N", help="seed of everything random (%(default)s)")
 

@@ -90,15 +90,44 @@ def test_a_trace(tmp_path: Path) -> None:
     ]
 
 
+def test_a_trace_with_parts(tmp_path: Path) -> None:
+    """Rows with bytes drain so much of a storage node, and bring it back; the others are outages."""
+    path = tmp_path / "trace.csv"
+    path.write_text("host,down_s,up_s,drained_bytes\nbb0,50,500,4000000000\nbb1,70,80,\n")
+    assert events(f"failures:trace={path}") == [
+        {"timestamp": 50.0, "type": "storage_drained", "resources": "8", "bytes": 4_000_000_000},
+        {"timestamp": 70.0, "type": "machine_unavailable", "resources": "9"},
+        {"timestamp": 80.0, "type": "machine_available", "resources": "9"},
+        {"timestamp": 500.0, "type": "storage_drained", "resources": "8", "bytes": 0},
+    ]
+
+
+def test_failures_of_a_part() -> None:
+    """At the times at which whole storage nodes would fail, a quarter of 10 GB goes; compute nodes fail as before."""
+    text = "failures:storage_mtbf=900,node_mtbf=5000,until=20000"
+    whole, parts = events(text), events(f"{text},storage_part=0.25")
+    assert [(event["timestamp"], event["resources"]) for event in parts] == [
+        (event["timestamp"], event["resources"]) for event in whole
+    ]
+    for before, event in zip(whole, parts, strict=True):
+        if int(event["resources"]) < 8:
+            assert event == before
+        else:
+            assert event["type"] == "storage_drained"
+            assert event["bytes"] == (2_500_000_000 if before["type"] == "machine_unavailable" else 0)
+
+
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ("host,down,up\n", "1: expected the columns host,down_s,up_s, got 'host,down,up'"),
+        ("host,down,up\n", "1: expected the columns host,down_s,up_s[,drained_bytes], got 'host,down,up'"),
         ("", "1: expected the columns"),
         ("host,down_s,up_s\nn99,1,2\n", "2: the machine has no host 'n99'"),
         ("host,down_s,up_s\nn1,5,4\n", "2: expected 0 <= down_s < up_s"),
         ("host,down_s,up_s\nn1,nan,4\n", "2: expected 0 <= down_s < up_s"),
         ("host,down_s,up_s\nn1,5\n", "2: expected host,down_s,up_s, got 2 fields"),
+        ("host,down_s,up_s,drained_bytes\nbb0,5,9,-1\n", "2: expected a whole number of drained_bytes above 0"),
+        ("host,down_s,up_s,drained_bytes\nbb0,5,9\n", "expected host,down_s,up_s,drained_bytes, got 3 fields"),
         ("host,down_s,up_s\nn1,5,9\nn1,7,20\n", "host n1 goes out at 7 s and is out until 9 s already"),
     ],
 )
@@ -117,6 +146,8 @@ def test_wrong_traces(lines: str, message: str, tmp_path: Path) -> None:
         ("failures", "expected rates"),
         ("failures:node_mtbf=9,trace=x.csv", "expected rates"),
         ("failures:mtbf=9", "unknown option"),
+        ("failures:node_mtbf=9,storage_part=0.5", "storage_part goes with storage_mtbf"),
+        ("failures:storage_mtbf=9,storage_part=0", "storage_part"),
         ("failures:node_mtbf=-1", "node_mtbf"),
         ("failures:node_mtbf=9,repair=0", "repair"),
         ("failures:node_mtbf=1,repair=1,until=1e9", "more than 5,000,000"),
