@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, ClassVar
 
+from schedulers.wire.drains import STORAGE_DRAINED
 from schedulers.wire.messages import (
     AnswerEstimate,
     BatsimConfig,
@@ -81,6 +82,8 @@ class World:
         Of workload ``w0``.
     outages
         (time, kind, resources), in order.
+    drains
+        (time, id of a storage node, bytes of it that are drained from then on).
     dynamic, acknowledged, forwarded, reuse
         What the simulator allows.
     """
@@ -90,6 +93,7 @@ class World:
     jobs: tuple[JsonObject, ...]
     profiles: dict[str, JsonObject]
     outages: tuple[tuple[float, NotifyKind, tuple[int, ...]], ...] = ()
+    drains: tuple[tuple[float, int, int], ...] = ()
     dynamic: bool = True
     acknowledged: bool = False
     forwarded: bool = False
@@ -143,6 +147,9 @@ class Peer:
             self._at(float(job["subtime"]), lambda job=job: self._submit(job))
         for time_s, kind, resources in self.world.outages:
             self._at(time_s, lambda kind=kind, resources=resources: self._outage(kind, resources))
+        self._drained: set[int] = set()
+        for time_s, storage, size in self.world.drains:
+            self._at(time_s, lambda storage=storage, size=size: self._drain(storage, size))
 
     @property
     def unavailable(self) -> frozenset[int]:
@@ -186,6 +193,10 @@ class Peer:
             self._outages += 1
             self._outage(NotifyKind.MACHINE_AVAILABLE, tuple(sorted(self._gone)))
             return self.next()
+        if self._drained and waiting:
+            for storage in sorted(self._drained):
+                self._drain(storage, 0)
+            return self.next()
         if waiting and not self.lenient:
             raise Stuck(f"at {self.clock_s} s nothing runs, every machine is available, and {waiting[:5]} wait")
         if not self._finished_registration and not self.lenient:
@@ -223,6 +234,12 @@ class Peer:
             used = {host for job in self.jobs.values() if job.state is JobState.RUNNING for host in job.hosts}
             self._gone -= set(resources) - used
         self._pending.append(Notify(self.clock_s, kind.value, resources))
+
+    def _drain(self, storage: int, size: int) -> None:
+        """A part of a storage node is drained, or back: an event that Batsim passes on as it is."""
+        (self._drained.add if size else self._drained.discard)(storage)
+        data = {"timestamp": self.clock_s, "type": STORAGE_DRAINED, "resources": str(storage), "bytes": size}
+        self._pending.append(Notify(self.clock_s, STORAGE_DRAINED, (), data))
 
     def _called(self) -> None:
         self._pending.append(RequestedCall(self.clock_s))

@@ -126,6 +126,7 @@ def world(rng: Random, model: str, *, dynamic: bool, outages: bool, jobs: int) -
         tuple(made),
         profiles,
         _outages(rng, nodes + len(storage)) if outages and rng.random() < 0.6 else (),
+        _drains(rng, nodes, buffers) if outages and buffers and rng.random() < 0.4 else (),
         dynamic,
         rng.random() < 0.3,
         rng.random() < 0.4,
@@ -208,3 +209,11 @@ def _outages(rng: Random, resources: int) -> tuple[tuple[float, NotifyKind, tupl
             found.append((back_s, NotifyKind.MACHINE_AVAILABLE, (resource,)))
             time_s = back_s + 1 + rng.uniform(0, 30)
     return tuple(sorted(found, key=lambda outage: outage[0]))
+
+
+def _drains(rng: Random, first: int, buffers: int) -> tuple[tuple[float, int, int], ...]:
+    """Parts of storage nodes of 10 GB go and come, whatever else happens there."""
+    return tuple(
+        (round(rng.uniform(0, 120), 3), first + rng.randrange(buffers), rng.choice((0, 1, 3 * GB, 9 * GB, 10 * GB)))
+        for _ in range(rng.randint(1, 6))
+    )
