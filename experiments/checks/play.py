@@ -12,7 +12,7 @@ from pathlib import Path
 
 from experiments.checks.limit import CPU_S, Overdue, cpu_limit
 from experiments.checks.watched import Fault, Watched
-from experiments.checks.world import World
+from experiments.checks.world import GB, World
 from experiments.job_table import write_jobs
 from experiments.recorder import Recorder
 from platforms.catalogue import describe
@@ -25,6 +25,7 @@ from schedulers.core.session import Session
 from schedulers.errors import DecisionRefused
 from schedulers.jobmodels.record import JobRecord
 from schedulers.policykit.view import Holding, Running
+from schedulers.wire.drains import STORAGE_DRAINED
 from schedulers.wire.messages import JobState, Message, Reply
 from simulator.broker import Simulation
 from simulator.engines.fluid import FluidEngine
@@ -155,6 +156,17 @@ def _simulate(
         )
         for change in world.changes
     ]
+    lines += [
+        json.dumps(
+            {
+                "timestamp": drain.time_s,
+                "type": STORAGE_DRAINED,
+                "resources": str(drain.host),
+                "bytes": drain.drained_gb * GB,
+            }
+        )
+        for drain in world.drains
+    ]
     (folder / "events.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     machine, needs = _platform(), spec.needs()
     with FluidEngine(machine) as engine:
@@ -168,7 +180,8 @@ def _simulate(
                 dynamic_jobs=needs.dynamic_jobs,
                 profile_reuse=needs.profile_reuse,
                 fail_on_deadlock=True,
-                events=(folder / "events.txt",) if world.changes else (),
+                events=(folder / "events.txt",) if lines else (),
+                forward_unknown_events=bool(world.drains),
             ),
         )
         simulation.run()
@@ -192,6 +205,7 @@ class _Watch(Recorder):
         self.session: Session
         self._waiting: dict[str, Job] = {}
         self._held: dict[str, Allocation] = {}
+        self._drained: dict[str, int] = {}
 
     def story(self) -> str:
         """Which job waits for ever."""
@@ -241,9 +255,18 @@ class _Watch(Recorder):
         super().ended(running, state, now_s)
         self._held.pop(running.job.id, None)
 
+    def drained(self, storage: str, drained_bytes: int, left_bytes: int, now_s: float) -> None:
+        """So much of a storage node is given to no job any more."""
+        super().drained(storage, drained_bytes, left_bytes, now_s)
+        self._drained[storage] = drained_bytes
+
     def _hold(self, job_id: str, allocation: Allocation) -> None:
-        """A job holds this now; no node may be held twice, no storage node beyond its capacity."""
+        """A job holds this now; no node may be held twice, no storage node beyond its capacity.
+
+        What it did not hold before must lie in what is left of the storage node.
+        """
         machine = self.session.machine
+        before = self._held.get(job_id, Allocation(()))
         self._held[job_id] = allocation
         if len(machine.nodes) > machine.width:
             return  # gang policies move jobs between rows without a start; the ledger is checked all the same
@@ -252,7 +275,7 @@ class _Watch(Recorder):
             raise Fault("nothing over-committed", f"job {job_id} gets a node that another job holds")
         for place, storage in enumerate(machine.storages):
             used = sum(held.storages.count(place) * held.bb_bytes for held in self._held.values())
-            if used > storage.capacity_bytes:
-                raise Fault(
-                    "nothing over-committed", f"{storage.name} holds {used:,} of {storage.capacity_bytes:,} bytes"
-                )
+            gains = allocation.storages.count(place) > before.storages.count(place)
+            most = storage.capacity_bytes - (self._drained.get(storage.name, 0) if gains else 0)
+            if used > most:
+                raise Fault("nothing over-committed", f"{storage.name} holds {used:,} of {most:,} bytes")

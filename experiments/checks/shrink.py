@@ -1,4 +1,4 @@
-"""The smallest world in which a check still fails: jobs and outages are left out, then what is left is made plainer."""
+"""The smallest world in which a check still fails: jobs, outages and drains are left out, the rest is made plainer."""
 
 from __future__ import annotations
 
@@ -50,6 +50,8 @@ def _simpler(world: World) -> Iterator[World]:
         yield change(world, jobs=jobs[half:])
     if outages:
         yield change(world, changes=())
+    if world.drains:
+        yield change(world, drains=())
     for place in range(len(jobs)):
         if len(jobs) > 1:
             yield change(world, jobs=jobs[:place] + jobs[place + 1 :])

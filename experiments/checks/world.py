@@ -26,6 +26,9 @@ MALLEABLE = {
 HOSTS = 11
 """Hosts that can be out, by Batsim's ids: nodes, two storage nodes, the file system."""
 
+STORAGES = (8, 9)
+"""Batsim's ids of the storage nodes."""
+
 SPECIAL: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "rigid": ({}, {}),
     "stream": ({}, {"io_bytes": 10**9}),
@@ -78,6 +81,14 @@ class Change(NamedTuple):
     hosts: tuple[int, ...]
 
 
+class Drain(NamedTuple):
+    """A part of a storage node is drained from then on, in all: when (s), Batsim's id of the host, GB."""
+
+    time_s: float
+    host: int
+    drained_gb: int
+
+
 class SmallJob(NamedTuple):
     """A job of a small world; ``special``: it describes something for the job model."""
 
@@ -103,6 +114,8 @@ class World(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Settings of the session.
     changes
         Outages.
+    drains
+        Parts of storage nodes that are drained.
     options
         Options of the policy.
     seed
@@ -115,6 +128,7 @@ class World(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     changes: tuple[Change, ...] = ()
     options: dict[str, Any] = {}
     seed: int = 0
+    drains: tuple[Drain, ...] = ()
 
     def data(self) -> dict[str, Any]:
         """The workload as Batsim reads it."""
@@ -122,7 +136,7 @@ class World(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def text(self) -> str:
         """One line of JSON; :func:`world_from` reads it."""
-        defaults = {"settings": {}, "changes": [], "options": {}, "seed": 0}
+        defaults = {"settings": {}, "changes": [], "options": {}, "seed": 0, "drains": []}
         fields = msgspec.to_builtins(self)
         shown = {key: value for key, value in fields.items() if value != defaults.get(key)}
         return json.dumps(shown, separators=(",", ":"), default=list)
@@ -169,6 +183,13 @@ def random_changes(rng: Random) -> tuple[Change, ...]:
     return tuple(sorted(changes, key=lambda change: change.time_s))
 
 
+def random_drains(rng: Random) -> tuple[Drain, ...]:
+    """Draw drained parts of storage nodes, also all of one; everything comes back long after."""
+    drawn = sorted(rng.randint(0, 80) for _ in range(rng.randint(0, 4)))
+    drains = [Drain(float(begin_s), rng.choice(STORAGES), rng.choice((0, 4, 8, 9, 10))) for begin_s in drawn]
+    return (*drains, *(Drain(900.0, host, 0) for host in STORAGES)) if drains else ()
+
+
 def random_world(
     rng: Random, model: str, bandwidth: str, options: Mapping[str, Any] | None = None, *, outages: bool = False
 ) -> World:
@@ -177,4 +198,7 @@ def random_world(
     if outages:
         settings["on_outage"] = rng.choice(("continue", "kill", "requeue"))
     changes = random_changes(rng) if outages else ()
-    return World(model, random_jobs(rng), settings, changes, dict(options or {}), rng.randrange(1000))
+    world = World(model, random_jobs(rng), settings, changes, dict(options or {}), rng.randrange(1000))
+    if not outages:
+        return world
+    return msgspec.structs.replace(world, drains=random_drains(Random(f"drains {world.seed}")))

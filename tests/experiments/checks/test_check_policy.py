@@ -10,13 +10,16 @@ import time
 from pathlib import Path
 from random import Random
 
+import msgspec
 import pytest
 
 from experiments.checks.house import CHECKS, LEAST_S, TRIES_ENDLESS, Extent, Phase, Verdict, check, check_one, worlds_of
+from experiments.checks.play import play
 from experiments.checks.shrink import shrink
-from experiments.checks.world import World, random_world, world_from
+from experiments.checks.world import Drain, SmallJob, World, random_world, world_from
 from experiments.cli import main
 from experiments.errors import SpecError
+from schedulers.core.ledger import Ledger
 
 FAULTS = Path(__file__).parent / "faults.py"
 
@@ -155,10 +158,21 @@ def test_worlds_are_repeated_by_their_text() -> None:
         world_from(json.dumps({"model": "rigd", "jobs": []}))
 
 
+def test_a_start_on_drained_bytes_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where ledger and timeline agree with each other, and both miss the event."""
+    job = SmallJob(5, 1, 1.0, 5, 0, 200, False)
+    drains = (Drain(1.0, 8, 6), Drain(1.0, 9, 6), Drain(900.0, 8, 0), Drain(900.0, 9, 0))
+    world = World("rigid", (job,), drains=drains)
+    assert play("fcfs", world).faults == {}
+    monkeypatch.setattr(Ledger, "drain", lambda *_: None)
+    assert play("fcfs", world).faults == {"nothing over-committed": "bb0 holds 5,000,000,000 of 4,000,000,000 bytes"}
+
+
 def test_shrinking_keeps_what_fails() -> None:
     """Down to the one wide job, whatever is beside it."""
     world = random_world(Random(1), "rigid", "aware", outages=True)
     world = World(world.model, (*world.jobs, world.jobs[0]._replace(nodes=8)), world.settings, world.changes)
+    world = msgspec.structs.replace(world, drains=(Drain(1.0, 8, 4),))
     small = shrink(world, lambda one: any(job.nodes == 8 for job in one.jobs), 200)
     assert [(job.nodes, job.submit_s, job.bb_gb, job.special) for job in small.jobs] == [(8, 0, 0, False)]
-    assert small.changes == ()
+    assert (small.changes, small.drains) == ((), ())
