@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from schedulers.core.job import Allocation, Job
 from schedulers.core.ledger import Ledger
 from schedulers.core.machine import Link, simple_machine
+from schedulers.core.persistent import PersistentBuffer
 from schedulers.policykit.estimates import Walltimes
 from schedulers.timeline import Resource, Timeline
 from tests.schedulers.machine_strategies import lives
@@ -92,6 +93,21 @@ class LedgerHistory(RuleBasedStateMachine):
         job_id = data.draw(st.sampled_from(sorted(self.waiting)))
         del self.waiting[job_id]
         self.ledger.evict(job_id, self.now_s)
+
+    @rule(data=st.data())
+    def keep(self, data: Any) -> None:
+        """A persistent buffer is created, and outlives whatever happens."""
+        job = self._new_job(data)
+        allocation = self._fit(job, Resource.BURST_BUFFERS) if job.bb_bytes else None
+        if allocation is not None:
+            only = Allocation((), allocation.storages, allocation.bb_bytes)
+            self.ledger.keep(PersistentBuffer(f"pool{self.number}", "", job.id, only, self.now_s))
+
+    @precondition(lambda self: self.ledger.kept)
+    @rule(data=st.data())
+    def discard(self, data: Any) -> None:
+        """A persistent buffer is destroyed."""
+        self.ledger.discard(data.draw(st.sampled_from(sorted(self.ledger.kept))), self.now_s)
 
     @precondition(lambda self: self.granted)
     @rule(data=st.data(), covering=coverings)
@@ -190,7 +206,7 @@ class LedgerHistory(RuleBasedStateMachine):
             assert set(held.nodes.nodes) == holds[Resource.NODES]
             if held.storage.storages:
                 assert set(held.storage.nodes) == holds[Resource.BURST_BUFFERS]
-        if not self.waiting and not self.granted:
+        if not self.waiting and not self.granted and not self.ledger.kept:
             left = [0 if one in cluster.closed_storages else 20 - cluster.drained.get(one, 0) for one in range(3)]
             assert cluster.free_storage == left, "burst buffers leaked"
             assert cluster.free_bandwidth == [30, 20], "bandwidth leaked"
