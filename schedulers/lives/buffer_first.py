@@ -8,7 +8,7 @@ Slurm's documentation, "Slurm Burst Buffer Guide"; what its version 22.05 was se
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -64,7 +64,19 @@ class Slurm(Life):
         if self.policies_give and isinstance(policy, GivesBuffers):
             yield from policy.with_buffers_first(view)
             return
-        blocked = yield from self._give(view)
+        through: set[str] = set()
+        while True:
+            freed = yield from self._pass(policy, view, through)
+            if not freed:
+                return  # else once more: perhaps no other message comes
+            view = view.showing(tuple(job for job in view.queue if job.id not in through), view.held)
+
+    def _pass(self, policy: Policy, view: View, through: set[str]) -> Generator[Decision, None, bool]:
+        """Decide on buffers and nodes; whether the policy rejected a job with a buffer, which others may have now.
+
+        Jobs that started or were rejected are put into ``through``.
+        """
+        yield from self._give(view)
         stand_ins = StandIns(view)
         ready = [job for job in view.queue if not job.bb_bytes or job.id in view.filled_s]
         if view.notes is not None:
@@ -73,20 +85,19 @@ class Slurm(Life):
                     view.notes.write(job.id, Role.HOLDS_BUFFER, Binding.STAGE_IN)
         shown = tuple(stand_ins.get(job, on_nodes) if job.bb_bytes else job for job in ready)
         real = {job.id: job for job in ready}
-        decided: set[str] = set()
+        freed = False
         for decision in policy(view.showing(shown, {})):
-            if isinstance(decision, Start | Evict | Reject):
-                decided.add(decision.job.id)
+            if isinstance(decision, Start | Reject):
+                through.add(decision.job.id)
+            holding = view.held.get(decision.job.id) if isinstance(decision, Reject) else None
+            if holding is not None:
+                view.timeline.release(view.now_s, holding.end_s, holding.allocation, Resource.BURST_BUFFERS)
+                freed = True
             yield _translated(decision, real, view.held)
-        if blocked:  # only now: what the policy starts must not lose its buffer in the same pass
-            yield from self._make_room(view, blocked, decided)
-        if view.notes is not None:
-            for job in blocked:
-                if job.id not in view.held:
-                    view.notes.write(job.id, Role.PASSED_OVER, Binding.BUFFER_FIRST)
+        return freed
 
-    def _give(self, view: View) -> Generator[Decision, None, Sequence[Job]]:
-        """Give burst buffers to waiting jobs, as many as there are; return the jobs for which there are none."""
+    def _give(self, view: View) -> Iterator[Decision]:
+        """Give burst buffers to waiting jobs, as many as there are."""
         blocked: list[Job] = []
         for job in self._candidates(view):
             allocation = None if blocked and not self.overtake else buffer_now(view, job)
@@ -94,15 +105,20 @@ class Slurm(Life):
                 blocked.append(job)
             else:
                 yield hold_buffer(view, job, allocation)
-        return blocked
+        if blocked:
+            yield from self._make_room(view, blocked)
+        if view.notes is not None:
+            for job in blocked:
+                if job.id not in view.held:
+                    view.notes.write(job.id, Role.PASSED_OVER, Binding.BUFFER_FIRST)
 
     def _candidates(self, view: View) -> Sequence[Job]:
         """Jobs that wait for a buffer, in order."""
         waiting = [job for job in view.queue if job.bb_bytes and job.id not in view.held]
         return ordered(waiting, self.order, view.now_s)
 
-    def _make_room(self, view: View, blocked: Sequence[Job], decided: Collection[str]) -> Iterator[Decision]:
-        """What is done for jobs for which no buffer is free: nothing. ``decided``: jobs that do not wait any more."""
+    def _make_room(self, view: View, blocked: Sequence[Job]) -> Iterator[Decision]:
+        """What is done for jobs for which no buffer is free: nothing."""
         return iter(())
 
 
@@ -128,17 +144,18 @@ class Standby(Slurm):
         view.notebook[EVICTED] = {job.id: lost[job.id] for job in waiting if job.id in lost}
         return sorted(waiting, key=lambda job: lost.get(job.id, -math.inf))
 
-    def _make_room(self, view: View, blocked: Sequence[Job], decided: Collection[str]) -> Iterator[Decision]:
-        """Take back, longest filled first, what is over the bound; only where that makes room for the first job."""
+    def _make_room(self, view: View, blocked: Sequence[Job]) -> Iterator[Decision]:
+        """Take back, longest filled first, what is over the bound; only where that makes room for the first job.
+
+        A buffer that is filled just now stays: its job may start in this pass.
+        """
         job = blocked[0]
         waited = sorted(
             (since_s, other.number, other)
             for other in view.queue
-            if other.id in view.held
-            and other.id not in decided
-            and (since_s := view.filled_s.get(other.id)) is not None
+            if (since_s := view.filled_s.get(other.id)) is not None and other.id in view.held
         )
-        over = [other for since_s, _, other in waited if since_s + self.bound <= view.now_s]
+        over = [other for since_s, _, other in waited if since_s + self.bound <= view.now_s and since_s < view.now_s]
         timeline, before, taken = view.timeline, view.timeline.snapshot(), []
         allocation: Allocation | None = None
         for other in over:

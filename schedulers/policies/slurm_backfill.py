@@ -18,7 +18,7 @@ from typing import ClassVar, NamedTuple
 
 import msgspec
 
-from schedulers.core.job import Job
+from schedulers.core.job import Allocation, Job
 from schedulers.options import option
 from schedulers.policykit.decisions import Decision, Hold, Start, WakeAt
 from schedulers.policykit.explain import Binding, Role
@@ -27,6 +27,7 @@ from schedulers.policykit.nodespace import NodeSpace, Plan, consecutive, mask_of
 from schedulers.policykit.ordering import ORDERS, ordered
 from schedulers.policykit.passes import binding_now, start_on
 from schedulers.policykit.view import View
+from schedulers.timeline import Resource
 
 WOKEN = "slurm woken"
 """Key of the notebook: the time for which the next pass is called."""
@@ -266,7 +267,9 @@ class _Pass:
         if allocation is None:
             return None
         if not job.io_rate and (not job.bb_bytes or job.id in view.held):
-            allocation = msgspec.structs.replace(allocation, nodes=members(consecutive(nodes, job.nodes)))
+            chosen = msgspec.structs.replace(allocation, nodes=members(consecutive(nodes, job.nodes)))
+            if self._is_free(chosen, duration_s):  # else they are reserved by the life of burst buffers
+                allocation = chosen
         taken = mask_of(allocation.nodes)
         if taken & ~nodes:
             return None
@@ -274,6 +277,16 @@ class _Pass:
         self.space.start(taken, view.now_s + duration_s)
         del self.waiting[job]
         return start
+
+    def _is_free(self, allocation: Allocation, duration_s: float) -> bool:
+        """Whether these nodes are not reserved for as long."""
+        timeline, now_s = self.view.timeline, self.view.now_s
+        try:
+            timeline.reserve(now_s, now_s + duration_s, allocation, Resource.NODES)
+        except ValueError:
+            return False
+        timeline.release(now_s, now_s + duration_s, allocation, Resource.NODES)
+        return True
 
     def reserve(self, job: Job, plan: Plan, begin_s: float, end_s: float) -> None:
         """Keep a job's nodes for the rest of the pass."""

@@ -142,6 +142,7 @@ class Peer:
         self._idle_calls = 0
         self._names: set[str] = set()
         self._killed: set[str] = set()
+        self._ended_s: dict[str, float] = {}
         self.profiles["w0"] = dict(self.world.profiles)
         for job in self.world.jobs:
             self._at(float(job["subtime"]), lambda job=job: self._submit(job))
@@ -254,6 +255,7 @@ class Peer:
         self._busy.difference_update(job.hosts)
         self._pending.append(JobCompleted(self.clock_s, job_id, state, code, job.hosts))
         self.reported.append(job_id)
+        self._ended_s[job_id] = self.clock_s
         del self.jobs[job_id]
 
     # ------------------------------------------------------------------ what it is sent
@@ -314,12 +316,16 @@ class Peer:
         return None
 
     def _kill(self, request: KillJob) -> None:
-        """Jobs whose kill this reply has requested already are left out, as in Batsim."""
+        """As in Batsim, jobs whose kill this reply has requested already are left out, and one that ended at this very
+        instant may be named.
+        """
         killed: dict[str, TaskProgress] = {}
         names = tuple(name for name in request.job_ids if name not in self._killed)
         self._killed.update(names)
         for job_id in names:
             job = self.jobs.get(job_id)
+            if job is None and self._ended_s.get(job_id) == self.clock_s:
+                continue
             if job is None or job.state is not JobState.RUNNING:
                 self._refuse(f"KILL_JOB of {job_id!r}, which is {job and job.state}")
                 continue

@@ -15,6 +15,7 @@ from schedulers.core.job import Allocation, Job
 from schedulers.core.session import Observer, Session
 from schedulers.errors import LocalProtocolError, OptionError, RemoteProtocolError
 from schedulers.jobmodels.record import JobRecord
+from schedulers.lives import name_of, parse_life
 from schedulers.policykit.view import Running
 from schedulers.wire.batsim4 import codec
 from schedulers.wire.messages import JobState, Message, Reply
@@ -88,6 +89,8 @@ class Played:
     ----------
     pair
         Policy and job model.
+    life
+        Of burst buffers.
     messages
         How many were sent.
     stalls
@@ -97,6 +100,7 @@ class Played:
     """
 
     pair: tuple[str, str]
+    life: str = ""
     messages: int = 0
     stalls: int = 0
     faults: list[tuple[str, str, int]] = field(default_factory=list)
@@ -110,7 +114,7 @@ def play(rng: Random, number: int, *, outages: bool = True, check_every: int = 1
     pair = PAIRS[number % len(PAIRS)]
     setup, session, kept = _assemble(rng, *pair, outages=outages)
     peer = Peer(setup.world, rng)
-    played = Played(pair)
+    played = Played(pair, name_of(parse_life(setup.spec.make_settings().bb_life)))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     message = peer.begin()
     while played.messages < MOST_MESSAGES:

@@ -22,6 +22,13 @@ GB = 10**9
 CHEAP: Mapping[str, Any] = {"steps": 20, "evaluations": 60, "exhaustive": 3}
 """Searches are kept short: it is the conversation that is tested."""
 
+LIVES = (
+    *("slurm", "slurm:overtake=false,order=sjf", "slurm:stage_in_timeout=5,stage_out_timeout=4"),
+    *("standby:bound=0", "standby:bound=6,stage_in_timeout=9"),
+    *("two-reservations", "two-reservations:rate=5e8,margin=1.5,stage_out_timeout=4"),
+)
+"""Lives of burst buffers besides the default."""
+
 GANG = {name for name, entry in POLICIES.items() if issubclass(entry.cls, SharesNodes)}
 PAIRS = tuple((policy, model) for model in MODELS for policy in POLICIES if policy not in GANG or model == "timeshared")
 """Every policy with every model that it can be combined with."""
@@ -69,7 +76,12 @@ def draw(rng: Random, policy: str, model: str, *, outages: bool = True) -> Setup
 
 
 def _settings(rng: Random) -> dict[str, Any]:
-    return _options(rng, _infos(Settings), 0.25)
+    drawn = _options(rng, _infos(Settings), 0.25)
+    if rng.random() < 0.6:
+        drawn["bb_life"] = rng.choice(LIVES)
+    if rng.random() < 0.15:
+        drawn["bb_user_limit"] = rng.choice((4 * GB, 10 * GB))
+    return drawn
 
 
 @cache
@@ -109,9 +121,8 @@ def world(rng: Random, model: str, *, dynamic: bool, outages: bool, jobs: int) -
         )
         for number in range(nodes)
     )
-    names = [
-        (f"s{number}", {"capacity_bytes": str(10 * GB), "location": f"g{number % 2}"}) for number in range(buffers)
-    ]
+    stated = {"capacity_bytes": str(10 * GB)} | rng.choice(({}, {}, {"granule_bytes": str(3 * 10**8)}))
+    names = [(f"s{number}", stated | {"location": f"g{number % 2}"}) for number in range(buffers)]
     if file_system is not FileSystem.NO or rng.random() < 0.3:
         names.append(("pfs", {}))
     storage = tuple(ResourceInfo(nodes + rank, name, properties=found) for rank, (name, found) in enumerate(names))
@@ -146,8 +157,8 @@ def _job(rng: Random, model: str, number: int, at: float, nodes: int, profiles: 
     job: JsonObject = {"id": str(number), "subtime": round(at, 6), "res": res, "profile": f"p{number}"}
     if rng.random() < 0.85:
         job["walltime"] = rng.choice((5, 20.5, 60, 300))
-    if rng.random() < 0.4:
-        (job if rng.random() < 0.5 else profile)["bb"] = rng.choice((1, 2 * GB, 4 * GB, 9 * GB, 11 * GB))
+    if rng.random() < 0.5:
+        (job if rng.random() < 0.5 else profile).update(_buffer(rng))
     if rng.random() < 0.25:
         job["io_rate"] = rng.choice((10**6, 10**8, 10**9))
     if rng.random() < 0.3:
@@ -159,6 +170,14 @@ def _job(rng: Random, model: str, number: int, at: float, nodes: int, profiles: 
         special(rng, job, profile, nodes)
     profiles[job["profile"]] = profile
     return job
+
+
+def _buffer(rng: Random) -> JsonObject:
+    """A burst buffer of any kind, and sometimes how long it is staged at least."""
+    size = rng.choice((1, 2 * GB, 4 * GB, 9 * GB, 11 * GB))
+    kind = rng.choice(({"bb": size}, {"bb": size}, {"bb_total": size}, {"bb_total": size, "bb_stripes": 2}))
+    staging = {"stage_in_s": rng.choice((0, 2.5, 8)), "stage_out_s": rng.choice((0, 3))}
+    return kind | (staging if rng.random() < 0.3 else {})
 
 
 def _stream(rng: Random, job: JsonObject, profile: JsonObject, nodes: int) -> None:

@@ -21,6 +21,7 @@ class Tally:
     outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
     lost: Counter[str] = field(default_factory=Counter)
     pairs: set[tuple[str, str]] = field(default_factory=set)
+    lives: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
 
     def add(self, played: Played) -> None:
@@ -29,6 +30,7 @@ class Tally:
         self.conversations += 1
         self.stalls += played.stalls
         self.pairs.add(played.pair)
+        self.lives[played.life] += 1
         for name, outcome, lost in played.faults:
             self.outcomes[name, outcome] += 1
             self.lost[name] += lost
@@ -51,6 +53,7 @@ class Tally:
             f"{self.messages} messages in {self.conversations} conversations over {len(self.pairs)} of {len(PAIRS)} "
             f"pairs of policy and job model; {self.findings} findings"
         )
+        lines.append("lives: " + ", ".join(f"{life} {count}" for life, count in sorted(self.lives.items())))
         lines.append(f"{self.stalls} conversations under published rules left jobs waiting for ever, as published")
         lines += [f"{count:>6} x {kind}" for kind, count in self.kinds.most_common()]
         return "\n".join(lines)

@@ -224,6 +224,23 @@ def test_a_storage_node_goes_out_during_a_stage_in(life: str, control: str, tmp_
     settled(played, 1)
 
 
+def test_a_rejected_job_leaves_its_buffer_to_others(tmp_path: Path) -> None:
+    """Policy replay rejects a job without a stated wait when it is ready for nodes: the other one gets the buffer."""
+    data = workload("rigid", [(0, 8, 10.0, 2, 0, 400, False), (0, 8, 10.0, 2, 0, 400, False)])
+    del data["jobs"][0]["site_wait_s"]
+    played = play(tmp_path, SessionSpec("replay", settings={"bb_life": "slurm"}), data, [])
+    assert played.watch.states == {"w0!0": JobState.REJECTED, "w0!1": JobState.COMPLETED_SUCCESSFULLY}
+
+
+def test_slurms_choice_of_nodes_leaves_reserved_ones(tmp_path: Path) -> None:
+    """Job 0 holds its buffer, its nodes are reserved from 12 s on; job 1 starts before that, on the other four."""
+    data = workload("rigid", [(0, 4, 10.0, 2, 0, 60, False), (4, 4, 10.0, 0, 0, 300, False)])
+    data["profiles"]["p0"]["stage_in_s"] = 12.0
+    played = play(tmp_path, SessionSpec("slurm-backfill", settings={"bb_life": "two-reservations"}), data, [])
+    assert set(played.watch.states.values()) == {JobState.COMPLETED_SUCCESSFULLY}
+    assert [job_id for _, what, job_id in played.watch.story if what == "started"] == ["w0!1", "w0!0"]
+
+
 def test_a_walltime_runs_on_while_the_file_system_is_out(tmp_path: Path) -> None:
     """The job ends at its walltime, although it waits for the file system only."""
     data = workload("io", [(0, 2, 10.0, 1, 0, 40, False)])
