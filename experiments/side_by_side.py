@@ -36,7 +36,7 @@ def side_by_side(
     """
     items = list(items)
     if items:
-        warm.ensure()
+        warm.load()
     with ProcessPoolExecutor(workers) as pool:
         waiting = {pool.submit(work, item): item for item in items}
         try:

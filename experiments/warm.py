@@ -21,7 +21,9 @@ ANNOUNCEMENT = "compiling numerical kernels (once per installation; half a minut
 
 
 def ensure(console: Console | None = None) -> None:
-    """Load every kernel, so that worker processes have them; what must be compiled is announced before.
+    """Compile what Numba's cache does not have, after an announcement; what is there is not loaded.
+
+    Loading takes a second of CPU time, and a driver whose worker processes play has no use for it.
 
     Parameters
     ----------
@@ -35,6 +37,11 @@ def ensure(console: Console | None = None) -> None:
             shown.print(ANNOUNCEMENT, highlight=False, soft_wrap=True)
         with shown.status(ANNOUNCEMENT) as status:
             warm_up(lambda done, total: status.update(f"{ANNOUNCEMENT}: {done} of {total}"))
+
+
+def load() -> None:
+    """Load every kernel, so that this process and those forked from it have them; see :func:`ensure`."""
+    ensure()
     scheduling.warm_up()
     simulation.warm_up()
 

@@ -1,4 +1,4 @@
-"""Shared fixtures: reference data, deterministic Hypothesis."""
+"""Shared fixtures: reference data, deterministic Hypothesis; several processes (tests/parallel.py)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ import os
 import shutil
 import signal
 import tempfile
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
+
+from tests import parallel
 
 settings.register_profile(
     "deterministic", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
@@ -25,13 +28,33 @@ providers._get_local_constants = lambda: providers._local_constants
 
 # Some hundred processes that tests start import the product: what one has compiled serves the others, also where the
 # environment forbids bytecode in the tree (compiling was most of the CPU time of a start).
-os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="spillway-bytecode-")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-atexit.register(shutil.rmtree, os.environ["PYTHONPYCACHEPREFIX"], ignore_errors=True)
+if not parallel.is_worker():
+    os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="spillway-bytecode-")
+    atexit.register(shutil.rmtree, os.environ["PYTHONPYCACHEPREFIX"], ignore_errors=True)
 
 # A suite in the background of a shell has Ctrl-C ignored; the processes that tests start would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """See :func:`tests.parallel.longest_first`."""
+    parallel.longest_first(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """See :func:`tests.parallel.scheduler`."""
+    return parallel.scheduler(config, log)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Hold the machine for the test, alone where it measures time."""
+    folder = Path(os.environ["PYTHONPYCACHEPREFIX"]) if parallel.is_worker() else None
+    with parallel.Machine(folder).held(alone=item.get_closest_marker("alone") is not None):
+        return (yield)
 
 
 def pytest_collection_finish() -> None:

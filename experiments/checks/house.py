@@ -165,7 +165,7 @@ def check(policy: str, extent: Extent, tell: Tell = lambda phase, done, of: None
     worlds = worlds_of(policy, extent, refused)
     if not worlds:
         raise OptionError(f"policy {policy!r} can be combined with no job model: {next(iter(refused.values()))}")
-    warm.ensure()  # no world's CPU time is that of loading compiled code
+    warm.load()  # no world's CPU time is that of loading compiled code
     others = [_elsewhere(policy, extent, hash_seed) for hash_seed in HASH_SEEDS]
     digests, failures, bad = [], dict[str, Failure](), 0
     try:
@@ -202,7 +202,7 @@ def check_one(policy: str, world: World, cpu_s: float = CPU_S) -> Verdict:
     refused: dict[str, str] = {}
     if not _playable(policy, world, refused):
         raise OptionError(f"this world cannot be played: {refused[world.model]}")
-    warm.ensure()
+    warm.load()
     faults, _ = _examine(policy, world, cpu_s)
     failures = {name: Failure(name, words, world) for name, words in faults.items()}
     return Verdict(1, {}, failures, _unseen(failures, clean=not failures))
@@ -214,7 +214,7 @@ def digests_of(policy: str, extent: Extent) -> list[str]:
     The first world with a fault is the last: it shows a difference.
     """
     digests = []
-    warm.ensure()
+    warm.load()
     for world in worlds_of(policy, extent, {}):
         outcome = play(policy, world, cpu_s=extent.cpu_s)
         digests.append(outcome.digest)

@@ -23,6 +23,7 @@ def test_time_of_a_decision(benchmark: Benchmark, name: str) -> None:
     assert sum(resize.growth for resize in found) <= 100
 
 
+@pytest.mark.alone
 def test_ten_times_the_applications_are_not_a_hundred_times_the_work() -> None:
     """Collisions are looked for once per application that has written, on arrays: no pair is looked at."""
 

@@ -17,6 +17,8 @@ from simulator.engines.fluid import FluidEngine
 from simulator.engines.simgrid import find_binding
 from tests.benchmarks.engine_load import Load, cpu_s, draw_jobs, make_engine, write_platform
 
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
+
 
 @pytest.mark.parametrize(("staged", "jobs", "least_ratio"), [(False, 1000, 2.0), (True, 200, 5.0)], ids=["alloc", "io"])
 def test_fluid_is_faster_than_simgrid(tmp_path: Path, staged: bool, jobs: int, least_ratio: float) -> None:

@@ -65,6 +65,7 @@ def kill_a_busy_worker(address: str, killed: list[int]) -> None:
             time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_a_killed_worker_changes_nothing(cluster: Any, local: Path, tmp_path: Path) -> None:
     """Dask gives the dead worker's run to another; every file that depends on the configuration only is identical."""
     killed: list[int] = []

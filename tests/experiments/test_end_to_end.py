@@ -97,6 +97,7 @@ def test_the_repeat_command_starts_this_program(tmp_path: Path, monkeypatch: pyt
     assert provenance.this_program() == ["spillway"]
 
 
+@pytest.mark.slow
 def test_one_and_two_workers_give_the_same_files(done: Path, tmp_path: Path) -> None:
     """Nothing but measured times depends on how many runs go on at once."""
     assert main([*SMALL, "--workers", "2", "--out", str(tmp_path)]) == 0

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+@pytest.mark.slow
 def test_a_bounded_sample(tmp_path: Path) -> None:
     """A killed worker left its simulator behind, which waited for ever."""
     zmq = kills.WAYS[1]

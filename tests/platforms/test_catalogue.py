@@ -68,6 +68,7 @@ def test_generated_text_is_stable() -> None:
     assert checksum(resolve_platform("cts1")) != checksum(resolve_platform("cts1-10"))
 
 
+@pytest.mark.alone
 def test_loading_grows_with_the_machine() -> None:
     """Every simulation loads its platform: a host of a machine forty times as large costs about as much."""
 

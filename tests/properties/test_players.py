@@ -49,6 +49,7 @@ OPTIONS: dict[str, list[dict[str, object]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 @settings(max_examples=8)
 @given(data=st.data(), jobs=JOBS)

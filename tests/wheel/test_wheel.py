@@ -85,6 +85,7 @@ def test_every_file_is_in_the_wheel(wheel: Path) -> None:
     assert ours - there == set()
 
 
+@pytest.mark.slow
 def test_the_command_in_a_folder_of_ones_own(wheel: Path, tmp_path: Path) -> None:
     """A comparison on a log, a policy from a file, a report; the folder's ``workloads.py`` is never imported."""
     venv, here = tmp_path / "venv", tmp_path / "here"

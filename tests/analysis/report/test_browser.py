@@ -223,6 +223,8 @@ def test_a_report_without_charts(page: Page, tmp_path: Path, monkeypatch: pytest
     assert "2 runs have too many jobs" in page.evaluate("byId('status').innerText")
 
 
+@pytest.mark.slow
+@pytest.mark.alone
 def test_thirty_thousand_jobs_stay_responsive(page: Page, tmp_path: Path) -> None:
     """Two schedules of 30,000 jobs each, whole, zoomed in, pointed at; ``python -m tests.analysis.report`` prints."""
     found = measure(page, build_report(write_campaign(tmp_path, 30_000)))

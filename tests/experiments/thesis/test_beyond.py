@@ -62,6 +62,7 @@ def test_nothing_to_compare() -> None:
     assert compare(StubResults({}), battle, "ours") == []
 
 
+@pytest.mark.slow
 def test_command_on_another_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One other log in two periods, one policy of ours, one seed, and what knows the runtimes: four measures each."""
     words = ["kth-like:jobs=420", "parts=2", "load=0.9"]

@@ -13,6 +13,7 @@ from experiments.cli import main
 from experiments.thesis import inputs
 from experiments.thesis.command import parse_parts
 
+pytestmark = pytest.mark.slow
 ARGUMENTS = ["thesis", "--model", "alloc", "--parts", "0,2", "--seeds", "2", "--workers", "2"]
 
 

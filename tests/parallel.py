@@ -1,0 +1,72 @@
+"""The suite in several processes (``pytest -n 2``): who gets which files, and who must be alone on the machine."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+TOGETHER = "tests/docker/"
+"""Folder whose files share an engine and an image: one process gets all of it."""
+
+
+def group_of(test: str) -> str:
+    """What goes to a process as one: a test's file, whose fixtures are made once; containers as a whole."""
+    return TOGETHER if test.startswith(TOGETHER) else test.partition("::")[0]
+
+
+def longest_first(items: list[pytest.Item]) -> None:
+    """Put groups with slow tests first: the last file to begin should be a short one. Within a group nothing moves."""
+    slow = {group_of(item.nodeid) for item in items if item.get_closest_marker("slow") is not None}
+    items.sort(key=lambda item: group_of(item.nodeid) not in slow)
+
+
+class Machine:
+    """The machine, shared by the processes of one suite through two locks on files of a folder.
+
+    Parameters
+    ----------
+    folder
+        A folder that all of them see; ``None`` where the suite has one process only.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+
+    @contextlib.contextmanager
+    def held(self, *, alone: bool) -> Iterator[None]:
+        """While a test runs: any number of them at a time, or one that is alone and measures time.
+
+        Who waits to be alone keeps the door, so that the others do not overtake it for ever.
+        """
+        if self._folder is None:
+            yield
+            return
+        with open(self._folder / "room", "w") as room:
+            with open(self._folder / "door", "w") as door:
+                fcntl.flock(door, fcntl.LOCK_EX)
+                fcntl.flock(room, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+            yield
+
+
+def is_worker() -> bool:
+    """Whether this process is one of several that run the suite's tests."""
+    return "PYTEST_XDIST_WORKER" in os.environ
+
+
+def scheduler(config: pytest.Config, log: object) -> object:
+    """Give out groups of tests in the order in which they were collected."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByGroup(LoadFileScheduling):
+        """Gives out the groups of :func:`group_of`."""
+
+        def _split_scope(self, nodeid: str) -> str:
+            return group_of(nodeid)
+
+    config.option.loadscopereorder = False
+    return ByGroup(config, log)
