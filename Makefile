@@ -9,6 +9,8 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.spillway-setup
 WARM := $(VENV)/.spillway-warm
 KERNEL_SOURCES := $(shell grep -rlE '^(from|import) numba' --include='*.py' schedulers simulator 2>/dev/null)
+# Processes that run the tests: one a core, each needs some 700 MB.
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 # NumPy's threads only get in the way of worker processes.
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
@@ -66,8 +68,9 @@ quicktest: setup
 announce:
 	@echo "make test: checks, documentation and the whole test suite; about 17 minutes on 2 cores (make quicktest: one minute)"
 
-test: announce lint docs
-	$(BIN)/python -m pytest
+test: announce setup
+	@$(MAKE) --no-print-directory -j 2 lint docs
+	$(BIN)/python -m pytest -n $(JOBS) --benchmark-disable
 
 format: setup
 	$(BIN)/ruff check --fix .

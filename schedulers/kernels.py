@@ -12,7 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent
-_CALLED_BY_OTHERS = ("layout.py", "placement_kernels.py", "fit_kernels.py")
+_CALLED_BY_OTHERS = ("layout.py", "kernel_types.py", "placement_kernels.py", "fit_kernels.py")
 """Files whose change makes the whole folder's compiled code stale (see :mod:`schedulers.kernel_cache`)."""
 
 

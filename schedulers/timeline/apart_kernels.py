@@ -12,15 +12,8 @@ import numpy as np
 from numba import boolean, float64, int64, njit, types
 
 from schedulers.timeline.fit_kernels import book, narrow_links, narrow_nodes, narrow_storages, note_since, segment_at
-from schedulers.timeline.layout import (
-    BACK,
+from schedulers.timeline.kernel_types import (
     DEMAND,
-    FORWARD,
-    FREE_BYTES,
-    FREE_NODES,
-    FULL,
-    FULLEST_AT_END,
-    HEAD,
     MACHINE,
     OPTIONS,
     PLAIN_DEMAND,
@@ -29,8 +22,19 @@ from schedulers.timeline.layout import (
     ROW,
     ROWS,
     SCRATCH,
-    SINCE,
     TIMES,
+    named,
+    plain,
+)
+from schedulers.timeline.layout import (
+    BACK,
+    FORWARD,
+    FREE_BYTES,
+    FREE_NODES,
+    FULL,
+    FULLEST_AT_END,
+    HEAD,
+    SINCE,
     USE_LINKS,
     USE_NODES,
     USE_STORAGES,
@@ -38,8 +42,6 @@ from schedulers.timeline.layout import (
     Demand,
     Machine,
     Scratch,
-    named,
-    plain,
 )
 from schedulers.timeline.placement_kernels import choose, holds
 

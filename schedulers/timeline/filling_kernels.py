@@ -24,7 +24,13 @@ import numpy.typing as npt
 from numba import int64, njit, types
 
 from schedulers.timeline.fit_kernels import FREE_BYTES, FREE_NODES, find_fit
-from schedulers.timeline.layout import PLAIN_MACHINE, PLAIN_SCRATCH, ROWS, TIMES, plain
+from schedulers.timeline.kernel_types import (
+    PLAIN_MACHINE,
+    PLAIN_SCRATCH,
+    ROWS,
+    TIMES,
+    plain,
+)
 
 _SPANS, _FLAGS = types.Array(types.float64, 2, "C"), types.Array(types.boolean, 1, "C")
 _OPTIONS = {"cache": True, "error_model": "numpy"}
@@ -42,7 +48,7 @@ class Picture(NamedTuple):
 
 
 _PICTURE = plain(TIMES, ROWS, ROWS, _SPANS, _FLAGS, types.boolean)
-"""Its type as it comes from Python (:func:`schedulers.timeline.layout.plain`)."""
+"""Its type as it comes from Python (:func:`schedulers.timeline.kernel_types.plain`)."""
 
 
 @njit(inline="always")  # compiled once, as part of its only caller

@@ -11,19 +11,9 @@ from numba import boolean, float64, int64, njit, void
 
 from schedulers.kernel_cache import drop_older_than
 from schedulers.timeline import placement_kernels
-from schedulers.timeline.layout import (
-    BACK,
-    BAD_COUNT,
-    BAD_NODE,
-    BAD_STORAGE,
+from schedulers.timeline.kernel_types import (
     DEMAND,
-    FORWARD,
-    FREE_BYTES,
-    FREE_NODES,
-    FULL,
-    FULLEST_AT_END,
     GRANT,
-    HEAD,
     MACHINE,
     OPTIONS,
     PLAIN_DEMAND,
@@ -33,11 +23,23 @@ from schedulers.timeline.layout import (
     PLAIN_TREE,
     ROW,
     ROWS,
-    SINCE,
-    STRIPED,
     TABLE,
     TIMES,
     TREE,
+)
+from schedulers.timeline.layout import (
+    BACK,
+    BAD_COUNT,
+    BAD_NODE,
+    BAD_STORAGE,
+    FORWARD,
+    FREE_BYTES,
+    FREE_NODES,
+    FULL,
+    FULLEST_AT_END,
+    HEAD,
+    SINCE,
+    STRIPED,
     USE_LINKS,
     USE_NODES,
     USE_STORAGES,

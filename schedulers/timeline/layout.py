@@ -1,4 +1,4 @@
-"""The arrays of a timeline, as all kernels read them: columns, codes, named groups of arguments and their types.
+"""The arrays of a timeline, as all kernels read them: columns, codes, named groups of arguments.
 
 ``times: float64[capacity]``
     ``times[k]`` is the start of segment ``k``; the first ``count`` are used and ascend strictly. Segment ``k`` is
@@ -40,13 +40,10 @@ Sizes are so small that no sum leaves 64 bits and storage sizes are exact in a d
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, types
-
-from schedulers.kernel_cache import drop_older_than
 
 FREE_NODES, FREE_BYTES, HEAD = 0, 1, 2
 """Columns of a row: totals, and where the rest begins."""
@@ -70,14 +67,6 @@ STRIPED = 8
 
 BAD_NODE, BAD_STORAGE, BAD_COUNT = -1_000_000_001, -1_000_000_002, -1_000_000_003
 """What is wrong with an allocation: unknown or repeated node, unknown storage, not one storage per node."""
-
-ROW, ROWS, TIMES = (
-    types.Array(types.int64, 1, "C"),
-    types.Array(types.int64, 2, "C"),
-    types.Array(types.float64, 1, "C"),
-)
-INDICES, TABLE = types.Array(types.int32, 1, "C"), types.Array(types.int32, 2, "C")
-"""Types of the arrays."""
 
 
 class Demand(NamedTuple):
@@ -138,43 +127,3 @@ class Grant(NamedTuple):
     bb_bytes: int
     io_rate: int
     uses: int
-
-
-def named(group: type, *fields: types.Type) -> types.Type:
-    """Numba's type of a named tuple."""
-    return types.BaseTuple.from_types(fields, group)
-
-
-def plain(*fields: types.Type) -> types.Type:
-    """Numba's type of the same without names.
-
-    Python passes groups of arguments as plain tuples: on its way into a kernel Numba looks at a named tuple for some 7
-    us, at a plain one for less than 1 us, at as many single arguments for longer than that. Kernels that are called
-    from Python name the fields themselves (``Demand(*demand)``), which costs nothing.
-    """
-    return types.BaseTuple.from_types(fields)
-
-
-_DEMAND = (types.int64,) * 5
-_MACHINE = (*(types.int64,) * 4, TABLE, INDICES, INDICES, INDICES, ROWS)
-_TREE = (types.int64, types.int64, INDICES, INDICES, ROW)
-_SCRATCH = (ROWS, ROW, TABLE)
-DEMAND, MACHINE, SCRATCH = named(Demand, *_DEMAND), named(Machine, *_MACHINE), named(Scratch, *_SCRATCH)
-PLAIN_DEMAND, PLAIN_MACHINE, PLAIN_SCRATCH = plain(*_DEMAND), plain(*_MACHINE), plain(*_SCRATCH)
-_GRANT = (INDICES, INDICES, types.int64, types.int64, types.int64)
-TREE, PLAIN_TREE = named(Tree, *_TREE), plain(*_TREE)
-GRANT, PLAIN_GRANT = named(Grant, *_GRANT), plain(*_GRANT)
-"""Types of the groups."""
-
-OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
-"""Options of the kernels. They allocate nothing; without ``_nrt=False`` each call would count references to its array
-arguments with atomic instructions, which took two thirds of the time. They are not called through pointers; compiling
-the entry point for it takes time."""
-
-
-@njit(cache=True)
-def _anchor() -> None:
-    """Never compiled: it has the folder of the cache."""
-
-
-drop_older_than(_anchor.stats.cache_path, __file__)  # what has the former names in it cannot even be read

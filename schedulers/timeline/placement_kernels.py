@@ -12,10 +12,19 @@ from numba import boolean, int64, njit, void
 from numba.cpython.unsafe.numbers import trailing_zeros
 from numba.extending import intrinsic
 
+from schedulers.timeline.kernel_types import (
+    DEMAND,
+    INDICES,
+    MACHINE,
+    OPTIONS,
+    ROW,
+    ROWS,
+    SCRATCH,
+    TABLE,
+)
 from schedulers.timeline.layout import (
     BELOW,
     COMPACT,
-    DEMAND,
     EMPTIEST,
     EQUAL,
     FIRST_FIT,
@@ -24,20 +33,13 @@ from schedulers.timeline.layout import (
     FULL,
     FULLEST_AT_END,
     HEAD,
-    INDICES,
     LEAST_LOADED,
-    MACHINE,
     NEAREST,
-    OPTIONS,
     RACK,
-    ROW,
-    ROWS,
-    SCRATCH,
     SPARE,
     SPREAD,
     SPREAD_OUT,
     STRIPED,
-    TABLE,
     TAKEN,
     USE_LINKS,
     USE_NODES,

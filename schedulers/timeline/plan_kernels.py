@@ -37,19 +37,17 @@ from numba.extending import intrinsic
 from schedulers.search.random64 import below, uniform
 from schedulers.timeline.apart_kernels import book_apart, find_apart
 from schedulers.timeline.fit_kernels import book, find_fit, segment_at
-from schedulers.timeline.layout import (
-    FREE_NODES,
-    HEAD,
+from schedulers.timeline.kernel_types import (
     INDICES,
     PLAIN_MACHINE,
     PLAIN_SCRATCH,
     ROW,
     ROWS,
-    STRIPED,
     TIMES,
     named,
     plain,
 )
+from schedulers.timeline.layout import FREE_NODES, HEAD, STRIPED
 
 _SPANS = types.Array(types.float64, 2, "C")
 _RANDOM = types.Array(types.uint64, 1, "C")
@@ -128,7 +126,7 @@ _MOVES = plain(
     types.int64, types.float64, types.float64, types.int64, types.float64, types.boolean, types.boolean
 )  # fmt: skip
 _ORDERS = plain(INDICES, TIMES, INDICES)
-"""Types of the groups; from Python they come without their names (:func:`schedulers.timeline.layout.plain`)."""
+"""Types of the groups; from Python they come without their names (:func:`schedulers.timeline.kernel_types.plain`)."""
 
 
 @njit(void(INDICES, INDICES), **_OPTIONS)

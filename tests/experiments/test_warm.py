@@ -20,12 +20,13 @@ import atexit, sys
 from types import ModuleType
 def show():
     loaded = [name for name, module in sys.modules.items() if type(module) is ModuleType]
-    print(*(name for name in loaded if name.endswith("_kernels") or name.startswith("simulator.engines.")))
+    slow = ("numba", "matplotlib", "pandas")
+    print(*(n for n in loaded if n.endswith("_kernels") or n.startswith("simulator.engines.") or n in slow))
 atexit.register(show)
 from experiments.cli import main
 sys.exit(main(sys.argv[1:]))
 """
-"""Runs a command line; prints the modules with kernels that it loaded."""
+"""Runs a command line; prints what it loaded of the modules with kernels, and of packages that take long to load."""
 
 
 @pytest.mark.parametrize(
@@ -38,7 +39,7 @@ sys.exit(main(sys.argv[1:]))
     ],
 )
 def test_wrong_input_compiles_nothing(tmp_path: Path, line: str, words: str) -> None:
-    """On an empty cache the answer is the one line about what is wrong, and no kernel is loaded for it."""
+    """On an empty cache the answer is the one line about what is wrong; no kernel and no slow package is loaded."""
     cache = tmp_path / "cache"
     done = subprocess.run(
         [sys.executable, "-c", COMPILED, *line.split()],

@@ -1,0 +1,63 @@
+"""How Numba calls the arrays of a timeline and the groups of arguments of its kernels, and how kernels are compiled.
+
+Apart from :mod:`schedulers.timeline.layout`, which what only reads options needs: importing Numba takes half a second.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit, types
+
+from schedulers.kernel_cache import drop_older_than
+from schedulers.timeline import layout
+from schedulers.timeline.layout import Demand, Grant, Machine, Scratch, Tree
+
+ROW, ROWS, TIMES = (
+    types.Array(types.int64, 1, "C"),
+    types.Array(types.int64, 2, "C"),
+    types.Array(types.float64, 1, "C"),
+)
+INDICES, TABLE = types.Array(types.int32, 1, "C"), types.Array(types.int32, 2, "C")
+"""Types of the arrays."""
+
+
+def named(group: type, *fields: types.Type) -> types.Type:
+    """Numba's type of a named tuple."""
+    return types.BaseTuple.from_types(fields, group)
+
+
+def plain(*fields: types.Type) -> types.Type:
+    """Numba's type of the same without names.
+
+    Python passes groups of arguments as plain tuples: on its way into a kernel Numba looks at a named tuple for some 7
+    us, at a plain one for less than 1 us, at as many single arguments for longer than that. Kernels that are called
+    from Python name the fields themselves (``Demand(*demand)``), which costs nothing.
+    """
+    return types.BaseTuple.from_types(fields)
+
+
+_DEMAND = (types.int64,) * 5
+_MACHINE = (*(types.int64,) * 4, TABLE, INDICES, INDICES, INDICES, ROWS)
+_TREE = (types.int64, types.int64, INDICES, INDICES, ROW)
+_SCRATCH = (ROWS, ROW, TABLE)
+DEMAND, MACHINE, SCRATCH = named(Demand, *_DEMAND), named(Machine, *_MACHINE), named(Scratch, *_SCRATCH)
+PLAIN_DEMAND, PLAIN_MACHINE, PLAIN_SCRATCH = plain(*_DEMAND), plain(*_MACHINE), plain(*_SCRATCH)
+_GRANT = (INDICES, INDICES, types.int64, types.int64, types.int64)
+TREE, PLAIN_TREE = named(Tree, *_TREE), plain(*_TREE)
+GRANT, PLAIN_GRANT = named(Grant, *_GRANT), plain(*_GRANT)
+"""Types of the groups."""
+
+OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+"""Options of the kernels. They allocate nothing; without ``_nrt=False`` each call would count references to its array
+arguments with atomic instructions, which took two thirds of the time. They are not called through pointers; compiling
+the entry point for it takes time."""
+
+
+@njit(cache=True)
+def _anchor() -> None:
+    """Never compiled: it has the folder of the cache."""
+
+
+# What has the former names in it cannot even be read.
+drop_older_than(_anchor.stats.cache_path, __file__, layout.__file__)
