@@ -280,7 +280,7 @@ def test_as_a_program(world: tuple[Path, Path]) -> None:
     with listening(lambda frame: b"{]") as endpoint:
         done = subprocess.run(
             [sys.executable, "-m", "simulator", *arguments(world, endpoint)],
-            capture_output=True, text=True, timeout=60, check=False,
+            capture_output=True, text=True, timeout=300, check=False,
         )  # fmt: skip
     assert done.returncode == 1
     assert done.stderr.startswith("spillway: error: ")
