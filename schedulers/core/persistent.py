@@ -104,8 +104,8 @@ class Pool:
         Buffers that jobs used and destroy, by name, with these jobs, which have ended: earlier jobs may still use them.
     more_jobs
         Whether further jobs may be submitted.
-    closed
-        Storage nodes that are out.
+    closed, drained
+        Storage nodes that are out, and those that are drained in part.
     """
 
     def __init__(self, buffers: Mapping[str, PersistentBuffer]) -> None:
@@ -115,6 +115,7 @@ class Pool:
         self.doomed: dict[str, Job] = {}
         self.more_jobs = True
         self.closed: Set[int] = frozenset()
+        self.drained: Set[int] = frozenset()
 
     def open_creation(self, job_id: str, name: str) -> Creation | None:
         """What a job requests that is still to be created under this name."""
@@ -152,16 +153,13 @@ class Pool:
             destroys = tuple(name for name in wishes.destroys if name in wishes.uses)
             self.wishes[again.id] = wishes._replace(creates=(), destroys=destroys)
 
-    def take_unused(self) -> list[tuple[str, Job]]:
-        """Doomed buffers that no earlier job names any more, with the jobs that destroy them; they are so no longer."""
-        ripe = [
+    def unused(self) -> list[tuple[str, Job]]:
+        """Doomed buffers that no earlier job names any more, with the jobs that destroy them."""
+        return [
             (name, job)
             for name, job in self.doomed.items()
             if not any(wishes.number < job.number and wishes.names(name) for wishes in self.wishes.values())
         ]
-        for name, _ in ripe:
-            del self.doomed[name]
-        return ripe
 
 
 def wishes_of(job: Job, granule_bytes: int = 1) -> Wishes | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from random import Random
 from typing import Any, ClassVar
 
@@ -440,7 +440,8 @@ class Session:
     def _notified(self, event: Notify) -> None:
         if event.kind == NotifyKind.NO_MORE_STATIC_JOB_TO_SUBMIT.value:
             self._static_done = True
-            self._pool.more_jobs, self._dirty = False, self._dirty or bool(self._pool.wishes)
+            self._pool.more_jobs = False
+            self._dirty = self._dirty or bool(self._pool.wishes or self._pool.buffers)
         elif event.kind in (NotifyKind.MACHINE_UNAVAILABLE.value, NotifyKind.MACHINE_AVAILABLE.value):
             self._arrivals.check_resources(event.resources, "resources")
             available = event.kind == NotifyKind.MACHINE_AVAILABLE.value
@@ -484,6 +485,7 @@ class Session:
             self._ledger.drain(storage, drained_bytes, self._now_s)
             left_bytes = self.cluster.storage_left[storage]
             self._observer.drained(self.machine.storages[storage].name, drained_bytes, left_bytes, self._now_s)
+        self._pool.drained = self.cluster.drained.keys()
         self._dirty = True
 
     def _find_struck(self, nodes: frozenset[int], storages: frozenset[int]) -> None:
@@ -567,18 +569,22 @@ class Session:
     def _decide(self) -> None:
         """Let policy, controllers and runtime act until nothing more follows from it."""
         while True:
+            for name, job in self._pool_unused():
+                self._discard(name, job)
+                self._dirty = True
             if self._dirty:
                 self._run_pass()
             if self._steering is not None and self._machine is not None:
                 self._steer(self._steering)
             step = self._runtime.settle(self._now_s)
             self._enact(step)
-            if not step.ended:
+            if not step.ended and not self._pool_unused():
                 return
 
+    def _pool_unused(self) -> Sequence[tuple[str, Job]]:
+        return self._pool.unused() if self._machine is not None and self._pool.doomed else ()
+
     def _run_pass(self) -> None:
-        for name, job in self._pool.take_unused() if self._pool.doomed else ():
-            self._discard(name, job)
         self._dirty = False
         if not self._queue and not self._ledger.running:
             return
@@ -659,6 +665,7 @@ class Session:
         self._discard(decision.name, decision.job)
 
     def _discard(self, name: str, job: Job) -> None:
+        self._pool.doomed.pop(name, None)
         self._observer.destroyed(self._ledger.discard(name, self._now_s), job, self._now_s)
 
     def _finish(self, decision: Finish) -> None:

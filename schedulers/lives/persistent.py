@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import msgspec
+
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.core.persistent import Creation, Pool, as_request
@@ -45,6 +47,8 @@ class WithPersistent:
         while turn.progressed:
             turn.progressed = False
             yield from turn.round()
+            if not turn.progressed:
+                yield from turn.without_hope()
         shown = tuple(job for job in view.queue if job.id not in turn.hidden)
         yield from self.policy(view.showing(shown, view.held))
 
@@ -105,6 +109,47 @@ class _Turn:
                 self.hidden.discard(job.id)
             if waits and job.id not in self._gone and self._view.notes is not None:
                 self._view.notes.write(job.id, Role.PASSED_OVER, Binding.PERSISTENT)
+
+    def without_hope(self) -> Iterator[Decision]:
+        """Reject what will wait for ever: nothing runs that could give back room, and nothing more is submitted."""
+        view, pool = self._view, self._pool
+        if pool.more_jobs or view.running or view.held or pool.doomed or pool.closed or pool.drained:
+            return
+        waiting = [job for job in view.queue if job.id not in self._gone]
+        ready = [job for job in waiting if job.id not in self.hidden]
+        for job in ready:
+            reason = self._no_room(job)
+            if reason is not None:
+                yield from self._reject(job, reason)
+        if ready:  # what these do is not known yet
+            return
+        for job in waiting:
+            blocked = [one for one in pool.wishes[job.id].creates if (job.id, one.name) not in pool.done]
+            if blocked:
+                yield from self._reject(
+                    job, f"no room for the persistent buffer {blocked[0].name} {self._held_words()}"
+                )
+                return
+
+    def _no_room(self, job: Job) -> str | None:
+        """Why a job never gets its own burst buffer beside the persistent ones; ``None`` where it may."""
+        if not job.bb_bytes or not self._pool.buffers:
+            return None
+        if self._over_limit(job, job.requests * job.bb_bytes):
+            return f"its user may hold no burst buffer of {job.requests * job.bb_bytes} bytes {self._held_words()}"
+        request = msgspec.structs.replace(job, lives=None)
+        if self._view.timeline.earliest_fit(request, 0.0, covering=Resource.BURST_BUFFERS) is not None:
+            return None
+        return f"no room for its burst buffer {self._held_words()}"
+
+    def _held_words(self) -> str:
+        return f"beside {', '.join(sorted(self._pool.buffers))}, and nothing more will be given back"
+
+    def _reject(self, job: Job, reason: str) -> Iterator[Decision]:
+        self.progressed = True
+        self._gone.add(job.id)
+        self.hidden.add(job.id)
+        yield Reject(job, reason)
 
     def _steps(self, job: Job, named: _Named) -> Iterator[Decision | None]:
         """What follows for a job, in order; ``None`` for something that it has to wait for."""

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from schedulers.core.job import Allocation, Job
+from schedulers.core.persistent import PersistentBuffer
 from schedulers.core.session import Observer, Session
 from schedulers.policykit.view import Holding, Running
 from schedulers.wire.messages import JobState
@@ -43,6 +44,8 @@ class Account(Observer):
         self._limit = limit
         self._apart = case.life in APART
         self.buffers: dict[str, _Buffer] = {}
+        self.kept: dict[str, PersistentBuffer] = {}
+        self.users: dict[str, set[str]] = {}
         self.nodes: dict[str, tuple[int, ...]] = {}
         self.states: dict[str, str] = {}
         self.submitted_ids: set[str] = set()
@@ -61,6 +64,24 @@ class Account(Observer):
         assert job.bb_bytes % granule == 0
         assert job.stripes == pieces
         assert stated <= job.bb_bytes * (pieces or 1) < stated + granule * (pieces or 1) + (pieces and pieces - 1)
+
+    def created(self, buffer: PersistentBuffer, now_s: float) -> None:
+        """A persistent buffer of a name that is free, on storage nodes that differ and are there."""
+        storages = buffer.allocation.storages
+        self.counts["created"] += 1
+        assert buffer.name not in self.kept
+        assert len(set(storages)) == len(storages) > 0
+        assert self.session.cluster.closed_storages.isdisjoint(storages)
+        assert buffer.allocation.bb_bytes % self._case.granule == 0
+        self.kept[buffer.name] = buffer
+        self._within()
+
+    def destroyed(self, buffer: PersistentBuffer, job: Job, now_s: float) -> None:
+        """Once, as a job requests it; no running job uses it any more."""
+        self.counts["destroyed"] += 1
+        assert buffer.name in job.extras["bb_destroy"]
+        assert self.kept.pop(buffer.name) == buffer
+        assert not any(buffer.name in self.users.get(one, ()) for one in self.nodes), "a running job uses it"
 
     def held(self, job: Job, holding: Holding, now_s: float) -> None:
         """A waiting job holds nothing yet, and gets its buffer alone."""
@@ -88,6 +109,8 @@ class Account(Observer):
             assert now_s - buffer.since_s >= job.profile.get("stage_in_s", 0.0) - EPSILON_S, "it was not filled"
         assert bool(job.bb_bytes) == (job.id in self.buffers)
         self.nodes[job.id] = allocation.nodes
+        self.users[job.id] = set(job.extras.get("bb_use", ()))
+        assert self.users[job.id] <= self.kept.keys(), f"{job.id} uses what is not there"
         if self._case.rule == "rack" and allocation.storages and not job.stripes:
             self._in_own_racks(allocation)
 
@@ -144,6 +167,7 @@ class Account(Observer):
         if check is not None:
             check()
         ledger, cluster = session.ledger, session.cluster
+        assert ledger.kept == self.kept
         assert self.nodes.keys() == ledger.running.keys()
         with_buffers = {job_id for job_id, running in ledger.running.items() if running.allocation.storages}
         assert {
@@ -167,6 +191,8 @@ class Account(Observer):
         if session._wire.closed:
             self.counts["left waiting"] += session.waiting
             return
+        assert not session._pool.wishes
+        assert not session._pool.doomed
         assert (session.waiting, len(session.ledger.held)) == (0, 0)
         assert not self.nodes
         assert not self.buffers
@@ -195,6 +221,8 @@ class Account(Observer):
         for buffer in self.buffers.values():
             for storage in buffer.storages:
                 used[storage] += buffer.size
+        for kept in self.kept.values():
+            used.update(dict.fromkeys(kept.allocation.storages, kept.allocation.bb_bytes))
         return used
 
     def _within(self) -> None:
@@ -206,6 +234,8 @@ class Account(Observer):
             users: Counter[str] = Counter()
             for buffer in self.buffers.values():
                 users[buffer.job.user] += buffer.size * len(buffer.storages)
+            for kept in self.kept.values():
+                users[kept.user] += kept.allocation.bb_bytes * len(kept.allocation.storages)
             assert max(users.values(), default=0) <= self._limit, f"{users} beyond {self._limit}"
 
     def _in_own_racks(self, allocation: Allocation) -> None:

@@ -51,6 +51,9 @@ class Case(NamedTuple):
     seed: int = 0
 
 
+PERSISTENT = "persistent"
+"""Jobs with and without nodes that create, use and destroy persistent buffers; some have one of their own, too."""
+
 KINDS: Mapping[str, Callable[[Random, int], dict[str, Any]]] = {
     "per-node": lambda rng, size: {"bb": size},
     "striped": lambda rng, size: {
@@ -58,6 +61,7 @@ KINDS: Mapping[str, Callable[[Random, int], dict[str, Any]]] = {
         "bb_stripes": rng.choice((2, 2, 3, 4)),
     },
     "one": lambda rng, size: {"bb_total": rng.choice((size, 2 * size))},
+    PERSISTENT: lambda rng, size: {"bb_total": size} if rng.random() < 0.3 else {},
 }
 """Fields of a job with a buffer of a kind, from a size that a storage node has room for."""
 

@@ -22,7 +22,7 @@ from simulator.links import InProcessLink
 from simulator.options import SimulationOptions
 from simulator.workload import workload_from_object
 from tests.properties.buffer_account import Account
-from tests.properties.buffer_cases import APART, GB, KINDS, MACHINES, MIXED, Case
+from tests.properties.buffer_cases import APART, GB, KINDS, MACHINES, MIXED, PERSISTENT, Case
 from tests.properties.small_world import NODES
 
 OPTIONS: Mapping[str, tuple[str, ...]] = {
@@ -90,8 +90,36 @@ def workload(case: Case, rng: Random) -> dict[str, Any]:
         _special(case, rng, number, profile)
         data["profiles"][job["profile"]] = profile
         data["jobs"].append(job)
+    if case.kind in (PERSISTENT, MIXED):
+        _persistent(case, rng, data)
     data["jobs"].sort(key=lambda job: job["subtime"])
     return data
+
+
+def _persistent(case: Case, rng: Random, data: dict[str, Any]) -> None:
+    """Jobs name persistent buffers, and jobs without nodes create and destroy some; not all of it can be met."""
+    largest = MACHINES[case.machine][1] * GB
+    names = ("a", "b", "c")
+
+    def creation() -> list[dict[str, Any]]:
+        size = rng.choice((1, largest // 3, largest, 2 * largest + 1, 9 * largest))
+        return [{"name": rng.choice(names), "bytes": size, "stripes": rng.choice((1, 1, 2, 3))}]
+
+    for job in data["jobs"]:
+        if rng.random() < 0.5:
+            job["bb_use"] = rng.sample(names, rng.choice((1, 1, 2)))
+            if rng.random() < 0.3:
+                job["bb_destroy"] = [job["bb_use"][0]]
+        if rng.random() < 0.15:
+            job["bb_create"] = creation()
+    data["profiles"]["none"] = {"type": "delay", "delay": 1.0}
+    for number in range(rng.randint(2, 6)):
+        fields = {"bb_create": creation()} if rng.random() < 0.6 else {"bb_destroy": [rng.choice(names)]}
+        data["jobs"].append(
+            {"id": f"none{number}", "subtime": rng.choice((0, rng.randint(0, 40))), "res": 0, "profile": "none"}
+            | {"user": number % 2, "walltime": 60, "site_wait_s": 0}
+            | fields
+        )
 
 
 def _stages(case: Case, rng: Random, profile: dict[str, Any]) -> None:

@@ -80,7 +80,7 @@ def test_a_buffer_outlives_its_users_and_is_destroyed_once(
     assert starts == pytest.approx({"0": 0.0, "1": 1.0, "2": 2.0, "3": 101.0, "4": 101.0}, abs=0.01)
     assert rows["0"]["final_state"] == rows["3"]["final_state"] == "COMPLETED_SUCCESSFULLY"
     assert rows["0"]["allocated_resources"] == rows["3"]["allocated_resources"] == ""
-    assert rows["5"]["final_state"] == "REJECTED"  # nobody creates it anew
+    assert rows["5"]["final_state"] == "REJECTED"  # no job creates it anew
     (buffer,) = kept
     assert (buffer["name"], buffer["created_by"], buffer["destroyed_by"]) == ("scratch", "w0!0", "w0!3")
     assert float(buffer["destroyed_s"]) == pytest.approx(101.0, abs=0.01)
@@ -157,6 +157,30 @@ def test_a_user_may_hold_no_more_than_the_limit(tmp_path: Path, monkeypatch: pyt
     times = {one["name"]: float(one["created_s"]) for one in kept}
     assert times == pytest.approx({"a": 0.0, "c": 2.0, "b": 31.0}, abs=0.01)
     assert rows["4"]["final_state"] == "REJECTED"
+
+
+def test_what_would_wait_for_ever_is_rejected_in_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A buffer that no job destroys holds 8 of 10 GB on each storage node, and 16 of the 17 GB of its user."""
+    jobs = [
+        job(0, 0.0, 0, bb_create=created("a", 16), user="u"),
+        job(1, 1.0, 2, bb_total=3 * GB, user="v"),
+        job(2, 2.0, 0, bb_create=created("b", 6), user="v"),
+        job(3, 3.0, 1, bb_use=["b"]),
+        job(4, 4.0, 2, bb_total=2 * GB, user="u"),
+        job(5, 5.0, 2, bb_total=2 * GB, user="v"),
+    ]
+    rows, _, session = played(tmp_path, monkeypatch, jobs, bb_user_limit="17e9")
+    assert {name for name, row in rows.items() if row["final_state"] == "REJECTED"} == {"1", "2", "3", "4"}
+    assert session.waiting == 0
+    (table,) = tmp_path.rglob("rejections.csv")
+    reasons = table.read_text(encoding="utf-8")
+    for words in (
+        "no room for its burst buffer beside a, and nothing more will be given back",
+        "no room for the persistent buffer b beside a, and nothing",
+        "there is no persistent buffer b, and no job that would create it",
+        "its user may hold no burst buffer of 2000000000 bytes beside a",
+    ):
+        assert words in reasons
 
 
 @pytest.mark.parametrize("policy", sorted(set(POLICIES) - {"replay"}))
