@@ -113,7 +113,7 @@ class _Turn:
     def without_hope(self) -> Iterator[Decision]:
         """Reject what will wait for ever: nothing runs that could give back room, and nothing more is submitted."""
         view, pool = self._view, self._pool
-        if pool.more_jobs or view.running or view.held or pool.doomed or pool.closed or pool.drained:
+        if pool.more_jobs or view.running or view.held or pool.unused() or pool.closed or pool.drained:
             return
         waiting = [job for job in view.queue if job.id not in self._gone]
         ready = [job for job in waiting if job.id not in self.hidden]
@@ -239,7 +239,8 @@ class _Turn:
             creates = [one.name for one in wishes.creates]
             for table, names in ((named.creators, creates), (named.destroyers, wishes.destroys)):
                 for name in names:
-                    if (job.id, name) not in pool.done:
+                    at_its_end = table is named.destroyers and name in wishes.uses
+                    if at_its_end or (job.id, name) not in pool.done:
                         table.setdefault(name, []).append(job.number)
             for name in (*creates, *wishes.uses, *wishes.destroys):
                 named.all.setdefault(name, []).append(job.number)

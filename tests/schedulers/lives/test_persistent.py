@@ -113,6 +113,21 @@ def test_a_job_with_nodes_creates_uses_and_destroys(tmp_path: Path, monkeypatch:
     assert sorted(session.cluster.free_storage) == [6 * GB, 10 * GB]
 
 
+def test_a_later_user_waits_for_the_creation_after_a_destruction(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One job creates, uses and destroys: the next of the name is for the others."""
+    jobs = [
+        job(0, 0.0, 2, 20.0, bb_create=created("a", 6), bb_use=["a"], bb_destroy=["a"]),
+        job(1, 1.0, 2, 10.0, bb_use=["a"]),
+        job(2, 2.0, 0, bb_create=created("a", 4)),
+    ]
+    rows, kept, _ = played(tmp_path, monkeypatch, jobs)
+    assert [one["created_by"] for one in kept] == ["w0!0", "w0!2"]
+    assert float(kept[0]["destroyed_s"]) == pytest.approx(20.0, abs=0.01)
+    assert float(rows["1"]["starting_time"]) == pytest.approx(20.0, abs=0.01)
+
+
 @pytest.mark.parametrize(
     ("jobs", "reason"),
     [
