@@ -20,9 +20,20 @@ def group_of(test: str) -> str:
 
 
 def longest_first(items: list[pytest.Item]) -> None:
-    """Put groups with slow tests first: the last file to begin should be a short one. Within a group nothing moves."""
-    slow = {group_of(item.nodeid) for item in items if item.get_closest_marker("slow") is not None}
-    items.sort(key=lambda item: group_of(item.nodeid) not in slow)
+    """Put groups with slow tests first, and those that want the machine alone last; within a group nothing moves.
+
+    The last file to begin should be a short one, and none should wait while an image is built.
+    """
+    marked = {
+        name: {group_of(item.nodeid) for item in items if item.get_closest_marker(name) is not None}
+        for name in ("slow", "alone")
+    }
+
+    def place(item: pytest.Item) -> int:
+        group = group_of(item.nodeid)
+        return 2 if group in marked["alone"] else 0 if group in marked["slow"] else 1
+
+    items.sort(key=place)
 
 
 class Machine:
