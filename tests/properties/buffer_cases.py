@@ -88,7 +88,7 @@ def refused(case: Case) -> bool:
     return (
         (apart and case.model in ON_NODES)
         or (case.policy in SHARING and case.model != "timeshared")
-        or (case.rule == "rack" and (apart or case.policy in PACKING))
+        or (case.rule == "rack" and (apart or case.policy in PACKING | SHARING))
     )
 
 
@@ -119,7 +119,7 @@ def covering(policy: str) -> Iterator[Case]:
         life = lives[(place + step) % len(lives)]
         if rule == "rack" or policy in SHARING:
             life = "with-nodes"
-        if rule == "rack" and policy in PACKING:
+        if rule == "rack" and policy in PACKING | SHARING:
             continue
         kind = kinds[(place // len(lives) + step) % len(kinds)]
         models = [name for name in MODELS if life not in APART or name not in ON_NODES]

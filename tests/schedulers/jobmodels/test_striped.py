@@ -92,11 +92,16 @@ def test_a_striped_buffer_takes_one_turn(tmp_path: Path) -> None:
 
 
 def test_a_policy_that_packs_requests_refuses_stripes(tmp_path: Path) -> None:
-    """It packs one request per node, onto any storage node: no stripes, and no storage of the own rack alone."""
+    """It packs one request per node, onto any storage node: no stripes, and no storage of the own rack alone.
+
+    A gang policy chooses nodes by its rows, whatever their racks have.
+    """
     assert ran(tmp_path, {"bb_total": 8 * GB}, "window", "rigid").watch.states == {"w0!1": JobState.REJECTED}
     assert ran(tmp_path, {"bb": GB}, "window", "rigid").watch.states == {"w0!1": JobState.COMPLETED_SUCCESSFULLY}
     with pytest.raises(OptionError, match="policy Window and setting storage_order=rack cannot be combined"):
         ran(tmp_path, {}, "window", "rigid", storage_order="rack")
+    with pytest.raises(OptionError, match="policy Gang and setting storage_order=rack cannot be combined"):
+        ran(tmp_path, {}, "gang", "timeshared", storage_order="rack")
 
 
 def test_applications_that_resize_refuse_stripes(tmp_path: Path) -> None:
