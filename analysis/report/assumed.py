@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from analysis.campaign import CampaignResults, RunRow
+from analysis.drains import most_drained
 from analysis.markup import Html, fill, join
 from analysis.quantities import number, size
 from analysis.tables import MachineInfo
@@ -44,7 +46,7 @@ def assumptions(results: CampaignResults, machines: Mapping[str, MachineInfo]) -
     """
     records = {row.run: results.record(row) for row in results.rows}
     rows: list[tuple[str, Html]] = [
-        ("Machine", _lines(_machines(results.rows, machines))),
+        ("Machine", _lines([*_machines(results.rows, machines), *_drained(results)])),
         ("Jobs", _lines(_jobs(results.rows))),
         ("Offered load", _lines(_loads(results.rows, records, results.assumptions))),
         ("Job model", _lines(_models(results.rows, records))),
@@ -94,6 +96,20 @@ def _machines(rows: Sequence[RunRow], machines: Mapping[str, MachineInfo]) -> li
             f"{row.platform}: {len(machine.nodes):,} compute nodes, {storage if each else 'no burst buffers'}"
         )
     return list(found.values())
+
+
+def _drained(results: CampaignResults) -> list[str]:
+    """Parts of storage nodes that were drained, for each workload."""
+    found: dict[str, dict[str, int]] = {}
+    for row in results.rows:
+        drained = most_drained(results.path(row), -math.inf, math.inf)
+        found.setdefault(row.workload, {}).update(drained)
+    return [
+        f"{workload}: of {number(len(drained))} storage node{'s' if len(drained) > 1 else ''} a part was drained for a "
+        f"time (drains.csv), at most {size(max(drained.values()))}"
+        for workload, drained in found.items()
+        if drained
+    ]
 
 
 def _jobs(rows: Sequence[RunRow]) -> list[str]:

@@ -123,6 +123,7 @@ def test_a_part_of_the_storage_nodes_is_drained(
     assert sorted(left for _, _, left in rows[:2]) == ["-3000000000", "5000000000"]
     assert [size for _, size, _ in rows] == ["5000000000"] * 2 + ["0"] * 2
     capsys.readouterr()
+    assert main(["verify", str(out)]) == 0
     assert main(["explain", str(table.parent), "2"]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "Meanwhile storage nodes were drained in part, at most: 5 GB of bb0, 5 GB of bb1." in told

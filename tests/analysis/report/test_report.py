@@ -55,6 +55,16 @@ def test_page_has_everything(tmp_path: Path) -> None:
     assert {why for why in run["why"] if "|" in why} == {"backfilled|burst buffers 100 %"}
 
 
+def test_drained_parts_are_named(tmp_path: Path) -> None:
+    """With the machine; a campaign without any says nothing of it."""
+    folder = write_campaign(tmp_path)
+    assert "drains.csv" not in build_report(folder).read_text()
+    rows = ("time_s,storage,drained_bytes,left_bytes", "5.000000,s1,30,70", "6.000000,s1,40,-10", "9.000000,s1,0,50")
+    (folder / "log_easy" / "drains.csv").write_text("\n".join(rows) + "\n")
+    page = build_report(folder).read_text()
+    assert "log: of 1 storage node a part was drained for a time (drains.csv), at most 40 B" in page
+
+
 @pytest.mark.parametrize("rejecting", [("easy",), ("easy", "sjf-easy")])
 def test_a_policy_that_rejects_everything(tmp_path: Path, rejecting: tuple[str, ...]) -> None:
     """The comparison says so; the page is built."""
