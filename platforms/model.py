@@ -109,6 +109,9 @@ class RouteFinder(Protocol):
     def find(self, src: int, dst: int) -> Route:
         """Route between two host indices; :class:`PlatformError` where the platform has none."""
 
+    def alike(self) -> list[list[int]]:
+        """Groups of host indices that routing is known to treat alike; not all hosts need be in one."""
+
 
 @dataclass(frozen=True, eq=False)
 class Platform:
@@ -173,6 +176,12 @@ class Platform:
                 self._memo.clear()
             found = self._memo[key] = self.finder.find(src, dst)
         return found
+
+    def alike(self) -> list[list[int]]:
+        """Hosts (indices) that routing treats alike by construction: apart from the first link of a route from such a
+        host and the last link of one to it, its routes and latencies are those of the others of its group.
+        """
+        return self.finder.alike()
 
     def host(self, name: str) -> Host:
         """The host of that name; :class:`PlatformError` names the nearest known ones."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from platforms.errors import PlatformError
@@ -34,6 +34,18 @@ class ZoneRouter:
         links: list[int] = []
         latency = self._extend(self.host_points[src], self.host_points[dst], links, 0.0)
         return Route(tuple(links), latency)
+
+    def alike(self) -> list[list[int]]:
+        """See :meth:`platforms.model.Platform.alike`: what the zones know of their own points (:meth:`Zone.alike`).
+
+        Between zones a route depends on the zones and on the ways inside them alone.
+        """
+        groups: dict[Hashable, list[int]] = {}
+        for host, point in enumerate(self.host_points):
+            key = point.zone.alike(point, self.latencies) if point.zone is not None else None
+            if key is not None:
+                groups.setdefault((id(point.zone), key), []).append(host)
+        return list(groups.values())
 
     def _extend(self, src: Point, dst: Point, links: list[int], latency: float) -> float:
         """Append the links from ``src`` to ``dst``; the latency so far in, the new one out.

@@ -7,7 +7,7 @@ answers only for pairs of its own points; :mod:`platforms.routing` puts these an
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -133,3 +133,10 @@ class Zone:
     def hop(self, src: Point, dst: Point) -> Hop:
         """Links between two points of this zone; :class:`PlatformError` where there is no way."""
         return Hop(())
+
+    def alike(self, point: Point, latencies: Sequence[float]) -> Hashable | None:
+        """What the points share whose routes differ in the first link from them and the last link to them alone.
+
+        ``None`` where that is not known. ``latencies``: seconds, by link index.
+        """
+        return None

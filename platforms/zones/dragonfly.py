@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -125,6 +125,10 @@ class DragonflyZone(Zone):
         if src is dst and self.nodes[src.rank].loopback >= 0:
             return Hop((self.nodes[src.rank].loopback,))
         return Hop(minimal_route(self.shape, self.links, src.rank, dst.rank, self.node_limiters, self.router_limiters))
+
+    def alike(self, point: Point, latencies: Sequence[float]) -> Hashable | None:
+        """See :meth:`Zone.alike`: the router, where no limiter stands before the links of its nodes."""
+        return point.rank // self.shape.nodes if point.kind is PointKind.HOST and not self.node_limiters else None
 
 
 def add_dragonfly(builder: PlatformBuilder, parent: Zone | None, spec: ClusterSpec) -> DragonflyZone:

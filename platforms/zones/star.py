@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
 from platforms.errors import PlatformError
@@ -46,3 +46,10 @@ class StarZone(Zone):
         if src is dst and src.rank in self.loops:
             return Hop((self.loops[src.rank],))
         return Hop(tuple(dict.fromkeys(self.ups.get(src.rank, ()) + self.downs.get(dst.rank, ()))))
+
+    def alike(self, point: Point, latencies: Sequence[float]) -> Hashable | None:
+        """See :meth:`Zone.alike`: the latencies of the ways up and down."""
+        ups, downs = self.ups.get(point.rank), self.downs.get(point.rank)
+        if not ups or not downs:
+            return None
+        return tuple([latencies[link] for link in ups]), tuple([latencies[link] for link in downs])

@@ -10,16 +10,19 @@ be counted by groups instead of by pairs.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from itertools import accumulate
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate, chain
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from platforms.model import Platform
 from simulator.engines.fluid_state import Array
 
 MOST_HOSTS = 512
-"""Hosts beyond which groups are not looked for: all routes between them are compared."""
+"""Hosts beyond which only what holds by construction is used (:class:`KnownGroups`): else all routes are compared."""
+MOST_GROUPS = 2048
+"""Groups beyond which these are not used either: there is a core for each pair of them."""
 LEAST_GAIN = 1.5
 """Hosts per group below which counting pairs is kept."""
 
@@ -104,6 +107,74 @@ def find_groups(route: Callable[[int, int], _Route], members: Sequence[int], hos
         parts.append(middle)
     begins = np.fromiter(accumulate(map(len, parts), initial=0), np.int64, len(parts) + 1)
     return RouteGroups(group, begins, np.array([link for part in parts for link in part], np.int32), latencies)
+
+
+class KnownGroups:
+    """Groups of a large machine from what its platform knows of its routes, those of the hosts in use alone.
+
+    Each host's way up and way down are the first and the last link of its routes; that these and the core between two
+    groups make up a route is checked once for each host and direction, inside and outside of its group.
+
+    Parameters
+    ----------
+    platform
+        Hosts and routes.
+    """
+
+    def __init__(self, platform: Platform) -> None:
+        self._find = platform.finder.find  # each pair is looked up once: nothing is gained by keeping the routes
+        self._hosts = len(platform.hosts)
+        self._groups = sorted(platform.alike(), key=len, reverse=True)  # what stands alone after the others
+        self._group_of = {host: number for number, alike in enumerate(self._groups) for host in alike}
+        self._used: list[list[int]] = []
+        self._cores: dict[tuple[int, int], _Route] = {}
+        self._parts: list[tuple[int, ...]] = [()] * (2 * self._hosts)
+        self._group = np.full(self._hosts, -1)
+
+    def include(self, members: Iterable[int]) -> RouteGroups | None:
+        """The groups in use, these hosts' included; None where nothing is known of one of them, or nothing gained."""
+        found = sorted({self._group_of.get(host, -1) for host in members})
+        new = [number for number in found if number >= 0 and self._group[self._groups[number][0]] < 0]
+        if not new or found[0] < 0 or len(self._used) + len(new) > MOST_GROUPS:
+            return None
+        if not self._used and len(self._groups[new[0]]) == 1:
+            return None
+        if not all(self._add(self._groups[number]) for number in new):
+            self._group_of.clear()
+            return None
+        count = len(self._used)
+        cores = [self._cores[g, h] for g in range(count) for h in range(count)]
+        parts = [*self._parts, *(core.links[1:-1] for core in cores)]
+        begins = np.fromiter(accumulate(map(len, parts), initial=0), np.int64, len(parts) + 1)
+        links = np.fromiter(chain.from_iterable(parts), np.int32, int(begins[-1]))
+        return RouteGroups(self._group.copy(), begins, links, np.array([core.latency for core in cores]))
+
+    def _add(self, alike: list[int]) -> bool:
+        """Add a group; false if routes are not what the platform says of them."""
+        number, find = len(self._used), self._find
+        self._used.append(alike)
+        second = alike[1] if len(alike) > 1 else self._used[0][0]
+        self._cores[number, number] = find(alike[0], second)  # of no use to a host alone
+        for other, group in enumerate(self._used[:-1]):
+            self._cores[number, other], self._cores[other, number] = find(alike[0], group[0]), find(group[0], alike[0])
+        for host in alike:
+            near = alike[0] if host != alike[0] else second
+            up, down = find(host, near).links[:1], find(near, host).links[-1:]
+            self._group[host], self._parts[host], self._parts[self._hosts + host] = number, up, down
+            ends = [(near, number)] * (len(alike) > 1) + [(self._used[0][0], 0)] * (number > 0)
+            if not all(self._fits(host, number, other, group, up, down) for other, group in ends):
+                return False
+        return True
+
+    def _fits(self, host: int, number: int, other: int, group: int, up: tuple[int, ...], down: tuple[int, ...]) -> bool:
+        there, back = self._find(host, other), self._find(other, host)
+        core, core_back = self._cores[number, group], self._cores[group, number]
+        return (
+            min(len(core.links), len(core_back.links)) > 1
+            and there.links[:-1] == up + core.links[1:-1]
+            and back.links[1:] == core_back.links[1:-1] + down
+            and (there.latency, back.latency) == (core.latency, core_back.latency)
+        )
 
 
 def _ends(links: list[list[tuple[int, ...]]], longest: int) -> tuple[list[int], list[int]] | None:

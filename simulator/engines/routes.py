@@ -8,7 +8,7 @@ visited so many pairs that the search is cheap in comparison.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numba as nb
@@ -16,8 +16,10 @@ import numpy as np
 
 from platforms.model import Platform
 from simulator.engines.fluid_state import Array, kernel
-from simulator.engines.route_groups import find_groups, no_groups
+from simulator.engines.route_groups import MOST_HOSTS, KnownGroups, find_groups, no_groups
 
+MANY = 1000
+"""Routes missing at once, of a machine too large for a search, from which on its known groups are used."""
 VISITS_BEFORE_SEARCH = 20
 """How often all pairs of hosts must have been visited on average before groups are looked for."""
 _F1, _I1, _S1 = nb.float64[::1], nb.int64[::1], nb.int32[::1]
@@ -73,6 +75,7 @@ class RouteTable:
         self._ids = np.zeros(256, np.int32)
         self._notes = np.zeros(1 + self._hosts, np.int64)
         self._next_search = 0
+        self._known: KnownGroups | None = None
         self._groups = no_groups(self._hosts)
         self._pack()
 
@@ -99,8 +102,15 @@ class RouteTable:
             self._groups = groups
             self._pack()
 
-    def add(self, keys: Iterable[int]) -> None:
-        """Look up the platform's routes of pairs that are not stored yet."""
+    def add(self, keys: Sequence[int]) -> None:
+        """Look up the platform's routes of pairs that are not stored yet; of a large machine's many, by groups."""
+        if self._hosts > MOST_HOSTS and len(keys) >= MANY:
+            self._known = self._known or KnownGroups(self._platform)
+            known = self._known.include({host for key in keys for host in divmod(key, self._hosts)})
+            if known is not None:
+                self._groups = known
+                self._pack()
+                return
         for key in keys:
             if self._keys[place_of(self._keys, key)] < 0:
                 route = self._platform.route(key // self._hosts, key % self._hosts)

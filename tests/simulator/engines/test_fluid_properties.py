@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.machines import sized_xml
 from platforms import Platform, parse_platform
+from simulator.engines import routes
 from simulator.engines.base import AllToAll, Matrix, TaskSpec
 from simulator.engines.fluid import FluidEngine
+from simulator.engines.route_groups import KnownGroups
 from tests.oracle.tasks import platform_text, play, random_script, random_task
 from tests.reference.fluid import ReferenceEngine
 
@@ -157,3 +160,43 @@ def test_groups_are_looked_for_when_they_pay() -> None:
     group = engine._routes.arrays[5]
     assert (group[:20] >= 0).all()
     assert (group[20:] == -1).all()
+
+
+FITTED = parse_platform(sized_xml(50))
+"""A machine of stars behind switches, as `--nodes` makes them."""
+
+
+@settings(max_examples=20)
+@given(st.sampled_from(["dragonfly", "star", "fitted"]), st.lists(st.tuples(seeds, st.integers(2, 30)), max_size=4))
+def test_known_groups_are_exact(name: str, draws: list[tuple[int, int]]) -> None:
+    """On a machine too large for a search, groups that hold by construction give what pairs give, to the last bit."""
+    platform = FITTED if name == "fitted" else parse_platform(platform_text(name))
+    nodes = [host for alike in platform.alike() for host in alike]
+    by_pairs = FluidEngine(platform)
+    by_pairs._routes._known = KnownGroups(platform)
+    by_pairs._routes._known._group_of.clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(routes, "MOST_HOSTS", 1)
+        patch.setattr(routes, "MANY", 1)
+        by_groups = FluidEngine(platform)
+        for seed, n in draws:
+            rng = np.random.default_rng(seed)
+            hosts = tuple(np.array(nodes)[rng.permutation(len(nodes))[: min(n, len(nodes))]].tolist())
+            amount = float(10 ** rng.uniform(3, 9))
+            for engine in (by_pairs, by_groups):
+                engine.start(TaskSpec(hosts, 1e9, AllToAll(amount)))
+                engine.advance(math.inf)
+            assert by_groups.clock == by_pairs.clock
+    if any(n > 8 for _, n in draws):
+        assert (by_groups._routes.arrays[5] >= 0).any()
+        assert (by_pairs._routes.arrays[5] == -1).all()
+
+
+def test_routes_that_are_not_as_said_are_not_grouped() -> None:
+    """Each host's routes are checked before its group is used."""
+    platform = parse_platform(platform_text("dragonfly"))
+    known = KnownGroups(platform)
+    known._groups = [[0, 5]]  # hosts of two routers
+    known._group_of = {0: 0, 5: 0}
+    assert known.include([0, 5]) is None
+    assert known.include([0, 5]) is None
