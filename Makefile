@@ -1,7 +1,7 @@
 # Two commands do everything: `make demo` and `make test`. Both make .venv first, once.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test quicktest announce lint docs format clean distclean
+.PHONY: help setup demo test quicktest announce bench lint docs format clean distclean
 
 PYTHON ?= python3
 VENV := .venv
@@ -19,6 +19,7 @@ help:  ## show what there is
 	@echo "make demo    five schedulers on a synthetic log: a table and plots (makes .venv first)"
 	@echo "make test    lint, types, import rules, documentation and the whole test suite (about 17 minutes on 2 cores)"
 	@echo "make quicktest  some tests of every package, under a minute on 2 cores"
+	@echo "make bench   jobs and decisions per second, memory and growth from 1,000 to 1,000,000 jobs"
 	@echo "make setup   .venv from requirements.lock.txt, compiled kernels"
 	@echo "make lint    the static checks alone;  make format  lets ruff tidy the code"
 	@echo "make docs    the documentation, to site/index.html"
@@ -71,6 +72,9 @@ announce:
 test: announce setup
 	@$(MAKE) --no-print-directory -j 2 lint docs
 	$(BIN)/python -m pytest -n $(JOBS) --benchmark-disable
+
+bench: setup
+	$(BIN)/python -m tests.benchmarks.bench
 
 format: setup
 	$(BIN)/ruff check --fix .
