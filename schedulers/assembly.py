@@ -40,6 +40,7 @@ from schedulers.options import build, describe, option, show
 from schedulers.plugins import split_spec
 from schedulers.policies import find_policy
 from schedulers.policykit.estimates import Correction, Estimator, Requested, UserHistory, Walltimes
+from schedulers.policykit.maxima import parse_maxima
 from schedulers.policykit.user_limit import UserLimit
 from schedulers.policykit.view import GivesBuffers, Policy
 from schedulers.timeline import NodeOrder, Placement, StorageOrder, Timeline
@@ -103,6 +104,11 @@ class Settings:
         low=0.0,
         high=1e18,
         help="most burst-buffer bytes that the jobs of one user hold at a time; 0: no limit",
+    )
+    bb_maxima: str = option(
+        "",
+        help="most burst-buffer bytes that a job may request per node, by kind of buffer: KIND=BYTES[,KIND=BYTES...], "
+        "a kind as in the job's field bb_kind, else 'node' or 'job'",
     )
     on_outage: OnOutage = option(
         OnOutage.CONTINUE,
@@ -201,6 +207,8 @@ def check_combination(policy: Policy, settings: Settings, model: JobModel) -> No
             "--model io:book_stages=... and setting bandwidth=ignorant cannot be combined: nothing would be booked"
         )
     _check_settings(settings)
+    if settings.bb_maxima:
+        parse_maxima(settings.bb_maxima)
     life = parse_life(settings.bb_life)
     _check_life(life, settings, model)
     if isinstance(policy, GivesBuffers) and isinstance(life, Slurm) and life.policies_give:
@@ -342,6 +350,8 @@ def assemble(
     if settings.bb_user_limit:
         deciding = UserLimit(deciding, int(settings.bb_user_limit))
         refuses = _first_of(deciding.refuses, refuses)
+    if settings.bb_maxima:
+        refuses = _first_of(parse_maxima(settings.bb_maxima).refuses, refuses)
     return Session(
         WithPersistent(deciding, int(settings.bb_user_limit)),
         runtime,

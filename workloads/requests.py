@@ -125,7 +125,9 @@ def _require(holds: bool, key: str, expected: str, value: Any, path: Path) -> No
 
 
 def fields_of(requests: Requests, nodes: int, site: Site, where: str = "") -> dict[str, Any]:
-    """The fields of a job of so many nodes: ``bb``, or ``bb_total`` with ``bb_stripes``; staging; persistent buffers.
+    """The fields of a job of so many nodes: ``bb``, or ``bb_total`` and ``bb_stripes``; kind, staging, persistent ones.
+
+    The kind is stated where all of its buffers are of one.
 
     A transfer states no size: where there is one the whole buffer is staged, where there is none nothing.
 
@@ -148,10 +150,14 @@ def fields_of(requests: Requests, nodes: int, site: Site, where: str = "") -> di
         )
     if striped:
         total, stripes = requests.total_bytes(nodes), max(site.stripes_of(buffer) for buffer in striped)
-        fields, size = {"bb_total": total, "bb_stripes": stripes}, -(-total // stripes)
+        size = -(-total // stripes)
+        fields: dict[str, Any] = {"bb_total": total, "bb_stripes": stripes}
     else:
         size = sum(buffer.node_bytes(nodes) for buffer in requests.buffers)
         fields = {"bb": size}
+    kinds = {buffer.kind for buffer in requests.buffers}
+    if len(kinds) == 1 and "" not in kinds:
+        fields["bb_kind"] = kinds.pop()
     staged = {"stage_in_bytes": requests.stage_in, "stage_out_bytes": requests.stage_out}
     return fields | {name: size if transfers else 0 for name, transfers in staged.items()} | persistent
 

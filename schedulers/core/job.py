@@ -19,6 +19,9 @@ TOTAL_FIELD = "bb_total"
 STRIPES_FIELD = "bb_stripes"
 """Field of the profile (or of the job) with the number of storage nodes that such a buffer is striped over."""
 
+KIND_FIELD = "bb_kind"
+"""Field of the job (or of its profile) that names the kind of file system on its burst buffer."""
+
 IO_RATE_FIELD = "io_rate"
 """Field of the job (or of its profile) with the average I/O rate per node, bytes per second."""
 
@@ -112,6 +115,10 @@ OWN_FIELDS = (
     JobField(
         STRIPES_FIELD, "job or profile", f"whole number from 1, at most {MOST_STRIPES}; absent: 1",
         f"storage nodes, all different, that hold {TOTAL_FIELD!r} in equal shares",
+    ),
+    JobField(
+        KIND_FIELD, "job or profile", "text",
+        "kind of file system on its burst buffer (xfs, lustre ...), for the limits of the setting 'bb_maxima' alone",
     ),
     JobField(
         IO_RATE_FIELD, "job or profile", "bytes per second per node, at least 0",

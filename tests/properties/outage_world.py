@@ -40,6 +40,7 @@ class Watch(Observer):
         self.session: Session
         self.story: list[tuple[float, str, str]] = []
         self.states: dict[str, JobState] = {}
+        self.reasons: list[str] = []
         self.sizes: dict[str, int] = {}
         self.lost: dict[str, float] = {}
         self.buffers: dict[str, Counter[int]] = {}
@@ -90,6 +91,7 @@ class Watch(Observer):
     def rejected(self, job: Job, reason: str, now_s: float) -> None:
         """Keep it."""
         self.states[job.id] = JobState.REJECTED
+        self.reasons.append(reason)
 
     def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
         """Keep it."""

@@ -67,6 +67,7 @@ def test_the_directive_of_a_breakdown(reference: Path) -> None:
     assert fields_of(requests, 4, site) == {
         "bb_total": size,
         "bb_stripes": count,
+        "bb_kind": "lustre",
         "stage_in_bytes": 0,
         "stage_out_bytes": 0,
     }
@@ -113,11 +114,13 @@ def test_files_of_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
         "  buffer out for the job: 2,000,000,000 bytes per node",
         "  persistent buffer inputs used",
         "  staged in: /home/a to $DW_JOB_out/a",
-        "  fields of the job: bb 2000000000, stage_in_bytes 2000000000, stage_out_bytes 0, bb_use ['inputs']",
+        "  fields of the job: bb 2000000000, bb_kind xfs, "
+        "stage_in_bytes 2000000000, stage_out_bytes 0, bb_use ['inputs']",
         "/jobspec.json: 4 nodes",
         "  buffer scratch for the job: 12,000,000,000 bytes striped, profile wide",
         "  staged out: $DW_JOB_scratch to /archive",
-        "  fields of the job: bb_total 12000000000, bb_stripes 2, stage_in_bytes 0, stage_out_bytes 6000000000",
+        "  fields of the job: bb_total 12000000000, bb_stripes 2, bb_kind lustre, "
+        "stage_in_bytes 0, stage_out_bytes 6000000000",
     ]
 
 
@@ -184,9 +187,13 @@ def test_scripts_become_fields_that_a_scheduler_reads(tmp_path: Path) -> None:
         "site's maximum for xfs",
     ]
     made = read_batsim(tmp_path / "w" / "out.json")
+
+    def moves(in_bytes: int, out_bytes: int) -> dict[str, int]:
+        return {"stage_in_bytes": in_bytes, "stage_out_bytes": out_bytes}
+
     assert {job.name: job.extras for job in made.jobs} == {
-        "1": {"user": "u", "bb": 10**9, "stage_in_bytes": 10**9, "stage_out_bytes": 0},
-        "2": {"user": "u", "bb_total": 5 * 10**9, "bb_stripes": 2, "stage_in_bytes": 0, "stage_out_bytes": 0},
+        "1": {"user": "u", "bb": 10**9, "bb_kind": "xfs"} | moves(10**9, 0),
+        "2": {"user": "u", "bb_total": 5 * 10**9, "bb_stripes": 2, "bb_kind": "lustre"} | moves(0, 0),
         "3": {"user": "u"},
         "5": {"user": "u", "stage_in_bytes": 3},
         "6": {

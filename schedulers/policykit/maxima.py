@@ -1,0 +1,74 @@
+"""Most bytes of burst buffer that a site lets a job request for each of its nodes, by the kind of the buffer.
+
+References
+----------
+flux-framework/flux-coral2, ``rabbit.toml``: ``[rabbit.policy.maximums]``, per node, for a striped file system as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from schedulers.core.job import KIND_FIELD, LARGEST_SIZE, Job
+from schedulers.errors import OptionError, shown
+
+PER_NODE, WHOLE = "node", "job"
+"""Kinds of buffers whose jobs state none: a request per node, or one buffer of the whole job."""
+
+
+@dataclass(frozen=True)
+class Maxima:
+    """Limits of single requests.
+
+    Attributes
+    ----------
+    most_bytes
+        Bytes per node of the job, by kind; kinds that are not there are not limited.
+    """
+
+    most_bytes: Mapping[str, int]
+
+    def refuses(self, job: Job) -> str | None:
+        """Why a job is rejected: the inequality; ``None`` where it is not. Sizes are those in whole granules."""
+        kind = kind_of(job)
+        most = self.most_bytes.get(kind)
+        size = job.requests * job.bb_bytes
+        if most is None or not job.nodes or size <= most * job.nodes:
+            return None
+        return (
+            f"bb {size / job.nodes / 1e9:.10g} GB per node > {most / 1e9:.10g} GB that the site allows for {kind!r} "
+            "(bb_maxima)"
+        )
+
+
+def kind_of(job: Job) -> str:
+    """Kind of a job's buffer: as it states, else whether it is one per node or one of the whole job."""
+    stated = job.extras.get(KIND_FIELD, job.profile.get(KIND_FIELD))
+    if isinstance(stated, str) and stated:
+        return stated
+    return WHOLE if job.stripes else PER_NODE
+
+
+def parse_maxima(text: str) -> Maxima:
+    """Make limits from ``KIND=BYTES[,KIND=BYTES...]``.
+
+    Raises
+    ------
+    OptionError
+        It has another form, a kind twice, or bytes out of their range.
+    """
+    found: dict[str, int] = {}
+    for part in text.split(","):
+        kind, _, given = part.strip().partition("=")
+        try:
+            size = float(given)
+        except ValueError:
+            size = -1.0
+        if not kind or kind in found or not 0 <= size < LARGEST_SIZE:
+            raise OptionError(
+                "setting bb_maxima must be KIND=BYTES[,KIND=BYTES...], each kind once and bytes per node from 0 to "
+                f"2^62, such as xfs=5e11,lustre=1e11; got {shown(text)} at {shown(part)}"
+            )
+        found[kind] = int(size)
+    return Maxima(found)
