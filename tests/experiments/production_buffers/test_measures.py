@@ -90,7 +90,7 @@ def test_the_study(tmp_path: Path) -> None:
         [changed] = [row for row in csv.DictReader(stream) if (row["life"], row["measure"]) == ("slurm", "idle_node_h")]
     found = float(rows["striped", "slurm"]["idle_node_h"]) - float(rows["striped", "with-nodes"]["idle_node_h"])
     assert float(changed["difference"]) == pytest.approx(found, rel=1e-6)
-    assert (tmp_path / "figures" / "production-buffers-easy.png").is_file()
+    assert (tmp_path / "figures" / "production-buffers.png").is_file()
     made = sorted(path.stat().st_mtime_ns for path in tmp_path.glob("*/run.json"))
     assert cli.main(typed) == 0
     assert sorted(path.stat().st_mtime_ns for path in tmp_path.glob("*/run.json")) == made
