@@ -33,7 +33,7 @@ class Panel(NamedTuple):
 PANELS = (
     Panel("idle_node_h", means, "node-hours held idle"),
     Panel("wait_h", differences, f"wait, difference from {BASELINE} (h)"),
-    Panel("buffer_tb_h", differences, f"buffer held, difference from {BASELINE} (TB-h)"),
+    Panel("buffer_tb_h", differences, f"buffer, difference from {BASELINE} (TB-h)"),
 )
 
 
