@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -131,6 +132,7 @@ def _spec(options: argparse.Namespace) -> SessionSpec:
     from schedulers.assembly import SessionSpec, Settings
     from schedulers.core.session import Cadence
     from schedulers.plugins import split_spec
+    from schedulers.policykit.pass_limit import PassLimit
 
     if options.policy is None:
         raise OptionError("expected the name of a policy (--list shows all)")
@@ -148,6 +150,7 @@ def _spec(options: argparse.Namespace) -> SessionSpec:
         options.seed,
         options.burst_buffer_bytes,
         options.location_shape,
+        PassLimit(options.pass_limit, time.monotonic) if options.pass_limit is not None else None,
     )
 
 
@@ -214,6 +217,13 @@ def _add_session_arguments(parser: Parser) -> None:
         metavar="NAME|FILE.py:CLASS[:KEY=VALUE,...]",
         help=f"what started jobs do: {', '.join(MODELS)}, or a class of one's own, with its options (io:max_phases=5); "
         "default: timeshared under gang policies, else rigid",
+    )
+    add(
+        "--pass-limit",
+        type=seconds,
+        metavar="SECONDS",
+        help="end the search of a pass after so long, with the best plan so far, never worse than its first order's; "
+        "decisions then depend on the machine's speed (none; a bound that does not: the policy's option steps)",
     )
     add("--thesis-literal", action="store_true", help="the published experiment's rules, where ours are better")
     add = parser.add_argument_group("what the simulator's platform does not state").add_argument

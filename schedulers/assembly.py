@@ -38,9 +38,10 @@ from schedulers.lives.buffer_first import Slurm
 from schedulers.lives.persistent import WithPersistent
 from schedulers.options import build, describe, option, show
 from schedulers.plugins import split_spec
-from schedulers.policies import find_policy
+from schedulers.policies import POLICIES, find_policy
 from schedulers.policykit.estimates import Correction, Estimator, Requested, UserHistory, Walltimes
 from schedulers.policykit.maxima import parse_maxima
+from schedulers.policykit.pass_limit import Limitable, PassLimit
 from schedulers.policykit.user_limit import UserLimit
 from schedulers.policykit.view import GivesBuffers, Policy
 from schedulers.timeline import NodeOrder, Placement, StorageOrder, Timeline
@@ -190,11 +191,6 @@ def check_combination(policy: Policy, settings: Settings, model: JobModel) -> No
         raise OptionError(
             f"policy {type(policy).__name__} and setting storage_order=rack cannot be combined: it packs burst "
             "buffers by a rule of its own, onto any storage node"
-        )
-    if _shares_nodes(policy) and settings.storage_order is StorageOrder.RACK:
-        raise OptionError(
-            f"policy {type(policy).__name__} and setting storage_order=rack cannot be combined: it chooses nodes by "
-            "its rows, in racks whose storage may never have room"
         )
     if settings.restart is Restart.CHECKPOINT and not model.restarts:
         able = ", ".join(name for name, cls in MODELS.items() if cls.restarts)
@@ -392,6 +388,8 @@ class SessionSpec:
         Settings by name.
     literal, cadence, seed, burst_buffer_bytes, location_shape
         See :func:`assemble`.
+    pass_limit
+        Bound on the seconds of a pass, and the clock; ``None``: no clock has any part in decisions.
     """
 
     policy: str
@@ -404,10 +402,20 @@ class SessionSpec:
     seed: int = 0
     burst_buffer_bytes: int = 0
     location_shape: tuple[int, ...] = ()
+    pass_limit: PassLimit | None = None
 
     def make_policy(self) -> Policy:
-        """The policy; :class:`OptionError` for an unknown one or wrong options."""
-        return find_policy(self.policy).build(self.policy_options, literal=self.literal)
+        """The policy; :class:`OptionError` for an unknown one, wrong options, or a limit on one that never searches."""
+        policy = find_policy(self.policy).build(self.policy_options, literal=self.literal)
+        if self.pass_limit is None:
+            return policy
+        if not isinstance(policy, Limitable):
+            able = ", ".join(name for name, entry in POLICIES.items() if issubclass(entry.cls, Limitable))
+            raise OptionError(
+                f"policy {self.policy!r} and --pass-limit cannot be combined: it does not search; policies that do: "
+                f"{able}"
+            )
+        return policy.limited(self.pass_limit)
 
     def make_model(self) -> JobModel:
         """The job model; :class:`OptionError` for an unknown one or wrong options."""

@@ -8,25 +8,28 @@ Kopanski, master's thesis 2020, section 3.4, Algorithm 8; Zheng et al., CLUSTER 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from schedulers.core.job import Job
+from schedulers.core.machine import Machine
 from schedulers.options import option
 from schedulers.policykit.decisions import Decision, Start
 from schedulers.policykit.explain import Role
 from schedulers.policykit.objectives import Objective
 from schedulers.policykit.ordering import THESIS_STARTS, positions
+from schedulers.policykit.pass_limit import Over, PassLimit, Searches, never
 from schedulers.policykit.passes import binding_now, fill, serve_first
 from schedulers.policykit.planning import Annealing, Order, Planner
 from schedulers.policykit.view import View
 
 LAST_PLAN = "last plan"
 KEYS = "keys"
-"""Entries of the notebook: the order of the last plan, and the keys of waiting jobs."""
+SEARCHES = "searches"
+"""Entries of the notebook: the order of the last plan, the keys of waiting jobs, and how many searches were ended."""
 
 MORE_ORDERS = ("small-bb", "large-bb", "area", "expansion", "wfp3", "unicef", "f1", "f2", "f3", "f4")
 CANDIDATES: dict[str, tuple[str, ...]] = {"thesis": THESIS_STARTS, "all": THESIS_STARTS + MORE_ORDERS}
@@ -74,6 +77,16 @@ class Plan:
     )
     whole_seconds: bool = option(False, help="round scores to whole numbers, as the thesis's code does")
     literal_depth: bool = option(False, help="the thesis's code for depth >= 2, as in backfilling")
+    limit: PassLimit | None = field(default=None, repr=False)
+
+    def limited(self, limit: PassLimit) -> Self:
+        """Return the same policy with a bound on the time of a search."""
+        return replace(self, limit=limit)
+
+    def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
+        """How often the bound ended a search."""
+        if self.limit is not None:
+            yield str(notebook.get(SEARCHES, Searches()))
 
     def __call__(self, view: View) -> Iterable[Decision]:
         """Serve the first ``depth`` jobs, then plan the others."""
@@ -137,9 +150,25 @@ class Plan:
         return view.estimate_s(job) * self.expected
 
     def _search(self, view: View, planner: Planner) -> Order:
+        if self.limit is None:
+            return self._search_until(view, planner, never)
+        ended, over, searches = [], self.limit.begin(), view.notebook.setdefault(SEARCHES, Searches())
+
+        def noted() -> bool:
+            if over():
+                ended.append(True)
+            return bool(ended)
+
+        order = self._search_until(view, planner, noted)
+        searches.made, searches.ended = searches.made + 1, searches.ended + bool(ended)
+        if ended and view.notes is not None:
+            view.notes.remarks.append(f"plan: ended by the pass limit after {planner.evaluations} evaluations")
+        return order
+
+    def _search_until(self, view: View, planner: Planner, over: Over) -> Order:
         if len(planner.jobs) <= self.exhaustive:
-            return planner.exhaust()[0]
-        best, score, worst = planner.best_of(self._starting_orders(view, planner.jobs))
+            return planner.exhaust(over)[0]
+        best, score, worst = planner.best_of(self._starting_orders(view, planner.jobs), over)
         if self.whole_seconds:
             score, worst = float(round(score)), float(round(worst))
         if self.steps == 0 or worst == score:
@@ -149,7 +178,7 @@ class Plan:
             return best
         for _ in range(self.restarts):
             seeds = [view.rng.getrandbits(64) for _ in range(self.chains)]
-            found, found_score = planner.anneal_side_by_side(best, score, how, seeds)
+            found, found_score = planner.anneal_side_by_side(best, score, how, seeds, over)
             if found_score < score:
                 best, score = found, found_score
         return best

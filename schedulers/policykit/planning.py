@@ -22,9 +22,10 @@ import numpy.typing as npt
 from schedulers.core.job import Job
 from schedulers.late import late
 from schedulers.policykit.objectives import Objective
+from schedulers.policykit.pass_limit import Over, never
 from schedulers.timeline import Timeline
-from schedulers.timeline.layout import STRIPED, USE_LINKS, USE_STORAGES
-from schedulers.timeline.placement import Resource
+from schedulers.timeline.demand_keys import DemandKeys, demand_keys
+from schedulers.timeline.layout import STRIPED, USE_LINKS, USE_NODES, USE_STORAGES
 
 if TYPE_CHECKING:
     from schedulers.timeline import plan_kernels
@@ -65,6 +66,9 @@ class Annealing:
     swaps_only: bool = True
     delayed_only: bool = False
 
+
+_PLACED_AT_ONCE = 500
+"""Some jobs to place between two looks at a clock: less than a millisecond's work."""
 
 _WORKING_MEMORY = ("_slots", "_plan", "_scratch")
 """Groups of arrays of a planner that annealing writes to."""
@@ -107,15 +111,13 @@ class Planner:
         apart = any(job.lives is not None for job in jobs)
         capacity = count + (6 if apart else 4 if held else 2) * number + 6
         tables.make_room(capacity)
-        rules = plan_kernels.Rules(stride, held, objective.latest, shape)
-        self._rules = tuple(rules)
         self._machine, self._scratch = tables.for_kernels, tables.scratch
         self._plan = tuple(
             plan_kernels.Plan(
                 times=np.empty(capacity),
                 rows=np.empty((capacity, width), np.int64),
                 starts=np.zeros(number),
-                placed=np.zeros((6, number), np.int64),
+                placed=np.zeros((2, number), np.int64),
             )
         )
         slots = plan_kernels.Slots(
@@ -135,10 +137,16 @@ class Planner:
             (estimate_s(job), job.submit_time_s - _lead_s(job), weight, timeline.now_s, *_apart(job))
             for job, weight in zip(jobs, weights.tolist(), strict=True)
         ]
-        table = plan_kernels.Jobs(demands, np.array(spans, np.float64).reshape(number, 8), np.zeros(number))
+        durations = np.array(spans, np.float64).reshape(number, 8)
+        keys = _keys(demands, durations)
+        self._rules = tuple(plan_kernels.Rules(stride, held, objective.latest, shape, keys.guards))
+        both = np.array([np.where(durations[:, 4] > 0, keys.nothing, keys.below), keys.above])
+        table = plan_kernels.Jobs(demands, durations, np.zeros(number), both)
         self._spans, self._least = table.spans, table.least
         self._jobs = tuple(table)
-        self._least[:] = self._uncontended(rules)
+        plan_kernels.plan_alone(
+            np.zeros(1, np.int32), self._rules, self._jobs, self._slots, self._plan, self._machine, self._scratch
+        )
 
     @property
     def starts_s(self) -> npt.NDArray[np.float64]:
@@ -155,13 +163,21 @@ class Planner:
     def score(self, order: Order) -> float:
         """Plan an order; its planned starts are in :attr:`starts_s` afterwards (by job)."""
         self.evaluations += 1
-        return float(self._plan_from(order, self._rules))
+        planned: float = plan_kernels.plan_from(
+            order, 0, math.inf, self._rules, self._jobs, self._slots, self._plan, self._machine, self._scratch
+        )
+        return planned
 
-    def best_of(self, orders: Iterable[Order]) -> tuple[Order, float, float]:
-        """Best order, its score, and the worst score; the first of equals wins."""
+    def best_of(self, orders: Iterable[Order], over: Over = never) -> tuple[Order, float, float]:
+        """Best order, its score, and the worst score; the first of equals wins.
+
+        The first order is always planned, each further one unless the time is ``over``.
+        """
         best: Order | None = None
         best_score, worst_score = math.inf, -math.inf
         for order in orders:
+            if best is not None and over():
+                break
             score = self.score(order)
             worst_score = max(worst_score, score)
             if best is None or score < best_score:
@@ -170,40 +186,48 @@ class Planner:
             raise ValueError("there must be at least one order")
         return best, best_score, worst_score
 
-    def exhaust(self) -> tuple[Order, float]:
+    def exhaust(self, over: Over = never) -> tuple[Order, float]:
         """Best of all orders; for a handful of jobs."""
         every = (np.array(order, np.int32) for order in permutations(range(len(self.jobs))))
-        best, score, _ = self.best_of(every)
+        best, score, _ = self.best_of(every, over)
         return best, score
 
-    def anneal(self, order: Order, score: float, how: Annealing, seed: int) -> tuple[Order, float]:
-        """Improve an order by simulated annealing; the same seed gives the same result."""
+    def anneal(self, order: Order, score: float, how: Annealing, seed: int, over: Over = never) -> tuple[Order, float]:
+        """Improve an order by simulated annealing; the same seed gives the same result, unless the time is ``over``."""
         number, best = len(self.jobs), order.copy()
         moves = plan_kernels.Moves(
             how.steps, how.temperature, how.cooling, how.period, how.coolest, how.swaps_only, how.delayed_only
         )
-        orders = plan_kernels.Orders(np.zeros(number, np.int32), np.zeros(number), np.zeros(number, np.int32))
-        best_score, taken = plan_kernels.anneal(
-            best, score, tuple(moves), np.array([seed], np.uint64), self._rules, self._jobs, self._slots, self._plan,
-            tuple(orders), self._machine, self._scratch,
+        orders = plan_kernels.Orders(
+            np.zeros(number, np.int32), np.zeros(number), np.zeros(number, np.int32), np.zeros(2)
+        )
+        groups = (
+            tuple(moves), np.array([seed], np.uint64), self._rules, self._jobs, self._slots, self._plan, tuple(orders),
+            self._machine, self._scratch,
         )  # fmt: skip
-        self.evaluations += taken
-        return best, float(best_score)
+        at_once = how.steps if over is never else 1 + _PLACED_AT_ONCE // max(number, 1)
+        begin = 0
+        while begin < how.steps and not over():
+            end = min(begin + at_once, how.steps)
+            score, reached = plan_kernels.anneal(best, score, begin, end, *groups)
+            self.evaluations += reached - begin
+            begin = end if reached == end else how.steps
+        return best, float(score)
 
     def anneal_side_by_side(
-        self, order: Order, score: float, how: Annealing, seeds: Sequence[int]
+        self, order: Order, score: float, how: Annealing, seeds: Sequence[int], over: Over = never
     ) -> tuple[Order, float]:
         """Anneal once per seed from the same order, on as many cores as there are; the first of the best wins.
 
         The result does not depend on the number of cores: every run has its own seed and its own working memory.
         """
         if len(seeds) == 1:
-            return self.anneal(order, score, how, seeds[0])
+            return self.anneal(order, score, how, seeds[0], over)
         planners = [self, *(self._twin() for _ in seeds[1:])]
         before = self.evaluations
         with ThreadPoolExecutor() as pool:  # the kernels release Python's lock
             runs = [
-                pool.submit(planner.anneal, order, score, how, seed)
+                pool.submit(planner.anneal, order, score, how, seed, over)
                 for planner, seed in zip(planners, seeds, strict=True)
             ]
             found = [run.result() for run in runs]
@@ -216,29 +240,6 @@ class Planner:
         for name in _WORKING_MEMORY:
             setattr(twin, name, tuple(array.copy() for array in getattr(self, name)))
         return twin
-
-    def _plan_from(self, order: Order, rules: tuple[object, ...]) -> float:
-        planned: float = plan_kernels.plan_from(
-            order, 0, math.inf, rules, self._jobs, self._slots, self._plan, self._machine, self._scratch
-        )
-        return planned
-
-    def _uncontended(self, rules: plan_kernels.Rules) -> npt.NDArray[np.float64]:
-        """Least term of each job; notes the start of each with the queue empty but for it as the earliest there is."""
-        single = tuple(rules._replace(latest=False))
-        for index in range(len(self.jobs)):
-            self._plan_from(np.array([index], np.int32), single)
-        first_s = self.starts_s.copy()
-        self.starts_s[:] = 0.0
-        self._spans[:, 3] = first_s
-        if self.objective.latest:
-            return np.zeros(len(self.jobs))
-        waits = first_s - self._spans[:, 1]
-        terms = [
-            plan_kernels.term(wait, weight, rules.shape) if wait < math.inf else 0.0
-            for wait, weight in zip(waits.tolist(), self._spans[:, 2].tolist(), strict=True)
-        ]
-        return np.array(terms, np.float64)
 
 
 def _lead_s(job: Job) -> float:
@@ -253,9 +254,17 @@ def _apart(job: Job) -> tuple[float, float, float, float]:
     return 1.0, job.lives.storage_lead_s, job.lives.storage_tail_s, job.lives.bandwidth_tail_s
 
 
+def _keys(demands: npt.NDArray[np.int64], spans: npt.NDArray[np.float64]) -> DemandKeys:
+    """Keys of demands and durations; jobs whose buffers are striped otherwise are not comparable."""
+    nodes, bb_bytes, io_rate, uses, requests = demands.T
+    stripes = np.where(uses & STRIPED, requests, 0)
+    durations = np.ascontiguousarray(spans[:, 0]).view(np.int64)  # bits of doubles are ordered like the doubles
+    return demand_keys(np.array([nodes, bb_bytes, io_rate, durations, stripes, -stripes]))
+
+
 def _demand(job: Job, links: bool) -> tuple[int, int, int, int, int]:
     """A job's demand, and which resources count, as the kernels read it."""
-    uses = Resource.NODES.value
+    uses = USE_NODES
     if job.bb_bytes:
         uses |= USE_STORAGES
     if job.stripes:

@@ -83,10 +83,10 @@ def _segment_from(times, count, segment, time_s):
 def _narrow_kind(work, window, wider, rows, segment, kind, demand, machine):
     """Narrow a window's columns of one kind by those of ``rows[segment]``; whether enough of it may be left."""
     if kind == USE_NODES:
-        return narrow_nodes(work, window, wider, rows, segment, demand, machine)
+        return narrow_nodes(work, window, wider, rows, segment, segment + 1, demand, machine)
     if kind == USE_STORAGES:
-        return narrow_storages(work, window, wider, rows, segment, demand, machine)
-    narrow_links(work, window, wider, rows, segment, machine)
+        return narrow_storages(work, window, wider, rows, segment, segment + 1, demand, machine)
+    narrow_links(work, window, wider, rows, segment, segment + 1, machine)
     return True
 
 

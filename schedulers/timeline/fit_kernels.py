@@ -10,7 +10,8 @@ import numpy as np
 from numba import boolean, float64, int64, njit, void
 
 from schedulers.kernel_cache import drop_older_than
-from schedulers.timeline import placement_kernels
+from schedulers.timeline import copying, placement_kernels
+from schedulers.timeline.copying import copy_items
 from schedulers.timeline.kernel_types import (
     DEMAND,
     GRANT,
@@ -32,12 +33,14 @@ from schedulers.timeline.layout import (
     BAD_COUNT,
     BAD_NODE,
     BAD_STORAGE,
+    BELOW,
     FORWARD,
     FREE_BYTES,
     FREE_NODES,
     FULL,
     FULLEST_AT_END,
     HEAD,
+    RACK,
     SINCE,
     STRIPED,
     USE_LINKS,
@@ -50,14 +53,14 @@ from schedulers.timeline.layout import (
     Scratch,
     Tree,
 )
-from schedulers.timeline.placement_kernels import choose, holds, popcount
+from schedulers.timeline.placement_kernels import choose, holds, popcount, whole_requests_fit
 
 __all__ = [
     "FREE_BYTES", "FREE_NODES", "HEAD", "USE_LINKS", "USE_NODES", "USE_STORAGES", "book", "book_checked", "conflict",
     "find_fit", "measure", "narrow_links", "narrow_nodes", "narrow_storages", "note_since", "segment_at",
 ]  # fmt: skip
 
-drop_older_than(choose.stats.cache_path, __file__, str(placement_kernels.__file__))
+drop_older_than(choose.stats.cache_path, __file__, str(placement_kernels.__file__), str(copying.__file__))
 
 
 @njit(int64(TIMES, int64, float64), **OPTIONS)
@@ -73,61 +76,101 @@ def segment_at(times, count, time_s):
     return low
 
 
-@njit(boolean(ROWS, int64, int64, ROWS, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
-def narrow_nodes(work, window, wider, rows, segment, demand, machine):
-    """Set a window's nodes to those free both in a wider one and in ``rows[segment]``; whether these are enough."""
-    to, wide, at = np.uint64(window), np.uint64(wider), np.uint64(segment)  # unsigned: see holds
-    free = 0
-    for column in range(np.uint64(HEAD), np.uint64(HEAD + machine.words)):
-        word = work[wide, column] & rows[at, column]
-        work[to, column] = word
-        free += popcount(word)
+@njit(boolean(ROWS, int64, int64, ROWS, int64, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
+def narrow_nodes(work, window, wider, rows, begin, end, demand, machine):
+    """Set a window's nodes to those free both in a wider one and in ``rows[begin:end]``; whether these are enough.
+
+    There is at least one row.
+    """
+    to, wide, at = np.uint64(window), np.uint64(wider), np.uint64(begin)  # unsigned: see whole_requests_fit
+    first, last, free = np.uint64(HEAD), np.uint64(HEAD + machine.words), 0
+    for column in range(first, last):
+        work[to, column] = work[wide, column] & rows[at, column]
+    for segment in range(np.uint64(begin + 1), np.uint64(end)):
+        for column in range(first, last):
+            work[to, column] &= rows[segment, column]
+    for column in range(first, last):
+        free += popcount(work[to, column])
     work[to, FREE_NODES] = free
     return free >= demand.nodes
 
 
-@njit(boolean(ROWS, int64, int64, ROWS, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
-def narrow_storages(work, window, wider, rows, segment, demand, machine):
+@njit(void(ROWS, int64, int64, ROWS, int64, int64, int64, int64), forceinline=True, **OPTIONS)
+def _narrow_columns(work, window, wider, rows, begin, end, first, last):
+    """Set some of a window's columns to the least of a wider one's and those of ``rows[begin:end]``."""
+    to, wide, at = np.uint64(window), np.uint64(wider), np.uint64(begin)
+    for column in range(np.uint64(first), np.uint64(last)):
+        work[to, column] = min(work[wide, column], rows[at, column])
+    for segment in range(np.uint64(begin + 1), np.uint64(end)):
+        for column in range(np.uint64(first), np.uint64(last)):
+            work[to, column] = min(work[to, column], rows[segment, column])
+
+
+@njit(boolean(ROWS, int64, int64, ROWS, int64, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
+def narrow_storages(work, window, wider, rows, begin, end, demand, machine):
     """The same for bytes of storage nodes; whether these are enough in total."""
-    to, wide, at = np.uint64(window), np.uint64(wider), np.uint64(segment)
-    first, total = HEAD + machine.words, 0
+    first, total, to = HEAD + machine.words, 0, np.uint64(window)
+    _narrow_columns(work, window, wider, rows, begin, end, first, first + machine.storages)
     for column in range(np.uint64(first), np.uint64(first + machine.storages)):
-        free = min(work[wide, column], rows[at, column])
-        work[to, column] = free
-        total += free
+        total += work[to, column]
     work[to, FREE_BYTES] = total
     return total >= demand.requests * demand.bb_bytes
 
 
-@njit(void(ROWS, int64, int64, ROWS, int64, MACHINE), forceinline=True, **OPTIONS)
-def narrow_links(work, window, wider, rows, segment, machine):
+@njit(void(ROWS, int64, int64, ROWS, int64, int64, MACHINE), forceinline=True, **OPTIONS)
+def narrow_links(work, window, wider, rows, begin, end, machine):
     """The same for the bandwidth of links; whether that is enough depends on the nodes."""
-    to, wide, at = np.uint64(window), np.uint64(wider), np.uint64(segment)
-    for column in range(np.uint64(HEAD + machine.words + machine.storages), np.uint64(rows.shape[1])):
-        work[to, column] = min(work[wide, column], rows[at, column])
+    first = HEAD + machine.words + machine.storages
+    _narrow_columns(work, window, wider, rows, begin, end, first, rows.shape[1])
 
 
-@njit(boolean(ROWS, int64, int64, ROWS, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
-def _narrow(work, window, wider, rows, segment, demand, machine):
-    """Set a window to what is free both in a wider one and in ``rows[segment]``, in the columns in use.
+@njit(boolean(ROWS, int64, int64, ROWS, int64, int64, DEMAND, MACHINE), **OPTIONS)
+def _narrow(work, window, wider, rows, begin, end, demand, machine):
+    """Set a window to what is free both in a wider one and in ``rows[begin:end]``, in the columns in use.
 
     Returns whether the job may still fit: False when nodes or bytes are too few in total (then the columns may not all
     be set), else it is for :func:`schedulers.timeline.placement_kernels.holds` to say.
     """
     uses = demand.uses
     if uses & USE_NODES:
-        if not narrow_nodes(work, window, wider, rows, segment, demand, machine):
+        if not narrow_nodes(work, window, wider, rows, begin, end, demand, machine):
             return False
     else:
         to, wide = np.uint64(window), np.uint64(wider)
         for column in range(np.uint64(HEAD), np.uint64(HEAD + machine.words)):
             work[to, column] = work[wide, column]
         work[to, FREE_NODES] = work[wide, FREE_NODES]
-    if uses & USE_STORAGES and not narrow_storages(work, window, wider, rows, segment, demand, machine):
+    if uses & USE_STORAGES and not narrow_storages(work, window, wider, rows, begin, end, demand, machine):
         return False
     if uses & USE_LINKS:
-        narrow_links(work, window, wider, rows, segment, machine)
+        narrow_links(work, window, wider, rows, begin, end, machine)
     return True
+
+
+@njit(boolean(ROWS, int64, DEMAND, MACHINE, ROWS), forceinline=True, **OPTIONS)
+def _may_hold(rows, segment, demand, machine, work):
+    """Whether a segment may hold the job: what is cheap to see, and what no window with the segment in it can mend."""
+    uses = demand.uses
+    if uses & USE_NODES and rows[segment, FREE_NODES] < demand.nodes:
+        return False
+    if uses & USE_STORAGES and (
+        rows[segment, FREE_BYTES] < demand.requests * demand.bb_bytes
+        or not whole_requests_fit(rows, segment, demand, machine)
+    ):
+        return False
+    if uses & USE_LINKS:  # the first link has no link above it: what it cannot carry must be outside of it
+        column = HEAD + machine.words + machine.storages
+        outside = work[FULL, FREE_NODES] - work[BELOW, column]
+        return outside + rows[segment, column] // demand.io_rate >= demand.nodes
+    return True
+
+
+@njit(int64(ROWS, int64, int64, DEMAND, MACHINE, ROWS), forceinline=True, **OPTIONS)
+def _next_that_may(rows, count, first, demand, machine, work):
+    """First segment from ``first`` on that may hold the job, ``count`` for none."""
+    while first < count and not _may_hold(rows, first, demand, machine, work):
+        first += 1
+    return first
 
 
 @njit(int64(ROWS, int64, int64, DEMAND), **OPTIONS)
@@ -151,7 +194,7 @@ def _grow_backwards(rows, count, work, lowest, last, demand, machine, chosen):
     wider, first = FULL, last + 1
     while (
         first > lowest
-        and _narrow(work, BACK + first - 1, wider, rows, first - 1, demand, machine)
+        and _narrow(work, BACK + first - 1, wider, rows, first - 1, first, demand, machine)
         and holds(work, BACK + first - 1, demand, machine, chosen)
     ):
         first -= 1
@@ -196,20 +239,34 @@ def find_fit(times, count, rows, demand, duration_s, not_before_s, latest_s, mac
     -----
     A sliding window over the segments ``first`` to ``following - 1``, kept as two parts so that it can shrink at the
     front: ``work[BACK + k]`` is what is free from ``k`` up to (not including) ``middle``, and ``work[FORWARD]`` what is
-    free from ``middle`` on. When a segment breaks the window, the front moves until it fits again; when the front has
-    reached ``middle``, the window is grown backwards from the segment that broke it. Every segment is thus looked at
+    free from ``middle`` on. When segments break the window, the front moves until it fits again; when the front has
+    reached ``middle``, the window is grown backwards from the last of these. Every segment is thus looked at
     three times at most, however long the window.
+
+    Most starts are out of the question for what a single segment has left: these are passed over first, by a test that
+    is much cheaper than narrowing windows, and that any window with such a segment would fail.
     """
     demand, machine, scratch = Demand(*demand), Machine(*machine), Scratch(*scratch)
     work, chosen = scratch.work, scratch.chosen
     first = segment_at(times, count, not_before_s)
-    middle, following, start_s, window = first, first, not_before_s, FORWARD
+    one_by_one = machine.storage_order == RACK  # there a narrower window may hold what a wider one did not seem to
+    middle, following, start_s, window, passable = first, first, not_before_s, FORWARD, first
     while following < count and (following == first or times[following] < start_s + duration_s):
+        passable = max(passable, first)  # from the first segment up to this one each may hold the job
+        while passable < count and (passable == first or times[passable] < start_s + duration_s):
+            if not _may_hold(rows, passable, demand, machine, work):
+                first = _next_that_may(rows, count, passable + 1, demand, machine, work)
+                if first >= count or times[first] > latest_s:
+                    return np.inf
+                middle, following, start_s, passable = first, first, times[first], first
+            passable += 1
         moved_from = first
-        enough = _narrow(work, FORWARD, FULL if following == middle else FORWARD, rows, following, demand, machine)
+        begin, following = following, following if one_by_one else passable - 1
+        wider = FULL if begin == middle else FORWARD
+        enough = _narrow(work, FORWARD, wider, rows, begin, following + 1, demand, machine)
         window = WINDOW
         while enough and first < middle:
-            if _narrow(work, WINDOW, FORWARD, work, BACK + first, demand, machine) and holds(
+            if _narrow(work, WINDOW, FORWARD, work, BACK + first, BACK + first + 1, demand, machine) and holds(
                 work, WINDOW, demand, machine, chosen
             ):
                 break
@@ -252,12 +309,8 @@ def _equal(rows, one, two):
 @njit(void(TIMES, ROWS, int64, int64, int64), **OPTIONS)
 def _move(times, rows, begin, end, by):
     """Move segments ``begin`` to ``end - 1`` by some places."""
-    for step in range(end - begin):
-        source = np.uint64(end - 1 - step if by > 0 else begin + step)
-        target = np.uint64(np.int64(source) + by)
-        times[target] = times[source]
-        for column in range(np.uint64(rows.shape[1])):
-            rows[target, column] = rows[source, column]
+    copy_items(times, begin + by, times, begin, end - begin)
+    copy_items(rows, begin + by, rows, begin, end - begin)
 
 
 @njit(int64(TIMES, int64, ROWS, float64, float64, ROW, int64), **OPTIONS)
@@ -283,8 +336,12 @@ def book(times, count, rows, start_s, end_s, usage, sign):
     begin, last, count = begin + cut_start, last + cut_start, count + cut_start + cut_end
     for segment in range(begin, last + 1):
         at = np.uint64(segment)
-        for column in range(np.uint64(rows.shape[1])):
-            rows[at, column] -= sign * usage[column]
+        if sign > 0:  # without a multiplication: those of 64 bits are slow
+            for column in range(np.uint64(rows.shape[1])):
+                rows[at, column] -= usage[column]
+        else:
+            for column in range(np.uint64(rows.shape[1])):
+                rows[at, column] += usage[column]
     if last + 1 < count and _equal(rows, last, last + 1):
         _move(times, rows, last + 2, count, -1)
         count -= 1

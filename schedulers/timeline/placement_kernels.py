@@ -209,7 +209,7 @@ def _choose_nodes(window, usage, demand, machine, chosen):
 
 
 @njit(boolean(ROWS, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
-def _whole_requests_fit(work, window, demand, machine):
+def whole_requests_fit(work, window, demand, machine):
     """Whether the bytes left hold all requests of the job whole; counted only where the sum does not decide."""
     words, storages, requests, bb_bytes = machine.words, machine.storages, demand.requests, demand.bb_bytes
     fitting, at, size = np.int64(0), np.uint64(window), np.float64(bb_bytes)
@@ -240,7 +240,7 @@ def _racks_hold(work, window, demand, machine, chosen):
 def holds(work, window, demand, machine, chosen):
     """Whether a window with enough nodes and bytes has them in usable pieces: whole requests, links that carry."""
     uses = demand.uses
-    if uses & USE_STORAGES and not _whole_requests_fit(work, window, demand, machine):
+    if uses & USE_STORAGES and not whole_requests_fit(work, window, demand, machine):
         return False
     if uses & USE_LINKS and not _links_hold(work, window, demand, machine):
         return False
@@ -267,6 +267,13 @@ def _storage_for(window, after, since, work, node, demand, machine):
     """Storage with free bytes for one more request, by the order; -1 for none. See :func:`choose`."""
     first, nearest, order, bb_bytes = HEAD + machine.words, machine.nearest, machine.storage_order, demand.bb_bytes
     by_place, striped = order in (NEAREST, RACK), demand.uses & STRIPED
+    if by_place and not striped:
+        at = np.uint64(node)
+        for rank in range(np.uint64(machine.storages)):
+            storage = np.int64(nearest[at, rank])
+            if window[np.uint64(first + storage)] >= bb_bytes:
+                return storage
+        return np.int64(-1)
     best = np.int64(-1)
     for rank in range(machine.storages):
         storage = np.int64(nearest[node, rank]) if by_place else np.int64(rank)
@@ -300,7 +307,7 @@ def _choose_storages(window, after, since, demand, machine, scratch):
     for column in range(first, first + machine.storages):
         work[TAKEN, column] = 0
     for request in range(demand.requests):
-        place = request * demand.nodes // demand.requests
+        place = request * demand.nodes // demand.requests if demand.requests != demand.nodes else request
         storage = _storage_for(window, after, since, work, np.int64(chosen[0, place]), demand, machine)
         window[first + storage] -= demand.bb_bytes
         work[TAKEN, first + storage] += 1

@@ -18,9 +18,11 @@ Layout (beyond that of :mod:`schedulers.timeline.fit_kernels`)
 ``Slots``                      checkpoints: ``times[2 * levels, capacity]``, ``rows``, ``counts``,
                                ``score[2 * levels, 2]`` (score of the jobs placed before, and their least)
 ``which: int64[2, levels]``    slot of the current order's and of the trial's checkpoint per level
+``keys: int64[2, jobs]``       demands to compare, as the smaller one and as the larger one
+                               (:mod:`schedulers.timeline.demand_keys`)
 ``starts: float64[jobs]``      planned start per job (by job, not by position)
-``placed: int64[6, jobs]``     what was placed so far, by position: planned start, nodes, burst-buffer bytes per
-                               request, I/O rate per node, duration (times as the bits of doubles), stripes
+``placed: int64[2, jobs]``     what was placed so far, by position: planned start (the bits of a double), key as the
+                               smaller one
 ``held: bool``                 whether nodes are held one rounding step longer (:mod:`schedulers.timeline.published`)
 ``machine, scratch``           the last arguments of ``find_fit``
 """
@@ -36,9 +38,11 @@ from numba.extending import intrinsic
 
 from schedulers.search.random64 import below, uniform
 from schedulers.timeline.apart_kernels import book_apart, find_apart
+from schedulers.timeline.copying import copy_items
 from schedulers.timeline.fit_kernels import book, find_fit, segment_at
 from schedulers.timeline.kernel_types import (
     INDICES,
+    OPTIONS,
     PLAIN_MACHINE,
     PLAIN_SCRATCH,
     ROW,
@@ -47,27 +51,24 @@ from schedulers.timeline.kernel_types import (
     named,
     plain,
 )
-from schedulers.timeline.layout import FREE_NODES, HEAD, STRIPED
+from schedulers.timeline.layout import FREE_NODES, HEAD
 
 _SPANS = types.Array(types.float64, 2, "C")
 _RANDOM = types.Array(types.uint64, 1, "C")
 _SHAPE = types.UniTuple(types.float64, 3)
-_OPTIONS = {"cache": True, "error_model": "numpy", "nogil": True}
-
-
-_NO_BOUND = 2**62
-"""Nodes that no job requests."""
+_OPTIONS = {**OPTIONS, "nogil": True}
 
 
 class Rules(NamedTuple):
     """How plans are made and scored: positions between checkpoints, ``held`` as above, whether the score is the latest
-    start, and else the power, the guard (s, infinite for none) and its power.
+    start, and else the power, the guard (s, infinite for none) and its power; the guard bits of the keys.
     """
 
     stride: int
     held: bool
     latest: bool
     shape: tuple[float, float, float]
+    guards: int
 
 
 class Jobs(NamedTuple):
@@ -76,6 +77,7 @@ class Jobs(NamedTuple):
     demands: npt.NDArray[np.int64]
     spans: npt.NDArray[np.float64]
     least: npt.NDArray[np.float64]
+    keys: npt.NDArray[np.int64]
 
 
 class Slots(NamedTuple):
@@ -110,22 +112,25 @@ class Moves(NamedTuple):
 
 
 class Orders(NamedTuple):
-    """Working memory of annealing: the current order, its starts, and the order that is tried."""
+    """Working memory of annealing: the current order, its starts, the order that is tried, and two numbers, the current
+    order's score and the temperature.
+    """
 
     current: npt.NDArray[np.int32]
     starts: npt.NDArray[np.float64]
     trial: npt.NDArray[np.int32]
+    state: npt.NDArray[np.float64]
 
 
-_RULES = plain(types.int64, types.boolean, types.boolean, _SHAPE)
-_JOBS = (ROWS, _SPANS, TIMES)
+_RULES = plain(types.int64, types.boolean, types.boolean, _SHAPE, types.int64)
+_JOBS = (ROWS, _SPANS, TIMES, ROWS)
 JOBS, PLAIN_JOBS = named(Jobs, *_JOBS), plain(*_JOBS)
 _SLOTS = plain(_SPANS, types.Array(types.int64, 3, "C"), ROW, _SPANS, ROWS)
 _PLAN = plain(TIMES, ROWS, TIMES, ROWS)
 _MOVES = plain(
     types.int64, types.float64, types.float64, types.int64, types.float64, types.boolean, types.boolean
 )  # fmt: skip
-_ORDERS = plain(INDICES, TIMES, INDICES)
+_ORDERS = plain(INDICES, TIMES, INDICES, TIMES)
 """Types of the groups; from Python they come without their names (:func:`schedulers.timeline.kernel_types.plain`)."""
 
 
@@ -198,46 +203,27 @@ def _from_bits(_context: Any, bits: Any) -> Any:
     return types.float64(bits), _bitcast
 
 
-@njit(int64(JOBS, int64), **_OPTIONS)
-def _stripes(jobs, job):
-    """How many stripes a job's burst buffer has, 0 for none."""
-    return jobs.demands[job, 4] if jobs.demands[job, 3] & STRIPED else 0
-
-
 @njit(void(ROWS, int64, JOBS, int64, float64), **_OPTIONS)
 def _note_placed(placed, position, jobs, job, start_s):
     """Write down what was placed at a position."""
     placed[0, position] = _bits(start_s)
-    placed[1, position] = _NO_BOUND if jobs.spans[job, 4] > 0 else jobs.demands[job, 0]
-    placed[2, position] = jobs.demands[job, 1]
-    placed[3, position] = jobs.demands[job, 2]
-    placed[4, position] = _bits(jobs.spans[job, 0])
-    placed[5, position] = _stripes(jobs, job)
+    placed[1, position] = jobs.keys[0, job]
 
 
-@njit(float64(ROWS, int64, JOBS, int64), **_OPTIONS)
-def _not_before(placed, position, jobs, job):
+@njit(float64(ROWS, int64, JOBS, int64, int64), **_OPTIONS)
+def _not_before(placed, position, jobs, job, guards):
     """Give a time before which a job cannot start: where to begin the search for its start.
 
     Neither before its start alone, nor before the start of a job placed earlier in this plan that requests no more of
     anything, and is striped alike: where the larger job fits now, the smaller one would have fitted then. Whole numbers
     without a branch become vector instructions; with branches this took most of the time of long plans.
     """
-    demands, spans = jobs.demands, jobs.spans
-    if spans[job, 4] > 0:
-        return spans[job, 3]  # its parts begin at different times: others tell nothing of it, nor it of them
-    nodes, bb_bytes, io_rate, duration = demands[job, 0], demands[job, 1], demands[job, 2], _bits(spans[job, 0])
-    earliest, stripes = _bits(spans[job, 3]), _stripes(jobs, job)
+    if jobs.spans[job, 4] > 0:
+        return jobs.spans[job, 3]  # its parts begin at different times: others tell nothing of it, nor it of them
+    earliest, key = _bits(jobs.spans[job, 3]), jobs.keys[1, job] | guards
     for before in range(np.uint64(position)):
-        more = (
-            (nodes - placed[1, before])
-            | (bb_bytes - placed[2, before])
-            | (io_rate - placed[3, before])
-            | (duration - placed[4, before])
-            | (stripes - placed[5, before])
-            | (placed[5, before] - stripes)
-        ) >> 63  # all bits set where that job requests more of something or is striped otherwise, else none
-        earliest = max(earliest, placed[0, before] & ~more)
+        more = ~(key - placed[1, before]) & guards  # none set where that job requests no more of anything
+        earliest = max(earliest, placed[0, before] if more == 0 else np.int64(0))
     return _from_bits(earliest)
 
 
@@ -275,7 +261,7 @@ def plan_from(order, level, limit, rules, jobs, slots, plan, machine, scratch):
 
     Later levels are written into the trial slots. The groups of arguments come without their names.
     """
-    stride, held, latest, shape = rules
+    stride, held, latest, shape, guards = rules
     jobs, slots, plan = Jobs(*jobs), Slots(*slots), Plan(*plan)
     demands, spans, times, rows, starts, placed = (
         jobs.demands,
@@ -288,10 +274,8 @@ def plan_from(order, level, limit, rules, jobs, slots, plan, machine, scratch):
     words, usage = machine[0], scratch[1]
     slot = slots.which[0, level]
     count = slots.counts[slot]
-    for segment in range(count):
-        times[segment] = slots.times[slot, segment]
-        for column in range(rows.shape[1]):
-            rows[segment, column] = slots.rows[slot, segment, column]
+    copy_items(times, 0, slots.times[slot], 0, count)
+    copy_items(rows, 0, slots.rows[slot], 0, count)
     score, bound = slots.score[slot, 0], slots.score[slot, 1]
     first = level * stride
     for position in range(first):
@@ -300,14 +284,12 @@ def plan_from(order, level, limit, rules, jobs, slots, plan, machine, scratch):
         if position % stride == 0 and position > first:
             slot = slots.which[1, position // stride]
             slots.counts[slot] = count
-            for segment in range(count):
-                slots.times[slot, segment] = times[segment]
-                for column in range(rows.shape[1]):
-                    slots.rows[slot, segment, column] = rows[segment, column]
+            copy_items(slots.times[slot], 0, times, 0, count)
+            copy_items(slots.rows[slot], 0, rows, 0, count)
             slots.score[slot, 0], slots.score[slot, 1] = score, bound
         job = order[position]
         apart, span = spans[job, 4] > 0, (spans[job, 0], spans[job, 5], spans[job, 6], spans[job, 7])
-        start_s = _not_before(placed, position, jobs, job)
+        start_s = _not_before(placed, position, jobs, job, guards)
         if start_s < np.inf:
             demand = (demands[job, 0], demands[job, 1], demands[job, 2], demands[job, 3], demands[job, 4])
             if apart:
@@ -334,37 +316,60 @@ def plan_from(order, level, limit, rules, jobs, slots, plan, machine, scratch):
     return score
 
 
+@njit(void(INDICES, _RULES, PLAIN_JOBS, _SLOTS, _PLAN, PLAIN_MACHINE, PLAIN_SCRATCH), **_OPTIONS)
+def plan_alone(single, rules, jobs, slots, plan, machine, scratch):
+    """Plan each job as if it were the only one; note its start, and the least that it can add to the score.
+
+    ``single`` is an order of one job, working memory. The groups come without their names.
+    """
+    _, _, latest, shape, _ = rules
+    table, starts = Jobs(*jobs), plan[2]
+    for job in range(len(starts)):
+        single[0] = job
+        plan_from(single, 0, np.inf, rules, jobs, slots, plan, machine, scratch)
+        wait_s = starts[job] - table.spans[job, 1]
+        table.spans[job, 3] = starts[job]
+        table.least[job] = 0.0 if latest or wait_s == np.inf else term(wait_s, table.spans[job, 2], shape)
+        starts[job] = 0.0
+
+
 @njit(
     types.Tuple((types.float64, types.int64))(
-        INDICES, float64, _MOVES, _RANDOM, _RULES, PLAIN_JOBS, _SLOTS, _PLAN, _ORDERS, PLAIN_MACHINE, PLAIN_SCRATCH
+        INDICES, float64, int64, int64, _MOVES, _RANDOM, _RULES, PLAIN_JOBS, _SLOTS, _PLAN, _ORDERS, PLAIN_MACHINE,
+        PLAIN_SCRATCH,
     ),
     **_OPTIONS,
-)
-def anneal(best, best_score, moves, random, rules, jobs, slots, plan, orders, machine, scratch):
-    """Simulated annealing over orders from ``best``, which is improved in place; return its score and the steps taken.
+)  # fmt: skip
+def anneal(best, best_score, begin, end, moves, random, rules, jobs, slots, plan, orders, machine, scratch):
+    """Simulated annealing over orders from ``best``, which is improved in place: the steps from ``begin`` to ``end``.
 
-    The groups of arguments come without their names.
+    Returns the best score, and the step reached: below ``end`` when no job is delayed, as such a plan is the best there
+    is. The groups of arguments come without their names.
 
     Notes
     -----
-    The level-0 checkpoint (nothing placed) must be in slot ``which[0, 0]``. ``best`` is planned first, which fills the
-    other levels. Stops early when no job is delayed: such a plan is the best there is.
+    The level-0 checkpoint (nothing placed) must be in slot ``which[0, 0]``. Step 0 plans ``best`` first, which fills
+    the other levels; any later ``begin`` goes on from what the step before left in the groups: the same steps give the
+    same result in however many calls.
     """
-    steps, temperature, cooling, period, coolest, swaps_only, delayed_only = moves
-    stride, _, latest, shape = rules
+    _, warmest, cooling, period, coolest, swaps_only, delayed_only = moves
+    stride, _, latest, shape, _ = rules
     table, which, starts = Jobs(*jobs), slots[4], plan[2]
-    current, current_starts, trial = orders
+    current, current_starts, trial, state = orders
     number = len(best)
     levels = (number + stride - 1) // stride
-    _copy_order(current, best)
     total_least = 0.0
     if not latest:
         for job in range(number):
             total_least += table.least[job]
-    score = plan_from(current, 0, np.inf, rules, jobs, slots, plan, machine, scratch)
-    _exchange_slots(which, 1, levels)
-    _copy_starts(current_starts, starts)
-    for step in range(steps):
+    if begin == 0:
+        _copy_order(current, best)
+        state[0] = plan_from(current, 0, np.inf, rules, jobs, slots, plan, machine, scratch)
+        state[1] = warmest
+        _exchange_slots(which, 1, levels)
+        _copy_starts(current_starts, starts)
+    score, temperature = state[0], state[1]
+    for step in range(begin, end):
         if step > 0 and step % period == 0:
             temperature = max(temperature * cooling, coolest)
         first = below(random, number)
@@ -390,4 +395,5 @@ def anneal(best, best_score, moves, random, rules, jobs, slots, plan, orders, ma
             if score < best_score:
                 best_score = score
                 _copy_order(best, current)
-    return best_score, steps
+    state[0], state[1] = score, temperature
+    return best_score, end

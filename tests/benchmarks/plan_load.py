@@ -18,12 +18,10 @@ import time
 from collections.abc import Callable
 from statistics import median
 
-import numpy as np
-
 from schedulers.core.job import Job
 from schedulers.core.machine import Machine, simple_machine
 from schedulers.policykit.objectives import Objective
-from schedulers.policykit.ordering import THESIS_STARTS, ordered
+from schedulers.policykit.ordering import THESIS_STARTS, positions
 from schedulers.policykit.planning import Annealing, Order, Planner
 from schedulers.timeline import Timeline
 from tests.benchmarks.window_load import CAPACITY, NODES, STORAGES, draw_job
@@ -60,9 +58,8 @@ def planner_of(timeline: Timeline, queue: list[Job]) -> Planner:
 
 
 def starting(queue: list[Job]) -> list[Order]:
-    """The thesis's nine orders."""
-    rank = {job.id: index for index, job in enumerate(queue)}
-    return [np.array([rank[job.id] for job in ordered(queue, name, NOW_S)], dtype=np.int32) for name in THESIS_STARTS]
+    """The thesis's nine orders, as the policy makes them."""
+    return list(positions(queue, THESIS_STARTS, NOW_S, {}))
 
 
 def a_pass(timeline: Timeline, queue: list[Job], chains: int = 1) -> float:

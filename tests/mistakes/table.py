@@ -114,6 +114,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "spillway serve esay",
         "spillway serve easy --bind nonsense",
         "python -m schedulers easy --watchdog soon",
+        "spillway serve easy --pass-limit 5",
         "spillway simulate",
         "spillway validate slurm --nodes 2",
         "spillway validate slurm --replay notes.txt",

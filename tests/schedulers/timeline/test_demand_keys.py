@@ -1,0 +1,46 @@
+"""Keys of demands compare as the demands do."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schedulers.timeline.demand_keys import DemandKeys, demand_keys
+
+PARTS = st.integers(1, 6).flatmap(
+    lambda parts: st.lists(
+        st.lists(st.integers(-3, 6) | st.integers(-(2**62), 2**62), min_size=parts, max_size=parts), min_size=1
+    )
+)
+
+
+def no_more(keys: DemandKeys, one: int, other: int) -> bool:
+    """Whether one demand compares as one that requests no more of anything than another."""
+    left = (int(keys.above[other]) | keys.guards) - int(one)
+    return ~left & keys.guards == 0
+
+
+@given(PARTS)
+def test_keys_compare_as_all_parts_do(demands: list[list[int]]) -> None:
+    """Every pair, and the key that is below none."""
+    keys = demand_keys(np.array(demands, np.int64).T)
+    for k, mine in enumerate(demands):
+        for j, theirs in enumerate(demands):
+            expected = all(a <= b for a, b in zip(mine, theirs, strict=True))
+            assert no_more(keys, int(keys.below[k]), j) == expected
+        assert not no_more(keys, keys.nothing, k)
+
+
+def test_with_more_values_than_bits_no_pair_compares_wrongly() -> None:
+    """Six parts of 5,000 values want 84 bits: some pairs no longer compare, none does that should not."""
+    rng = np.random.default_rng(5)
+    parts = rng.permuted(np.tile(np.arange(5000), (6, 1)), axis=1)
+    parts[:, 1] = parts[:, 0] + 100  # one that is above another by more than ranks are made coarse
+    keys = demand_keys(parts)
+    assert keys.guards.bit_length() <= 63
+    assert no_more(keys, int(keys.below[0]), 1)
+    for j in range(200):
+        left = (int(keys.above[j]) | keys.guards) - keys.below
+        compared = (~left & keys.guards) == 0
+        assert not (compared & (parts > parts[:, j : j + 1]).any(axis=0)).any()
