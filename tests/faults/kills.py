@@ -26,7 +26,7 @@ TOKEN = "SPILLWAY_TEST_TOKEN"
 
 LONG = ["run", "--workload", "kth-like:jobs=150", "--platform", "tiny", "--no-plots", "--policy", "conservative"]
 LONG += ["--policy", "easy"]
-BEGUN_S, ENDED_S, ORPHAN_S = 60.0, 120.0, 5.0
+BEGUN_S, ENDED_S, ORPHAN_S = 60.0, 120.0, 30.0
 LATEST_S = 0.6
 """A kill comes so long (s) after the first run has begun at most."""
 
