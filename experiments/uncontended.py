@@ -61,7 +61,7 @@ def uncontended_s(
     root
         The campaign's folder.
     records
-        What the run's jobs did, by full id; only these are played.
+        What the run's jobs did, by full id; only these are played, but for jobs without nodes.
     platform
         The run's platform, where it has been read already.
 
@@ -75,6 +75,7 @@ def uncontended_s(
     model = model_of(run)
     assert isinstance(model, IoAware)
     model = replace(model, early_release=False)
+    records = {job_id: record for job_id, record in records.items() if record.allocation.nodes}
     platform = platform or load_platform(checked(root, run.platform))
     workload = _one_by_one(load_workload(checked(root, run.workload)), records)
     with FluidEngine(platform) as engine:

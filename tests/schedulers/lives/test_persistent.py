@@ -10,6 +10,7 @@ import pytest
 
 from analysis.metrics import summarise
 from analysis.tables import read_run
+from experiments import single
 from experiments.spec import Player
 from schedulers.assembly import SessionSpec
 from schedulers.core.job import Allocation, Job
@@ -230,6 +231,20 @@ def test_both_players_and_real_messages_give_the_same(tmp_path: Path, monkeypatc
         tables.append([(tmp_path / run.id / name).read_bytes() for name in TABLES])
     assert tables[0] == tables[1]
     assert [line.split(b",")[0] for line in tables[0][0].splitlines()[1:]] == [b"0", b"1", b"2"]
+
+
+def test_a_job_without_nodes_has_no_uncontended_time(tmp_path: Path) -> None:
+    """Nothing of it is played: its fields stay empty, and the others' do not change."""
+    jobs = [
+        job(0, 0.0, 0, bb_create=created("a", 6)),
+        job(1, 0.5, 2, 20.0, bb_use=["a"], bb=10**9),
+        job(2, 1.0, 0, bb_destroy=["a"]),
+    ]
+    (run,) = runs(tmp_path, "io", workload_of(jobs), ["easy"])
+    single.execute(single.Task(run, tmp_path, 600.0, uncontended=True))
+    rows = {row["job_id"]: row["uncontended_s"] for row in _read(tmp_path / run.id / "jobs.csv")}
+    assert (rows["0"], rows["2"]) == ("", "")
+    assert float(rows["1"]) > 20.0
 
 
 @pytest.mark.parametrize(
