@@ -118,7 +118,7 @@ def _with_scripts(table: JobTable, reading: Reading) -> JobTable:
                 buffers[row] = script.total_bytes(max(int(sizes[row]), 1))
                 stage_in += bool(script.stage_in)
                 stage_out += bool(script.stage_out)
-                persistent += bool(script.uses)
+                persistent += bool(script.uses or script.creates or script.destroys)
                 guessed += script.per_node and table["nodes"][row] <= 0
     table.intake.notes.append(
         f"{found:,} of {len(table):,} jobs have a script in {reading.scripts} ({len(scripts.by_job):,} scripts, "
@@ -126,8 +126,8 @@ def _with_scripts(table: JobTable, reading: Reading) -> JobTable:
     )
     if stage_in or stage_out or persistent:
         table.intake.notes.append(
-            f"scripts of {stage_in:,} jobs stage in, of {stage_out:,} stage out, of {persistent:,} use persistent "
-            "buffers: no sizes are stated there, and none of it is played"
+            f"scripts of {stage_in:,} jobs stage in, of {stage_out:,} stage out, of {persistent:,} name persistent "
+            "buffers: none of it is played; 'spillway workload scripts' plays it on the converted workload"
         )
     if guessed:
         table.intake.notes.append(
