@@ -103,7 +103,8 @@ def repeat_command(run: RunSpec) -> list[str]:
     here = Path.cwd()
     policy = place_in(here, run.policy.policy)
     command += ["--policy", f"{policy}:{options}" if options else policy]
-    command += [part for key in SETTINGS for part in (f"--{key.replace('_', '-')}", show(run.settings[key]))]
+    texts = {f"--{key.replace('_', '-')}": show(run.settings[key]) for key in SETTINGS}
+    command += [part for option, text in texts.items() if text for part in (option, text)]  # "": nothing is set
     if run.policy.literal:
         command.append("--thesis-literal")
     command += ["--engine", run.engine.value, "--transport", run.transport.value, "--player", run.player.value]

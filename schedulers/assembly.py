@@ -192,6 +192,11 @@ def check_combination(policy: Policy, settings: Settings, model: JobModel) -> No
             f"policy {type(policy).__name__} and setting storage_order=rack cannot be combined: it packs burst "
             "buffers by a rule of its own, onto any storage node"
         )
+    if _shares_nodes(policy) and settings.storage_order is StorageOrder.RACK:
+        raise OptionError(
+            f"policy {type(policy).__name__} and setting storage_order=rack cannot be combined: it chooses nodes by "
+            "its rows, in racks whose storage may never have room"
+        )
     if settings.restart is Restart.CHECKPOINT and not model.restarts:
         able = ", ".join(name for name, cls in MODELS.items() if cls.restarts)
         raise OptionError(
