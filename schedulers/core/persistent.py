@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Set
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from schedulers.core.job import LARGEST_SIZE, MOST_STRIPES, Allocation, Job, JobField, in_granules, is_number
 from schedulers.errors import RemoteProtocolError, shown
@@ -89,6 +89,20 @@ class PersistentBuffer(NamedTuple):
     since_s: float
 
 
+class Outs(Protocol):
+    """Where a pool reads which storage nodes do not serve (:class:`schedulers.core.cluster.Cluster`)."""
+
+    @property
+    def closed_storages(self) -> Set[int]:
+        """Those that are out."""
+        ...
+
+    @property
+    def drained(self) -> Mapping[int, int]:
+        """Bytes that are drained of those that are drained in part."""
+        ...
+
+
 class Pool:
     """The persistent buffers of one conversation, and what jobs that wait or run request of them.
 
@@ -104,23 +118,23 @@ class Pool:
         Buffers that jobs used and destroy, by name, with these jobs, which have ended: earlier jobs may still use them.
     more_jobs
         Whether further jobs may be submitted.
-    closed, drained
+    outs
         Storage nodes that are out, and those that are drained in part.
     """
 
-    def __init__(self, buffers: Mapping[str, PersistentBuffer]) -> None:
+    def __init__(self, buffers: Mapping[str, PersistentBuffer], outs: Outs) -> None:
         self.buffers = buffers
+        self.outs = outs
         self.wishes: dict[str, Wishes] = {}
         self.done: set[tuple[str, str]] = set()
         self.doomed: dict[str, Job] = {}
         self.more_jobs = True
-        self.closed: Set[int] = frozenset()
-        self.drained: Set[int] = frozenset()
 
     def open_creation(self, job_id: str, name: str) -> Creation | None:
         """What a job requests that is still to be created under this name."""
-        creates = self.wishes[job_id].creates if (job_id, name) not in self.done and job_id in self.wishes else ()
-        return next((one for one in creates if one.name == name), None)
+        if job_id not in self.wishes or (job_id, name) in self.done:
+            return None
+        return next((one for one in self.wishes[job_id].creates if one.name == name), None)
 
     def missing(self, job_id: str) -> str | None:
         """Why a job cannot start yet, or be through; ``None`` where all that comes before its run is done."""

@@ -329,7 +329,7 @@ class Session:
         self._machine = machine.stacked(self._runtime.rows)
         timeline = self._timeline_class(self._machine, self._now_s, self._placement)
         self._ledger = Ledger(self._machine, timeline, self._estimator)
-        self._pool = Pool(self._ledger.kept)
+        self._pool = Pool(self._ledger.kept, self._ledger.cluster)
         self._wire = WireGuard(event.config, event.profiles)
         if self._outages.rule.requeues:
             require_restarts(event.config, self._outages.rule)
@@ -473,7 +473,6 @@ class Session:
         hosts = self._wire.open(resources) if available else self._wire.close(resources)
         nodes, storages = self.machine.places_of(hosts)
         (self._ledger.open if available else self._ledger.close)(nodes, storages, self._now_s)
-        self._pool.closed = self.cluster.closed_storages
         self._enact(self._runtime.outage(self._wire.closed, self._now_s))
         self._dirty = True
         if not available:
@@ -485,7 +484,6 @@ class Session:
             self._ledger.drain(storage, drained_bytes, self._now_s)
             left_bytes = self.cluster.storage_left[storage]
             self._observer.drained(self.machine.storages[storage].name, drained_bytes, left_bytes, self._now_s)
-        self._pool.drained = self.cluster.drained.keys()
         self._dirty = True
 
     def _find_struck(self, nodes: frozenset[int], storages: frozenset[int]) -> None:

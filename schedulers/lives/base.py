@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from schedulers.core.job import Job
-from schedulers.core.machine import Machine
 from schedulers.core.staging import StageLimits
 from schedulers.policykit.decisions import Decision
-from schedulers.policykit.view import Policy, View, warnings_of
+from schedulers.policykit.view import Around, Policy, View
 
 
 class Expected(NamedTuple):
@@ -54,28 +53,23 @@ class WithNodes(Life):
 
 
 @dataclass(frozen=True)
-class Under:
+class Under(Around):
     """A policy under a life: itself a policy.
 
     Attributes
     ----------
-    policy, life
-        Both.
+    life
+        How long burst buffers are held.
     expects
         What jobs stage.
     """
 
-    policy: Policy
     life: Life
     expects: Expects
 
     def __call__(self, view: View) -> Iterator[Decision]:
         """Run one pass."""
         yield from self.life.decide(self.policy, view, self.expects)
-
-    def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
-        """What the policy found."""
-        return warnings_of(self.policy, notebook, machine, now_s)
 
 
 class StandIns:

@@ -8,34 +8,31 @@ which there is, without end, before the policy decides: so jobs that respect boo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from schedulers.core.job import Allocation, Job
-from schedulers.core.machine import Machine
 from schedulers.core.persistent import Creation, Pool, as_request
 from schedulers.policykit.decisions import Create, Decision, Destroy, Finish, Reject
 from schedulers.policykit.explain import Binding, Role
-from schedulers.policykit.view import Policy, View, warnings_of
+from schedulers.policykit.user_limit import held_bytes
+from schedulers.policykit.view import Around, View
 from schedulers.timeline import Resource
 
 
 @dataclass(frozen=True)
-class WithPersistent:
+class WithPersistent(Around):
     """A policy that sees no job before what it requests of persistent buffers is done: itself a policy.
 
     Attributes
     ----------
-    policy
-        Decides on what it sees.
     most_bytes
         Most bytes of burst buffer that one user holds at a time; a creation beyond that waits. 0: no limit.
     """
 
-    policy: Policy
     most_bytes: int = 0
 
     def __call__(self, view: View) -> Iterator[Decision]:
@@ -51,10 +48,6 @@ class WithPersistent:
                 yield from turn.without_hope()
         shown = tuple(job for job in view.queue if job.id not in turn.hidden)
         yield from self.policy(view.showing(shown, view.held))
-
-    def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
-        """What the policy found."""
-        return warnings_of(self.policy, notebook, machine, now_s)
 
 
 class _Named(NamedTuple):
@@ -113,7 +106,14 @@ class _Turn:
     def without_hope(self) -> Iterator[Decision]:
         """Reject what will wait for ever: nothing runs that could give back room, and nothing more is submitted."""
         view, pool = self._view, self._pool
-        if pool.more_jobs or view.running or view.held or pool.unused() or pool.closed or pool.drained:
+        if (
+            pool.more_jobs
+            or view.running
+            or view.held
+            or pool.unused()
+            or pool.outs.closed_storages
+            or pool.outs.drained
+        ):
             return
         waiting = [job for job in view.queue if job.id not in self._gone]
         ready = [job for job in waiting if job.id not in self.hidden]
@@ -210,7 +210,7 @@ class _Turn:
         buffer = self._pool.buffers.get(name)
         if buffer is None or _earlier(named.destroyers, name, job):
             return False
-        return self._pool.closed.isdisjoint(buffer.allocation.storages)
+        return self._pool.outs.closed_storages.isdisjoint(buffer.allocation.storages)
 
     def _hopeless(self, job: Job, name: str, named: _Named) -> Decision | None:
         """Reject a job that uses what will never be there."""
@@ -222,12 +222,7 @@ class _Turn:
         """Whether so many bytes more would exceed what the job's user may hold."""
         if not self._most_bytes or not job.user:
             return False
-        waiting = {one.id: one.user for one in self._view.queue}
-        parts = [one.allocation for one in self._pool.buffers.values() if one.user == job.user]
-        parts += [one.allocation for one in self._view.running if one.job.user == job.user]
-        parts += [one.allocation for job_id, one in self._view.held.items() if waiting[job_id] == job.user]
-        held = sum(len(part.storages) * part.bb_bytes for part in parts)
-        return held + size > self._most_bytes
+        return held_bytes(self._view).get(job.user, 0) + size > self._most_bytes
 
     def _named(self) -> _Named:
         pool, named = self._pool, _Named({}, {}, {})

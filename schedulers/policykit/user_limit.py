@@ -11,31 +11,26 @@ SchedMD, *Slurm Burst Buffer Guide*: limits of users by ``bb`` in ``MaxTRESPerUs
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from schedulers.core.job import Allocation, Job
-from schedulers.core.machine import Machine
 from schedulers.policykit.decisions import Decision
 from schedulers.policykit.explain import Binding, Role
-from schedulers.policykit.view import Policy, View, warnings_of
+from schedulers.policykit.view import Around, View
 
 
 @dataclass(frozen=True)
-class UserLimit:
+class UserLimit(Around):
     """A policy under a limit: itself a policy.
 
     Attributes
     ----------
-    policy
-        Decides on what it sees.
     most_bytes
         Most bytes of burst buffer that the jobs of one user hold at a time, above 0. Jobs that name no user
         (:attr:`schedulers.core.job.Job.user`) are not limited.
     """
 
-    policy: Policy
     most_bytes: int
 
     def refuses(self, job: Job) -> str | None:
@@ -49,21 +44,8 @@ class UserLimit:
         """Run one pass on the jobs that may be given their buffers."""
         yield from self.policy(view.showing(tuple(self._allowed(view)), view.held))
 
-    def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
-        """What the policy found."""
-        return warnings_of(self.policy, notebook, machine, now_s)
-
     def _allowed(self, view: View) -> Iterator[Job]:
-        held: dict[str, int] = {}
-        for running in view.running:
-            held[running.job.user] = held.get(running.job.user, 0) + _size(running.allocation)
-        for buffer in view.pool.buffers.values() if view.pool is not None else ():
-            held[buffer.user] = held.get(buffer.user, 0) + _size(buffer.allocation)
-        waiting = {job.id: job for job in view.queue}
-        for job_id, holding in view.held.items():
-            if job_id in waiting:
-                user = waiting[job_id].user
-                held[user] = held.get(user, 0) + _size(holding.allocation)
+        held = held_bytes(view)
         for job in view.queue:
             size = 0 if job.id in view.held or not job.user else job.requests * job.bb_bytes
             if size and held.get(job.user, 0) + size > self.most_bytes:
@@ -72,6 +54,19 @@ class UserLimit:
                 continue
             held[job.user] = held.get(job.user, 0) + size
             yield job
+
+
+def held_bytes(view: View) -> dict[str, int]:
+    """Bytes of burst buffer by user: those of running jobs, of jobs in the queue, and persistent ones."""
+    users = {job.id: job.user for job in view.queue}
+    parts = [(running.job.user, running.allocation) for running in view.running]
+    parts += [(users[job_id], holding.allocation) for job_id, holding in view.held.items() if job_id in users]
+    if view.pool is not None:
+        parts += [(buffer.user, buffer.allocation) for buffer in view.pool.buffers.values()]
+    held: dict[str, int] = {}
+    for user, allocation in parts:
+        held[user] = held.get(user, 0) + _size(allocation)
+    return held
 
 
 def _size(allocation: Allocation) -> int:

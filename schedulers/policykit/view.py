@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
 from random import Random
 from typing import Any, Protocol, runtime_checkable
@@ -247,6 +248,23 @@ class Warns(Protocol):
     def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
         """What it found, one line each; read once, at the end."""
         ...
+
+
+@dataclass(frozen=True)
+class Around:
+    """Base of what stands around a policy and is a policy itself; the warnings are those of the policy.
+
+    Attributes
+    ----------
+    policy
+        Decides on what it sees.
+    """
+
+    policy: Policy
+
+    def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
+        """What the policy found."""
+        return warnings_of(self.policy, notebook, machine, now_s)
 
 
 def warnings_of(policy: Policy, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
