@@ -12,7 +12,7 @@ from workloads.workload import Profile, Workload, WorkloadJob
 
 _REPLACED = (
     *("bb", "bb_total", "bb_stripes", "stage_in_bytes", "stage_out_bytes"),
-    *("bb_create", "bb_use", "bb_destroy"),
+    *("bb_kind", "bb_create", "bb_use", "bb_destroy"),
 )
 """Fields that a script states, or leaves at nothing: those of the workload go."""
 

@@ -177,7 +177,10 @@ def test_scripts_become_fields_that_a_scheduler_reads(tmp_path: Path) -> None:
     for number, text in lines.items():
         (tmp_path / f"{number}.sh").write_text(f"#!/bin/sh\n{text}\n")
     profile = {"type": "parallel_homogeneous", "cpu": 1e9, "com": 0, "bb": 7}
-    jobs = tuple(WorkloadJob(number, 0, 2, "p", 100, {"user": "u", "stage_in_bytes": 3}) for number in range(1, 7))
+    jobs = tuple(
+        WorkloadJob(number, 0, 2, "p", 100, {"user": "u", "stage_in_bytes": 3, "bb_kind": "old"})
+        for number in range(1, 7)
+    )
     (tmp_path / "w").mkdir()
     write_batsim(Workload("w", 8, jobs, {"p": profile}), tmp_path / "w" / "in.json")
     said = list(with_scripts(tmp_path / "w" / "in.json", tmp_path, DATA / "site.toml", 2, tmp_path / "w" / "out.json"))
@@ -195,7 +198,7 @@ def test_scripts_become_fields_that_a_scheduler_reads(tmp_path: Path) -> None:
         "1": {"user": "u", "bb": 10**9, "bb_kind": "xfs"} | moves(10**9, 0),
         "2": {"user": "u", "bb_total": 5 * 10**9, "bb_stripes": 2, "bb_kind": "lustre"} | moves(0, 0),
         "3": {"user": "u"},
-        "5": {"user": "u", "stage_in_bytes": 3},
+        "5": {"user": "u", "stage_in_bytes": 3, "bb_kind": "old"},
         "6": {
             "user": "u",
             "bb_create": [{"name": "d", "bytes": 6 * 10**9, "stripes": 2}],
