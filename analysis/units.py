@@ -191,11 +191,11 @@ def student(degrees: int, confidence: float = CONFIDENCE) -> float:
         scale = 2 * math.exp(math.lgamma(half) - math.lgamma(degrees / 2)) / math.sqrt(degrees * math.pi)
         for _ in range(20):
             density = scale * (1 + quantile**2 / degrees) ** -half
-            quantile += (confidence - _within(quantile, degrees)) / density
+            quantile += (confidence - student_share(quantile, degrees)) / density
     return quantile
 
 
-def _within(reach: float, degrees: int) -> float:
+def student_share(reach: float, degrees: int) -> float:
     """Probability of [-reach, reach] under Student's law (Abramowitz, Stegun 26.7.3 and 26.7.4)."""
     angle = math.atan(reach / math.sqrt(degrees))
     odd = degrees % 2

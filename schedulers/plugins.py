@@ -33,6 +33,9 @@ from inputs.files import advice
 from schedulers.errors import OptionError
 from schedulers.options import describe, split_assignments
 
+OUTSIDE = "outside_"
+"""What the names of modules from files begin with."""
+
 _SPEC = re.compile(r"(?P<name>[^:=]*\.py|[^:=]+)(?P<cls>:[^:=]+(?=:|$))?(?::(?P<options>.*))?", re.DOTALL)
 
 
@@ -106,11 +109,11 @@ def load_class(text: str, kind: str, *, methods: Sequence[str] = ()) -> type:
         several, or it is no frozen dataclass whose fields are options or have defaults.
     """
     if text.endswith(".py"):
-        return _checked(_only(_from_file(Path(text), kind), text, kind, methods), f"{kind} {text!r}", methods)
+        return _checked(_only(module_from_file(Path(text), kind), text, kind, methods), f"{kind} {text!r}", methods)
     place, colon, name = text.rpartition(":")
     if not colon or not place or not name:
         raise OptionError(f"{kind} {text!r}: expected FILE.py:CLASS or MODULE:CLASS")
-    module = _from_file(Path(place), kind) if place.endswith(".py") else _from_module(place, kind)
+    module = module_from_file(Path(place), kind) if place.endswith(".py") else _from_module(place, kind)
     return _checked(_found(module, place, name, kind), f"{kind} {text!r}", methods)
 
 
@@ -119,7 +122,14 @@ def source_path(cls: type) -> Path:
     return Path(inspect.getfile(cls))
 
 
-def _from_file(path: Path, kind: str) -> ModuleType:
+def module_from_file(path: Path, kind: str) -> ModuleType:
+    """Load a file as a module; the same file with the same content gives the same module.
+
+    Raises
+    ------
+    OptionError
+        It cannot be read, or fails while it is loaded (with its line); ``kind`` says what it should hold.
+    """
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -127,7 +137,7 @@ def _from_file(path: Path, kind: str) -> ModuleType:
         raise OptionError(f"{kind} file {str(path)!r} cannot be read: {error.strerror or error}{todo}") from None
     whole = path.resolve()
     digest = hashlib.sha256(str(whole).encode() + b"\0" + content).hexdigest()[:16]
-    module_name = f"outside_{re.sub(r'[^0-9A-Za-z_]', '_', path.stem)}_{digest}"
+    module_name = f"{OUTSIDE}{re.sub(r'[^0-9A-Za-z_]', '_', path.stem)}_{digest}"
     known = sys.modules.get(module_name)
     if known is not None:
         return known

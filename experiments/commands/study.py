@@ -1,20 +1,23 @@
-"""``spillway study NAME``: a paper's evaluation, repeated."""
+"""``spillway study NAME``: a paper's evaluation, repeated and judged; or a study of one's own."""
 
 from __future__ import annotations
 
 import argparse
 import importlib
 from functools import partial
+from typing import Any
 
-from inputs.arguments import Parser
+from experiments.studies.catalogue import STUDIES, verdicts_of
+from inputs.arguments import PROGRAM, Parser
 
 HELP = "a paper's evaluation, repeated and judged"
 EXAMPLES = """
 spillway study thesis --quick
-spillway study gang --help
+spillway study mine.py --seeds 8
+spillway study verdicts
 """
 
-STUDIES = {
+OTHERS = {
     "thesis": "the evaluation of Kopanski's thesis (2020)",
     "herbein": "I/O-aware scheduling on CTS-1 (Herbein et al. 2016)",
     "jeannot": "I/O-aware lists and packs, exclusive I/O (Jeannot, Pallez, Vidal 2023)",
@@ -22,15 +25,37 @@ STUDIES = {
     "malleable": "malleability and I/O control (Singh & Carretero 2019)",
     "production-buffers": "how long nodes idle while burst buffers are staged, by the buffers' life",
 }
-"""Studies by name; each is the module ``experiments.NAME.command`` ("_" for "-"), written as those of
-:mod:`experiments.commands`."""
+"""Studies that are played by modules of their own, ``experiments.NAME.command`` ("_" for "-")."""
+
+VERDICTS = "verdicts"
+
+
+class _Names(dict[str, Any]):
+    """Parsers by name; a file of one's own gets one when it is looked up."""
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or str(name).endswith(".py") or ".py:" in str(name)
+
+    def __missing__(self, name: str) -> Parser:
+        return Parser(prog=f"{PROGRAM} study {name}", fill=partial(_fill, name))
+
+
+class _Studies(argparse._SubParsersAction):  # type: ignore[type-arg]
+    """Sub-parsers of the studies: those of the table, and files."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._name_parser_map = self.choices = _Names()
 
 
 def add_arguments(parser: Parser) -> None:
     """Add a sub-parser for each study."""
-    studies = parser.add_subparsers(required=True, metavar="STUDY", prog=parser.prog)
+    studies = parser.add_subparsers(required=True, metavar="STUDY|FILE.py[:NAME]", prog=parser.prog, action=_Studies)
+    for name, text in OTHERS.items():
+        studies.add_parser(name, help=text, fill=partial(_fill_other, name))
     for name, text in STUDIES.items():
         studies.add_parser(name, help=text, fill=partial(_fill, name))
+    studies.add_parser(VERDICTS, help="one table of all claims of the studies that were run", fill=_fill_verdicts)
 
 
 def command(options: argparse.Namespace) -> int:
@@ -39,9 +64,29 @@ def command(options: argparse.Namespace) -> int:
 
 
 def _fill(name: str, parser: Parser) -> None:
+    from experiments.studies import command as one
+    from experiments.studies.catalogue import find_study
+
+    study = find_study(name)
+    parser.description = f"{study.title}. Finished points are kept: the same command goes on where it stopped."
+    parser.examples = f"spillway study {name} --quick\nspillway study {name} --seeds 8"
+    parser.set_defaults(study=partial(one.run, study))
+    one.add_arguments(parser)
+
+
+def _fill_other(name: str, parser: Parser) -> None:
     module = importlib.import_module(f"experiments.{name.replace('-', '_')}.command")
     parser.description = module.DESCRIPTION
     parser.epilog = getattr(module, "EPILOG", None)
     parser.examples = module.EXAMPLES
     parser.set_defaults(study=module.command)
     module.add_arguments(parser)
+
+
+def _fill_verdicts(parser: Parser) -> None:
+    parser.description = "All claims of all studies whose results are there, with their verdicts and counts."
+    parser.examples = "spillway study verdicts"
+    parser.set_defaults(study=verdicts_of)
+    parser.add_argument(
+        "--out", default="results", metavar="DIR", help="folder with the studies' folders (%(default)s)"
+    )

@@ -19,10 +19,10 @@ from analysis.tables import Floats
 from experiments import folders, policies, sessions
 from experiments.inputs import Inputs
 from experiments.spec import PolicySpec, RunSpec
+from experiments.studies.document import Block, Heading, Paragraph, Table, to_csv, to_html, to_markdown
 from experiments.thesis import campaign
 from experiments.thesis.campaign import MODELS, SEEDS, report_failures
 from experiments.thesis.ceiling import CLAIRVOYANT, Battle, with_runtimes
-from experiments.thesis.document import Block, Heading, Paragraph, Table, to_csv, to_html, to_markdown
 from experiments.thesis.figures import MODEL_NAMES
 from experiments.thesis.holdout import parse_holdout, prepare_holdout
 from experiments.thesis.inputs import PARTS, find_inputs

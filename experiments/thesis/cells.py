@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from experiments.studies.document import Table, to_csv
 from experiments.thesis.checks import Check, Group, Verdict
-from experiments.thesis.document import Table, to_csv
 from experiments.thesis.figures import MODEL_NAMES
 from experiments.thesis.models import Model
 

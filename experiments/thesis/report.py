@@ -8,10 +8,10 @@ from pathlib import Path
 from statistics import fmean
 
 from experiments import folders
+from experiments.studies.document import Block, Heading, Listing, Paragraph, Table, to_html, to_markdown
 from experiments.thesis.cells import comparison_csv, listed, number, tally
 from experiments.thesis.chance import draws_of
 from experiments.thesis.checks import Check, Group, Verdict, common_parts
-from experiments.thesis.document import Block, Heading, Listing, Paragraph, Table, to_html, to_markdown
 from experiments.thesis.draw import Artist
 from experiments.thesis.figures import MINUTE_BOUND, MODEL_NAMES
 from experiments.thesis.inputs import FULL

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from experiments.studies.document import Block, Heading, Image, Paragraph, Table
 from experiments.thesis.campaign import Scope
 from experiments.thesis.cells import listed, pair
 from experiments.thesis.checks import Check, Group, Published
-from experiments.thesis.document import Block, Heading, Image, Paragraph, Table
 from experiments.thesis.draw import GANTT_JOBS, Artist
 from experiments.thesis.figures import (
     FULL_FIGURES,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from experiments.thesis.document import Heading, Image, Listing, Paragraph, Table, to_csv, to_html, to_markdown
+from experiments.studies.document import Heading, Image, Listing, Paragraph, Table, to_csv, to_html, to_markdown
 
 PNG = b"\x89PNG not really"
 

@@ -1,0 +1,95 @@
+"""The table of studies, studies from files, and the claims of all of them in one table."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from experiments.errors import SpecError
+
+if TYPE_CHECKING:
+    from experiments.studies.report import Line
+    from experiments.studies.study import Study
+
+STUDIES: Mapping[str, str] = {}
+"""What the studies of the product are about, by name; each is ``STUDY`` of the module ``experiments.studies.NAME``."""
+
+ATTRIBUTE = "STUDY"
+TABLE = "verdicts.csv"
+
+
+def find_study(name: str) -> Study:
+    """A study of the table, or ``FILE.py[:NAME]``.
+
+    Raises
+    ------
+    SpecError, OptionError
+        There is none, or the file cannot be loaded.
+    """
+    from schedulers.plugins import module_from_file
+
+    if name in STUDIES:
+        return _study(importlib.import_module(f"experiments.studies.{name.replace('-', '_')}"), ATTRIBUTE, name)
+    place, _, attribute = name.partition(".py:")
+    path = Path(f"{place}.py" if attribute else name)
+    return _study(module_from_file(path, "study"), attribute or ATTRIBUTE, name)
+
+
+def verdicts_of(options: argparse.Namespace) -> int:
+    """Print and write one table of all claims; exit code 1 where a kept result was changed."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from experiments.folders import write_text
+    from experiments.studies.claims import Verdict
+    from experiments.studies.document import to_csv
+
+    console, root = Console(width=200), Path(options.out)
+    lines, changed = collect(root)
+    if not lines and not changed:
+        raise SpecError(f"no study's claims are below {str(root)!r}: run 'spillway study NAME' first, or name --out")
+    table = Table("study", *(verdict.value for verdict in Verdict), "claims", title="Claims of all studies")
+    found = Counter((line.study, line.verdict) for line in lines)
+    for study in dict.fromkeys(line.study for line in lines):
+        row = [found[study, verdict.value] for verdict in Verdict]
+        table.add_row(study, *map(str, row), str(sum(row)))
+    total = [sum(line.verdict == verdict.value for line in lines) for verdict in Verdict]
+    table.add_section()
+    table.add_row("all", *map(str, total), str(sum(total)))
+    console.print(table)
+    columns = ("study", "place", "name", "statement", "published", "ours", "verdict", "why")
+    write_text(root / TABLE, to_csv(columns, [[getattr(line, name) for name in columns] for line in lines]))
+    console.print(f"written: {root / TABLE}", markup=False, highlight=False, soft_wrap=True)
+    for name in changed:
+        console.print(f"{name}: no result, for it was changed after it was written; run the study again", markup=False)
+    return 1 if changed else 0
+
+
+def collect(root: Path) -> tuple[list[Line], list[str]]:
+    """Claims of all studies below a folder, in the order of the table; files that were changed since."""
+    from experiments import kept
+    from experiments.studies import report
+
+    lines: list[Line] = []
+    changed: list[str] = []
+    order = {name: place for place, name in enumerate(STUDIES)}
+    folders = sorted(root.glob(f"*/{report.CLAIMS}"), key=lambda path: (order.get(path.parent.name, len(order)), path))
+    for path in folders:
+        if kept.damage(path):
+            changed.append(str(path))
+        else:
+            lines += kept.read(path, list[report.Line])
+    return lines, changed
+
+
+def _study(module: object, attribute: str, name: str) -> Study:
+    from experiments.studies.study import Study
+
+    found = getattr(module, attribute, None)
+    if not isinstance(found, Study):
+        raise SpecError(f"study {name!r}: expected {attribute} = Study(...) there, found {type(found).__name__}")
+    return found

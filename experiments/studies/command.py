@@ -1,0 +1,132 @@
+"""``spillway study NAME|FILE.py``: play a study's points, judge its claims, write its report."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from experiments import kept
+from experiments.arguments import Parser, add_common, executor_of
+from experiments.errors import SpecError
+from experiments.lock import results_folder
+from experiments.studies import report
+from experiments.studies.claims import judge
+from experiments.studies.points import Grid, Point, Value
+from experiments.studies.report import Outcome
+from experiments.studies.results import Results
+from experiments.studies.runner import Played, play_points
+from experiments.studies.study import Computed, Study
+from inputs.arguments import positive
+
+FAILURES = 1
+"""Exit code when a point failed, or a faster way to play differs from the product."""
+
+QUICK = "quick conditions are not the paper's"
+
+
+def run(study: Study, options: argparse.Namespace) -> int:
+    """Run a study; return the exit code (0: all points finished, 1: a point failed)."""
+    console = Console(width=200) if not sys.stdout.isatty() else Console()
+    changes = _changes(study, options)
+    withheld = QUICK if options.quick else _changed(study, changes)
+    with results_folder(options.out or Path("results") / study.name) as out:
+        usual = study.points(changes)
+        crossed = study.crossed(_limits(study, changes)) if options.readings and not options.quick else {}
+        points = list(dict.fromkeys([*usual, *(point for found in crossed.values() for point in found)]))
+        played = play_points(
+            study, points, out, executor_of(options), console, workers=options.workers, rerun=options.rerun
+        )
+        withheld = _audit_failed(study, played) or withheld
+        judged = judge(study.claims, _results(study, played, usual), study.fitted(study.usual), withheld=withheld)
+        outcome = Outcome(
+            study, played, judged,
+            {
+                reading: judge(study.claims, _results(study, played, found), study.fitted(dict(reading)))
+                for reading, found in crossed.items()
+            } if not withheld else {},
+            withheld, " ".join(["spillway", *map(shlex.quote, sys.argv[1:])]),
+        )  # fmt: skip
+        report.show(outcome, console)
+        pictures = [
+            path for figure in study.figures for path in figure(_results(study, played, usual), out / "figures")
+        ]
+        for path in (*report.write(outcome, out, pictures), *pictures):
+            console.print(f"written: {path}", markup=False, highlight=False, soft_wrap=True)
+    kept.remind(played.old, console, what="points")
+    for point, cause in played.failed.items():
+        console.print(f"failed {point.id}: {cause}", markup=False, highlight=False, soft_wrap=True)
+    return FAILURES if played.failed or _audit_failed(study, played) else 0
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add what every study takes."""
+    add = parser.add_argument_group("what is played").add_argument
+    add("--quick", action="store_true", help="a small grid, to see what it looks like; nothing is judged")
+    add("--seeds", type=positive, metavar="N", help="seeds 0 to N - 1 in place of the study's")
+    add(
+        "--set",
+        action="append",
+        default=[],
+        metavar="AXIS=VALUE[;VALUE...]",
+        help="other values of an axis; may be repeated. Conditions are then not the paper's, and nothing is judged",
+    )
+    add(
+        "--no-readings",
+        dest="readings",
+        action="store_false",
+        help="do not compare the readings of what the paper leaves open",
+    )
+    add_common(parser)
+
+
+def _changes(study: Study, options: argparse.Namespace) -> Grid:
+    changes: dict[str, Sequence[Value]] = dict(study.quick) if options.quick else {}
+    if options.seeds:
+        changes["seed"] = tuple(range(options.seeds))
+    for text in options.set:
+        axis, equals, values = text.partition("=")
+        if not equals or axis not in study.axes:
+            raise SpecError(f"--set {text}: expected AXIS=VALUE[;VALUE...] with an axis of {', '.join(study.axes)}")
+        known = [value for grid in study.grids for value in grid.get(axis, ())] or [study.usual.get(axis, "")]
+        changes[axis] = tuple(_value(piece, known[0], text) for piece in values.split(";"))
+    return changes
+
+
+def _value(text: str, like: Value, given: str) -> Value:
+    """Read a value of the type that the axis has."""
+    try:
+        if isinstance(like, bool):
+            return {"true": True, "false": False}[text]
+        return type(like)(text)
+    except (ValueError, KeyError):
+        raise SpecError(f"--set {given}: expected {type(like).__name__} values as {like!r}, got {text!r}") from None
+
+
+def _changed(study: Study, changes: Mapping[str, Sequence[Value]]) -> str:
+    """Why nothing may be judged under other conditions; more or fewer seeds are no other conditions."""
+    others = [axis for axis in changes if axis != study.unit]
+    return f"{', '.join(others)} was set to other values than the study's" if others else ""
+
+
+def _limits(study: Study, changes: Grid) -> Grid:
+    """What the user changed holds for the readings as well, but not more seeds than they are compared with."""
+    fixed = set(study.crossing or ())
+    return {axis: values for axis, values in changes.items() if axis not in fixed}
+
+
+def _results(study: Study, played: Played, points: Sequence[Point]) -> Results:
+    return Results({point: played.values[point] for point in points if point in played.values}, study.unit)
+
+
+def _audit_failed(study: Study, played: Played) -> str:
+    if not isinstance(study.play, Computed) or not played.audit:
+        return ""
+    worst = max(played.audit, key=lambda name: played.audit[name])
+    if played.audit[worst] <= study.play.tolerance:
+        return ""
+    return f"the way it is played differs from the product ({worst} by {played.audit[worst]:.2g} of the product's)"

@@ -1,0 +1,82 @@
+"""Kinds of figures that a study can name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from analysis.names import slug
+from experiments.studies import statistics
+from experiments.studies.points import Value
+from experiments.studies.results import NotRun, Results
+
+PANEL_INCHES = (4.4, 3.6)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A value over an axis with numbers, a line for each value of another axis, a panel for each of a third.
+
+    Attributes
+    ----------
+    metric, words
+        What is drawn, and its name at the axis.
+    x, x_words
+        The axis below, and its name.
+    by
+        A line for each value of this axis.
+    panel
+        A panel for each value of this axis ("": one panel).
+    log
+        Whether the measure's scale is logarithmic.
+    only
+        Axes that are fixed.
+    names
+        What values of ``by`` are called.
+    """
+
+    metric: str
+    words: str
+    x: str
+    x_words: str
+    by: str = "policy"
+    panel: str = ""
+    log: bool = False
+    only: Mapping[str, Value] = field(default_factory=dict)
+    names: Mapping[Value, str] = field(default_factory=dict)
+
+    def __call__(self, results: Results, folder: Path) -> list[Path]:
+        """Draw; nothing where no point was run."""
+        from analysis.plots.interval_lines import interval_lines
+        from analysis.plots.panels import panels
+        from analysis.plots.style import save, set_title
+
+        here = results.at(self.only)
+        try:
+            points = here.points({})
+        except NotRun:
+            return []
+        boxes: list[Value] = list(dict.fromkeys(point[self.panel] for point in points)) if self.panel else [""]
+        width, height = PANEL_INCHES
+        axes = panels(1, len(boxes), width=width * len(boxes), height=height)
+        for ax, box in zip(axes, boxes, strict=True):
+            at = here.at({self.panel: box}) if self.panel else here
+            interval_lines(self._lines(at), log=self.log, ax=ax)
+            ax.set_xlabel(self.x_words)
+            if self.panel:
+                set_title(ax, f"{self.panel} {box}")
+        axes[0].set_ylabel(self.words)
+        axes[0].legend(frameon=False, fontsize=9)
+        return save(axes[0], folder / slug(f"{self.metric} over {self.x}"))[:1]
+
+    def _lines(self, results: Results) -> dict[str, list[tuple[float, float, float, float]]]:
+        points = results.points({})
+        found: dict[str, list[tuple[float, float, float, float]]] = {}
+        for name in dict.fromkeys(point[self.by] for point in points):
+            xs = sorted({point.number(self.x) for point in points if point[self.by] == name})
+            line = found.setdefault(self.names.get(name, str(name)), [])
+            for x in xs:
+                one = statistics.estimate(results.mean(self.metric, {self.by: name, self.x: x}))
+                line.append((x, one.value, one.low, one.high))
+        return found

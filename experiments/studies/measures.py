@@ -1,0 +1,65 @@
+"""Measures that claims are made of; equal ones are the same value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from experiments.studies.points import Value
+from experiments.studies.results import Results
+from experiments.studies.statistics import Sample
+
+
+@dataclass(frozen=True)
+class Mean:
+    """Mean of a measured value over all points with some values of axes."""
+
+    metric: str
+    axes: Mapping[str, Value]
+
+    def __call__(self, results: Results) -> Sample:
+        """One value per unit."""
+        return results.mean(self.metric, self.axes)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A value at some points against their counterparts, which differ from them in the named axes only.
+
+    Attributes
+    ----------
+    metric
+        What was measured.
+    above, below
+        The axes that differ.
+    axes
+        What both have in common.
+    ratios
+        Whether the value is a ratio (of ``above`` to ``below``) or a difference.
+    """
+
+    metric: str
+    above: Mapping[str, Value]
+    below: Mapping[str, Value]
+    axes: Mapping[str, Value]
+    ratios: bool
+
+    def __call__(self, results: Results) -> Sample:
+        """One value per unit."""
+        compare = results.at(self.axes).ratio if self.ratios else results.at(self.axes).difference
+        return compare(self.metric, self.above, self.below)
+
+
+def mean(metric: str, **axes: Value) -> Mean:
+    """Mean over all points with these values of axes: ``mean("mean_waiting_time_s", policy="easy")``."""
+    return Mean(metric, axes)
+
+
+def ratio(metric: str, above: Mapping[str, Value], below: Mapping[str, Value], **axes: Value) -> Compared:
+    """How many times as large: ``ratio("mean_waiting_time_s", {"policy": "fcfs"}, {"policy": "easy"})``."""
+    return Compared(metric, above, below, axes, ratios=True)
+
+
+def difference(metric: str, above: Mapping[str, Value], below: Mapping[str, Value], **axes: Value) -> Compared:
+    """How much larger; written as :func:`ratio`."""
+    return Compared(metric, above, below, axes, ratios=False)

@@ -1,0 +1,142 @@
+"""Points that are runs of the product: as a campaign's, in folders of their own, on this machine or a Dask cluster."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from experiments import folders
+from experiments.grid import expand
+from experiments.inputs import Inputs
+from experiments.policies import typed
+from experiments.pool import Executor
+from experiments.runner import Outcome, run_all
+from experiments.sessions import refuse_combinations
+from experiments.single import Task
+from experiments.spec import (
+    DEFAULT_TAU_S,
+    Campaign,
+    Engine,
+    ModelSpec,
+    PlatformSpec,
+    PolicySpec,
+    RunSpec,
+    WorkloadSpec,
+)
+from experiments.studies.points import Point, Values
+from schedulers.options import Value as Setting
+from schedulers.plugins import split_spec
+
+NAMED = ("workload", "platform", "policy", "model", "engine", "seed")
+"""Axes that are parts of a campaign; any other is a setting of the session."""
+
+
+def summary_of(folder: Path) -> dict[str, float]:
+    """What every run is summed up by (``metrics.json``): waits, slowdowns, utilisations."""
+    read = folders.read_json(folder / "metrics.json")
+    return {name: float(value) for name, value in read.items() if isinstance(value, int | float)}
+
+
+@dataclass(frozen=True)
+class Product:
+    """Points are runs of the product, as those of a campaign.
+
+    The axes ``workload``, ``platform``, ``policy``, ``model`` and ``engine`` are spelled as on the command line,
+    ``seed`` is the run's, and any other axis is a setting of the session, but those of ``own``.
+
+    Attributes
+    ----------
+    workload
+        Makes a point's workload, given the folder for drawn files; ``None``: the axis ``workload`` names it.
+    measure
+        What is measured in a run's folder; default: its ``metrics.json``.
+    own
+        Axes that only ``workload`` and ``measure`` look at.
+    """
+
+    workload: Callable[[Point, Path], WorkloadSpec] | None = None
+    measure: Callable[[Path], Values] = summary_of
+    own: tuple[str, ...] = ()
+
+
+def prepare(play: Product, points: Sequence[Point], root: Path, console: Console) -> dict[Point, RunSpec]:
+    """List the runs of some points, their inputs in the folder.
+
+    Raises
+    ------
+    SpecError, OptionError
+        A policy, model, platform or workload does not exist, or they cannot be combined.
+    """
+    policies = {point: _policy(point, play.own) for point in points}
+    models = {str(point.get("model")): _model(point) for point in points}
+    for name, model in models.items():
+        refuse_combinations([spec for point, spec in policies.items() if point.get("model") == name], (model,))
+    inputs = Inputs(folders.make_folder(root), _Once(console))
+    drawn = folders.make_folder(root / "drawn")
+    runs: dict[Point, RunSpec] = {}
+    for point in points:
+        source = play.workload(point, drawn) if play.workload else WorkloadSpec(source=point.text("workload"))
+        platform = PlatformSpec(source=str(point.get("platform", "thesis")))
+        seed, model = point.whole("seed") if "seed" in dict(point.axes) else 0, models[str(point.get("model"))]
+        campaign = Campaign(
+            name=root.name,
+            workloads=(source,),
+            policies=(policies[point],),
+            platforms=(platform,),
+            models=(model,),
+            seeds=(seed,),
+            engine=Engine(point.get("engine", Engine.FLUID.value)),
+        )
+        pairs = inputs.pairs(campaign.workloads, campaign.platforms, model, seed)
+        [runs[point]] = expand(campaign, {(model.label, seed): pairs})
+    return runs
+
+
+def play_all(
+    runs: Mapping[Point, RunSpec], root: Path, executor: Executor[Task], console: Console, *, rerun: bool
+) -> Outcome:
+    """Run what has not run yet; points that are the same run share it."""
+    tasks = {run.id: Task(run, root, DEFAULT_TAU_S) for run in runs.values()}
+    return run_all(list(tasks.values()), executor, console, rerun=rerun)
+
+
+def measured(play: Product, runs: Mapping[Point, RunSpec], outcome: Outcome, root: Path) -> dict[Point, Values]:
+    """What was measured at the points whose runs finished; what is not a finite number is left out."""
+    found: dict[Point, Values] = {}
+    for point, run in runs.items():
+        if run.id not in outcome.failed:
+            values = play.measure(root / run.id)
+            found[point] = {name: value for name, value in values.items() if math.isfinite(value)}
+    return found
+
+
+def _policy(point: Point, own: Sequence[str]) -> PolicySpec:
+    name, options = split_spec(point.text("policy"))
+    settings: dict[str, Setting] = {axis: value for axis, value in point.axes if axis not in NAMED and axis not in own}
+    label = " ".join([point.text("policy"), *(f"{axis}={value}" for axis, value in settings.items())])
+    return typed(PolicySpec(policy=name, options=dict(options), session=settings, label=label))
+
+
+def _model(point: Point) -> ModelSpec:
+    text = str(point.get("model"))
+    if not text:
+        return ModelSpec()
+    name, options = split_spec(text)
+    return ModelSpec(name=name, options=dict(options))
+
+
+class _Once:
+    """Prints a note once: many points share an input."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._said: set[str] = set()
+
+    def __call__(self, text: str) -> None:
+        if text not in self._said:
+            self._said.add(text)
+            self._console.print(f"note: {text}", markup=False, highlight=False, soft_wrap=True)

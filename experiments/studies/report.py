@@ -1,0 +1,280 @@
+"""One report for all studies: claims, readings by statement, what was chosen, figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+from rich.table import Table as Lines
+
+from experiments import codehash, kept, version
+from experiments.folders import write_text
+from experiments.studies.claims import Case, Judged, Verdict
+from experiments.studies.document import (
+    Block,
+    Heading,
+    Image,
+    Listing,
+    Paragraph,
+    Table,
+    to_csv,
+    to_html,
+    to_markdown,
+)
+from experiments.studies.points import Value
+from experiments.studies.runner import Played
+from experiments.studies.study import Study
+
+CLAIMS = "claims.json"
+"""File of a study's verdicts, as :func:`experiments.kept.keep` writes it."""
+
+MARKS = {
+    Verdict.REPRODUCED: "yes",
+    Verdict.NOT_REPRODUCED: "no",
+    Verdict.FITTED: "fitted",
+    Verdict.NOT_JUDGED: "?",
+}
+"""How verdicts are printed in the table of readings."""
+
+Reading = tuple[tuple[str, Value], ...]
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A claim in the table of all studies."""
+
+    study: str
+    place: str
+    name: str
+    statement: str
+    published: str
+    ours: str
+    verdict: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All that the report is made of.
+
+    Attributes
+    ----------
+    study, played
+        The study and its points.
+    judged
+        Claims under the study's own reading.
+    crossed
+        Claims under every reading that was compared.
+    withheld
+        Why published values are left out ("": the conditions are the paper's).
+    command
+        How to repeat it.
+    """
+
+    study: Study
+    played: Played
+    judged: Sequence[Judged]
+    crossed: Mapping[Reading, Sequence[Judged]] = field(default_factory=dict)
+    withheld: str = ""
+    command: str = ""
+
+
+def counts(judged: Sequence[Judged]) -> str:
+    """How many claims got which verdict, in words."""
+    found = ", ".join(f"{sum(one.verdict is verdict for one in judged)} {verdict.value}" for verdict in Verdict)
+    return f"{len(judged)} claims: {found}"
+
+
+def show(outcome: Outcome, console: Console) -> None:
+    """Print the claims, their count, and what the readings give."""
+    if outcome.judged:
+        table = _claims(outcome)
+        lines = Lines(*table.columns, title=outcome.study.title, title_justify="left")
+        for row in table.rows:
+            lines.add_row(*row)
+        console.print(lines, markup=False)
+        _say(console, counts(outcome.judged))
+    if outcome.crossed:
+        _say(console, reading_sentence(outcome.crossed))
+    if outcome.played.audit:
+        _say(console, _audit_words(outcome.played))
+
+
+def write(outcome: Outcome, folder: Path, figures: Sequence[Path] = ()) -> list[Path]:
+    """Write ``report.md``, ``report.html``, ``claims.csv``, ``readings.csv``, ``points.csv`` and the verdicts."""
+    blocks = list(_blocks(outcome, figures))
+    texts = {
+        "report.md": to_markdown(blocks, folder),
+        "report.html": to_html(blocks),
+        "claims.csv": _csv(_claims(outcome)),
+        "points.csv": _points(outcome),
+    }
+    if outcome.crossed:
+        texts["readings.csv"] = _csv(reading_table(outcome.crossed))
+    for name, text in texts.items():
+        write_text(folder / name, text)
+    kept.keep(folder / CLAIMS, outcome.study.name, codehash.code_of(__name__), lines_of(outcome))
+    return [folder / name for name in texts]
+
+
+def lines_of(outcome: Outcome) -> list[Line]:
+    """The claims as lines of the table of all studies."""
+    return [
+        Line(
+            outcome.study.name, one.claim.place, one.claim.name, one.claim.statement,
+            "" if outcome.withheld else one.claim.region.published, _ours(one), one.verdict.value, one.why,
+        )
+        for one in outcome.judged
+    ]  # fmt: skip
+
+
+def reading_sentence(crossed: Mapping[Reading, Sequence[Judged]]) -> str:
+    """Whether a reading gives all statements."""
+    all_hold = [reading for reading, judged in crossed.items() if all(_holds(one) for one in judged)]
+    judged = max(sum(_holds(one) for one in found) for found in crossed.values())
+    most = f"the most that one gives is {judged} of {len(next(iter(crossed.values())))}"
+    if not all_hold:
+        return f"{len(crossed)} readings were looked at. No reading tried gives all statements; {most}."
+    return f"{len(crossed)} readings were looked at. All statements hold under: {'; '.join(map(_words, all_hold))}."
+
+
+def reading_table(crossed: Mapping[Reading, Sequence[Judged]]) -> Table:
+    """Readings by statement: which reading gives which."""
+    readings = list(crossed)
+    axes = [name for name, _ in readings[0]]
+    names = [one.claim.name for one in crossed[readings[0]]]
+    rows = [
+        (
+            *(str(value) for _, value in reading),
+            *(MARKS[one.verdict] for one in crossed[reading]),
+            str(sum(_holds(one) for one in crossed[reading])),
+        )
+        for reading in readings
+    ]
+    return Table((*axes, *names, "hold"), rows)
+
+
+def _holds(one: Judged) -> bool:
+    return one.verdict in (Verdict.REPRODUCED, Verdict.FITTED)
+
+
+def _words(reading: Reading) -> str:
+    return ", ".join(f"{name} {value}" for name, value in reading)
+
+
+def _claims(outcome: Outcome) -> Table:
+    """Claims with our values; published ones only where the conditions are the paper's."""
+    published = not outcome.withheld
+    columns = ("place", "claim", *(("published",) if published else ()), "ours [95 %]", "p", "verdict", "why")
+    rows = []
+    for one in outcome.judged:
+        stated = (f"{one.claim.region.published} {one.claim.unit}".strip(),) if published else ()
+        p_value = "" if math.isnan(one.p_value) or one.claim.exact else f"{one.p_value:.3f}"
+        verdict = one.verdict.value
+        rows.append((one.claim.place, one.claim.statement, *stated, _ours(one), p_value, verdict, one.why))
+    return Table(columns, rows)
+
+
+def _ours(one: Judged) -> str:
+    if not one.cases:
+        return ""
+    if len(one.cases) == 1:
+        return _value(one.cases[0])
+    shown = [one.cases[0], one.cases[len(one.cases) // 2], one.cases[-1]] if len(one.cases) > 3 else one.cases
+    words = "; ".join(f"{case.words}: {_value(case)}" for case in shown)
+    return f"{one.inside} of {len(one.cases)} cases: {words}"
+
+
+def _value(case: Case) -> str:
+    found = case.estimate
+    if math.isnan(found.value):
+        return "not defined"
+    value = _number(found.value)
+    if math.isnan(found.low) or found.low == found.high:
+        return value
+    return f"{value} [{_number(found.low)}, {_number(found.high)}]"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _blocks(outcome: Outcome, figures: Sequence[Path]) -> Iterator[Block]:
+    study = outcome.study
+    yield Heading(study.title, 1)
+    if study.source:
+        yield Paragraph(f"After {study.source}.")
+    if outcome.withheld:
+        yield Paragraph(f"Nothing is judged, and no published value is printed: {outcome.withheld}.")
+    if outcome.judged:
+        yield Heading("Claims")
+        yield Paragraph(
+            f"{counts(outcome.judged)}. Intervals of 95 % over {study.unit}s (Student's, of logarithms where ratios "
+            "are meant). A claim is decided where the p-value of its contrary, adjusted for all claims (Holm), is "
+            "below 0.05; a number counts as reproduced only within its tolerance on both sides."
+        )
+        yield _claims(outcome)
+    if outcome.crossed:
+        yield Heading("Readings by statement")
+        yield Paragraph(reading_sentence(outcome.crossed))
+        yield reading_table(outcome.crossed)
+    yield from _chosen(study)
+    yield from _how(outcome)
+    for path in figures:
+        yield Image(path, path.stem.replace("-", " "))
+
+
+def _chosen(study: Study) -> Iterator[Block]:
+    if study.choices:
+        yield Heading("What the paper leaves open")
+        rows = [
+            (choice.axis, choice.question, str(value), words, choice.fitted.get(value, ""))
+            for choice in study.choices
+            for value, words in choice.readings.items()
+        ]
+        yield Table(("axis", "question", "value", "reading", "fitted to"), rows)
+    if study.parameters:
+        yield Heading("Numbers that were chosen")
+        columns = ("parameter", "value", "why", "fitted to")
+        yield Table(columns, [(one.name, one.value, one.why, one.fitted_to) for one in study.parameters])
+
+
+def _how(outcome: Outcome) -> Iterator[Block]:
+    played = outcome.played
+    yield Heading("How it was played")
+    points = [f"{len(played.values)} points; code of commit {version.commit() or 'not known'}"]
+    if outcome.command:
+        points.append(f"repeat it with `{outcome.command}`")
+    if played.audit:
+        points.append(_audit_words(played))
+    if played.old:
+        points.append(f"{len(played.old)} points were made by other code; --rerun does them again")
+    points += [f"failed: {point.id}: {cause}" for point, cause in played.failed.items()]
+    yield Listing((*points, *outcome.study.notes))
+
+
+def _audit_words(played: Played) -> str:
+    largest = max(played.audit.values())
+    return f"{played.compared} points were played by the product, too: values differ by at most {largest:.2g} of theirs"
+
+
+def _points(outcome: Outcome) -> str:
+    values = outcome.played.values
+    axes = list(outcome.study.axes)
+    names = sorted({name for found in values.values() for name in found})
+    rows = [
+        [*(point.get(axis) for axis in axes), *(repr(found[name]) if name in found else "" for name in names)]
+        for point, found in values.items()
+    ]
+    return to_csv([*axes, *names], rows)
+
+
+def _csv(table: Table) -> str:
+    return to_csv(table.columns, table.rows)
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,103 @@
+"""Results of a study, looked up by axes, with one value per independent unit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from experiments.studies.points import Point, Value, Values
+from experiments.studies.statistics import Sample, geometric
+
+
+class NotRun(LookupError):
+    """No point has these axes, or one that has them failed."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """What was measured.
+
+    Attributes
+    ----------
+    values
+        By point.
+    unit
+        Axis of what is independent: seeds, or parts of a log.
+    fixed
+        Values of axes that every lookup keeps to: those of one reading, those of a claim's case.
+    """
+
+    values: Mapping[Point, Values]
+    unit: str = "seed"
+    fixed: tuple[tuple[str, Value], ...] = ()
+
+    def at(self, axes: Mapping[str, Value]) -> Results:
+        """The results where these axes have these values."""
+        return replace(self, fixed=(*self.fixed, *axes.items())) if axes else self
+
+    def points(self, axes: Mapping[str, Value]) -> list[Point]:
+        """Points with these values; what is fixed counts where ``axes`` does not say otherwise.
+
+        Raises
+        ------
+        NotRun
+            There is none.
+        """
+        wanted = dict(self.fixed) | dict(axes)
+        found = [point for point in self.values if point.matches(wanted)]
+        if not found:
+            raise NotRun(", ".join(f"{name} {value}" for name, value in wanted.items()))
+        return found
+
+    def metric(self, name: str, point: Point) -> float:
+        """A value of a point, NaN where it is not defined there; raise :class:`NotRun` where no point has the name."""
+        value = self.values[point].get(name, math.nan)
+        if math.isnan(value) and not any(name in values for values in self.values.values()):
+            raise NotRun(name)
+        return value
+
+    def mean(self, name: str, axes: Mapping[str, Value]) -> Sample:
+        """Mean over all points with these values, one per unit."""
+        return self._by_unit(self.points(axes), lambda point: self.metric(name, point), _mean)
+
+    def ratio(self, name: str, above: Mapping[str, Value], below: Mapping[str, Value]) -> Sample:
+        """Ratios of points that differ in the named axes only: geometric mean over the pairs of a unit.
+
+        A pair with a value that is not above 0 has no ratio, and its unit then has none.
+        """
+        pairs = self._pairs(above, below)
+
+        def of(point: Point) -> float:
+            one, other = self.metric(name, point), self.metric(name, pairs[point])
+            return one / other if one > 0 and other > 0 else math.nan
+
+        return replace(self._by_unit(list(pairs), of, geometric), ratios=True)
+
+    def difference(self, name: str, above: Mapping[str, Value], below: Mapping[str, Value]) -> Sample:
+        """Differences of points that differ in the named axes only: mean over the pairs of a unit."""
+        pairs = self._pairs(above, below)
+        return self._by_unit(
+            list(pairs), lambda point: self.metric(name, point) - self.metric(name, pairs[point]), _mean
+        )
+
+    def _pairs(self, above: Mapping[str, Value], below: Mapping[str, Value]) -> dict[Point, Point]:
+        names = {*above, *below}
+        others = {point.without(*names): point for point in self.points(below)}
+        pairs = {point: others.get(point.without(*names)) for point in self.points(above)}
+        alone = next((point for point, other in pairs.items() if other is None), None)
+        if alone is not None:
+            raise NotRun(f"the counterpart of {alone.id}")
+        return {point: other for point, other in pairs.items() if other is not None}
+
+    def _by_unit(
+        self, points: Sequence[Point], of: Callable[[Point], float], sum_up: Callable[[Sequence[float]], float]
+    ) -> Sample:
+        units: dict[Value, list[float]] = {}
+        for point in points:
+            units.setdefault(point.get(self.unit), []).append(of(point))
+        return Sample(tuple(sum_up(values) for values in units.values()))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)

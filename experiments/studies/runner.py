@@ -1,0 +1,223 @@
+"""Plays the points of a study: what is there is kept by one law (:mod:`experiments.kept`), the rest is done."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import math
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import Progress
+
+from experiments import codehash, kept, signals, warm
+from experiments.errors import Interrupted
+from experiments.folders import make_folder
+from experiments.kept import Found
+from experiments.pool import Executor, Failed, Finished, Pool, Report
+from experiments.single import Task
+from experiments.studies import product
+from experiments.studies.points import Point, Values
+from experiments.studies.product import Product
+from experiments.studies.study import Computed, Study
+from inputs.arguments import how
+from schedulers.plugins import OUTSIDE, module_from_file
+from schedulers.policies import find_policy
+
+AUDITED = 10
+"""One of so many points of a faster way to play is compared with the product."""
+
+EVERY_S = 20.0
+"""Between two lines of progress where there is no terminal (s)."""
+
+
+@dataclass
+class Played:
+    """What came of the points.
+
+    Attributes
+    ----------
+    values
+        By point, of those that finished.
+    failed
+        Causes by point.
+    old
+        What is left of results of other code.
+    audit
+        Largest relative difference from the product by name of the value, of a faster way to play; points compared.
+    """
+
+    values: dict[Point, Values] = field(default_factory=dict)
+    failed: dict[Point, str] = field(default_factory=dict)
+    old: list[Found] = field(default_factory=list)
+    audit: dict[str, float] = field(default_factory=dict)
+    compared: int = 0
+
+
+@dataclass(frozen=True)
+class _Function:
+    """A function by its place, so that a worker process finds one in a file of the user's, too."""
+
+    file: Path | None
+    module: str
+    name: str
+
+    def __call__(self, point: Point) -> Values:
+        module = module_from_file(self.file, "study") if self.file else importlib.import_module(self.module)
+        found: Values = getattr(module, self.name)(point)
+        return found
+
+
+def _named(function: Callable[[Point], Values]) -> _Function:
+    module = sys.modules[function.__module__]
+    outside = module.__name__.startswith(OUTSIDE) and module.__file__ is not None
+    file = Path(str(module.__file__)) if outside else None
+    return _Function(file, function.__module__, function.__name__)
+
+
+@dataclass(frozen=True)
+class _Item:
+    """A point and what its result is kept with."""
+
+    point: Point
+    path: Path
+    asked: Any = field(hash=False)
+    code: str
+
+
+def play_points(
+    study: Study,
+    points: Sequence[Point],
+    root: Path,
+    executor: Executor[Task],
+    console: Console,
+    *,
+    workers: int,
+    rerun: bool,
+) -> Played:
+    """Play all points of a study that have no result yet.
+
+    Parameters
+    ----------
+    executor, workers
+        Where runs of the product take place; how many processes a faster way to play gets.
+    rerun
+        Whether to do again what other code made.
+
+    Raises
+    ------
+    Interrupted
+        A signal came; what is finished stays.
+    """
+    if isinstance(study.play, Product):
+        runs = product.prepare(study.play, points, root, console)
+        outcome = product.play_all(runs, root, executor, console, rerun=rerun)
+        failed = {point: outcome.failed[run.id] for point, run in runs.items() if run.id in outcome.failed}
+        return Played(product.measured(study.play, runs, outcome, root), failed, outcome.old)
+    played = _compute(study, study.play, study.play.play, points, make_folder(root / "points"), console, workers, rerun)
+    if study.play.audit is not None:
+        _audit(study, study.play, study.play.audit, played, root, console, workers, rerun)
+    return played
+
+
+def _compute(
+    study: Study,
+    play: Computed,
+    function: Callable[[Point], Values],
+    points: Sequence[Point],
+    folder: Path,
+    console: Console,
+    workers: int,
+    rerun: bool,
+) -> Played:
+    items = [_item(study, play, function, point, folder) for point in points]
+    found = {item: kept.look(item.path, item.asked, item.code) for item in items}
+    todo = kept.choose(found, console, rerun=rerun, what="points")
+    played = Played(old=kept.left(found, todo))
+    batches = [tuple(todo[first : first + play.batch]) for first in range(0, len(todo), play.batch)]
+    if batches:
+        warm.ensure()
+        _play_batches(partial(_play_batch, _named(function)), batches, workers, played, console)
+    played.values = {item.point: kept.read(item.path, dict[str, float]) for item in items if _is_there(item, played)}
+    return played
+
+
+def _play_batches(
+    work: Callable[[tuple[_Item, ...], Report], None],
+    batches: Sequence[tuple[_Item, ...]],
+    workers: int,
+    played: Played,
+    console: Console,
+) -> None:
+    whole, done, said = sum(map(len, batches)), 0, time.monotonic()
+    try:
+        with Progress(console=console, disable=not console.is_terminal, transient=True) as bar:
+            task = bar.add_task("points", total=whole)
+            with closing(Pool(work, workers).run(batches)) as news_of:
+                for batch, news in news_of:
+                    if not isinstance(news, Finished | Failed):
+                        continue
+                    done += len(batch)
+                    bar.update(task, completed=done)
+                    if isinstance(news, Failed):
+                        played.failed |= {item.point: news.cause for item in batch if not item.path.exists()}
+                    if not console.is_terminal and (time.monotonic() - said > EVERY_S or done == whole):
+                        said = time.monotonic()
+                        console.print(f"[{done}/{whole}] points", markup=False, highlight=False)
+    except KeyboardInterrupt as stop:
+        number = signals.number_of(stop)
+        raise Interrupted(f"{how(number)}; repeat the command to go on", number) from None
+
+
+def _play_batch(function: Callable[[Point], Values], batch: tuple[_Item, ...], report: Report) -> None:
+    for item in batch:
+        values = {name: value for name, value in function(item.point).items() if math.isfinite(value)}
+        kept.keep(item.path, item.asked, item.code, values)
+
+
+def _item(study: Study, play: Computed, function: Callable[[Point], Values], point: Point, folder: Path) -> _Item:
+    asked = {"study": study.name, "point": [list(axis) for axis in point.axes], "inputs": play.inputs(point)}
+    modules = [find_policy(name).cls.__module__ for name in play.policies(point)]
+    return _Item(point, folder / f"{point.id}.json", asked, codehash.code_of(*modules, function.__module__))
+
+
+def _is_there(item: _Item, played: Played) -> bool:
+    return item.point not in played.failed and item.path.exists()
+
+
+def _audit(
+    study: Study,
+    play: Computed,
+    function: Callable[[Point], Values],
+    played: Played,
+    root: Path,
+    console: Console,
+    workers: int,
+    rerun: bool,
+) -> None:
+    """Compare a tenth of the points, chosen by the digests of their names, with the product."""
+    chosen = sorted(played.values, key=lambda point: hashlib.sha256(point.id.encode()).digest())
+    chosen = chosen[: -(-len(chosen) // AUDITED)]
+    slow = _compute(study, play, function, chosen, make_folder(root / "audit"), console, workers, rerun)
+    played.old += slow.old
+    played.failed |= slow.failed
+    played.compared = len(slow.values)
+    played.audit = differences(played.values, slow.values)
+
+
+def differences(ours: Mapping[Point, Values], theirs: Mapping[Point, Values]) -> dict[str, float]:
+    """Largest relative difference of each value that both have, over the points of ``theirs``."""
+    found: dict[str, float] = {}
+    for point, values in theirs.items():
+        for name, value in values.items():
+            if name in ours[point]:
+                apart = abs(ours[point][name] - value) / max(abs(value), 1e-12) if ours[point][name] != value else 0.0
+                found[name] = max(found.get(name, 0.0), apart)
+    return found

@@ -1,0 +1,114 @@
+"""The statistics of all studies: seeds are the units, and what is claimed together is tested together.
+
+A *sample* has one value for each independent unit (a seed, a part of a log): whatever varies within a unit was averaged
+before, so that many points with one seed are no evidence of many seeds. Intervals are Student's, of logarithms where
+ratios are meant; p-values of several claims are adjusted with Holm's method (Scand. J. Statist. 6, 1979).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.units import student, student_share
+
+LEVEL = 0.05
+"""A claim is decided where the adjusted p-value of the contrary is below this."""
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One value per independent unit.
+
+    Attributes
+    ----------
+    values
+        Finite where the measure is defined; NaN where it is not (a ratio to a mean of 0).
+    ratios
+        Whether they are ratios: means are geometric then.
+    """
+
+    values: tuple[float, ...]
+    ratios: bool = False
+
+    @property
+    def defined(self) -> bool:
+        """Whether every value can be reckoned with."""
+        return bool(self.values) and all(
+            math.isfinite(value) and (value > 0 or not self.ratios) for value in self.values
+        )
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean with its interval of 95 %; both ends are the mean where nothing varied, and NaN for a single unit."""
+
+    value: float
+    low: float
+    high: float
+    units: int
+
+
+def estimate(sample: Sample) -> Estimate:
+    """Mean of a sample with its interval; NaN where a value is not defined."""
+    if not sample.defined:
+        return Estimate(math.nan, math.nan, math.nan, len(sample.values))
+    mean, error, units = _moments(sample)
+    reach = student(units - 1, CONFIDENCE) * error if error else 0.0 if units > 1 else math.nan
+    return Estimate(_back(mean, sample), _back(mean - reach, sample), _back(mean + reach, sample), units)
+
+
+def beyond(sample: Sample, edge: float, *, above: bool) -> float:
+    """Probability of a sample so far on its side of an edge if the true mean were on the other (one-sided t-test).
+
+    Parameters
+    ----------
+    above
+        Whether the sample's mean is taken to be above the edge.
+    """
+    mean, error, units = _moments(sample)
+    distance = (mean - _forth(edge, sample)) * (1 if above else -1)
+    if not error:
+        return 0.0 if distance >= 0 else 1.0
+    share = student_share(abs(distance) / error, units - 1)
+    return (1 - share) / 2 if distance >= 0 else (1 + share) / 2
+
+
+def holm(p_values: Mapping[str, float]) -> dict[str, float]:
+    """Adjust p-values for their number: the chance of a single false alarm among all stays below each."""
+    adjusted: dict[str, float] = {}
+    running = 0.0
+    for rank, (name, p_value) in enumerate(sorted(p_values.items(), key=lambda item: (item[1], item[0]))):
+        running = max(running, min(1.0, (len(p_values) - rank) * p_value))
+        adjusted[name] = running
+    return {name: adjusted[name] for name in p_values}
+
+
+def geometric(values: Sequence[float]) -> float:
+    """Geometric mean; NaN where a value is not above 0."""
+    if not values or not all(value > 0 for value in values):
+        return math.nan
+    return math.exp(math.fsum(math.log(value) for value in values) / len(values))
+
+
+def _moments(sample: Sample) -> tuple[float, float, int]:
+    """Mean, its standard error and the number of units, on the scale of the sample."""
+    values = np.array([_forth(value, sample) for value in sample.values], np.float64)
+    spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+    mean = math.fsum(values) / len(values)
+    return mean, 0.0 if spread <= 1e-12 * abs(mean) else spread / math.sqrt(len(values)), len(values)
+
+
+def _forth(value: float, sample: Sample) -> float:
+    if not sample.ratios:
+        return value
+    return math.log(value) if value > 0 else -math.inf
+
+
+def _back(value: float, sample: Sample) -> float:
+    return math.exp(value) if sample.ratios else value

@@ -1,0 +1,151 @@
+"""What a study is: points, how they are played, what is claimed, what is drawn. Data, but for two functions."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from experiments.errors import SpecError
+from experiments.studies.claims import Choice, Claim, Parameter, check_claims
+from experiments.studies.points import Grid, Point, Value, Values, expand, replace_axes
+from experiments.studies.product import Product
+from experiments.studies.results import Results
+
+SEEDS = tuple(range(5))
+
+
+class Figure(Protocol):
+    """Something that is drawn."""
+
+    def __call__(self, results: Results, folder: Path) -> list[Path]:
+        """Draw into the folder; return the PNG files."""
+        ...
+
+
+@dataclass(frozen=True)
+class Computed:
+    """Points are calls of a function: a way to play that is more than three times as fast as the product's.
+
+    Attributes
+    ----------
+    play
+        Plays a point; a function of a module, so that worker processes find it.
+    inputs
+        Whatever else than the axes decides the result, as plain data: checksums of logs.
+    policies
+        Policies whose code decides the result of a point.
+    audit
+        The same by the product; a tenth of the points is compared with it in every study. ``None``: ``play`` is the
+        product's own session and engine already.
+    tolerance
+        Relative difference that the comparison allows.
+    batch
+        Points that a worker process plays, one after another.
+    """
+
+    play: Callable[[Point], Values]
+    inputs: Callable[[Point], Any] = lambda point: None
+    policies: Callable[[Point], Sequence[str]] = lambda point: ()
+    audit: Callable[[Point], Values] | None = None
+    tolerance: float = 1e-6
+    batch: int = 1
+
+
+@dataclass(frozen=True)
+class Study:
+    """A question, the runs that answer it, and what is claimed.
+
+    Attributes
+    ----------
+    name, title
+        Name on the command line and of the folder of results; title of the report.
+    play
+        How a point is played.
+    grids
+        Points are all combinations of the values of each grid; a grid may leave out an axis of ``choices``.
+    claims
+        In the paper's order.
+    source
+        The paper.
+    quick
+        Axes that ``--quick`` replaces: conditions that are not the paper's, so that nothing is judged.
+    parameters
+        Numbers that we had to choose.
+    choices
+        Ambiguous points of the paper.
+    crossing
+        Axes that are replaced where readings are compared (fewer loads, say); ``None``: readings are not compared.
+    figures
+        What is drawn.
+    unit
+        Axis whose values are independent of each other.
+    notes
+        Lines for the report.
+    """
+
+    name: str
+    title: str
+    play: Product | Computed
+    grids: Sequence[Grid]
+    claims: Sequence[Claim] = ()
+    source: str = ""
+    quick: Grid = field(default_factory=dict)
+    parameters: Sequence[Parameter] = ()
+    choices: Sequence[Choice] = ()
+    crossing: Grid | None = None
+    figures: Sequence[Figure] = ()
+    unit: str = "seed"
+    notes: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        """Raise :class:`SpecError` where the study contradicts itself."""
+        check_claims(self.claims)
+        self.points()
+        known = {*self.axes, *(parameter.name for parameter in self.parameters)}
+        for claim in self.claims:
+            unknown = [name for name in (claim.depends or ()) if name not in known]
+            if unknown:
+                raise SpecError(f"claim {claim.name!r} depends on {unknown[0]!r}, which is no axis and no parameter")
+
+    @property
+    def usual(self) -> dict[str, Value]:
+        """The study's own reading."""
+        return {choice.axis: choice.usual for choice in self.choices}
+
+    @property
+    def axes(self) -> dict[str, None]:
+        """Names of all axes, in order."""
+        return dict.fromkeys([*self.usual, *(name for grid in self.grids for name in grid)])
+
+    def points(self, changes: Grid | None = None) -> list[Point]:
+        """Points of the study's own reading, with other values of some axes."""
+        return expand(replace_axes(self.grids, changes or {}), self.usual)
+
+    def readings(self) -> Iterator[dict[str, Value]]:
+        """All combinations of the readings of all ambiguous points, the study's own first."""
+        for values in itertools.product(*(choice.readings for choice in self.choices)):
+            yield dict(zip(self.usual, values, strict=True))
+
+    def crossed(self, changes: Grid | None = None) -> dict[tuple[tuple[str, Value], ...], list[Point]]:
+        """Points of each reading, by its axes; none where readings are not compared."""
+        if self.crossing is None or not self.choices:
+            return {}
+        grids = replace_axes(self.grids, {**self.crossing, **(changes or {})})
+        return {tuple(reading.items()): expand(_without(grids, reading), reading) for reading in self.readings()}
+
+    def fitted(self, reading: Mapping[str, Value]) -> dict[str, str]:
+        """Parameters and choices in force that were chosen by looking at a published value, with that value."""
+        found = {one.name: one.fitted_to for one in self.parameters if one.fitted_to}
+        for choice in self.choices:
+            value = reading.get(choice.axis, choice.usual)
+            if value in choice.fitted:
+                found[choice.axis] = choice.fitted[value]
+        return found
+
+
+def _without(grids: Sequence[Grid], reading: Mapping[str, Value]) -> list[dict[str, Sequence[Value]]]:
+    """A grid that varies a choice itself keeps to the reading here."""
+    return [{name: values for name, values in grid.items() if name not in reading} for grid in grids]

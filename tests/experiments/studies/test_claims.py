@@ -1,0 +1,143 @@
+"""The judge of all studies: each of its rules on made-up values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from experiments.errors import SpecError
+from experiments.studies import Claim, Region, at_least, at_most, between, mean, ratio, within
+from experiments.studies.claims import Judged, Verdict, check_claims, judge
+from experiments.studies.points import Point
+from experiments.studies.results import Results
+
+NEAR_TEN = (9.9, 10.0, 10.1, 10.0, 9.95)
+NEAR_TWELVE = (11.9, 12.0, 12.1, 12.0, 11.95)
+
+
+def results(**metrics: tuple[float, ...]) -> Results:
+    """One point per seed, with these values by metric."""
+    seeds = range(len(next(iter(metrics.values()))))
+    return Results({
+        Point((("policy", "easy"), ("seed", seed))): {name: values[seed] for name, values in metrics.items()}
+        for seed in seeds
+    })  # fmt: skip
+
+
+def claim(region: Region, name: str = "wait", **others: object) -> Claim:
+    """A claim on a metric of the same name."""
+    return replace(Claim(name, "section 1", f"{name} is so", region, mean(name)), **others)  # type: ignore[arg-type]
+
+
+def verdict(region: Region, values: tuple[float, ...], fitted: Mapping[str, str] | None = None) -> Judged:
+    """Judge one claim on one metric."""
+    return judge([claim(region)], results(wait=values), fitted or {})[0]
+
+
+def test_a_number_is_reproduced_within_its_tolerance_on_both_sides_only() -> None:
+    """A value beyond the far edge is as wrong as one before the near edge."""
+    assert verdict(within(10, 1), NEAR_TEN).verdict is Verdict.REPRODUCED
+    assert verdict(within(13.5, 1), NEAR_TWELVE).verdict is Verdict.NOT_REPRODUCED
+    assert verdict(within(10.5, 1), NEAR_TWELVE).verdict is Verdict.NOT_REPRODUCED, "better than published is not it"
+
+
+def test_a_one_sided_statement_is_judged_as_it_is_stated() -> None:
+    """There is no tolerance on the other side, and a range has two."""
+    assert verdict(at_least(2), NEAR_TEN).verdict is Verdict.REPRODUCED
+    assert verdict(at_most(11), NEAR_TWELVE).verdict is Verdict.NOT_REPRODUCED
+    assert verdict(between(55, 65), (34.0, 35.0, 33.0, 34.5, 34.2)).verdict is Verdict.NOT_REPRODUCED
+
+
+def test_an_interval_over_the_edge_decides_nothing() -> None:
+    """The mean lies inside, but may do so by chance."""
+    found = verdict(at_least(10), (4.0, 18.0, 9.0, 15.0, 8.0))
+    assert (found.verdict, found.cases[0].estimate.value) == (Verdict.NOT_JUDGED, 10.8)
+    assert "more seeds" in found.why
+
+
+def test_what_depends_on_a_fitted_parameter_is_never_reproduced() -> None:
+    """Outside of its region it still fails, and what does not depend on the parameter is judged."""
+    fitted = {"load": "9,101 local jobs"}
+    found = verdict(within(10, 1), NEAR_TEN, fitted)
+    assert (found.verdict, found.why) == (Verdict.FITTED, "load was chosen for 9,101 local jobs")
+    assert verdict(within(20, 1), NEAR_TEN, fitted).verdict is Verdict.NOT_REPRODUCED
+    free = judge([claim(within(10, 1), depends=("policy",))], results(wait=NEAR_TEN), fitted)
+    assert free[0].verdict is Verdict.REPRODUCED
+
+
+def test_a_single_value_satisfies_one_claim() -> None:
+    """The second claim with the same measure names the first."""
+    twice = [claim(within(10, 1)), replace(claim(within(10, 2)), name="again")]
+    first, second = judge(twice, results(wait=NEAR_TEN), {})
+    assert (first.verdict, second.verdict) == (Verdict.REPRODUCED, Verdict.NOT_JUDGED)
+    assert "'wait'" in second.why
+
+
+def test_fewer_than_five_seeds_are_not_judged_unless_nothing_is_random() -> None:
+    """An exact value needs no second one."""
+    four = results(wait=(10.0, 10.0, 10.0, 10.0))
+    assert judge([claim(within(10, 1))], four, {})[0].verdict is Verdict.NOT_JUDGED
+    one = results(wait=(10.0,))
+    assert judge([claim(within(10, 1), exact=True)], one, {})[0].verdict is Verdict.REPRODUCED
+    assert judge([claim(within(12, 1), exact=True)], one, {})[0].verdict is Verdict.NOT_REPRODUCED
+
+
+def test_more_claims_need_clearer_values() -> None:
+    """p is 0.02 by itself and 0.02 x 5 among five of its kind."""
+    values = (10.0, 14.0, 12.0, 11.0, 16.0)
+    assert verdict(at_least(9.5), values).verdict is Verdict.REPRODUCED
+    metrics = {f"wait{number}": tuple(value + 1e-9 * number for value in values) for number in range(5)}
+    found = judge([claim(at_least(9.5), name) for name in metrics], results(**metrics), {})
+    assert [one.verdict for one in found] == [Verdict.NOT_JUDGED] * 5
+
+
+def test_a_ratio_to_a_wait_of_zero_is_not_defined() -> None:
+    """It was printed as +3,166,817,386 % once."""
+    points = {
+        Point((("policy", policy), ("seed", seed))): {"wait": wait}
+        for policy, wait in (("gang", 3.0), ("gang-io", 0.0))
+        for seed in range(5)
+    }
+    best = Claim("best", "3.4", "waits less", at_least(2), ratio("wait", {"policy": "gang"}, {"policy": "gang-io"}))
+    found = judge([best], Results(points), {})[0]
+    assert found.verdict is Verdict.NOT_JUDGED
+    assert math.isnan(found.cases[0].estimate.value)
+
+
+def test_a_claim_on_every_load_needs_all_of_them() -> None:
+    """Three times at one load do not make up for once at the other."""
+    points = {
+        Point((("load", load), ("seed", seed))): {"gain": gain + 0.01 * seed}
+        for load, gain in ((0.2, 3.0), (0.8, 1.0))
+        for seed in range(5)
+    }
+    whole = Claim("gain", "3", "twice", at_least(2), mean("gain"), each={"load": [0.2, 0.8]})
+    found = judge([whole], Results(points), {})[0]
+    assert (found.verdict, found.inside, len(found.cases)) == (Verdict.NOT_REPRODUCED, 1, 2)
+    assert judge([replace(whole, region=at_least(0.9))], Results(points), {})[0].verdict is Verdict.REPRODUCED
+
+
+def test_points_that_did_not_run_are_not_judged() -> None:
+    """The claim names what is missing."""
+    found = judge([claim(within(10, 1)), claim(within(10, 1), "other")], results(wait=NEAR_TEN), {})
+    assert (found[1].verdict, found[1].why) == (Verdict.NOT_JUDGED, "not run: other")
+
+
+def test_seeds_are_the_units_however_many_points_they_have() -> None:
+    """100 loads with two seeds are two units."""
+    points = {
+        Point((("load", load), ("seed", seed))): {"wait": 10.0 + seed} for load in range(100) for seed in range(2)
+    }
+    found = judge([claim(at_least(1))], Results(points), {})[0]
+    assert (found.verdict, found.cases[0].estimate.units) == (Verdict.NOT_JUDGED, 2)
+
+
+def test_claims_that_contradict_themselves_are_refused() -> None:
+    """When the study is made, not when it is judged."""
+    with pytest.raises(SpecError, match="two claims are called 'wait'"):
+        check_claims([claim(within(1, 1)), claim(within(2, 1))])
+    with pytest.raises(SpecError, match="no value can lie"):
+        check_claims([claim(between(2, 1))])
