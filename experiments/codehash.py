@@ -52,6 +52,9 @@ NOT_FOLLOWED = frozenset(
 )
 """Modules that carry results about and do not make them; and the table of policies."""
 
+STUDIES = "experiments.studies"
+"""Package whose own ``__init__`` and whose packages' hold what is claimed about results, and do not make them."""
+
 _IMPORT = re.compile(
     r"\n[ \t]*(?:from[ \t]+(?P<package>[\w.]+)[ \t]+import[ \t]*(?P<names>\([^)]*\)|(?:[^\n\\]|\\\n)*)"
     r"|import[ \t]+(?P<modules>[^\n]*))"
@@ -142,10 +145,16 @@ def _read(module: _Module) -> tuple[_Module, ...]:
     for name in sorted(set(names)):
         file = _ours().get(name)
         if file is not None:
-            found += [_Module(name, file)] if name not in NOT_FOLLOWED else []
+            found += [_Module(name, file)] if _counts(name, file) else []
         elif module.top is not None:
             found += _outside(name, module.top, module.name)
     return tuple(found)
+
+
+def _counts(name: str, file: Path) -> bool:
+    """Whether a module of ours that is imported can make a result."""
+    claims = f"{name}.".startswith(f"{STUDIES}.") and file.name == "__init__.py"
+    return not claims and name not in NOT_FOLLOWED
 
 
 def _outside(name: str, top: Path, importer: str) -> list[_Module]:

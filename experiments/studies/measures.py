@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -50,6 +51,22 @@ class Compared:
         return compare(self.metric, self.above, self.below)
 
 
+@dataclass(frozen=True)
+class Change:
+    """Change in percent from the mean at some points to that at others, seed by seed; it may be to nothing."""
+
+    metric: str
+    above: Mapping[str, Value]
+    below: Mapping[str, Value]
+    axes: Mapping[str, Value]
+
+    def __call__(self, results: Results) -> Sample:
+        """One value per unit."""
+        here = results.at(self.axes)
+        pairs = zip(here.mean(self.metric, self.above).values, here.mean(self.metric, self.below).values, strict=True)
+        return Sample(tuple(100 * (one / other - 1) if other > 0 else math.nan for one, other in pairs))
+
+
 def mean(metric: str, **axes: Value) -> Mean:
     """Mean over all points with these values of axes: ``mean("mean_waiting_time_s", policy="easy")``."""
     return Mean(metric, axes)
@@ -63,3 +80,8 @@ def ratio(metric: str, above: Mapping[str, Value], below: Mapping[str, Value], *
 def difference(metric: str, above: Mapping[str, Value], below: Mapping[str, Value], **axes: Value) -> Compared:
     """How much larger; written as :func:`ratio`."""
     return Compared(metric, above, below, axes, ratios=False)
+
+
+def change(metric: str, above: Mapping[str, Value], below: Mapping[str, Value], **axes: Value) -> Change:
+    """How much larger, in percent of ``below``; written as :func:`ratio`."""
+    return Change(metric, above, below, axes)

@@ -137,7 +137,8 @@ def _compute(
     workers: int,
     rerun: bool,
 ) -> Played:
-    items = [_item(study, play, function, point, folder) for point in points]
+    played_as = {point: _item(study, play, function, play.same(point), folder) for point in points}
+    items = list(dict.fromkeys(played_as.values()))
     found = {item: kept.look(item.path, item.asked, item.code) for item in items}
     todo = kept.choose(found, console, rerun=rerun, what="points")
     played = Played(old=kept.left(found, todo))
@@ -145,7 +146,8 @@ def _compute(
     if batches:
         warm.ensure()
         _play_batches(partial(_play_batch, _named(function)), batches, workers, played, console)
-    played.values = {item.point: kept.read(item.path, dict[str, float]) for item in items if _is_there(item, played)}
+    values = {item: kept.read(item.path, dict[str, float]) for item in items if _is_there(item, played)}
+    played.values = {point: values[item] for point, item in played_as.items() if item in values}
     return played
 
 

@@ -44,6 +44,8 @@ class Computed:
         Relative difference that the comparison allows.
     batch
         Points that a worker process plays, one after another.
+    same
+        The point that is played in place of one that differs from it only in axes that do not matter to it.
     """
 
     play: Callable[[Point], Values]
@@ -52,6 +54,7 @@ class Computed:
     audit: Callable[[Point], Values] | None = None
     tolerance: float = 1e-6
     batch: int = 1
+    same: Callable[[Point], Point] = lambda point: point
 
 
 @dataclass(frozen=True)

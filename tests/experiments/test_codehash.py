@@ -97,3 +97,10 @@ def test_a_policy_in_a_file_of_the_users(tmp_path: Path, monkeypatch: pytest.Mon
     codehash._sha256.cache_clear()
     code_of.cache_clear()
     assert code_of(module.__name__) != before
+
+
+def test_what_is_claimed_makes_no_result() -> None:
+    """Failed before: every change of the judge made the results of all studies those of other code."""
+    covered = modules_of("experiments.studies.measures").keys()
+    assert "experiments.studies.points" in covered
+    assert not {"experiments.studies", "experiments.studies.claims", "experiments.studies.figures"} & covered

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from experiments.errors import SpecError
-from experiments.studies import Claim, Region, at_least, at_most, between, mean, ratio, within
+from experiments.studies import Claim, Region, at_least, at_most, between, change, mean, ratio, within
 from experiments.studies.claims import Judged, Verdict, check_claims, judge
 from experiments.studies.points import Point
 from experiments.studies.results import Results
@@ -141,3 +141,15 @@ def test_claims_that_contradict_themselves_are_refused() -> None:
         check_claims([claim(within(1, 1)), claim(within(2, 1))])
     with pytest.raises(SpecError, match="no value can lie"):
         check_claims([claim(between(2, 1))])
+
+
+def test_a_change_in_percent_may_be_to_nothing() -> None:
+    """From 10 to 4 and 0 to 5: -60 % in one seed, not defined in the other; from 10 to 0: -100 %."""
+    found = Results({
+        Point((("policy", policy), ("seed", seed))): {"wait": value}
+        for policy, values in {"fcfs": (10.0, 0.0), "easy": (4.0, 5.0), "none": (0.0, 0.0)}.items()
+        for seed, value in enumerate(values)
+    })  # fmt: skip
+    first, second = change("wait", {"policy": "easy"}, {"policy": "fcfs"})(found).values
+    assert (first, math.isnan(second)) == (-60.0, True)
+    assert change("wait", {"policy": "none"}, {"policy": "fcfs"})(found).values[0] == -100.0

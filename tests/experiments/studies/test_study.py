@@ -71,6 +71,20 @@ def test_a_study_plays_judges_and_compares_its_readings(tmp_path: Path, capsys: 
     assert "a paper that was never written" in page
 
 
+def test_points_that_are_the_same_run_are_played_once(tmp_path: Path) -> None:
+    """An axis that does not matter to some points: both readings have them, and there is one file for each."""
+    text = SMALL.replace("play=Computed(play, audit=by_the_product)", "play=Computed(play, same=quiet)")
+    text = text.replace(
+        "DRIFT = 0.0", "def quiet(point): return point.replaced(queue='stop') if point['load'] < 0.5 else point"
+    )
+    text = text.replace('crossing={"load": [0.8]}', "crossing={}")
+    out = tmp_path / "out"
+    assert main(["study", study(tmp_path, text), "--out", str(out)]) == 0
+    assert len(list((out / "points").iterdir())) == 15
+    assert len((out / "points.csv").read_text().splitlines()) == 1 + 20
+    assert (out / "readings.csv").read_text().splitlines()[2].startswith("scan,no,")
+
+
 def test_quick_runs_print_no_published_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Neither in the table nor on the page."""
     out = tmp_path / "out"
