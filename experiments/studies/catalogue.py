@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from experiments.studies.report import Line
     from experiments.studies.study import Study
 
-STUDIES: Mapping[str, str] = {}
+STUDIES: Mapping[str, str] = {
+    "thesis-conclusions": "the six conclusions of Kopański's thesis (2020), on its own workloads",
+}
 """What the studies of the product are about, by name; each is ``STUDY`` of the module ``experiments.studies.NAME``."""
 
 ATTRIBUTE = "STUDY"

@@ -52,6 +52,8 @@ class Product:
     ----------
     workload
         Makes a point's workload, given the folder for drawn files; ``None``: the axis ``workload`` names it.
+    policy
+        Makes a point's policy; ``None``: the axis ``policy`` and the settings name it.
     measure
         What is measured in a run's folder; default: its ``metrics.json``.
     own
@@ -59,6 +61,7 @@ class Product:
     """
 
     workload: Callable[[Point, Path], WorkloadSpec] | None = None
+    policy: Callable[[Point], PolicySpec] | None = None
     measure: Callable[[Path], Values] = summary_of
     own: tuple[str, ...] = ()
 
@@ -71,7 +74,7 @@ def prepare(play: Product, points: Sequence[Point], root: Path, console: Console
     SpecError, OptionError
         A policy, model, platform or workload does not exist, or they cannot be combined.
     """
-    policies = {point: _policy(point, play.own) for point in points}
+    policies = {point: play.policy(point) if play.policy else _policy(point, play.own) for point in points}
     models = {str(point.get("model")): _model(point) for point in points}
     for name, model in models.items():
         refuse_combinations([spec for point, spec in policies.items() if point.get("model") == name], (model,))
