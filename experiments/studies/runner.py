@@ -124,6 +124,7 @@ def play_points(
     played = _compute(study, study.play, study.play.play, points, make_folder(root / "points"), console, workers, rerun)
     if study.play.audit is not None:
         _audit(study, study.play, study.play.audit, played, root, console, workers, rerun)
+    played.values = {point: study.play.seen(point, values) for point, values in played.values.items()}
     return played
 
 
@@ -205,13 +206,15 @@ def _audit(
     rerun: bool,
 ) -> None:
     """Compare a tenth of the points, chosen by the digests of their names, with the product."""
-    chosen = sorted(played.values, key=lambda point: hashlib.sha256(point.id.encode()).digest())
-    chosen = chosen[: -(-len(chosen) // AUDITED)]
+    drawn = sorted(played.values, key=lambda point: hashlib.sha256(point.id.encode()).digest())
+    chosen = list(dict.fromkeys(play.audited_as(point) for point in drawn[: -(-len(drawn) // AUDITED)]))
+    others = [point for point in chosen if point not in played.values]
+    fast = _compute(study, play, play.play, others, make_folder(root / "points"), console, workers, rerun)
     slow = _compute(study, play, function, chosen, make_folder(root / "audit"), console, workers, rerun)
-    played.old += slow.old
-    played.failed |= slow.failed
+    played.old += fast.old + slow.old
+    played.failed |= fast.failed | slow.failed
     played.compared = len(slow.values)
-    played.audit = differences(played.values, slow.values)
+    played.audit = differences({**played.values, **fast.values}, slow.values)
 
 
 def differences(ours: Mapping[Point, Values], theirs: Mapping[Point, Values]) -> dict[str, float]:

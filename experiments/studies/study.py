@@ -46,6 +46,10 @@ class Computed:
         Points that a worker process plays, one after another.
     same
         The point that is played in place of one that differs from it only in axes that do not matter to it.
+    seen
+        What a point has of the values of the one that was played for it.
+    audited_as
+        The point that is compared with the product in place of one for which that takes too long: with fewer jobs, say.
     """
 
     play: Callable[[Point], Values]
@@ -55,6 +59,8 @@ class Computed:
     tolerance: float = 1e-6
     batch: int = 1
     same: Callable[[Point], Point] = lambda point: point
+    seen: Callable[[Point, Values], Values] = lambda point, values: values
+    audited_as: Callable[[Point], Point] = lambda point: point
 
 
 @dataclass(frozen=True)

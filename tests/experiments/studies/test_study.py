@@ -85,6 +85,28 @@ def test_points_that_are_the_same_run_are_played_once(tmp_path: Path) -> None:
     assert (out / "readings.csv").read_text().splitlines()[2].startswith("scan,no,")
 
 
+VIEWS = """
+def half_where_low(point, values):
+    return {**values, "gain": values["gain"] / 2} if point["load"] == 0.2 else values
+
+def small(point):
+    return point.replaced(load=0.1)
+"""
+
+
+def test_points_have_views_of_a_run_and_a_smaller_one_is_compared(tmp_path: Path) -> None:
+    """Half of the gain at a low load; one point with less load is played twice, by both ways."""
+    rule = "Computed(play, audit=by_the_product, seen=half_where_low, audited_as=small)"
+    text = SMALL.replace("Computed(play, audit=by_the_product)", rule).replace("STUDY =", f"{VIEWS}\nSTUDY =")
+    out = tmp_path / "out"
+    assert main(["study", study(tmp_path, text), "--no-readings", "--out", str(out)]) == 0
+    assert len(list((out / "points").iterdir())) == 10 + 1
+    assert len(list((out / "audit").iterdir())) == 1
+    with (out / "points.csv").open(encoding="utf-8", newline="") as stream:
+        gains = {(row["load"], row["seed"]): float(row["gain"]) for row in csv.DictReader(stream)}
+    assert [gains[load, "0"] for load in ("0.2", "0.8")] == [10.0, 20.0]
+
+
 def test_quick_runs_print_no_published_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Neither in the table nor on the page."""
     out = tmp_path / "out"
