@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable
+from operator import lt
 from typing import NamedTuple
 
 import numpy as np
@@ -47,6 +48,9 @@ class Held(NamedTuple):
 
 
 NOTHING = Allocation(())
+_WITHOUT_STORAGES = Resource.NODES | Resource.BANDWIDTH
+_NODES, _STORAGES = Resource.NODES._value_, Resource.BURST_BUFFERS._value_
+"""As whole numbers: a test whether a flag is in another takes a tenth of a start."""
 
 
 class Limits:
@@ -57,7 +61,7 @@ class Limits:
         self._racks = (placement or Placement()).storage_order is StorageOrder.RACK
         self._nodes = machine.width
         self._free_bytes = [storage.capacity_bytes for storage in machine.storages]
-        self._largest = max(self._free_bytes, default=0)
+        self._largest, self._smallest = max(self._free_bytes, default=0), min(self._free_bytes, default=0)
         self._links = links = machine.links[: len(machine.links) // machine.rows]
         self._unknown_bandwidth = machine.unknown_bandwidth
         self._narrowest = min((link.capacity_bytes_per_s for link in links), default=0)
@@ -98,6 +102,8 @@ class Limits:
             return f"bb {_gb(bb_bytes)}: the machine has no burst buffers"
         if bb_bytes > self._largest:
             return f"bb {_gb(bb_bytes)} > {_gb(self._largest)} of the largest storage node"
+        if not self._racks and not job.stripes and self._smallest // bb_bytes * len(self._free_bytes) >= job.requests:
+            return None  # with less than there is
         fitting = whole_requests(self._free_bytes, bb_bytes, each_apart=job.stripes > 0)
         if fitting >= job.requests:
             return self._rack_reason(job) if self._racks and not job.stripes else None
@@ -283,9 +289,13 @@ class Cluster:
         reason = self.why_not(job, allocation)
         if reason is not None:
             raise ValueError(f"job {shown(job.id)}: {reason}")
-        covering = Resource.ALL if job.id not in self._held else Resource.NODES | Resource.BANDWIDTH
-        self._held[job.id] = Held(allocation, allocation, allocation)
-        self._take(job.id, allocation, covering)
+        self.enter(job.id, allocation)
+
+    def enter(self, job_id: str, allocation: Allocation) -> None:
+        """The same for an allocation that has been checked (:meth:`why_not`)."""
+        covering = Resource.ALL if job_id not in self._held else _WITHOUT_STORAGES
+        self._held[job_id] = Held(allocation, allocation, allocation)
+        self._take(job_id, allocation, covering)
 
     def hold(self, job: Job, allocation: Allocation) -> None:
         """Give a job its storages before its nodes; ValueError with the reason of :meth:`why_no_buffer`."""
@@ -317,6 +327,9 @@ class Cluster:
         held = self._held.pop(job_id, None)
         if held is None:
             raise ValueError(f"job {shown(job_id)} holds nothing that could be freed")
+        if held.nodes is held.storage is held.links:
+            self._give(held.nodes, Resource.ALL)
+            return held.nodes
         self._give(held.nodes, Resource.NODES)
         self._give(held.storage, Resource.BURST_BUFFERS)
         self._give(held.links, Resource.BANDWIDTH)
@@ -431,6 +444,18 @@ class Cluster:
         return self._free_reason(nodes)
 
     def _free_reason(self, nodes: tuple[int, ...]) -> str | None:
+        holder = self._holder
+        ascend = not nodes or (nodes[0] >= 0 and nodes[-1] < len(holder) and all(map(lt, nodes, nodes[1:])))
+        if not ascend or any(map(holder.__getitem__, nodes)):
+            return self._node_reason(nodes)
+        if self._unavailable:
+            gone = sorted(self._unavailable.intersection(nodes))
+            if gone:
+                return f"node {self._machine.nodes[gone[0]].name} is unavailable"
+        return None
+
+    def _node_reason(self, nodes: tuple[int, ...]) -> str | None:
+        """The first thing that is wrong with nodes which do not ascend, are unknown, or held."""
         holder, last = self._holder, -1
         for node in nodes:
             if not last < node < len(holder):
@@ -438,10 +463,6 @@ class Cluster:
             if holder[node] is not None:
                 return f"node {self._machine.nodes[node].name} is held by job {shown(holder[node])}"
             last = node
-        if self._unavailable:
-            gone = sorted(self._unavailable.intersection(nodes))
-            if gone:
-                return f"node {self._machine.nodes[gone[0]].name} is unavailable"
         return None
 
     def _index_reason(self, nodes: tuple[int, ...]) -> str:
@@ -493,15 +514,14 @@ class Cluster:
         )
 
     def _space_reason(self, storages: tuple[int, ...], bb_bytes: int) -> str | None:
-        need: dict[int, int] = {}
-        for storage in storages:
+        requests = Counter(storages)
+        for storage in requests:
             if not 0 <= storage < len(self._free_bytes):
                 return f"unknown storage index {storage}: the machine has {len(self._free_bytes)} storage nodes"
             if storage in self._closed_storages:
                 return f"storage {self._machine.storages[storage].name} is unavailable"
-            need[storage] = need.get(storage, 0) + bb_bytes
-        for storage, size in need.items():
-            drained = self._drained.get(storage, 0)
+        for storage, number in requests.items():
+            size, drained = number * bb_bytes, self._drained.get(storage, 0)
             left = max(0, self._free_bytes[storage] - drained)
             if size > left:
                 name, gone = self._machine.storages[storage].name, f" ({_gb(drained)} are drained)" if drained else ""
@@ -535,25 +555,25 @@ class Cluster:
         return flow
 
     def _take(self, job_id: str, allocation: Allocation, covering: Resource) -> None:
-        if Resource.NODES in covering:
+        if covering._value_ & _NODES:
             self._held_nodes += len(allocation.nodes)
             for node in allocation.nodes:
                 self._holder[node] = job_id
         self._change(allocation, covering, 1)
 
     def _give(self, allocation: Allocation, covering: Resource) -> None:
-        if Resource.NODES in covering:
+        if covering._value_ & _NODES:
             self._held_nodes -= len(allocation.nodes)
             for node in allocation.nodes:
                 self._holder[node] = None
         self._change(allocation, covering, -1)
 
     def _change(self, allocation: Allocation, covering: Resource, sign: int) -> None:
-        if Resource.BURST_BUFFERS in covering:
+        if covering._value_ & _STORAGES:
             size = sign * allocation.bb_bytes
             for storage in allocation.storages:
                 self._free_bytes[storage] -= size
-        if Resource.BANDWIDTH in covering and allocation.io_rate and self._innermost:
+        if allocation.io_rate and self._innermost and Resource.BANDWIDTH in covering:
             for link, flow in self._flow(allocation).items():
                 self._free_bandwidth[link] -= sign * flow
 

@@ -254,7 +254,6 @@ def job_from_wire(
         raise _wrong(job_id, "job", "walltime", "a time above 0 s, or -1 for none", walltime)
     check_profile(job_id, profile)
     bb_bytes, stripes = _buffer(job_id, job, profile, granule_bytes)
-    known = {field.name for field in JOB_FIELDS}
     return Job(
         id=job_id,
         number=number,
@@ -266,10 +265,11 @@ def job_from_wire(
         io_rate=_size(job_id, job, profile, IO_RATE_FIELD),
         profile_name=str(job.get("profile", "")),
         profile=profile,
-        extras={key: value for key, value in job.items() if key not in known},
+        extras={key: value for key, value in job.items() if key not in _BATSIMS},
     )
 
 
+_BATSIMS = frozenset(field.name for field in JOB_FIELDS)
 NO_WALLTIME = -1.0
 MOST_NODES = 2**31 - 1
 LARGEST_SIZE = 2**62
@@ -308,14 +308,13 @@ def _time(job_id: str, values: dict[str, Any], field: str, default: float, where
 
 def _buffer(job_id: str, job: dict[str, Any], profile: dict[str, Any], granule_bytes: int) -> tuple[int, int]:
     """Bytes of each request for burst buffer, in whole granules, and the stripes."""
-    stated = job.keys() | profile.keys()
-    if TOTAL_FIELD not in stated:
-        if STRIPES_FIELD in stated:
+    if TOTAL_FIELD not in job and TOTAL_FIELD not in profile:
+        if STRIPES_FIELD in job or STRIPES_FIELD in profile:
             where, values = ("job", job) if STRIPES_FIELD in job else ("profile", profile)
             expected = f"stated with {TOTAL_FIELD!r}, whose bytes it divides"
             raise _wrong(job_id, where, STRIPES_FIELD, expected, values[STRIPES_FIELD])
         return _granules(_size(job_id, job, profile, BURST_BUFFER_FIELD), granule_bytes), 0
-    if BURST_BUFFER_FIELD in stated:
+    if BURST_BUFFER_FIELD in job or BURST_BUFFER_FIELD in profile:
         where = "job" if TOTAL_FIELD in job else "profile"
         text = f"{TOTAL_FIELD!r} (bytes of the whole job) beside {BURST_BUFFER_FIELD!r} (bytes per node): leave one out"
         raise RemoteProtocolError(f"job {shown(job_id)}: {text}", f"$.{where}.{TOTAL_FIELD}")

@@ -24,7 +24,7 @@ from schedulers.core.allocation import only, without
 from schedulers.core.availability import Availability
 from schedulers.core.cluster import Cluster
 from schedulers.core.extra_nodes import ExtraNodes
-from schedulers.core.job import Allocation, Job, once_staged, sized_as
+from schedulers.core.job import Allocation, Job, once_staged
 from schedulers.core.machine import Machine
 from schedulers.core.persistent import PersistentBuffer
 from schedulers.errors import shown
@@ -148,9 +148,17 @@ class Ledger:
     def start(self, job: Job, allocation: Allocation, now_s: float) -> None:
         """A job starts, on the burst buffer that it holds if it holds one."""
         end_s = now_s + self._estimator.estimate_s(job)
+        if job.lives is None and job.id not in self.held:
+            self.cluster.enter(job.id, allocation)
+            self._availability.reserve(now_s, end_s, allocation)
+            self.running[job.id] = Running(job, now_s, end_s, allocation)
+            booking = _Booking(job, Resource.ALL, allocation, now_s, end_s)
+            self._bookings[job.id] = [booking]
+            self._watch(booking)
+            return
         if allocation.lives is not None:
             allocation = msgspec.structs.replace(allocation, lives=None)  # each part is booked by itself here
-        self.cluster.allocate(sized_as(job, min(job.nodes, len(allocation.nodes))), allocation)
+        self.cluster.enter(job.id, allocation)
         early = self._bookings.get(job.id, ())
         bookings = []
         for part in parts(once_staged(job.lives), now_s, end_s):
@@ -181,6 +189,7 @@ class Ledger:
         self.advance(now_s, job_id)
         for booking in self._bookings.pop(job_id):
             self._release(booking, booking.allocation, booking.covering, now_s)
+        self.timeline.changes += 1  # also where it ends just when that was expected
         self.extra.end(job_id, now_s)
         self._estimator.observe(running.job, now_s - running.start_s)
         if running.apart:

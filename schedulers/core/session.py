@@ -33,6 +33,7 @@ from schedulers.core.ledger import Ledger
 from schedulers.core.machine import Machine, MachineDefaults
 from schedulers.core.outages import Lost, OnOutage, Outages, registration, require_restarts
 from schedulers.core.persistent import PersistentBuffer, Pool, as_request, wishes_of
+from schedulers.core.queue import Queue, Row
 from schedulers.core.steering import Steering
 from schedulers.errors import DecisionRefused, OptionError, RemoteProtocolError, shown
 from schedulers.policykit.decisions import (
@@ -215,7 +216,7 @@ class Session:
         self._lives = lives
         self._outages = Outages(on_outage)
         self._notebook: dict[str, Any] = {}
-        self._queue: dict[str, Job] = {}
+        self._queue = Queue(self._demand_row)
         self._filled_s: dict[str, float] = {}
         self._profiles: dict[str, dict[str, dict[str, Any]]] = {}
         self._numbers = 0
@@ -252,7 +253,7 @@ class Session:
     @property
     def waiting(self) -> int:
         """Number of jobs in the queue."""
-        return len(self._queue)
+        return len(self._queue.jobs)
 
     def warnings(self) -> tuple[str, ...]:
         """What looks wrong with the conversation as a whole, one line each; to be read at its end."""
@@ -314,7 +315,8 @@ class Session:
     def check(self) -> None:
         """Prove that queue and ledger agree with each other."""
         self._ledger.check()
-        assert self._queue.keys().isdisjoint(self._ledger.running), "a job waits and runs at once"
+        self._queue.check()
+        assert self._queue.jobs.keys().isdisjoint(self._ledger.running), "a job waits and runs at once"
 
     # ------------------------------------------------------------------ events
 
@@ -366,7 +368,7 @@ class Session:
         if reason is not None:
             self._reject(job, reason)
             return
-        self._queue[job.id] = job
+        self._queue.add(job)
         self._dirty = True
 
     def _pool_reason(self, job: Job) -> str | None:
@@ -490,7 +492,7 @@ class Session:
         """Waiting jobs lose burst buffers that are out; running jobs on what is out are noted."""
         held = self._ledger.held
         for job_id in [one for one in held if not storages.isdisjoint(held[one].allocation.storages)]:
-            self._evict(Evict(self._queue[job_id]))
+            self._evict(Evict(self._queue.jobs[job_id]))
         if self._outages.rule is OnOutage.CONTINUE:
             return
         for job_id, running in list(self._ledger.running.items()):
@@ -558,8 +560,7 @@ class Session:
         lost_node_s = held_node_s - ended.kept_s * running.job.nodes
         self._observer.struck(running.job, f"requeued as {again.name}", reason, self._now_s, lost_node_s)
         self._observer.submitted(again, self._now_s)
-        waiting = sorted((*self._queue.values(), again), key=lambda job: job.number)
-        self._queue = {job.id: job for job in waiting}
+        self._queue.add_again(again)
         self._pool.go_on(running.job, again)
 
     # ------------------------------------------------------------------ the policy's pass
@@ -584,14 +585,14 @@ class Session:
 
     def _run_pass(self) -> None:
         self._dirty = False
-        if not self._queue and not self._ledger.running:
+        if not self._queue.jobs and not self._ledger.running:
             return
         self._ledger.advance(self._now_s)
         notes = PassNotes() if self._explain else None
         view = View(
             self._now_s,
             self.machine,
-            tuple(self._queue.values()),
+            tuple(self._queue.jobs.values()),
             self._ledger.jobs(),
             self._ledger.timeline.copy,
             self._rng,
@@ -606,6 +607,7 @@ class Session:
         )
         if self._pool.wishes or self._pool.buffers:
             view.pool = self._pool
+        view.demands, view.changes = self._queue.demands, self._changes
         if self._lives is not None:
             view.stages_first = any(job.lives is not None for job in view.queue)
         for decision in self._policy(view):
@@ -616,17 +618,24 @@ class Session:
         if notes is not None:
             self._observer.notes(self._now_s, notes)
 
+    def _changes(self) -> int:
+        """How often anything that a policy sees changed; what comes to the end of the queue does not count."""
+        return self._ledger.timeline.changes + self._queue.changes
+
+    def _demand_row(self, job: Job) -> Row:
+        return self._ledger.timeline.demand_of(job)
+
     def _start(self, decision: Start) -> None:
         job, allocation = decision.job, decision.allocation
         fewest = self._fewest_nodes(job) if self._fewest_nodes is not None else None
-        check_start(self.cluster, job.id in self._queue, job, allocation, fewest)
+        check_start(self.cluster, job.id in self._queue.jobs, job, allocation, fewest)
         check_rows(self.machine, job, allocation)
         if job.id in self._ledger.held and job.id not in self._filled_s:
             raise DecisionRefused(job.id, "its burst buffer is still being filled (stage-in): it can start after that")
         missing = self._pool.missing(job.id)
         if missing is not None:
             raise DecisionRefused(job.id, missing)
-        del self._queue[job.id]
+        self._queue.remove(job.id)
         self._filled_s.pop(job.id, None)
         self._ledger.start(job, allocation, self._now_s)
         self._observer.started(job, allocation, self._now_s)
@@ -634,7 +643,7 @@ class Session:
 
     def _hold(self, decision: Hold) -> None:
         job = decision.job
-        check_hold(self.cluster, job.id in self._queue, decision, self._now_s)
+        check_hold(self.cluster, job.id in self._queue.jobs, decision, self._now_s)
         self._ledger.hold(job, decision.allocation, self._now_s, decision.until_s)
         self._observer.held(job, self._ledger.held[job.id], self._now_s)
         self._enact(self._runtime.stage(job, decision.allocation, self._now_s))
@@ -651,14 +660,14 @@ class Session:
 
     def _create(self, decision: Create) -> None:
         job, name = decision.job, decision.name
-        creation = check_create(self.cluster, self._pool, job.id in self._queue, decision)
+        creation = check_create(self.cluster, self._pool, job.id in self._queue.jobs, decision)
         buffer = PersistentBuffer(name, job.user, job.id, decision.allocation, self._now_s)
         self._ledger.keep(buffer)
         self._pool.done.add((job.id, creation.name))
         self._observer.created(buffer, self._now_s)
 
     def _destroy(self, decision: Destroy) -> None:
-        check_destroy(self._pool, decision, decision.job.id in self._queue, self._ledger.running)
+        check_destroy(self._pool, decision, decision.job.id in self._queue.jobs, self._ledger.running)
         self._pool.done.add((decision.job.id, decision.name))
         self._discard(decision.name, decision.job)
 
@@ -669,12 +678,12 @@ class Session:
     def _finish(self, decision: Finish) -> None:
         """A job without nodes is through: the simulator does not run it."""
         job = decision.job
-        if job.id not in self._queue or job.nodes:
+        if job.id not in self._queue.jobs or job.nodes:
             raise DecisionRefused(job.id, "only a waiting job without nodes can be finished without a start")
         missing = self._pool.missing(job.id)
         if missing is not None:
             raise DecisionRefused(job.id, missing)
-        del self._queue[job.id]
+        self._queue.remove(job.id)
         self._observer.started(job, NO_NODES, self._now_s)
         self._enact(self._runtime.without_nodes(job, self._now_s))
         self._observer.ended(Running(job, self._now_s, self._now_s, NO_NODES), SUCCESS, self._now_s)
@@ -695,11 +704,11 @@ class Session:
             self._runtime.move(job, allocation, self._now_s)
 
     def _reject_waiting(self, decision: Reject) -> None:
-        if decision.job.id not in self._queue:
+        if decision.job.id not in self._queue.jobs:
             raise DecisionRefused(decision.job.id, "only a waiting job can be rejected")
         if decision.job.id in self._ledger.held:
             self._evict(Evict(decision.job))
-        del self._queue[decision.job.id]
+        self._queue.remove(decision.job.id)
         self._reject(decision.job, decision.reason)
 
     def _kill(self, decision: Kill) -> None:
@@ -737,7 +746,7 @@ class Session:
     def _steer(self, steering: Steering) -> None:
         """Let controllers resize running jobs with what the policy left free; nodes are booked before they are used."""
         cluster = self.cluster
-        for resize in steering.decide(self._now_s, cluster.free_nodes, self._queue.values(), self._fits_beside):
+        for resize in steering.decide(self._now_s, cluster.free_nodes, self._queue.jobs.values(), self._fits_beside):
             gained: Allocation | None = None
             if resize.growth:
                 held = self._ledger.running[resize.id].allocation
@@ -792,7 +801,7 @@ class Session:
         if not staged.reason:
             self._filled_s[staged.job_id] = self._now_s
             return
-        self._reject_waiting(Reject(self._queue[staged.job_id], staged.reason))
+        self._reject_waiting(Reject(self._queue.jobs[staged.job_id], staged.reason))
 
     def _job_ended(self, ended: Ended) -> None:
         if ended.job_id not in self._ledger.running:
@@ -810,7 +819,7 @@ class Session:
         self._send((RejectJob(self._now_s, job.id),))
 
     def _finish_registration(self) -> None:
-        done = self._static_done and not self._queue and not self._ledger.running
+        done = self._static_done and not self._queue.jobs and not self._ledger.running
         if done and not self.finished and self._wire.registration_open:
             self._send((NotifyRegistration(self._now_s, finished=True),))
 

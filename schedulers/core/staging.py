@@ -59,6 +59,7 @@ class StageLimits(NamedTuple):
 
 
 NONE = Staging()
+_NAMES = frozenset(field.name for field in (*STAGING_BYTES, *STAGING_SECONDS))
 
 
 def staging_of(job: Job) -> Staging:
@@ -69,7 +70,7 @@ def staging_of(job: Job) -> Staging:
     RemoteProtocolError
         A value that is no number, or out of its range: bytes from 0 to those of the request, seconds of at least 0.
     """
-    if not job.bb_bytes:
+    if not job.bb_bytes or (_NAMES.isdisjoint(job.extras) and _NAMES.isdisjoint(job.profile)):
         return NONE
     found = [_stated(job, field.name, job.bb_bytes) for field in STAGING_BYTES]
     least = [_stated(job, field.name, LATEST_S) for field in STAGING_SECONDS]

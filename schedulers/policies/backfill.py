@@ -8,13 +8,14 @@ Mu'alem, Feitelson, IEEE TPDS 12(6), 2001 (EASY and conservative backfilling).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from schedulers.core.job import Job
 from schedulers.options import option
-from schedulers.policykit.decisions import Decision
+from schedulers.policykit.continued import continued
+from schedulers.policykit.decisions import Decision, Start
 from schedulers.policykit.ordering import ORDERS, ordered
 from schedulers.policykit.passes import fill, reserve_first, start_in_order
 from schedulers.policykit.view import View
@@ -56,22 +57,29 @@ class Backfill:
 
     def __call__(self, view: View) -> Iterable[Decision]:
         """Run one pass: start in order, reserve, fill."""
-        queue = view.queue
-        if not queue:
-            return
+        if not view.queue:
+            return ()
+        return continued(view, self._serve) if self.order == "fcfs" and not self.literal_depth else self._serve(view, 0)
+
+    def _serve(self, view: View, tried: int) -> Iterator[Start]:
+        """Run a pass in which the first ``tried`` jobs wait, and cannot start; what is reserved for them is booked."""
+        queue = view.queue[tried:] if tried else view.queue
         if not self.backfilling:
-            yield from start_in_order(view, ordered(queue, self.order, view.now_s), [])
+            if not tried:
+                yield from start_in_order(view, ordered(queue, self.order, view.now_s), [])
             return
-        waiting = queue
+        waiting: Sequence[Job] = queue
         head = ""
-        if self.depth > 0:
+        if self.depth > tried:
             in_order = ordered(queue, self.order, view.now_s)
             started: list[Job] = []
-            yield from start_in_order(view, in_order, started)
+            if not tried:
+                yield from start_in_order(view, in_order, started)
             waiting = in_order[len(started) :]
             head = waiting[0].id if waiting else ""
-            yield from reserve_first(view, waiting[: self.depth], COVERED[self.covered], self.literal_depth)
-            waiting = waiting[self.depth :]
+            first, misfit = waiting[: self.depth - tried], waiting[0] if waiting and not tried else None
+            yield from reserve_first(view, first, COVERED[self.covered], self.literal_depth, misfit)
+            waiting = waiting[self.depth - tried :]
             if self.fill_order == "fcfs" and self.order != "fcfs":
                 waiting = sorted(waiting, key=lambda job: job.number)
         yield from fill(view, ordered(waiting, self.fill_order, view.now_s), head)

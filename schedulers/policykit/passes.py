@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Sequence
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
 from schedulers.core.job import Allocation, Job, sized_as
 from schedulers.policykit.decisions import Start
@@ -58,6 +60,9 @@ def start_in_order(view: View, jobs: Sequence[Job], started: list[Job]) -> Itera
 
 def fill(view: View, jobs: Iterable[Job], blocker: str = "") -> Iterator[Start]:
     """Greedy filling: start every job that fits now, in this order (thesis, Algorithm 2)."""
+    if view.notes is None and not view.held and view.fewest_nodes is None and not view.stages_first:
+        yield from _fill_at_once(view, jobs)
+        return
     free = view.timeline.free_nodes_now()
     for job in jobs:
         fewest = job.nodes if view.fewest_nodes is None else view.fewest_nodes(job)
@@ -74,6 +79,29 @@ def fill(view: View, jobs: Iterable[Job], blocker: str = "") -> Iterator[Start]:
             return
 
 
+def _fill_at_once(view: View, jobs: Iterable[Job]) -> Iterator[Start]:
+    """The same where a job starts with all that it requests or not at all: one search finds the next that fits."""
+    timeline, waiting = view.timeline, jobs
+    while True:
+        free = timeline.free_nodes_now()
+        small = [job for job in waiting if job.nodes <= free] if free else []
+        if not small:
+            return
+        durations_s = np.array([view.estimate_s(job) for job in small], np.float64)
+        found = timeline.first_fit_now(small, _demands(view, small), durations_s)
+        if found is None:
+            return
+        place, allocation = found
+        yield start_on(view, small[place], allocation, Role.BACKFILLED)
+        waiting = small[place + 1 :]
+
+
+def _demands(view: View, jobs: Sequence[Job]) -> npt.NDArray[np.int64]:
+    if view.demands is not None:
+        return view.demands(jobs)
+    return np.array([view.timeline.demand_of(job) for job in jobs], np.int64)
+
+
 def reserve(view: View, job: Job, covering: Resource) -> Fit | None:
     """Reserve the earliest interval for one job and note it; ``None`` when it can never fit."""
     duration_s = view.estimate_s(job)
@@ -83,19 +111,25 @@ def reserve(view: View, job: Job, covering: Resource) -> Fit | None:
     if view.notes is not None:
         view.notes.write(job.id, Role.RESERVED, binding_now(view, job), fit.start_s)
     book(view, job, fit, duration_s, covering)
+    view.reserved_s = min(view.reserved_s, fit.start_s)
     return fit
 
 
 def reserve_first(
-    view: View, jobs: Iterable[Job], covering: Resource = Resource.ALL, literal_depth: bool = False
+    view: View,
+    jobs: Iterable[Job],
+    covering: Resource = Resource.ALL,
+    literal_depth: bool = False,
+    misfit: Job | None = None,
 ) -> Generator[Start, None, list[Job]]:
     """Reserve for jobs in order, or start them where the reservation would begin now; return those that wait.
 
     ``literal_depth`` is the thesis's code for more than one job: a job never starts in the pass that reserves for it.
+    ``misfit`` is a job that is known not to fit now, if it comes first.
     """
-    waiting = []
+    waiting: list[Job] = []
     for job in jobs:
-        start = None if literal_depth else try_start(view, job)
+        start = None if literal_depth or (job is misfit and not waiting) else try_start(view, job)
         if start is not None:
             yield start
         else:
@@ -108,7 +142,8 @@ def serve_first(view: View, jobs: Sequence[Job], literal_depth: bool = False) ->
     """Start jobs in order up to the first misfit, reserve for the others; return those that wait (Algorithms 6, 8)."""
     started: list[Job] = []
     yield from start_in_order(view, jobs, started)
-    return (yield from reserve_first(view, jobs[len(started) :], literal_depth=literal_depth))
+    rest = jobs[len(started) :]
+    return (yield from reserve_first(view, rest, literal_depth=literal_depth, misfit=rest[0] if rest else None))
 
 
 def start_on(view: View, job: Job, allocation: Allocation, role: Role = Role.STARTED) -> Start:

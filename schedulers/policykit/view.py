@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -10,6 +11,8 @@ from random import Random
 from typing import Any, Protocol, runtime_checkable
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
@@ -119,6 +122,13 @@ class View:
         Nodes that are out: nothing can be started there, whatever runs there goes on.
     pool
         Persistent buffers and what jobs request of them; ``None`` where there are none.
+    demands
+        What jobs request as rows of a table (:meth:`schedulers.timeline.Timeline.demand_of`); ``None``: not kept.
+    changes
+        How often anything that a policy sees has changed until now, but for the time and for jobs that came to the end
+        of the queue; ``None`` where that is not known, as in a view of a part of the jobs.
+    reserved_s
+        Start of the earliest reservation that was booked in this pass (s).
     """
 
     __slots__ = (
@@ -127,6 +137,8 @@ class View:
         "_timeline",
         "_timeline_source",
         "_usage",
+        "changes",
+        "demands",
         "estimate_s",
         "fewest_nodes",
         "filled_s",
@@ -137,6 +149,7 @@ class View:
         "now_s",
         "pool",
         "queue",
+        "reserved_s",
         "rng",
         "running",
         "stages_first",
@@ -163,6 +176,9 @@ class View:
         self.filled_s: Mapping[str, float] = filled_s if filled_s is not None else {}
         self.stages_first = False
         self.pool: Pool | None = None
+        self.demands: Callable[[Sequence[Job]], npt.NDArray[np.int64]] | None = None
+        self.changes: Callable[[], int] | None = None
+        self.reserved_s = math.inf
         self.now_s = now_s
         self.machine = machine
         self.queue = queue
@@ -186,6 +202,7 @@ class View:
         other.queue, other.held = queue, held
         other.stages_first = self.stages_first or any(job.lives is not None for job in queue)
         other._timeline_source = lambda: self.timeline
+        other.changes = None
         return other
 
     @property
@@ -199,6 +216,11 @@ class View:
         if self._timeline is None:
             self._timeline = self._timeline_source()
         return self._timeline
+
+    def resume(self, timeline: Timeline) -> None:
+        """Go on with the timeline of an earlier pass, which must have in it what this pass's would have."""
+        timeline.advance(self.now_s)
+        self._timeline = timeline
 
     def renew(self) -> None:
         """Make :attr:`timeline` anew at the next look: what was booked in it is forgotten, what was enacted counts."""

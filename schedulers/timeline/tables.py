@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from schedulers.core.job import Allocation
+from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.timeline import layout
 from schedulers.timeline.placement import NodeOrder, Placement, StorageOrder, own_storages
@@ -111,6 +111,8 @@ class Tables:
         )
         self.for_booking = tuple(layout.Tree(self.word_count, len(sizes), node_link, parents, self.capacity))
         self._below = _nodes_below(node_link, parents)
+        self._last = Allocation(())
+        self._indices = np.empty(0, np.int32), np.empty(0, np.int32)
         self.segments = 0
         self.make_room(28)
 
@@ -123,6 +125,35 @@ class Tables:
         work[layout.FULL] = self.capacity
         work[layout.BELOW, self.links] = self._below
         self.scratch = (work, self.usage, self.chosen)
+
+    def indices(self, allocation: Allocation) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Nodes and storages of an allocation as arrays; what was made last is kept: most are booked twice in turn."""
+        if allocation is not self._last:
+            self._last = allocation
+            self._indices = np.array(allocation.nodes, np.int32), np.array(allocation.storages, np.int32)
+        return self._indices
+
+    def demand(self, job: Job, uses: int) -> tuple[int, int, int, int, int] | None:
+        """What a job requests of these resources (``USE_...``), as a plain :class:`schedulers.timeline.layout.Demand`.
+
+        ``None`` where not even the empty machine has it.
+        """
+        nodes, bb_bytes, io_rate, requests = job.nodes, job.bb_bytes, job.io_rate, job.requests
+        if not bb_bytes or not uses & layout.USE_STORAGES:
+            uses &= ~layout.USE_STORAGES
+            bb_bytes = 0
+        elif bb_bytes > self.largest_bytes or requests * bb_bytes > self.total_bytes:
+            return None
+        elif job.stripes:
+            if job.stripes > self.storage_count:
+                return None
+            uses |= layout.STRIPED
+        if not io_rate or not self.link_count or not uses & layout.USE_LINKS:
+            uses &= ~layout.USE_LINKS
+            io_rate = 0
+        elif io_rate > self.widest_rate:
+            io_rate = self.widest_rate + 1  # as impossible, but small enough to be multiplied
+        return (nodes, bb_bytes, io_rate, uses, requests) if 0 < nodes <= self.node_count else None
 
     def explain(
         self,

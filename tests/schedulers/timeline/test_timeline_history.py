@@ -55,6 +55,15 @@ class TimelineAgainstReference(RuleBasedStateMachine):
         if allocation is not None and data.draw(st.booleans()):
             self._book(self.mine.now_s, self.mine.now_s + duration, allocation, covering)
 
+    @rule(data=st.data(), lengths=st.lists(durations, min_size=1, max_size=5))
+    def first_of_many_now(self, data: Any, lengths: list[float]) -> None:
+        """The first of many jobs that fits now, and what it gets."""
+        requested = [data.draw(jobs(self.machine)) for _ in lengths]
+        found = [self.model.fit_now(one, length) for one, length in zip(requested, lengths, strict=True)]
+        first = next(((place, one) for place, one in enumerate(found) if one is not None), None)
+        rows = np.array([self.mine.demand_of(one) for one in requested])
+        assert self.mine.first_fit_now(requested, rows, np.array(lengths)) == first
+
     @rule(data=st.data(), covering=coverings, after=quarters, duration=quarters, latest=quarters)
     def fit_and_book_with_lives(
         self, data: Any, covering: Resource, after: float, duration: float, latest: float

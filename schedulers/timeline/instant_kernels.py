@@ -1,0 +1,93 @@
+"""Which of many jobs fits now, compiled. The windows of all of them begin at the first segment: they share minima."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import int64, njit, void
+
+from schedulers.timeline.fit_kernels import find_fit, narrow_links, note_since, segment_at
+from schedulers.timeline.kernel_types import MACHINE, OPTIONS, PLAIN_MACHINE, PLAIN_SCRATCH, ROWS, TIMES
+from schedulers.timeline.layout import (
+    BACK,
+    FREE_BYTES,
+    FREE_NODES,
+    FULL,
+    FULLEST_AT_END,
+    HEAD,
+    RACK,
+    SINCE,
+    USE_STORAGES,
+    WINDOW,
+    Demand,
+    Machine,
+    Scratch,
+)
+from schedulers.timeline.placement_kernels import choose, holds, popcount
+
+
+@njit(void(ROWS, int64, ROWS, int64, MACHINE), **OPTIONS)
+def _narrow_by(work, window, rows, segment, machine):
+    """Set a window to what is free both in the window before it (in all, for the first one) and in a segment."""
+    to, wide, at = np.uint64(window), np.uint64(window - 1 if segment else FULL), np.uint64(segment)
+    first, last, free = np.uint64(HEAD), np.uint64(HEAD + machine.words), 0
+    for column in range(first, last):
+        work[to, column] = work[wide, column] & rows[at, column]
+        free += popcount(work[to, column])
+    work[to, FREE_NODES] = free
+    total = 0
+    for column in range(last, np.uint64(HEAD + machine.words + machine.storages)):
+        work[to, column] = min(work[wide, column], rows[at, column])
+        total += work[to, column]
+    work[to, FREE_BYTES] = total
+    narrow_links(work, window, np.int64(wide), rows, segment, segment + 1, machine)
+
+
+@njit(int64(TIMES, int64, ROWS, ROWS, TIMES, PLAIN_MACHINE, PLAIN_SCRATCH), **OPTIONS)
+def first_that_fits(times, count, rows, demands, durations_s, machine, scratch):
+    """First of many jobs that fits at the start of the timeline; -1 for none.
+
+    Parameters
+    ----------
+    demands, durations_s
+        A :class:`Demand` and a duration (s) for each job, as :func:`schedulers.timeline.fit_kernels.find_fit` takes
+        them; no duration is negative.
+    machine, scratch
+        A :class:`Machine` and :class:`Scratch` memory, without their names. ``usage`` and ``chosen`` are filled as
+        :func:`find_fit` fills them for that job.
+    """
+    plain_machine, plain_scratch, now_s, known = machine, scratch, times[0], 0
+    machine, scratch = Machine(*plain_machine), Scratch(*plain_scratch)
+    work, chosen = scratch.work, scratch.chosen
+    for job in range(len(durations_s)):
+        if rows[0, FREE_NODES] < demands[job, 0]:
+            continue
+        plain = (demands[job, 0], demands[job, 1], demands[job, 2], demands[job, 3], demands[job, 4])
+        if machine.storage_order == RACK:  # there a wider window may hold what a narrower one did not seem to
+            start_s = find_fit(times, count, rows, plain, durations_s[job], now_s, now_s, plain_machine, plain_scratch)
+            if start_s < np.inf:
+                return job
+            continue
+        demand = Demand(*plain)
+        end_s = now_s + durations_s[job]
+        last = segment_at(times, count, end_s)
+        if last > 0 and times[last] >= end_s:
+            last -= 1
+        while known <= last:
+            _narrow_by(work, BACK + known, rows, known, machine)
+            known += 1
+        window, uses = BACK + last, demand.uses
+        if work[window, FREE_NODES] < demand.nodes:
+            continue
+        if uses & USE_STORAGES and work[window, FREE_BYTES] < demand.requests * demand.bb_bytes:
+            continue
+        if not holds(work, window, demand, machine, chosen):
+            continue
+        for column in range(work.shape[1]):
+            work[WINDOW, column] = work[window, column]
+        after = 0
+        if machine.storage_order == FULLEST_AT_END and uses & USE_STORAGES:
+            after = segment_at(times, count, end_s)
+            note_since(rows, after, work[SINCE], HEAD + machine.words, machine.storages)
+        choose(work[WINDOW], rows[after], work[SINCE], demand, machine, scratch)
+        return job
+    return -1
