@@ -23,7 +23,6 @@ OTHERS = {
     "jeannot": "I/O-aware lists and packs, exclusive I/O (Jeannot, Pallez, Vidal 2023)",
     "gang": "gang scheduling and files on nodes (Zhang et al. 2003)",
     "malleable": "malleability and I/O control (Singh & Carretero 2019)",
-    "production-buffers": "how long nodes idle while burst buffers are staged, by the buffers' life",
 }
 """Studies that are played by modules of their own, ``experiments.NAME.command`` ("_" for "-")."""
 

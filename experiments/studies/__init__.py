@@ -22,3 +22,4 @@ from experiments.studies.points import Point as Point
 from experiments.studies.product import Product as Product
 from experiments.studies.study import Computed as Computed
 from experiments.studies.study import Study as Study
+from experiments.studies.tables import Means as Means

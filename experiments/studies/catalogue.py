@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 STUDIES: Mapping[str, str] = {
     "thesis-conclusions": "the six conclusions of Kopański's thesis (2020), on its own workloads",
+    "production-buffers": "how long nodes idle while burst buffers are staged, by the buffers' life",
 }
 """What the studies of the product are about, by name; each is ``STUDY`` of the module ``experiments.studies.NAME``."""
 

@@ -11,10 +11,7 @@ from experiments.errors import SpecError
 from experiments.studies import statistics
 from experiments.studies.points import Grid, Value
 from experiments.studies.results import NotRun, Results
-from experiments.studies.statistics import LEVEL, Estimate, Sample
-
-FEWEST = 5
-"""Units (seeds) below which what is random is not judged."""
+from experiments.studies.statistics import FEWEST, LEVEL, Estimate, Sample
 
 Measure = Callable[[Results], Sample]
 """From the results of one reading to one value per unit. Measures that are equal count as the same value."""

@@ -15,9 +15,9 @@ from experiments.arguments import Parser, add_common, executor_of
 from experiments.errors import SpecError
 from experiments.lock import results_folder
 from experiments.studies import report
-from experiments.studies.claims import judge
+from experiments.studies.claims import Judged, judge
 from experiments.studies.points import Grid, Point, Value
-from experiments.studies.report import Outcome
+from experiments.studies.report import Outcome, Reading
 from experiments.studies.results import Results
 from experiments.studies.runner import Played, play_points
 from experiments.studies.study import Computed, Study
@@ -35,26 +35,25 @@ def run(study: Study, options: argparse.Namespace) -> int:
     changes = _changes(study, options)
     withheld = QUICK if options.quick else _changed(study, changes)
     with results_folder(options.out or Path("results") / study.name) as out:
-        usual = study.points(changes)
-        crossed = study.crossed(_limits(study, changes)) if options.readings and not options.quick else {}
+        usual = study.points(changes, quick=options.quick)
+        crossed = study.crossed(changes) if options.readings and not options.quick else {}
         points = list(dict.fromkeys([*usual, *(point for found in crossed.values() for point in found)]))
         played = play_points(
             study, points, out, executor_of(options), console, workers=options.workers, rerun=options.rerun
         )
         withheld = _audit_failed(study, played) or withheld
-        judged = judge(study.claims, _results(study, played, usual), study.fitted(study.usual), withheld=withheld)
+        results = _results(study, played, usual)
         outcome = Outcome(
-            study, played, judged,
-            {
-                reading: judge(study.claims, _results(study, played, found), study.fitted(dict(reading)))
-                for reading, found in crossed.items()
-            } if not withheld else {},
-            withheld, " ".join(["spillway", *map(shlex.quote, sys.argv[1:])]),
-        )  # fmt: skip
+            study=study,
+            played=played,
+            results=results,
+            judged=judge(study.claims, results, study.fitted(study.usual), withheld=withheld),
+            crossed={} if withheld else _judge_readings(study, played, crossed),
+            withheld=withheld,
+            command=" ".join(["spillway", *map(shlex.quote, sys.argv[1:])]),
+        )
         report.show(outcome, console)
-        pictures = [
-            path for figure in study.figures for path in figure(_results(study, played, usual), out / "figures")
-        ]
+        pictures = [path for figure in study.figures for path in figure(results, out / "figures")]
         for path in (*report.write(outcome, out, pictures), *pictures):
             console.print(f"written: {path}", markup=False, highlight=False, soft_wrap=True)
     kept.remind(played.old, console, what="points")
@@ -73,7 +72,8 @@ def add_arguments(parser: Parser) -> None:
         action="append",
         default=[],
         metavar="AXIS=VALUE[;VALUE...]",
-        help="other values of an axis; may be repeated. Conditions are then not the paper's, and nothing is judged",
+        help="other values of an axis, in the grids that vary it; may be repeated. Conditions are then not the "
+        "paper's, and nothing is judged",
     )
     add(
         "--no-readings",
@@ -85,7 +85,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 def _changes(study: Study, options: argparse.Namespace) -> Grid:
-    changes: dict[str, Sequence[Value]] = dict(study.quick) if options.quick else {}
+    changes: dict[str, Sequence[Value]] = {}
     if options.seeds:
         changes["seed"] = tuple(range(options.seeds))
     for text in options.set:
@@ -113,10 +113,13 @@ def _changed(study: Study, changes: Mapping[str, Sequence[Value]]) -> str:
     return f"{', '.join(others)} was set to other values than the study's" if others else ""
 
 
-def _limits(study: Study, changes: Grid) -> Grid:
-    """What the user changed holds for the readings as well, but not more seeds than they are compared with."""
-    fixed = set(study.crossing or ())
-    return {axis: values for axis, values in changes.items() if axis not in fixed}
+def _judge_readings(
+    study: Study, played: Played, crossed: Mapping[Reading, Sequence[Point]]
+) -> dict[Reading, list[Judged]]:
+    return {
+        reading: judge(study.claims, _results(study, played, points), study.fitted(dict(reading)))
+        for reading, points in crossed.items()
+    }
 
 
 def _results(study: Study, played: Played, points: Sequence[Point]) -> Results:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from analysis.names import slug
-from experiments.studies import statistics
 from experiments.studies.points import Value
 from experiments.studies.results import NotRun, Results
+from experiments.studies.tables import Means
 
 PANEL_INCHES = (4.4, 3.6)
 
@@ -32,6 +32,9 @@ class Lines:
         Whether the measure's scale is logarithmic.
     only
         Axes that are fixed.
+    against
+        A baseline: what is drawn are differences from the points with these values of axes, all else equal, and the
+        baseline itself is not drawn; empty: the values.
     names
         What values of ``by`` are called.
     """
@@ -44,6 +47,7 @@ class Lines:
     panel: str = ""
     log: bool = False
     only: Mapping[str, Value] = field(default_factory=dict)
+    against: Mapping[str, Value] = field(default_factory=dict)
     names: Mapping[Value, str] = field(default_factory=dict)
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
@@ -68,15 +72,12 @@ class Lines:
                 set_title(ax, f"{self.panel} {box}")
         axes[0].set_ylabel(self.words)
         axes[0].legend(frameon=False, fontsize=9)
-        return save(axes[0], folder / slug(f"{self.metric} over {self.x}"))[:1]
+        return save(axes[0], folder / slug(f"{self.metric} over {self.x}" + " compared" * bool(self.against)))[:1]
 
     def _lines(self, results: Results) -> dict[str, list[tuple[float, float, float, float]]]:
-        points = results.points({})
         found: dict[str, list[tuple[float, float, float, float]]] = {}
-        for name in dict.fromkeys(point[self.by] for point in points):
-            xs = sorted({point.number(self.x) for point in points if point[self.by] == name})
-            line = found.setdefault(self.names.get(name, str(name)), [])
-            for x in xs:
-                one = statistics.estimate(results.mean(self.metric, {self.by: name, self.x: x}))
-                line.append((x, one.value, one.low, one.high))
-        return found
+        kind = Means("", {self.metric: ""}, (self.by, self.x), self.against)
+        for (name, x), values in kind.estimates(results).items():
+            one = values[self.metric]
+            found.setdefault(self.names.get(name, str(name)), []).append((float(x), one.value, one.low, one.high))
+        return {name: sorted(line) for name, line in found.items()}

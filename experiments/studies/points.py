@@ -125,6 +125,18 @@ def _product(grid: Grid) -> Iterator[Point]:
         yield Point(tuple(zip(grid, values, strict=True)))
 
 
-def replace_axes(grids: Iterable[Grid], changes: Grid) -> list[dict[str, Sequence[Value]]]:
+def replace_axes(grids: Iterable[Grid], changes: Grid) -> list[Grid]:
     """The grids with other values of the axes that ``changes`` names; axes that a grid leaves out stay out."""
     return [{name: changes.get(name, values) for name, values in grid.items()} for grid in grids]
+
+
+def vary_axes(grids: Sequence[Grid], changes: Grid) -> list[Grid]:
+    """The same in the grids that vary an axis, or in all if none does: a grid that needs one value keeps it."""
+    varied = {name for grid in grids for name, values in grid.items() if len(values) > 1}
+    return [
+        replace_axes(
+            [grid],
+            {name: values for name, values in changes.items() if name not in varied or len(grid.get(name, ())) > 1},
+        )[0]
+        for grid in grids
+    ]

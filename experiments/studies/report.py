@@ -11,6 +11,7 @@ import msgspec
 from rich.console import Console
 from rich.table import Table as Lines
 
+from analysis.names import slug
 from experiments import codehash, kept, version
 from experiments.folders import write_text
 from experiments.studies.claims import Case, Judged, Verdict
@@ -26,8 +27,10 @@ from experiments.studies.document import (
     to_markdown,
 )
 from experiments.studies.points import Value
+from experiments.studies.results import Results
 from experiments.studies.runner import Played
 from experiments.studies.study import Study
+from experiments.studies.tables import Means
 
 CLAIMS = "claims.json"
 """File of a study's verdicts, as :func:`experiments.kept.keep` writes it."""
@@ -64,6 +67,8 @@ class Outcome:
     ----------
     study, played
         The study and its points.
+    results
+        The values under the study's own reading.
     judged
         Claims under the study's own reading.
     crossed
@@ -76,6 +81,7 @@ class Outcome:
 
     study: Study
     played: Played
+    results: Results
     judged: Sequence[Judged]
     crossed: Mapping[Reading, Sequence[Judged]] = field(default_factory=dict)
     withheld: str = ""
@@ -91,12 +97,10 @@ def counts(judged: Sequence[Judged]) -> str:
 def show(outcome: Outcome, console: Console) -> None:
     """Print the claims, their count, and what the readings give."""
     if outcome.judged:
-        table = _claims(outcome)
-        lines = Lines(*table.columns, title=outcome.study.title, title_justify="left")
-        for row in table.rows:
-            lines.add_row(*row)
-        console.print(lines, markup=False)
+        _print(_claims(outcome), outcome.study.title, console)
         _say(console, counts(outcome.judged))
+    for kind in outcome.study.tables:
+        _print(kind(outcome.results), kind.title, console)
     if outcome.crossed:
         _say(console, reading_sentence(outcome.crossed))
     if outcome.played.audit:
@@ -114,6 +118,7 @@ def write(outcome: Outcome, folder: Path, figures: Sequence[Path] = ()) -> list[
     }
     if outcome.crossed:
         texts["readings.csv"] = _csv(reading_table(outcome.crossed))
+    texts |= {f"{slug(kind.title).lower()}.csv": _estimates(kind, outcome.results) for kind in outcome.study.tables}
     for name, text in texts.items():
         write_text(folder / name, text)
     kept.keep(folder / CLAIMS, outcome.study.name, codehash.code_of(__name__), lines_of(outcome))
@@ -221,6 +226,9 @@ def _blocks(outcome: Outcome, figures: Sequence[Path]) -> Iterator[Block]:
         yield Heading("Readings by statement")
         yield Paragraph(reading_sentence(outcome.crossed))
         yield reading_table(outcome.crossed)
+    for kind in study.tables:
+        yield Heading(kind.title)
+        yield kind(outcome.results)
     yield from _chosen(study)
     yield from _how(outcome)
     for path in figures:
@@ -259,6 +267,23 @@ def _how(outcome: Outcome) -> Iterator[Block]:
 def _audit_words(played: Played) -> str:
     largest = max(played.audit.values())
     return f"{played.compared} points were played by the product, too: values differ by at most {largest:.2g} of theirs"
+
+
+def _estimates(kind: Means, results: Results) -> str:
+    """A table with all digits: a line for each row and value."""
+    lines = [
+        [*key, name, repr(found.value), repr(found.low), repr(found.high), found.units]
+        for key, values in kind.estimates(results).items()
+        for name, found in values.items()
+    ]
+    return to_csv([*kind.rows, "measure", "value", "low", "high", "units"], lines)
+
+
+def _print(table: Table, title: str, console: Console) -> None:
+    lines = Lines(*table.columns, title=title, title_justify="left")
+    for row in table.rows:
+        lines.add_row(*row)
+    console.print(lines, markup=False)
 
 
 def _points(outcome: Outcome) -> str:

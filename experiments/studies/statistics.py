@@ -20,6 +20,9 @@ LEVEL = 0.05
 
 CONFIDENCE = 0.95
 
+FEWEST = 5
+"""Units (seeds) below which there is no interval, and what is random is not judged."""
+
 
 @dataclass(frozen=True)
 class Sample:

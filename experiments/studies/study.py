@@ -10,9 +10,10 @@ from typing import Any, Protocol
 
 from experiments.errors import SpecError
 from experiments.studies.claims import Choice, Claim, Parameter, check_claims
-from experiments.studies.points import Grid, Point, Value, Values, expand, replace_axes
+from experiments.studies.points import Grid, Point, Value, Values, expand, replace_axes, vary_axes
 from experiments.studies.product import Product
 from experiments.studies.results import Results
+from experiments.studies.tables import Means
 
 SEEDS = tuple(range(5))
 
@@ -87,8 +88,8 @@ class Study:
         Ambiguous points of the paper.
     crossing
         Axes that are replaced where readings are compared (fewer loads, say); ``None``: readings are not compared.
-    figures
-        What is drawn.
+    figures, tables
+        What is drawn, and what is tabulated besides the claims.
     unit
         Axis whose values are independent of each other.
     notes
@@ -106,6 +107,7 @@ class Study:
     choices: Sequence[Choice] = ()
     crossing: Grid | None = None
     figures: Sequence[Figure] = ()
+    tables: Sequence[Means] = ()
     unit: str = "seed"
     notes: Sequence[str] = ()
 
@@ -129,9 +131,9 @@ class Study:
         """Names of all axes, in order."""
         return dict.fromkeys([*self.usual, *(name for grid in self.grids for name in grid)])
 
-    def points(self, changes: Grid | None = None) -> list[Point]:
-        """Points of the study's own reading, with other values of some axes."""
-        return expand(replace_axes(self.grids, changes or {}), self.usual)
+    def points(self, changes: Grid | None = None, *, quick: bool = False) -> list[Point]:
+        """Points of the study's own reading, with other values of the axes that a user changed."""
+        return expand(vary_axes(self._grids(quick=quick), changes or {}), self.usual)
 
     def readings(self) -> Iterator[dict[str, Value]]:
         """All combinations of the readings of all ambiguous points, the study's own first."""
@@ -142,8 +144,11 @@ class Study:
         """Points of each reading, by its axes; none where readings are not compared."""
         if self.crossing is None or not self.choices:
             return {}
-        grids = replace_axes(self.grids, {**self.crossing, **(changes or {})})
+        grids = replace_axes(vary_axes(self._grids(), changes or {}), self.crossing)
         return {tuple(reading.items()): expand(_without(grids, reading), reading) for reading in self.readings()}
+
+    def _grids(self, *, quick: bool = False) -> list[Grid]:
+        return replace_axes(self.grids, self.quick if quick else {})
 
     def fitted(self, reading: Mapping[str, Value]) -> dict[str, str]:
         """Parameters and choices in force that were chosen by looking at a published value, with that value."""
@@ -155,6 +160,6 @@ class Study:
         return found
 
 
-def _without(grids: Sequence[Grid], reading: Mapping[str, Value]) -> list[dict[str, Sequence[Value]]]:
+def _without(grids: Sequence[Grid], reading: Mapping[str, Value]) -> list[Grid]:
     """A grid that varies a choice itself keeps to the reading here."""
     return [{name: values for name, values in grid.items() if name not in reading} for grid in grids]

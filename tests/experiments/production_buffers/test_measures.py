@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from experiments import cli, machines
-from experiments.production_buffers.jobs import LEAST_REQUEST_S, TRANSFER_MARGIN_S, draw
-from experiments.production_buffers.measures import measure
-from experiments.production_buffers.points import MACHINE
 from experiments.single import Task, execute
+from experiments.studies.production_buffers.jobs import LEAST_REQUEST_S, TRANSFER_MARGIN_S, draw
+from experiments.studies.production_buffers.measures import measure
+from experiments.studies.production_buffers.play import MACHINE
 from tests.properties.small_world import runs, workload
 
 BY_HAND = {
@@ -37,14 +37,14 @@ def test_idle_nodes_by_hand(tmp_path: Path, life: str) -> None:
     execute(Task(run, tmp_path, 600.0))
     found = measure(tmp_path / run.id)
     idle_s, wait_s, turnaround_s, buffer_gb_s = BY_HAND[life]
-    assert found.idle_node_h * 3600 == pytest.approx(idle_s, abs=0.5)
-    assert found.computing_node_h * 3600 == pytest.approx(8 * (30.0 + 10.0), abs=0.5)
-    assert found.idle_percent == pytest.approx(100 * idle_s / 320.0, abs=0.2)
-    assert found.wait_h * 3600 == pytest.approx(wait_s, abs=0.1)
-    assert found.turnaround_h * 3600 == pytest.approx(turnaround_s, abs=0.1)
-    assert found.buffer_tb_h * 3600 * 1000 == pytest.approx(buffer_gb_s, abs=0.5)
-    assert found.hot_spot == pytest.approx(1.0)
-    assert (found.killed, found.rejected) == (0, 0)
+    assert found["idle_node_h"] * 3600 == pytest.approx(idle_s, abs=0.5)
+    assert found["computing_node_h"] * 3600 == pytest.approx(8 * (30.0 + 10.0), abs=0.5)
+    assert found["idle_percent"] == pytest.approx(100 * idle_s / 320.0, abs=0.2)
+    assert found["wait_h"] * 3600 == pytest.approx(wait_s, abs=0.1)
+    assert found["turnaround_h"] * 3600 == pytest.approx(turnaround_s, abs=0.1)
+    assert found["buffer_tb_h"] * 3600 * 1000 == pytest.approx(buffer_gb_s, abs=0.5)
+    assert found["hot_spot"] == pytest.approx(1.0)
+    assert (found["killed"], found["rejected"]) == (0, 0)
 
 
 def test_jobs_are_the_same_under_every_life() -> None:
@@ -69,10 +69,11 @@ def test_the_study(tmp_path: Path) -> None:
     """Ten minutes of staging, in and out: with nodes every node of a job with a buffer idles for at least as long, and
     under ``slurm`` none does; rows, differences and the figure are there. The same command runs nothing again.
     """
-    typed = ["study", "production-buffers", "--jobs", "6", "--seeds", "1", "--minutes", "10", "--life", "slurm"]
-    typed += ["--policy", "easy", "--workers", "1", "--out", str(tmp_path)]
+    typed = ["study", "production-buffers", "--seeds", "1", "--workers", "1", "--out", str(tmp_path)]
+    for change in ("jobs=6", "minutes=10", "life=with-nodes;slurm", "policy=easy"):
+        typed += ["--set", change]
     assert cli.main(typed) == 0
-    with (tmp_path / "production-buffers.csv").open(newline="") as stream:
+    with (tmp_path / "points.csv").open(newline="") as stream:
         rows = {(row["place"], row["life"]): row for row in csv.DictReader(stream)}
     assert list(rows) == [
         ("striped", "with-nodes"),
@@ -86,11 +87,11 @@ def test_the_study(tmp_path: Path) -> None:
     for (_, life), row in rows.items():
         idle = float(row["idle_node_h"])
         assert (idle >= 0.999 * nodes / 3) if life == "with-nodes" else idle == pytest.approx(0.0, abs=0.01)
-    with (tmp_path / "differences.csv").open(newline="") as stream:
+    with (tmp_path / "differences-from-with-nodes.csv").open(newline="") as stream:
         [changed] = [row for row in csv.DictReader(stream) if (row["life"], row["measure"]) == ("slurm", "idle_node_h")]
     found = float(rows["striped", "slurm"]["idle_node_h"]) - float(rows["striped", "with-nodes"]["idle_node_h"])
-    assert float(changed["difference"]) == pytest.approx(found, rel=1e-6)
-    assert (tmp_path / "figures" / "production-buffers.png").is_file()
+    assert float(changed["value"]) == pytest.approx(found, rel=1e-6)
+    assert (tmp_path / "figures" / "idle-node-h-over-minutes.png").is_file()
     made = sorted(path.stat().st_mtime_ns for path in tmp_path.glob("*/run.json"))
     assert cli.main(typed) == 0
     assert sorted(path.stat().st_mtime_ns for path in tmp_path.glob("*/run.json")) == made

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
 
-from analysis.compare import Interval, mean_interval
 from analysis.holdings import storage_spans
 from analysis.tables import Floats, JobTable, read_run
 
@@ -17,49 +14,14 @@ HOUR_S = 3600.0
 TB = 1e12
 
 
-@dataclass(frozen=True)
-class Measured:
-    """One run.
-
-    Attributes
-    ----------
-    idle_node_h
-        Node-hours that jobs held without computing or writing checkpoints.
-    computing_node_h
-        Node-hours in which they did.
-    idle_percent
-        The former over the latter.
-    wait_h
-        Mean time from a job's submission to its first computation.
-    turnaround_h
-        Mean time from a job's submission to when its data is out.
-    buffer_tb_h
-        Terabyte-hours of burst buffer held.
-    hot_spot
-        Byte-hours held over capacity, of the storage node where that is most, over the mean of all storage nodes.
-    makespan_h
-        End of the last job.
-    killed, rejected
-        Jobs that did not come to their own end.
-    """
-
-    idle_node_h: float
-    computing_node_h: float
-    idle_percent: float
-    wait_h: float
-    turnaround_h: float
-    buffer_tb_h: float
-    hot_spot: float
-    makespan_h: float
-    killed: int
-    rejected: int
-
-
-NAMES = tuple(field.name for field in fields(Measured))
-
-
-def measure(folder: Path) -> Measured:
+def measure(folder: Path) -> dict[str, float]:
     """Measure a finished run under the model ``io``, all jobs at the file system at a time (``io_control=shared``).
+
+    ``idle_node_h`` and ``computing_node_h`` are node-hours that jobs held without and with computing or writing
+    checkpoints, ``idle_percent`` the former over the latter; ``wait_h`` and ``turnaround_h`` mean times from a job's
+    submission to its first computation, and to when its data is out; ``buffer_tb_h`` terabyte-hours of burst buffer
+    held; ``hot_spot`` byte-hours held over capacity of the storage node where that is most, over the mean of all;
+    ``makespan_h`` the end of the last job; ``killed`` and ``rejected`` jobs that did not come to their own end.
 
     By hand: a job has 4 nodes from second 100 on, stages in until 160, computes for 300 s, stages out, and ends at
     500. With its nodes it holds them for 4 x 400 s, of which it computes 4 x 300: 400 node-seconds idle, and it waited
@@ -82,23 +44,18 @@ def measure(folder: Path) -> Measured:
     table = read_run(folder)
     by_node = _storage_hours(table)
     loads = by_node / np.array([storage.capacity_bytes for storage in table.machine.storages])
-    return Measured(
-        idle_node_h=idle_h,
-        computing_node_h=used_h,
-        idle_percent=100 * idle_h / used_h,
-        wait_h=float(np.mean(computed - submitted)) / HOUR_S,
-        turnaround_h=float(np.mean(ended - submitted)) / HOUR_S,
-        buffer_tb_h=float(by_node.sum()),
-        hot_spot=float(loads.max() / loads.mean()) if loads.any() else 1.0,
-        makespan_h=float(ended.max()) / HOUR_S,
-        killed=int(table.killed.sum()),
-        rejected=int((~table.executed).sum()),
-    )
-
-
-def interval(values: Mapping[int, float]) -> Interval:
-    """Mean over seeds, with its 95 % interval; none for fewer than five seeds."""
-    return mean_interval([np.array([value]) for value in values.values()])
+    return {
+        "idle_node_h": idle_h,
+        "computing_node_h": used_h,
+        "idle_percent": 100 * idle_h / used_h,
+        "wait_h": float(np.mean(computed - submitted)) / HOUR_S,
+        "turnaround_h": float(np.mean(ended - submitted)) / HOUR_S,
+        "buffer_tb_h": float(by_node.sum()),
+        "hot_spot": float(loads.max() / loads.mean()) if loads.any() else 1.0,
+        "makespan_h": float(ended.max()) / HOUR_S,
+        "killed": int(table.killed.sum()),
+        "rejected": int((~table.executed).sum()),
+    }
 
 
 def _storage_hours(table: JobTable) -> Floats:

@@ -1,1 +1,0 @@
-"""Lives of burst buffers by policy and time of staging, on Tuolumne's machine."""

@@ -1,0 +1,70 @@
+"""How long nodes idle while burst buffers are staged, by the buffers' life: Tuolumne's 1,152 nodes and 72 rabbits."""
+
+from __future__ import annotations
+
+from experiments.studies.figures import Lines
+from experiments.studies.points import Grid
+from experiments.studies.product import Product
+from experiments.studies.production_buffers.measures import measure
+from experiments.studies.production_buffers.play import BASELINE, MACHINE, PLACES, STRIPED, policy, workload
+from experiments.studies.study import SEEDS, Study
+from experiments.studies.tables import Means
+
+LIVES = (BASELINE, "slurm", "two-reservations", "standby")
+POLICIES = ("easy", "conservative", "plan")
+MINUTES = (0.0, 10.0, 30.0, 60.0)
+HEADS = {
+    "idle_node_h": "idle node-hours held",
+    "idle_percent": "% of computing ones",
+    "wait_h": "wait (h)",
+    "turnaround_h": "turnaround to data out (h)",
+    "buffer_tb_h": "buffer TB-hours",
+    "hot_spot": "hot spot",
+}
+STAGING = "least time of a staging (min)"
+
+COMMON: Grid = {
+    "platform": (MACHINE.source,),
+    "model": ("io:max_phases=1",),  # in one piece: checkpoints would be the same under every life
+    "jobs": (120,),
+    "seed": SEEDS,
+}
+
+STUDY = Study(
+    name="production-buffers",
+    title="Nodes that idle while data moves, by the life of burst buffers",
+    play=Product(workload=workload, policy=policy, measure=measure),
+    grids=(
+        {"place": (STRIPED,), "life": LIVES, "policy": POLICIES, "minutes": MINUTES, **COMMON},
+        {"place": tuple(PLACES)[1:], "life": (BASELINE,), "policy": POLICIES[:1], "minutes": MINUTES[-1:], **COMMON},
+    ),
+    quick={"jobs": (40,), "seed": (0, 1), "policy": POLICIES[:1], "minutes": (0.0, 30.0)},
+    tables=(
+        Means("Means, striped buffers", HEADS, ("policy", "minutes", "life"), only={"place": STRIPED}),
+        Means(
+            f"Differences from {BASELINE}", HEADS, ("policy", "minutes", "life"), {"life": BASELINE}, {"place": STRIPED}
+        ),
+        Means(
+            f"Where buffers lie, {BASELINE}", HEADS, ("policy", "minutes", "place"),
+            only={"life": BASELINE, "policy": POLICIES[0]},
+        ),
+    ),
+    figures=(
+        Lines("idle_node_h", "node-hours held idle", "minutes", STAGING, "life", "policy", only={"place": STRIPED}),
+        *(
+            Lines(
+                metric, f"{words}, difference from {BASELINE}", "minutes", STAGING, "life", "policy",
+                only={"place": STRIPED}, against={"life": BASELINE},
+            )
+            for metric, words in (("wait_h", "wait (h)"), ("buffer_tb_h", "buffer (TB-h)"))
+        ),
+    ),
+    notes=(
+        "ASSUMED: sizes and runtimes as of KTH's log with sizes times 12, requests of buffers by the thesis's law with "
+        "a mean of 0.5 TB per node, times of staging as swept; bandwidths of the machine are chosen.",
+        "idle: nodes held by a job that neither computes nor writes checkpoints; wait: from submission to the first "
+        "computation; hot spot: byte-hours over capacity of the rabbit where that is most, over the mean.",
+        "The other places of buffers are compared with the longest staging, nodes and buffers given together: "
+        "the rack of a buffer that is given first says nothing on where its nodes will be.",
+    ),
+)  # fmt: skip

@@ -1,0 +1,71 @@
+"""Workload and policy of a point: where buffers lie, how long they live, how long staging takes."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from experiments import machines
+from experiments.policies import typed
+from experiments.spec import PlatformSpec, PolicySpec, WorkloadSpec
+from experiments.studies.points import Point
+from experiments.studies.production_buffers.jobs import draw
+from schedulers.options import Value
+from schedulers.plugins import split_spec
+from workloads.batsim_json import write_batsim
+from workloads.machine_facts import MachineFacts
+
+BASELINE = "with-nodes"
+MACHINE = PlatformSpec(source="tuolumne")
+
+
+class Place(NamedTuple):
+    """A kind of buffer, and where it lies.
+
+    Attributes
+    ----------
+    stripes
+        Storage nodes that a job's buffer is striped over; 0: a request per node.
+    order
+        Setting ``storage_order``.
+    """
+
+    stripes: int
+    order: str
+
+
+STRIPED = "striped"
+PLACES = {STRIPED: Place(8, "least-loaded"), "rack": Place(0, "rack"), "nearest": Place(0, "nearest")}
+"""A buffer per job on 8 rabbits; one per node on the rabbit of its own rack, else the job waits; on the nearest one."""
+
+
+def policy(point: Point) -> PolicySpec:
+    """The policy with the life of buffers, and where they are put."""
+    name, options = split_spec(point.text("policy"))
+    order = PLACES[point.text("place")].order
+    settings: dict[str, Value] = {"bb_life": point.text("life"), "storage_order": order}
+    label = f"{point['policy']} {point['life']} {point['place']}"
+    return typed(PolicySpec(policy=name, options=dict(options), session=settings, label=label))
+
+
+def workload(point: Point, folder: Path) -> WorkloadSpec:
+    """The point's jobs: the same under every life, but for what their requested times cover."""
+    covers = split_spec(point.text("life"))[0] == BASELINE
+    stripes, jobs, minutes = PLACES[point.text("place")].stripes, point.whole("jobs"), point.number("minutes")
+    path = _drawn(folder, jobs, point.whole("seed"), minutes, covers, stripes)
+    return WorkloadSpec(source=str(path), name=path.stem)
+
+
+@cache
+def _drawn(folder: Path, jobs: int, seed: int, minutes: float, covers: bool, stripes: int) -> Path:
+    """Write the jobs, once in a process: a file that other code left there is none of ours."""
+    name = f"n{jobs}-s{seed}-{minutes:g}min" + f"-k{stripes}" * bool(stripes) + "-covered" * covers
+    drawn = draw(jobs, seed, minutes, _facts(), covers_staging=covers, stripes=stripes)
+    write_batsim(drawn, folder / f"{name}.json")
+    return folder / f"{name}.json"
+
+
+@lru_cache(maxsize=1)
+def _facts() -> MachineFacts:
+    return machines.load(MACHINE).facts

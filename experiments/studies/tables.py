@@ -1,0 +1,80 @@
+"""Kinds of tables that a study can name: means, and differences from a baseline, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from experiments.studies import statistics
+from experiments.studies.document import Table
+from experiments.studies.points import Point, Value
+from experiments.studies.results import NotRun, Results
+from experiments.studies.statistics import Estimate, Sample
+
+
+@dataclass(frozen=True)
+class Means:
+    """Means of some values, a row for each combination of some axes.
+
+    Attributes
+    ----------
+    title
+        Above the table; the name of its file, too.
+    metrics
+        Heading by name of the value.
+    rows
+        Axes that the rows differ in.
+    against
+        A baseline: the table then has differences from the points with these values of axes, all else equal, and no
+        rows for the baseline itself; empty: means.
+    only
+        Axes that are fixed.
+    """
+
+    title: str
+    metrics: Mapping[str, str]
+    rows: tuple[str, ...]
+    against: Mapping[str, Value] = field(default_factory=dict)
+    only: Mapping[str, Value] = field(default_factory=dict)
+
+    def estimates(self, results: Results) -> dict[tuple[Value, ...], dict[str, Estimate]]:
+        """Values of each row, by its axes and the name of the value; nothing where no point was run."""
+        here = results.at(self.only)
+        try:
+            points = here.points({})
+        except NotRun:
+            return {}
+        keys = dict.fromkeys(tuple(point[axis] for axis in self.rows) for point in points if not self._is_base(point))
+        return {
+            key: {name: statistics.estimate(self._sample(here, name, key)) for name in self.metrics} for key in keys
+        }
+
+    def __call__(self, results: Results) -> Table:
+        """The table as it is printed; intervals of 95 % in brackets where there are five units or more."""
+        rows = [
+            (*(f"{value:g}" if isinstance(value, float) else str(value) for value in key), *map(words, found.values()))
+            for key, found in self.estimates(results).items()
+        ]
+        return Table((*self.rows, *self.metrics.values()), rows)
+
+    def _is_base(self, point: Point) -> bool:
+        return bool(self.against) and point.matches(self.against)
+
+    def _sample(self, results: Results, name: str, key: tuple[Value, ...]) -> Sample:
+        axes = dict(zip(self.rows, key, strict=True))
+        if not self.against:
+            return results.mean(name, axes)
+        above = {axis: axes.get(axis, value) for axis, value in self.against.items()}
+        return results.at(axes).difference(name, above, self.against)
+
+
+def words(found: Estimate) -> str:
+    """An estimate with its interval; none for fewer than five units."""
+    value = number(found.value)
+    return value if found.units < statistics.FEWEST else f"{value} ({number(found.low)} to {number(found.high)})"
+
+
+def number(value: float) -> str:
+    """A number with about three digits."""
+    value = 0.0 if abs(value) < 0.0005 else value  # no "-0.00"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.2f}" if abs(value) >= 1 else f"{value:.3g}"
