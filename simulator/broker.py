@@ -115,7 +115,7 @@ class Simulation:
         requests = Requests(
             self.kernel, self.server, self.registry, self.machines, self.executor, self.power, self.meter, options
         )  # fmt: skip
-        self.conversation = Conversation(self.kernel, self.server, requests, link, options.wall_clock)
+        self.conversation = Conversation(self.kernel, self.server, requests, self.executor, link, options.wall_clock)
         self._submitters = self._make_submitters(events)
         self._progress = progress
         self._next_progress = options.progress_every if progress is not None else 0
@@ -174,6 +174,7 @@ class Simulation:
             start_all(jobs, self.executor, self.machines)
             return
         self.kernel.after_receive = self.conversation.maybe_send
+        self.kernel.quiet = self.server.job_completed
         for submitter in self._submitters:
             submitter.begin()
         self.conversation.send([self._first_event()])

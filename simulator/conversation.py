@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
+from itertools import islice
 from typing import NoReturn
 
 from schedulers.limits import time_fault
@@ -17,9 +18,10 @@ from schedulers.wire.messages import (
     Request,
 )
 from simulator.errors import SchedulerFault
-from simulator.kernel import Kernel
+from simulator.execution import Executor
+from simulator.kernel import PRECISION, Kernel
 from simulator.links import Link
-from simulator.requests import Requests
+from simulator.requests import Requests, Start
 from simulator.server import Server
 
 
@@ -33,10 +35,12 @@ class Conversation:
 
     Where such messages take no time at the clock's resolution and nothing else waits for the server
     (:meth:`~simulator.kernel.Kernel.at_once`), they are dealt with one after another without a step of the kernel each.
+    Where they take time, messages that register or start jobs share a step as far as nothing can come between: the
+    engine passes all their moments and starts each task at its own.
 
     Parameters
     ----------
-    kernel, server, requests, link
+    kernel, server, requests, executor, link
         What it works with.
     wall_clock
         Whether to measure how long the scheduler takes to answer.
@@ -49,10 +53,19 @@ class Conversation:
         Real time spent waiting for the scheduler.
     """
 
-    def __init__(self, kernel: Kernel, server: Server, requests: Requests, link: Link, wall_clock: bool) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        server: Server,
+        requests: Requests,
+        executor: Executor,
+        link: Link,
+        wall_clock: bool,
+    ) -> None:
         self._kernel = kernel
         self._server = server
         self._requests = requests
+        self._executor = executor
         self._link = link
         self._clock: Callable[[], float] = time.perf_counter if wall_clock else _no_clock
         self._events: tuple[Request, ...] = ()
@@ -60,7 +73,7 @@ class Conversation:
         self._index = 0
         self._closed = False
         self._outgoing: list[Event] = []
-        self._further: deque[Callable[[], None]] = deque()
+        self._further: deque[Start | None] = deque()
         self.messages = 0
         self.thinking_s = 0.0
 
@@ -97,30 +110,74 @@ class Conversation:
         """Send the next request, or that the scheduler is ready; at its time."""
         kernel = self._kernel
         while True:
-            if self._further:
-                if not kernel.at_once():
-                    kernel.post_first(self._deliver_further, None, self._proceed)
+            if not self._further:
+                more = self._index < len(self._events)
+                moment = self._check(self._index) if more else self._now
+                if moment > kernel.clock:
+                    kernel.at(moment, self._woken)
                     return
-                kernel.deal(self._deliver_further)
-                continue
-            index = self._index
-            more = index < len(self._events)
-            moment = self._now
-            if more:
-                moment = self._check(index)
-            if moment > kernel.clock:
-                kernel.at(moment, self._woken)
-                return
-            if not kernel.at_once():
-                if more:
-                    kernel.post_first(self._deliver, False, self._proceed)
-                else:
+                if kernel.at_once():
+                    if not more:
+                        kernel.deal(self._server.reply_done)
+                        return
+                    kernel.deal(self._deliver, False)
+                    continue
+                if not more:
                     kernel.post_first(self._server.reply_done)
+                    return
+                self._look_ahead()
+                if not self._further:
+                    kernel.post_first(self._deliver, False, self._proceed)
+                    return
+            if kernel.at_once():
+                kernel.deal(self._deliver_further)
+            elif not self._pass_messages():
                 return
-            if not more:
-                kernel.deal(self._server.reply_done)
+
+    def _look_ahead(self) -> None:
+        """Collect what the next messages start, up to a request that must be carried out in its time, or is wrong."""
+        kernel, events, index = self._kernel, self._events, self._index
+        while index < len(events):
+            try:
+                found = self._requests.ahead(events[index], index) if self._check(index) <= kernel.clock else None
+            except SchedulerFault:
+                if self._further:
+                    return
+                raise
+            if found is None:
                 return
-            kernel.deal(self._deliver, False)
+            self._closed = self._server.registration_finished
+            self._further += found
+            self._index = index = index + 1
+
+    def _pass_messages(self) -> bool:
+        """Let the messages collected reach the server, one after another; whether to go on at once.
+
+        As far as nothing else can come between, the engine passes their moments in one go.
+        """
+        kernel, executor, further = self._kernel, self._executor, self._further
+        moments = kernel.own_moments(len(further))
+        until = moments[-1] + 2.0 * PRECISION if moments else 0.0
+        ready = 0
+        while ready < len(moments):
+            start = further[ready]
+            if start is not None and not executor.can_start_ahead(start.job, start.task, until):
+                break
+            ready += 1
+        if not ready:
+            kernel.post_first(self._deliver_further, None, self._proceed)
+            return False
+        tasks = [None if start is None else start.task for start in islice(further, ready)]
+        passed, handles, ended = executor.start_through(moments[:ready], tasks)
+        numbers = iter(handles)
+        for moment in moments[:passed]:
+            start = further.popleft()
+            kernel.pass_to(moment)
+            if start is not None:
+                self._requests.begin(start, next(numbers))
+        if ended:
+            kernel.interrupted(moments[passed], ended, self._deliver_further, self._proceed)
+        return not ended
 
     def _check(self, index: int) -> float:
         """When a request is to be carried out (s); refuse one that cannot be."""
@@ -140,7 +197,9 @@ class Conversation:
             self._closed = self._server.registration_finished
 
     def _deliver_further(self, _: object) -> None:
-        self._further.popleft()()
+        start = self._further.popleft()
+        if start is not None:
+            self._requests.begin(start)
 
     def _woken(self, _: object) -> None:
         """Its time has come; what else ends at this instant may have been sent before."""

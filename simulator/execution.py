@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -89,7 +89,9 @@ class Executor:
 
     # ------------------------------------------------------------------ start
 
-    def start(self, job: Job, allocation: Allocation, task: TaskSpec | None, place: Placement | None) -> None:
+    def start(
+        self, job: Job, allocation: Allocation, task: TaskSpec | None, place: Placement | None, handle: int = -1
+    ) -> None:
         """Start a job now.
 
         Parameters
@@ -102,6 +104,8 @@ class Executor:
             The parallel task that it is; None when its profile is no parallel task.
         place
             Where its tasks run; None when ``task`` is complete without it.
+        handle
+            Of the task, where the engine has it already.
         """
         now = self._kernel.clock
         job.state = JobState.RUNNING
@@ -114,7 +118,7 @@ class Executor:
         if self._outputs.traced:
             self._outputs.job_started(job, now)
         if task is not None:
-            self._launch(job, task)
+            self._launch(job, task, handle)
             return
         work = job.profile.work
         if isinstance(work, DelayWork):
@@ -126,13 +130,17 @@ class Executor:
         job.plan = place
         self._enter(job, job.root)
 
-    def _launch(self, job: Job, task: TaskSpec) -> None:
-        """Give one parallel task to the engine at the end of this instant."""
+    def _launch(self, job: Job, task: TaskSpec, handle: int = -1) -> None:
+        """Give one parallel task to the engine at the end of this instant, unless the engine has it."""
         if job.budget >= 0:
             self._deadlines.limit(job)
         job.task_number = self._kernel.next_number()
-        self._new.append(job)
-        self._new_tasks.append(task)
+        if handle >= 0:
+            job.handle = handle
+            self._waiting[handle] = job
+        else:
+            self._new.append(job)
+            self._new_tasks.append(task)
         self._settles(task)
         if self._meter is not None:
             self._meter.task_starts(job, task)
@@ -157,6 +165,18 @@ class Executor:
     def _task_order(self, handle: int) -> int:
         item = self._waiting[handle]
         return item.job.task_number if isinstance(item, Chain) else item.task_number
+
+    def start_through(
+        self, moments: Sequence[float], tasks: Sequence[TaskSpec | None]
+    ) -> tuple[int, list[int], list[int]]:
+        """Give the engine tasks that start at moments to come (:meth:`..engines.base.Engine.advance_through`)."""
+        self.flush()
+        return self._engine.advance_through(moments, tasks)
+
+    def can_start_ahead(self, job: Job, task: TaskSpec | None, until: float) -> bool:
+        """Whether a job that starts before ``until`` surely does nothing but begin its task before that."""
+        walltime_over = job.budget >= 0 and self._kernel.clock + job.budget <= until
+        return task is not None and not walltime_over and not is_nothing(task) and self._meter is None
 
     # ------------------------------------------------------------------ waiting and going on
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from schedulers.limits import LATEST_S
@@ -62,6 +62,8 @@ class Kernel:
         Called before time moves on, to start what was collected for this instant.
     task_ended
         Called with the handle of each task that has ended.
+    quiet
+        What the server does with messages that change nothing but its own notes while further ones wait for it.
     """
 
     def __init__(self, engine: Engine, own_message_s: float = 0.0) -> None:
@@ -75,7 +77,9 @@ class Kernel:
         self.before_advance: Callable[[], None] = _nothing
         self.task_order: Callable[[int], int] = _identity
         self.task_ended: Action = _ignore
+        self.quiet: Action = _ignore
         self._engine = engine
+        self._ended: list[int] = []
         self._timers: list[Timer] = []
         self._sequence = 0
         self._arrival = math.inf
@@ -155,6 +159,48 @@ class Kernel:
             and (not timers or timers[0][0] > clock + PRECISION)
         )
 
+    def own_moments(self, messages: int) -> list[float]:
+        """When that many messages from the master host arrive, one after another (s).
+
+        Empty if something else may reach the server or ring before (what tasks do is left out), or they take no time.
+        """
+        timers = self._timers
+        moment, own_s = self.clock, self.own_message_s
+        if (
+            self._others
+            or self.mailbox
+            or self._posts
+            or self._spawned
+            or self._arriving is not None
+            or moment + own_s == moment
+        ):  # fmt: skip
+            return []
+        moments = []
+        for _ in range(messages):
+            moment += own_s
+            moments.append(moment)
+        return moments if not timers or timers[0][0] > moment + 2.0 * PRECISION else []
+
+    def pass_to(self, moment: float) -> None:
+        """Note that the engine has passed the moment (s) at which a message from the master host was received."""
+        self.clock = moment
+        self._first_post = 0
+        self.instant_end = self.unsettled = False
+
+    def interrupted(self, moment: float, ended: list[int], handler: Action, resume: Callable[[], None]) -> None:
+        """Note that tasks have ended while a message from the master host, which arrives at ``moment``, is under way.
+
+        Parameters
+        ----------
+        ended
+            Their handles, as the engine returned them.
+        handler, resume
+            As in :meth:`post`.
+        """
+        self._arriving, self._arrival = (self.own_message_s, handler, None, resume), moment
+        self._arriving_number = self.next_number()
+        self._ended = ended
+
     def deal(self, handler: Action, content: Any = None) -> None:
         """Let the server deal with a message that :meth:`at_once` allows, as if it had been posted and received."""
         self._first_post = 0
@@ -185,7 +231,7 @@ class Kernel:
         if until == math.inf and not engine.active:
             return False
         self.instant_end = self.unsettled = False
-        ended = engine.advance(until)
+        ended = self._advance(until)
         self.clock = now = engine.clock
         if now > LATEST_S:
             raise SimulatorInputError(
@@ -206,6 +252,48 @@ class Kernel:
                 self.task_ended(handle)
         self._settle()
         return True
+
+    def _advance(self, until: float) -> list[int]:
+        """Move the engine to the next instant at which more happens than the receipt of quiet messages; what ends."""
+        ended, self._ended = self._ended, []
+        if ended:
+            return ended
+        arriving = self._arriving
+        if self.mailbox and arriving is not None and arriving[1] == self.quiet and self._arrival <= until:
+            moments = self._quiet_moments()
+            if moments:
+                passed, _, ended = self._engine.advance_through(moments)
+                self._deal_quietly(moments, passed)
+                return ended
+        return self._engine.advance(until)
+
+    def _quiet_moments(self) -> list[float]:
+        """When the next quiet messages arrive, as long as each is followed by one that waits and no timer rings."""
+        latest = self._timers[0][0] - 2.0 * PRECISION if self._timers else math.inf
+        moments: list[float] = []
+        moment, quiet = self._arrival, self.quiet
+        for post in self.mailbox:  # waits while the one before it is dealt with
+            if moment >= latest:
+                break
+            moments.append(moment)
+            if post[1] != quiet or post[0] <= 0.0:
+                break
+            moment += post[0]
+        return moments
+
+    def _deal_quietly(self, moments: Sequence[float], count: int) -> None:
+        """Deal with the first quiet messages, each at its moment; the next one is on its way then, if its moment is."""
+        post, mailbox, quiet = self._arriving, self.mailbox, self.quiet
+        for index in range(count):
+            assert post is not None
+            self.clock = moments[index]
+            quiet(post[2])
+            post = None
+            if index + 1 < len(moments):
+                post = mailbox.popleft()
+                self._arriving_number = self.next_number()
+        self._arriving = post
+        self._arrival = math.inf if post is None else moments[count]
 
     def _due(self, now: float) -> list[Timer]:
         """Timers that end at this instant."""

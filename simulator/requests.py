@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from schedulers.errors import shown
 from schedulers.limits import LATEST_S
@@ -29,6 +28,7 @@ from schedulers.wire.messages import (
 )
 from simulator.allocation import Allocation, Allocations
 from simulator.energy import EnergyMeter
+from simulator.engines.base import TaskSpec
 from simulator.errors import SchedulerFault
 from simulator.execution import Executor
 from simulator.identifiers import split_id
@@ -40,10 +40,24 @@ from simulator.options import SimulationOptions
 from simulator.placing import check_flops, placement
 from simulator.power import PowerSwitches
 from simulator.profiles import read_profile
-from simulator.profiles.base import DelayWork, ParallelWork
+from simulator.profiles.base import DelayWork, ParallelWork, Placement
 from simulator.profiles.composed import Sequence
 from simulator.registry import Registry
 from simulator.server import Server
+
+
+class Start(NamedTuple):
+    """What a message of the scheduler starts: a job, where, and as which task (``None``: its profile is none).
+
+    ``number`` is the place of its request in the reply.
+    """
+
+    job: Job
+    allocation: Allocation
+    task: TaskSpec | None
+    place: Placement | None
+    number: int
+
 
 SHORTEST_WAIT_S = 1e-5
 """A call requested sooner than this comes after this."""
@@ -76,7 +90,7 @@ class Requests:
         self._meter = meter
         self._options = options
         self._allocations = Allocations(machines)
-        self._handlers: dict[type, Callable[[Any], list[Callable[[], None]] | None]] = {
+        self._handlers: dict[type, Callable[[Any], list[Start | None] | None]] = {
             AnswerEstimate: self._answer_estimate,
             CallMeLater: self._call_me_later,
             ChangeJobState: self._change_job_state,
@@ -93,10 +107,10 @@ class Requests:
             ToJobMsg: self._to_job_msg,
         }
 
-    def handle(self, request: Request, index: int) -> list[Callable[[], None]]:
+    def handle(self, request: Request, index: int) -> list[Start | None]:
         """Carry out one request; ``index`` is its place in the reply.
 
-        Returns what further messages of the same request do, in their order.
+        Returns what further messages of the same request start, in their order (``None``: nothing).
         """
         try:
             handler = self._handlers[type(request)]
@@ -107,6 +121,23 @@ class Requests:
         except ValueError as fault:
             self._fail(request, index, str(fault))
 
+    def ahead(self, request: Request, index: int) -> list[Start | None] | None:
+        """What the messages of a request start (``None``: nothing), which are registered or made ready now.
+
+        ``None`` where it matters when the request is carried out.
+        """
+        kind = type(request)
+        if kind is ExecuteJob:
+            try:
+                return [self._ready(request, index)]  # type: ignore[arg-type]
+            except ValueError as fault:
+                self._fail(request, index, str(fault))
+        if kind is RunSubJobs or kind is RegisterProfile or (
+            kind is RegisterJob and not self._options.acknowledge_dynamic_jobs
+        ):  # fmt: skip
+            return [None, *self.handle(request, index)]
+        return None
+
     def _fail(self, request: Request, index: int, rule: str) -> NoReturn:
         job = getattr(request, "job_id", "")
         raise SchedulerFault(f"{_WIRE_NAMES[type(request)]}: {rule}", f"$.events[{index}].data", job) from None
@@ -114,20 +145,22 @@ class Requests:
     # ------------------------------------------------------------------ jobs
 
     def _execute_job(self, request: ExecuteJob) -> None:
-        job = self._registry.jobs.get(request.job_id) or self._registry.job(request.job_id)
-        if job.state is not JobState.SUBMITTED:
-            raise ValueError(f"only a SUBMITTED job can be executed, it is {job.state.value}")
-        self._start(job, request)
+        self._begin(self._ready(request, 0))
 
-    def _start(self, job: Job, request: ExecuteJob) -> None:
-        """Start a job where the scheduler says."""
+    def _ready(self, request: ExecuteJob, index: int) -> Start:
+        """What a request starts, and where."""
+        job = self._registry.jobs.get(request.job_id) or self._registry.job(request.job_id)
+        _check_submitted(job)
+        return self._made_ready(job, request, index)
+
+    def _made_ready(self, job: Job, request: ExecuteJob, index: int) -> Start:
         allocation = self._allocations.of(request.alloc)
-        self._check_free(allocation)
         profile = job.profile
         mapping = request.mapping
         if not self._elastic(job):
             count = len(allocation.ids) if mapping is None else len(mapping)
             if count != job.res:
+                self._check_free(allocation)
                 what = "'alloc' must have" if mapping is None else "'mapping' must have"
                 raise ValueError(
                     f"its {what} as many places as the job requests, {job.res}, got {count} on {shown(allocation.text)}"
@@ -145,8 +178,21 @@ class Requests:
             raise ValueError(f"its profile {shown(profile.name)} ({profile.kind}) cannot take an additional_io_job")
         elif not isinstance(work, DelayWork) or mapping is not None:
             place = placement(allocation, mapping, request.storage_mapping, self._machines)
+        return Start(job, allocation, task, place, index)
+
+    def begin(self, start: Start, handle: int = -1) -> None:
+        """Start a job; ``handle``: of its task, where that runs already."""
+        try:
+            self._begin(start, handle)
+        except ValueError as fault:
+            raise SchedulerFault(f"EXECUTE_JOB: {fault}", f"$.events[{start.number}].data", start.job.id) from None
+
+    def _begin(self, start: Start, handle: int = -1) -> None:
+        job, allocation, task, place, _ = start
+        _check_submitted(job)
+        self._check_free(allocation)
         self._server.running += 1
-        self._executor.start(job, allocation, task, place)
+        self._executor.start(job, allocation, task, place, handle)
 
     def _elastic(self, job: Job) -> bool:
         """Whether a job may run on any number of machines."""
@@ -290,7 +336,7 @@ class Requests:
         else:
             job.state = JobState.SUBMITTED
 
-    def _run_sub_jobs(self, request: RunSubJobs) -> list[Callable[[], None]]:
+    def _run_sub_jobs(self, request: RunSubJobs) -> list[Start | None]:
         """Register sub-jobs of one profile; on the wire that takes a message for each, and one to start each."""
         workload = self._registry.workload(request.workload_name)
         workload.local = True
@@ -306,8 +352,8 @@ class Requests:
             jobs.append(job)
         self._server.submitted += len(jobs)
         registrations = len(jobs) - 1 if request.profile is None else len(jobs)
-        return [_nothing] * registrations + [
-            partial(self._start, job, ExecuteJob(now, sub_id, hosts, storage_mapping=storage))
+        return [None] * registrations + [
+            self._made_ready(job, ExecuteJob(now, sub_id, hosts, storage_mapping=storage), 0)
             for job, (sub_id, hosts, storage) in zip(jobs, request.sub_jobs, strict=True)
         ]
 
@@ -343,8 +389,9 @@ class Requests:
         """Batsim reads it and does nothing with it."""
 
 
-def _nothing() -> None:
-    """A message that registers what is registered already."""
+def _check_submitted(job: Job) -> None:
+    if job.state is not JobState.SUBMITTED:
+        raise ValueError(f"only a SUBMITTED job can be executed, it is {job.state.value}")
 
 
 _CHANGES = frozenset(

@@ -207,6 +207,32 @@ class Engine(Protocol):
             If ``until`` lies before the clock or is not a number.
         """
 
+    def advance_through(
+        self, moments: Sequence[float], tasks: Sequence[TaskSpec | None] = ()
+    ) -> tuple[int, list[int], list[int]]:
+        """Move the clock to one moment after another, and start a task at each; stop where tasks end.
+
+        Same as ``advance`` to each moment and ``start`` of its task, but much cheaper.
+
+        Parameters
+        ----------
+        moments
+            Seconds, ascending.
+        tasks
+            What starts at each moment, ``None`` for nothing; empty: nothing at all.
+
+        Returns
+        -------
+        tuple
+            How many moments have been dealt with; the handles of the tasks started, in order; the handles of the tasks
+            that ended on the way to the next moment (empty: all moments have been dealt with).
+
+        Raises
+        ------
+        TaskError
+            If one of the tasks cannot run; none has started then.
+        """
+
     def set_pstate(self, host: int, pstate: int) -> None:
         """Change the speed of a host to that of one of its power states; running tasks go on at the new speed.
 
@@ -224,3 +250,18 @@ class Engine(Protocol):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
+
+
+def one_by_one(
+    engine: Engine, moments: Sequence[float], tasks: Sequence[TaskSpec | None]
+) -> tuple[int, list[int], list[int]]:
+    """What :meth:`Engine.advance_through` is, step by step."""
+    handles: list[int] = []
+    for number, moment in enumerate(moments):
+        ended = engine.advance(moment)
+        if ended:
+            return number, handles, ended
+        task = tasks[number] if tasks else None
+        if task is not None:
+            handles.append(engine.start(task))
+    return len(moments), handles, []

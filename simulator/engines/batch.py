@@ -165,3 +165,5 @@ _READERS: dict[type, Callable[[Any, int, int], _Triples]] = {
     Pairs: _from_pairs,
     tuple: _from_several,
 }
+
+NO_TASKS = flatten((), 0)

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import ClassVar, Self
 
 from platforms.model import Platform
-from simulator.engines.base import TaskError, TaskSpec
+from simulator.engines.base import TaskError, TaskSpec, one_by_one
 from simulator.engines.batch import flatten
 
 
@@ -140,6 +140,12 @@ class FixedEngine:
             del self._running[handle]
             ended.append(handle)
         return ended
+
+    def advance_through(
+        self, moments: Sequence[float], tasks: Sequence[TaskSpec | None] = ()
+    ) -> tuple[int, list[int], list[int]]:
+        """See :meth:`simulator.engines.base.Engine.advance_through`."""
+        return one_by_one(self, moments, tasks)
 
     def set_pstate(self, host: int, pstate: int) -> None:
         """See :meth:`simulator.engines.base.Engine.set_pstate`."""

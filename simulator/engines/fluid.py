@@ -11,7 +11,7 @@ import numpy as np
 
 from platforms.model import Platform
 from simulator.engines.base import TaskError, TaskSpec
-from simulator.engines.batch import flatten
+from simulator.engines.batch import NO_TASKS, flatten
 from simulator.engines.fluid_kernels import link_elements, retire, run
 from simulator.engines.fluid_state import (
     ACTIVE,
@@ -33,7 +33,7 @@ from simulator.engines.fluid_state import (
     FluidState,
 )
 from simulator.engines.routes import RouteTable
-from simulator.engines.weights import admit, begin_sleep, change_speed
+from simulator.engines.weights import admit, begin_sleep, change_speed, pass_moments
 
 MISSING_AT_ONCE = 4096
 """Routes that are looked up between two attempts to start a task."""
@@ -90,12 +90,41 @@ class FluidEngine:
             if done == len(tasks):
                 self._routes.look_for_groups()
                 return list(range(first, first + len(tasks)))
-            unknown = int(self._missing[0])
-            if unknown:
-                self._routes.add(self._missing[1 : 1 + unknown].tolist())
-            else:
-                for row in state.room_for_elements(self._links + len(tasks[done].hosts)):
-                    link_elements(row, state.arrays)
+            self._make_room(tasks[done])
+
+    def _make_room(self, task: TaskSpec) -> None:
+        """Add what a task lacked that could not start: routes, or room for its elements."""
+        unknown = int(self._missing[0])
+        if unknown:
+            self._routes.add(self._missing[1 : 1 + unknown].tolist())
+        else:
+            for row in self._state.room_for_elements(self._links + len(task.hosts)):
+                link_elements(row, self._state.arrays)
+
+    def advance_through(
+        self, moments: Sequence[float], tasks: Sequence[TaskSpec | None] = ()
+    ) -> tuple[int, list[int], list[int]]:
+        """See :meth:`simulator.engines.base.Engine.advance_through`."""
+        state, count = self._state, len(moments)
+        times, starts = np.array(moments, np.float64), np.zeros(count, np.int64)
+        specs = [task for task in tasks if task is not None]
+        batch = NO_TASKS
+        if specs:
+            starts[:] = [task is not None for task in tasks]
+            batch = flatten(specs, self._hosts)
+            self._room_for_tasks(len(specs))
+        first = int(state.counters[NEXT_HANDLE])
+        passed = done = 0
+        while True:
+            passed, done = pass_moments(
+                passed, done, times, starts, self._hosts, self._missing, state.arrays, batch, self._routes.arrays
+            )
+            ended: list[int] = self._ended[: retire(state.arrays, self._ended)].tolist()
+            if ended or passed == count:
+                if specs:
+                    self._routes.look_for_groups()
+                return passed, list(range(first, first + done)), ended
+            self._make_room(specs[done])
 
     def sleep(self, seconds: float) -> int:
         """See :meth:`simulator.engines.base.Engine.sleep`."""

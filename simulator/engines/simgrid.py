@@ -24,7 +24,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from platforms.model import Platform
 from platforms.xml_reader import load_platform
-from simulator.engines.base import AllToAll, EngineFailed, EngineUnavailable, TaskError, TaskSpec
+from simulator.engines.base import AllToAll, EngineFailed, EngineUnavailable, TaskError, TaskSpec, one_by_one
 from simulator.engines.batch import flatten, transfers
 
 FOLDERS = ("/usr/lib/python3/dist-packages", "/usr/local/lib/python3/dist-packages")
@@ -231,6 +231,12 @@ class SimgridEngine:
         self._clock = until if late and not ended else max(self._clock, min(now, until))
         self._active.difference_update(ended)
         return list(ended)
+
+    def advance_through(
+        self, moments: Sequence[float], tasks: Sequence[TaskSpec | None] = ()
+    ) -> tuple[int, list[int], list[int]]:
+        """See :meth:`simulator.engines.base.Engine.advance_through`."""
+        return one_by_one(self, moments, tasks)
 
     def set_pstate(self, host: int, pstate: int) -> None:
         """See :meth:`simulator.engines.base.Engine.set_pstate`."""

@@ -19,7 +19,7 @@ import numpy as np
 
 from platforms.model import Platform
 from simulator.contention.tree import IoTree, interference_factor
-from simulator.engines.base import AllToAll, Comm, Matrix, NoComm, Pairs, TaskError, TaskSpec
+from simulator.engines.base import AllToAll, Comm, Matrix, NoComm, Pairs, TaskError, TaskSpec, one_by_one
 from simulator.engines.batch import flatten
 
 
@@ -245,6 +245,12 @@ class WaterfillEngine:
         for handle in ended:
             self._take(handle, self._running[handle].nominal_s)
         return ended
+
+    def advance_through(
+        self, moments: Sequence[float], tasks: Sequence[TaskSpec | None] = ()
+    ) -> tuple[int, list[int], list[int]]:
+        """See :meth:`simulator.engines.base.Engine.advance_through`."""
+        return one_by_one(self, moments, tasks)
 
     def set_pstate(self, host: int, pstate: int) -> None:
         """See :meth:`simulator.engines.base.Engine.set_pstate`; streams keep the rate that they began with."""

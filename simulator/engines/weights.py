@@ -12,7 +12,7 @@ import numba as nb
 import numpy as np
 
 from simulator.engines.batch import BATCH
-from simulator.engines.fluid_kernels import begin_work, bound_rate, mark_dirty
+from simulator.engines.fluid_kernels import begin_work, bound_rate, mark_dirty, run
 from simulator.engines.fluid_state import (
     ACTIVE,
     CAPACITY,
@@ -54,7 +54,7 @@ from simulator.engines.routes import ROUTES, place_of
 TCP_WINDOW = 4194304.0
 """Bytes (SimGrid's ``network/TCP-gamma``): no transfer is faster than this per two latencies."""
 
-_I1, _I2, _S1 = nb.int64[::1], nb.int64[:, ::1], nb.int32[::1]
+_F1, _I1, _I2, _S1 = nb.float64[::1], nb.int64[::1], nb.int64[:, ::1], nb.int32[::1]
 
 
 @inner(nb.void(nb.int64, nb.float64, STATE))
@@ -253,9 +253,9 @@ def enter(first: int, latency: float, window: float, state: Any) -> None:
         begin_work(row, state)
 
 
-@kernel(nb.int64(nb.int64, nb.int64, _I1, STATE, BATCH, ROUTES))
-def admit(begin: int, n_hosts: int, missing: Any, state: Any, batch: Any, routes: Any) -> int:
-    """Start the tasks of a batch from ``begin`` on, at the present clock; returns the first that could not start.
+@inner(nb.boolean(nb.int64, nb.int64, _I1, STATE, BATCH, ROUTES))
+def admit_one(task: int, n_hosts: int, missing: Any, state: Any, batch: Any, routes: Any) -> bool:
+    """Start a task of a batch at the present clock; whether it could.
 
     It could not if routes are not stored (their number and keys are in ``missing``) or its elements may not fit
     (then ``missing[0]`` is 0).
@@ -264,29 +264,61 @@ def admit(begin: int, n_hosts: int, missing: Any, state: Any, batch: Any, routes
     hosts, ends, work, each, pair_ends, _, _, _ = batch
     n_links = len(resource_floats) - n_hosts
     missing[0] = 0
-    for task in range(begin, len(each)):
-        first = counters[N_ELEMENTS]
-        if len(weight) - first < ends[task + 1] - ends[task] + n_links:
+    first = counters[N_ELEMENTS]
+    if len(weight) - first < ends[task + 1] - ends[task] + n_links:
+        return False
+    for k in range(ends[task], ends[task + 1]):
+        if work[k] > 0.0:
+            element_resource[counters[N_ELEMENTS]] = n_links + hosts[k]
+            weight[counters[N_ELEMENTS]] = work[k]
+            counters[N_ELEMENTS] += 1
+    counters[EPOCH] += 1
+    latency = 0.0
+    window = 0.0
+    if each[task] > 0.0:
+        members = hosts[ends[task] : ends[task + 1]]
+        latency = add_all_to_all(members, each[task], n_hosts, missing, state, routes)
+        window = latency * each[task]
+    elif pair_ends[task] < pair_ends[task + 1]:
+        latency, window = add_pairs(task, n_hosts, missing, state, batch, routes)
+    if missing[0] > 0:
+        counters[N_ELEMENTS] = first
+        return False
+    enter(first, latency, window, state)
+    return True
+
+
+@kernel(nb.int64(nb.int64, nb.int64, _I1, STATE, BATCH, ROUTES))
+def admit(begin: int, n_hosts: int, missing: Any, state: Any, batch: Any, routes: Any) -> int:
+    """Start the tasks of a batch from ``begin`` on, at the present clock; returns the first that could not start.
+
+    Why it could not: see ``admit_one``.
+    """
+    for task in range(begin, len(batch[3])):
+        if not admit_one(task, n_hosts, missing, state, batch, routes):
             return task
-        for k in range(ends[task], ends[task + 1]):
-            if work[k] > 0.0:
-                element_resource[counters[N_ELEMENTS]] = n_links + hosts[k]
-                weight[counters[N_ELEMENTS]] = work[k]
-                counters[N_ELEMENTS] += 1
-        counters[EPOCH] += 1
-        latency = 0.0
-        window = 0.0
-        if each[task] > 0.0:
-            members = hosts[ends[task] : ends[task + 1]]
-            latency = add_all_to_all(members, each[task], n_hosts, missing, state, routes)
-            window = latency * each[task]
-        elif pair_ends[task] < pair_ends[task + 1]:
-            latency, window = add_pairs(task, n_hosts, missing, state, batch, routes)
-        if missing[0] > 0:
-            counters[N_ELEMENTS] = first
-            return task
-        enter(first, latency, window, state)
-    return len(each)
+    return len(batch[3])
+
+
+@kernel(nb.types.UniTuple(nb.int64, 2)(nb.int64, nb.int64, _F1, _I1, nb.int64, _I1, STATE, BATCH, ROUTES))
+def pass_moments(
+    begin: int, task: int, moments: Any, starts: Any, n_hosts: int, missing: Any, state: Any, batch: Any, routes: Any
+) -> Any:
+    """Move to one moment after another from ``begin`` on, and start the next task, from ``task`` on, where one starts.
+
+    Returns the moment and the task that it came to: all of them, or where tasks ended (they stay in until ``retire``),
+    or where a task could not start (see ``admit_one``); the clock then shows that moment.
+    """
+    at = begin
+    while at < len(moments):
+        if run(moments[at], state) > 0:
+            break
+        if starts[at]:
+            if not admit_one(task, n_hosts, missing, state, batch, routes):
+                break
+            task += 1
+        at += 1
+    return at, task
 
 
 @kernel(nb.void(nb.int64, nb.int64, nb.float64, nb.int64, STATE))

@@ -13,6 +13,7 @@ from experiments.single import Task
 from experiments.single import execute as run_task
 from experiments.spec import Player
 from schedulers.jobmodels import MODELS
+from simulator.engines.fluid import FluidEngine
 from simulator.kernel import Kernel
 from tests.properties.small_world import runs, workload
 
@@ -106,3 +107,39 @@ def test_messages_dealt_with_at_once(
         assert play() == at_once
     assert before > 0, "nothing was dealt with at once"
     assert len(dealt) == before
+
+
+@pytest.mark.parametrize("model", ["io", "operations", "malleable"])
+def test_messages_passed_in_one_go(model: str) -> None:
+    """Messages that take time share a step of the kernel where nothing can come between: tables are the same."""
+    passed: list[int] = []
+
+    @settings(max_examples=4)
+    @given(st.sampled_from(SETTINGS[model]), st.sampled_from([Player.DIRECT, Player.WIRE]), JOBS)
+    def both(
+        session: dict[str, str], player: Player, jobs: list[tuple[int, int, float, int, int, int | None, bool]]
+    ) -> None:
+        in_one_go = _tables(model, session, player, jobs)
+        count = len(passed)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Kernel, "own_moments", lambda *_: [])
+            patch.setattr(Kernel, "_quiet_moments", lambda _: [])
+            assert _tables(model, session, player, jobs) == in_one_go
+        assert len(passed) == count
+
+    with pytest.MonkeyPatch.context() as patch:
+        whole = FluidEngine.advance_through
+        patch.setattr(FluidEngine, "advance_through", lambda *given: (passed.append(1), whole(*given))[1])
+        both()
+    assert passed, "no messages were passed in one go"
+
+
+def _tables(
+    model: str, session: dict[str, str], player: Player, jobs: list[tuple[int, int, float, int, int, int | None, bool]]
+) -> dict[str, bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        options = OPTIONS.get(model, [{}])[0]
+        [run] = runs(root, model, workload(model, jobs), ["easy"], players=(player,), options=options, session=session)
+        run_task(Task(run, root, 600.0))
+        return {path.name: path.read_bytes() for path in (root / run.id).iterdir() if path.suffix == ".csv"}

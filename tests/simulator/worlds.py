@@ -23,7 +23,7 @@ from schedulers.wire.messages import (
     Request,
 )
 from simulator.broker import Simulation, SimulationResult
-from simulator.engines.base import TaskError, TaskSpec
+from simulator.engines.base import TaskError, TaskSpec, one_by_one
 from simulator.options import SimulationOptions
 from simulator.workload import workload_from_object
 
@@ -138,6 +138,12 @@ class GivenDurations:
         for handle in ended:
             del self._tasks[handle]
         return ended
+
+    def advance_through(
+        self, moments: Sequence[float], tasks: Sequence[TaskSpec | None] = ()
+    ) -> tuple[int, list[int], list[int]]:
+        """Move the clock from one moment to the next."""
+        return one_by_one(self, moments, tasks)
 
     def set_pstate(self, host: int, pstate: int) -> None:
         """Note the change."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from experiments.machines import sized_xml
 from platforms import Platform, parse_platform
 from simulator.engines import routes
-from simulator.engines.base import AllToAll, Matrix, TaskSpec
+from simulator.engines.base import AllToAll, Matrix, TaskSpec, one_by_one
 from simulator.engines.fluid import FluidEngine
 from simulator.engines.route_groups import KnownGroups
 from tests.oracle.tasks import platform_text, play, random_script, random_task
@@ -200,3 +200,24 @@ def test_routes_that_are_not_as_said_are_not_grouped() -> None:
     known._group_of = {0: 0, 5: 0}
     assert known.include([0, 5]) is None
     assert known.include([0, 5]) is None
+
+
+@settings(max_examples=25)
+@given(machines, seeds)
+def test_moments_passed_in_one_go(platform: Platform, seed: int) -> None:
+    """``advance_through`` is a call of ``advance``, and a start, for each moment: the same ends to the last bit."""
+    rng = np.random.default_rng(seed)
+    whole, stepped = FluidEngine(platform), FluidEngine(platform)
+    stopped = 0
+    for _ in range(12):
+        count = int(rng.integers(1, 9))
+        moments = (whole.clock + np.cumsum(rng.choice([0.0, 1e-10, 1e-3, 1.0], count))).tolist()
+        tasks = [random_task(rng, len(platform.hosts)) if rng.random() < 0.5 else None for _ in moments]
+        found = whole.advance_through(moments, tasks if rng.random() < 0.8 else ())
+        assert found == one_by_one(stepped, moments, tasks[: len(moments)] if found[1] else ())
+        assert whole.clock == stepped.clock
+        stopped += bool(found[2])
+    while stepped.active:
+        assert whole.advance(math.inf) == stepped.advance(math.inf)
+        assert whole.clock == stepped.clock
+    whole.check()
