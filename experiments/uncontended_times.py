@@ -17,13 +17,15 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import msgspec
+
 from platforms.model import Platform
 from schedulers.core.job import Allocation, Job
 from schedulers.core.machine import Machine
 from schedulers.jobmodels.base import Compute, Done, Granted, JobModel, Program, Transfer
 from schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, profile_key
 from schedulers.jobmodels.transfers import Lowered, Task, lower
-from schedulers.wire.messages import BatsimConfig, SimulationBegins
+from schedulers.wire.messages import BatsimConfig, JsonObject, SimulationBegins
 from simulator.engines.base import Engine, TaskSpec
 from simulator.machines import Machines
 from simulator.profiles import read_profile
@@ -42,12 +44,23 @@ class _Part:
     beside: bool
 
 
-class _Start(NamedTuple):
+class _Start(msgspec.Struct, frozen=True, eq=False):
     """What one message of the scheduler starts: a task, or a sleep (s), of which the ends are heard so much later."""
 
     what: TaskSpec | float
     part: _Part
     latency_s: float
+
+
+class _Layout(NamedTuple):
+    """An operation as the scheduler lays it out: its profile, and what each sub-job starts, with its latency (s).
+
+    The profile is kept so that its id() stays its own.
+    """
+
+    key: Hashable
+    profile: JsonObject
+    starts: list[tuple[TaskSpec | float, float]]
 
 
 class UncontendedTimes:
@@ -117,6 +130,7 @@ class _LoneJob:
         self._requests: deque[_Start | None] = deque()  # None: one that starts nothing
         self._ready = True
         self._known: set[Hashable] = set()
+        self._layouts: dict[Hashable, _Layout] = {}
         self._program: Program | None = None
         self._beside = 0
         self.start_s = self.end_s = math.nan
@@ -150,9 +164,18 @@ class _LoneJob:
     def _step(self) -> None:
         """Move to what happens next: an end, the arrival of a message, the time of the scheduler's answer."""
         engine = self._engine
-        until = min(self._arrival_s, self._wake_s, min([moment for moment, _ in self._sleeps], default=math.inf))
+        other = self._wake_s
+        if self._sleeps:
+            other = min(other, min([moment for moment, _ in self._sleeps]))
         limit = self._deadline_s if self._program is not None else math.inf
-        ended = [self._tasks.pop(handle) for handle in engine.advance(max(min(until, limit), engine.clock))]
+        handles = self._hear(min(other, limit)) if self._mailbox else []
+        if handles is None:
+            self._receive()
+            return
+        if not handles:
+            handles = engine.advance(max(min(self._arrival_s, other, limit), engine.clock))
+        until = min(self._arrival_s, other)
+        ended = [self._tasks.pop(handle) for handle in handles]
         now = engine.clock
         if now >= limit:
             raise NotCalculated("it reaches its walltime")
@@ -176,6 +199,33 @@ class _LoneJob:
             self._mailbox.append(None)
         self._mailbox.extend(ended)
         self._receive()
+
+    def _hear(self, before_s: float) -> list[int] | None:
+        """Receive ends one after another, as far as each is followed by a message that waits.
+
+        Returns the tasks that end meanwhile; ``None`` where none does, and the next message is to be received.
+        """
+        heard: list[_Start] = []
+        moments: list[float] = []
+        post, moment = self._arriving, self._arrival_s
+        for following in self._mailbox:
+            if post is None or not moment < before_s:
+                break
+            heard.append(post)
+            moments.append(moment)
+            post = following
+            moment += 0.0 if post is None else post.latency_s
+        if not heard:
+            return []
+        passed, _, ended = self._engine.advance_through(moments)
+        self._pending += [start.part for start in heard[:passed]]
+        for _ in range(min(passed, len(moments) - 1)):
+            self._mailbox.popleft()
+        if passed == len(moments):
+            self._arriving, self._arrival_s = None, math.inf
+            return None
+        self._arriving, self._arrival_s = heard[passed], moments[passed]
+        return ended
 
     def _receive(self) -> None:
         """Let the next message come; the scheduler's own take no time where the clock does not resolve it."""
@@ -255,27 +305,40 @@ class _LoneJob:
 
     def _lay_out(self, operation: Compute | Transfer, *, beside: bool) -> None:
         """The scheduler's requests for an operation: to register its sub-jobs, then to start each."""
-        nodes = operation.nodes if operation.nodes is not None else self._allocation.nodes
-        if isinstance(operation, Compute):
-            lowered = Lowered(operation.profile, (Task(self._machine.alloc_ids(tuple(nodes))),))
-        else:
-            lowered = lower(operation, nodes, self._allocation, self._machine)
-        key = profile_key(lowered.profile)
-        registrations = len(lowered.tasks) + (key not in self._known)
-        self._known.add(key)
+        layout = self._layout(operation)
+        registrations = len(layout.starts) + (layout.key not in self._known)
+        self._known.add(layout.key)
+        part = _Part(len(layout.starts), beside)
         self._requests.extend([None] * registrations)
-        self._requests.extend(self._starts(lowered, _Part(len(lowered.tasks), beside)))
+        self._requests.extend([_Start(what, part, latency_s) for what, latency_s in layout.starts])
 
-    def _starts(self, lowered: Lowered, part: _Part) -> Iterator[_Start]:
+    def _layout(self, operation: Compute | Transfer) -> _Layout:
+        """An operation in the simulator's terms; a job has the same ones many times."""
+        nodes = tuple(operation.nodes if operation.nodes is not None else self._allocation.nodes)
+        if isinstance(operation, Compute):
+            same: Hashable = (id(operation.profile), nodes)
+        else:
+            same = (operation.source, operation.destination, operation.bytes_per_node, nodes)
+        found = self._layouts.get(same)
+        if found is None:
+            if isinstance(operation, Compute):
+                lowered = Lowered(operation.profile, (Task(self._machine.alloc_ids(nodes)),))
+            else:
+                lowered = lower(operation, nodes, self._allocation, self._machine)
+            key = profile_key(lowered.profile)
+            found = self._layouts[same] = _Layout(key, lowered.profile, list(self._starts(lowered)))
+        return found
+
+    def _starts(self, lowered: Lowered) -> Iterator[tuple[TaskSpec | float, float]]:
         work = read_profile("", lowered.profile).work
         machines = self._machines
         for hosts, storage in lowered.tasks:
             latency_s = machines.latency(min(hosts))
             if isinstance(work, DelayWork):
-                yield _Start(work.seconds, part, latency_s)
+                yield work.seconds, latency_s
             elif isinstance(work, ParallelWork):
                 ids = tuple(sorted(set(hosts)))
                 executors = tuple([machines.all[number].host for number in ids])
-                yield _Start(work.task(Placement(executors, ids, machines, storage or {})), part, latency_s)
+                yield work.task(Placement(executors, ids, machines, storage or {})), latency_s
             else:
                 raise NotCalculated(f"its profile is of type {lowered.profile['type']}")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
+
+import msgspec
 
 from schedulers.errors import shown
 from schedulers.limits import LATEST_S
@@ -46,7 +48,7 @@ from simulator.registry import Registry
 from simulator.server import Server
 
 
-class Start(NamedTuple):
+class Start(msgspec.Struct, frozen=True, eq=False):
     """What a message of the scheduler starts: a job, where, and as which task (``None``: its profile is none).
 
     ``number`` is the place of its request in the reply.
@@ -188,11 +190,10 @@ class Requests:
             raise SchedulerFault(f"EXECUTE_JOB: {fault}", f"$.events[{start.number}].data", start.job.id) from None
 
     def _begin(self, start: Start, handle: int = -1) -> None:
-        job, allocation, task, place, _ = start
-        _check_submitted(job)
-        self._check_free(allocation)
+        _check_submitted(start.job)
+        self._check_free(start.allocation)
         self._server.running += 1
-        self._executor.start(job, allocation, task, place, handle)
+        self._executor.start(start.job, start.allocation, start.task, start.place, handle)
 
     def _elastic(self, job: Job) -> bool:
         """Whether a job may run on any number of machines."""

@@ -61,13 +61,14 @@ class FluidEngine:
         self._links = len(platform.bandwidths)
         self._state = FluidState(platform.bandwidths, platform.fatpipe, platform.speeds, platform.cores)
         self._routes = RouteTable(platform) if routes is None else routes
+        self._now = 0.0
         self._missing = np.zeros(MISSING_AT_ONCE, np.int64)
         self._ended = np.zeros(len(self._state.task_ints), np.int64)
 
     @property
     def clock(self) -> float:
         """Seconds since the start of the simulation."""
-        return float(self._state.clock[0])
+        return self._now
 
     @property
     def active(self) -> int:
@@ -121,6 +122,7 @@ class FluidEngine:
             )
             ended: list[int] = self._ended[: retire(state.arrays, self._ended)].tolist()
             if ended or passed == count:
+                self._now = float(state.clock[0])
                 if specs:
                     self._routes.look_for_groups()
                 return passed, list(range(first, first + done)), ended
@@ -175,9 +177,11 @@ class FluidEngine:
 
     def advance(self, until: float) -> list[int]:
         """See :meth:`simulator.engines.base.Engine.advance`."""
-        if not until >= self._state.clock[0]:
+        if not until >= self._now:
             raise TaskError(f"cannot advance to {until} s: the clock shows {self.clock} s already")
-        if not run(until, self._state.arrays):
+        found = run(until, self._state.arrays)
+        self._now = float(self._state.clock[0])
+        if not found:
             return []
         ended: list[int] = self._ended[: retire(self._state.arrays, self._ended)].tolist()
         return ended

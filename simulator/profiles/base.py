@@ -13,6 +13,8 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+import msgspec
+
 from schedulers.errors import shown
 from schedulers.wire.messages import JsonObject
 from simulator.engines.base import TaskSpec
@@ -20,8 +22,7 @@ from simulator.fields import Fields
 from simulator.machines import Machines
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(msgspec.Struct, frozen=True, eq=False):
     """Where a task runs.
 
     Attributes
