@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from platforms.model import Platform
 from simulator.outputs.jobs import Span
+from simulator.registry import Workload
 
 PREFIX = "out"
 """Export prefix inside a run's folder; the files lose it in the end."""
@@ -26,9 +27,18 @@ class Played:
         When sub-jobs ran, by workload, where that need not be read from the table of jobs.
     platform
         The machine, where it was played in this process.
+    jobs
+        Full ids and walltimes (s, -1 for none) of the jobs, in the order of the file, where that was read in this
+        process.
     """
 
     simulator_cpu_s: float
     other_rss_bytes: int = 0
     spans: Mapping[str, Span] | None = None
     platform: Platform | None = None
+    jobs: Sequence[tuple[str, float]] = ()
+
+
+def walltimes(workload: Workload) -> tuple[tuple[str, float], ...]:
+    """Full ids and walltimes (s, -1 for none) of a workload's jobs, in the order of its file."""
+    return tuple([(job.id, job.walltime) for job in workload.jobs])

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from experiments.errors import SpecError
-from experiments.played import PREFIX, Played
+from experiments.played import PREFIX, Played, walltimes
 from experiments.prepared import checked
 from experiments.sessions import needs_of
 from experiments.spec import DEFAULT_SILENCE_S, Engine, RunSpec
@@ -59,10 +59,12 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) ->
     platform = load_platform(path)
     needs = needs_of(run)
     events = (checked(root, run.events),) if run.events is not None else ()
+    workload = load_workload(checked(root, run.workload))
+    jobs = walltimes(workload)
     with _ENGINES[run.engine](platform, path) as engine:
         simulation = Simulation(
             platform,
-            [load_workload(checked(root, run.workload))],
+            [workload],
             engine,
             InProcessLink(session.handle),
             SimulationOptions(
@@ -79,9 +81,8 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) ->
             simulation.run()
         finally:
             gc.unfreeze()
-    return Played(
-        time.process_time() - begin - session.cpu_s, spans=simulation.outputs.jobs.spans or None, platform=platform
-    )
+    spent_s = time.process_time() - begin - session.cpu_s
+    return Played(spent_s, spans=simulation.outputs.jobs.spans or None, platform=platform, jobs=jobs)
 
 
 def _fluid(platform: Platform, path: Path) -> EngineProtocol:

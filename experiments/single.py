@@ -188,7 +188,9 @@ def _write_tables(task: Task, folder: Path, records: Mapping[str, JobRecord], pl
     """Write the table of jobs, and what further tables the job model has."""
     model = model_of(task.run)
     wanted = task.uncontended and isinstance(model, IoAware)
-    uncontended_s = uncontended.uncontended_s(task.run, task.root, records, played.platform) if wanted else None
+    uncontended_s = (
+        uncontended.uncontended_s(task.run, task.root, records, played.platform, played.jobs) if wanted else None
+    )
     write_jobs(folder, model, records, played.spans, uncontended_s)
     if isinstance(model, Malleable):
         write_phases(folder, [app for record in records.values() if (app := finished(record)) is not None])

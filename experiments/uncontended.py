@@ -8,10 +8,12 @@ calculated so are simulated once more, one after the other.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 
+from experiments.played import walltimes
 from experiments.prepared import checked
 from experiments.sessions import model_of, session_spec
 from experiments.spec import RunSpec
@@ -29,7 +31,6 @@ from simulator.broker import Simulation
 from simulator.links import InProcessLink
 from simulator.options import SimulationOptions
 from simulator.registry import Workload
-from simulator.submitters import in_order_of_submission
 from simulator.workload import load_workload
 
 NO_WALLTIME_GAP_S = 86_400.0
@@ -50,7 +51,11 @@ class OneByOne:
 
 
 def uncontended_s(
-    run: RunSpec, root: Path, records: Mapping[str, JobRecord], platform: Platform | None = None
+    run: RunSpec,
+    root: Path,
+    records: Mapping[str, JobRecord],
+    platform: Platform | None = None,
+    jobs: Sequence[tuple[str, float]] = (),
 ) -> dict[str, float]:
     """How long each job of a finished IO-Aware run takes by itself.
 
@@ -62,8 +67,8 @@ def uncontended_s(
         The campaign's folder.
     records
         What the run's jobs did, by full id; only these are played, but for jobs without nodes.
-    platform
-        The run's platform, where it has been read already.
+    platform, jobs
+        The run's platform and its jobs (:attr:`experiments.played.Played.jobs`), where they have been read already.
 
     Returns
     -------
@@ -77,22 +82,26 @@ def uncontended_s(
     model = replace(model, early_release=False)
     records = {job_id: record for job_id, record in records.items() if record.allocation.nodes}
     platform = platform or load_platform(checked(root, run.platform))
-    workload = _one_by_one(load_workload(checked(root, run.workload)), records)
+    jobs = jobs or walltimes(load_workload(checked(root, run.workload)))
+    submissions = _one_by_one([(job_id, walltime) for job_id, walltime in jobs if job_id in records])
     with FluidEngine(platform) as engine:
-        found = _calculated(workload, records, UncontendedTimes(platform, engine, model))
-    workload.jobs = [job for job in workload.jobs if job.id not in found]
-    if workload.jobs:
+        found = _calculated(submissions, records, UncontendedTimes(platform, engine, model))
+    left = {job_id: time_s for time_s, job_id in submissions if job_id not in found}
+    if left:
+        workload = _submitted_at(load_workload(checked(root, run.workload)), left)
         found |= _simulated(run, workload, records, model, platform)
     return found
 
 
-def _calculated(workload: Workload, records: Mapping[str, JobRecord], times: UncontendedTimes) -> dict[str, float]:
+def _calculated(
+    submissions: Sequence[tuple[float, str]], records: Mapping[str, JobRecord], times: UncontendedTimes
+) -> dict[str, float]:
     """The times of all jobs that need no simulation."""
     found = {}
-    for submitted_s, job in in_order_of_submission(workload.jobs):
-        record = records[job.id]
+    for submitted_s, job_id in submissions:
+        record = records[job_id]
         with contextlib.suppress(NotCalculated):
-            found[job.id] = times.seconds(record.job, record.allocation, submitted_s)
+            found[job_id] = times.seconds(record.job, record.allocation, submitted_s)
     return found
 
 
@@ -130,13 +139,17 @@ def _without_turns(settings: Settings) -> Settings:
     )
 
 
-def _one_by_one(workload: Workload, records: Mapping[str, JobRecord]) -> Workload:
-    """Keep the jobs that have records, and submit each when the one before has reached its walltime."""
-    workload.jobs = [job for job in workload.jobs if job.id in records]
-    time_s = 0.0
+def _one_by_one(jobs: Sequence[tuple[str, float]]) -> list[tuple[float, str]]:
+    """When each job is submitted, in this order: when the one before has reached its walltime (s)."""
+    times_s = accumulate((walltime if walltime >= 0 else NO_WALLTIME_GAP_S for _, walltime in jobs), initial=0.0)
+    return sorted(zip(times_s, (job_id for job_id, _ in jobs), strict=False))
+
+
+def _submitted_at(workload: Workload, times_s: Mapping[str, float]) -> Workload:
+    """Keep the jobs of a workload that have a time, and submit each at its own."""
+    workload.jobs = [job for job in workload.jobs if job.id in times_s]
     for job in workload.jobs:
-        job.subtime = time_s
+        job.subtime = times_s[job.id]
         if job.source is not None:
-            job.source = {**job.source, "subtime": time_s}
-        time_s += job.walltime if job.walltime >= 0 else NO_WALLTIME_GAP_S
+            job.source = {**job.source, "subtime": job.subtime}
     return workload
