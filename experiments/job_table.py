@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from experiments.errors import RunFailed
 from schedulers import durable
 from schedulers.jobmodels.base import JobModel
 from schedulers.jobmodels.record import BUFFER_COLUMNS, JobRecord, columns
-from schedulers.jobmodels.sub_jobs import owner_of
+from schedulers.jobmodels.sub_jobs import SEPARATOR, owner_of
 from schedulers.wire.messages import JobState
 from simulator.outputs.jobs import Span
 
@@ -93,7 +93,7 @@ def _read(path: Path, *, read_spans: bool) -> tuple[list[str], list[Row], dict[s
     spans: dict[str, Span] = {}
     rows: list[Row] = []
     with path.open(encoding="utf-8", newline="") as stream:
-        reader = csv.reader(stream)
+        reader = csv.reader(stream if read_spans else _own_rows(stream))
         header = next(reader)
         names = ("workload_name", "starting_time", "finish_time", "allocated_resources")
         workload, start, finish, place = (header.index(name) for name in names)
@@ -105,6 +105,13 @@ def _read(path: Path, *, read_spans: bool) -> tuple[list[str], list[Row], dict[s
                 start_s, finish_s = float(cells[start]), float(cells[finish])
                 spans.setdefault(owner, Span(start_s, finish_s)).add(start_s, finish_s, cells[place])
     return header, rows, spans
+
+
+def _own_rows(lines: Iterable[str]) -> Iterator[str]:
+    """Lines without those of sub-jobs, which have no metadata and therefore no line break."""
+    for line in lines:
+        if SEPARATOR not in line or not line.endswith('""\n') or not owner_of(line.split(",", 2)[1]):
+            yield line
 
 
 def _allocations(path: Path) -> dict[str, str]:

@@ -130,7 +130,7 @@ class Conversation:
                     kernel.post_first(self._deliver, False, self._proceed)
                     return
             if kernel.at_once():
-                kernel.deal(self._deliver_further)
+                kernel.deal(self._deliver_all)
             elif not self._pass_messages():
                 return
 
@@ -200,6 +200,16 @@ class Conversation:
         start = self._further.popleft()
         if start is not None:
             self._requests.begin(start)
+
+    def _deliver_all(self, _: object) -> None:
+        """Deliver the messages collected, as far as each is received at once."""
+        kernel, further, begin = self._kernel, self._further, self._requests.begin
+        while further:
+            start = further.popleft()
+            if start is not None:
+                begin(start)
+                if not kernel.at_once():
+                    return
 
     def _woken(self, _: object) -> None:
         """Its time has come; what else ends at this instant may have been sent before."""

@@ -706,13 +706,16 @@ class ProgramRuntime:
         process = self._sub_jobs.pop(sub_id, None)
         if process is None and sub_id not in self._abandoned:
             return None
-        follow = _Follow()
         turn = self._turn_of.pop(sub_id, None)
         if turn is not None:
             self._moving[turn] -= 1
-            if not self._moving[turn]:
-                del self._moving[turn]
-                follow.granted.extend(self._gate.release(turn, now_s))
+        if process is not None and _is_one_of_many(process, event) and (turn is None or self._moving[turn]):
+            del process.live[sub_id]
+            return NOTHING
+        follow = _Follow()
+        if turn is not None and not self._moving[turn]:
+            del self._moving[turn]
+            follow.granted.extend(self._gate.release(turn, now_s))
         if process is None:
             self._abandoned.discard(sub_id)
             if turn is not None:
@@ -824,6 +827,12 @@ class ProgramRuntime:
         if self._restarts is not None and process.outcome == KILLED:
             left, kept_s = self._restarts.left(self.model, record, self._machine)
         follow.ended.append(Ended(process.job.id, *process.outcome, process.reason, left, kept_s))
+
+
+def _is_one_of_many(process: _Process, event: JobCompleted) -> bool:
+    """Whether a sub-job of the present operation has ended well, and others of it still run: nothing follows."""
+    live = process.live
+    return len(live) > 1 and event.state is JobState.COMPLETED_SUCCESSFULLY and event.job_id in live
 
 
 def _late(process: _Process, now_s: float) -> bool:

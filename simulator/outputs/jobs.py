@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from schedulers.wire.messages import JobState
@@ -80,6 +81,7 @@ class JobsTable:
     def __init__(self, path: str | None) -> None:
         self.totals = Totals()
         self.spans: dict[str, Span] = {}
+        self._request = (math.nan, math.nan, "", "")
         self.file = OutputFile(path) if path is not None else None
         if self.file is not None:
             self.file.write(HEADER)
@@ -120,10 +122,14 @@ class JobsTable:
         if job.workload.local:
             self._note_span(job.workload.name, float(start_text), float(finish_text), allocation.text)
         if self.file is not None:
+            request = self._request
+            if request[0] != job.subtime or request[1] != job.walltime:  # sub-jobs that start together share them
+                request = self._request = (job.subtime, job.walltime, f"{job.subtime:.6f}", f"{job.walltime:.6f}")
+            energy = "-1.000000" if job.energy == -1.0 else f"{job.energy:.6f}"
             self.file.write(
-                f"{job.name},{job.workload.name},{job.profile.name},{job.subtime:.6f},{job.res},{job.walltime:.6f},"
+                f"{job.name},{job.workload.name},{job.profile.name},{request[2]},{job.res},{request[3]},"
                 f"{success:d},{job.state.value},{start_text},{runtime:.6f},{finish_text},{waiting:.6f},{turnaround:.6f},"
-                f'{slowdown:.6f},{allocation.text},{job.energy:.6f},"{job.metadata}"\n'
+                f'{slowdown:.6f},{allocation.text},{energy},"{job.metadata}"\n'
             )
 
     def _note_span(self, name: str, start_s: float, finish_s: float, nodes: str) -> None:
