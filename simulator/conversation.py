@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
-from itertools import islice
 from typing import NoReturn
 
 from schedulers.limits import time_fault
@@ -18,10 +17,10 @@ from schedulers.wire.messages import (
     Request,
 )
 from simulator.errors import SchedulerFault
-from simulator.execution import Executor
+from simulator.execution import Executor, Start
 from simulator.kernel import PRECISION, Kernel
 from simulator.links import Link
-from simulator.requests import Requests, Start
+from simulator.requests import Requests
 from simulator.server import Server
 
 
@@ -157,24 +156,17 @@ class Conversation:
         """
         kernel, executor, further = self._kernel, self._executor, self._further
         moments = kernel.own_moments(len(further))
-        until = moments[-1] + 2.0 * PRECISION if moments else 0.0
-        ready = 0
-        while ready < len(moments):
-            start = further[ready]
-            if start is not None and not executor.can_start_ahead(start.job, start.task, until):
-                break
-            ready += 1
-        if not ready:
+        tasks = executor.tasks_ahead(further, moments[-1] + 2.0 * PRECISION) if moments else []
+        if not tasks:
             kernel.post_first(self._deliver_further, None, self._proceed)
             return False
-        tasks = [None if start is None else start.task for start in islice(further, ready)]
-        passed, handles, ended = executor.start_through(moments[:ready], tasks)
-        numbers = iter(handles)
+        passed, handles, ended = executor.start_through(moments[: len(tasks)], tasks)
+        handles.reverse()
         for moment in moments[:passed]:
             start = further.popleft()
             kernel.pass_to(moment)
             if start is not None:
-                self._requests.begin(start, next(numbers))
+                self._requests.begin(start, handles.pop())
         if ended:
             kernel.interrupted(moments[passed], ended, self._deliver_further, self._proceed)
         return not ended

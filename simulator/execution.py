@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
+
+import msgspec
 
 from schedulers.errors import shown
 from schedulers.limits import DEEPEST_PROFILE
@@ -47,6 +49,19 @@ WORK_PRECISION = 1e-14
 _END_STATES = {TIMEOUT: JobState.COMPLETED_WALLTIME_REACHED, KILLED: JobState.COMPLETED_KILLED, OK: (
     JobState.COMPLETED_SUCCESSFULLY
 )}  # fmt: skip
+
+
+class Start(msgspec.Struct, frozen=True, eq=False):
+    """What a message of the scheduler starts: a job, where, and as which task (``None``: its profile is none).
+
+    ``number`` is the place of its request in the reply.
+    """
+
+    job: Job
+    allocation: Allocation
+    task: TaskSpec | None
+    place: Placement | None
+    number: int
 
 
 class Executor:
@@ -173,10 +188,19 @@ class Executor:
         self.flush()
         return self._engine.advance_through(moments, tasks)
 
-    def can_start_ahead(self, job: Job, task: TaskSpec | None, until: float) -> bool:
-        """Whether a job that starts before ``until`` surely does nothing but begin its task before that."""
-        walltime_over = job.budget >= 0 and self._kernel.clock + job.budget <= until
-        return task is not None and not walltime_over and not is_nothing(task) and self._meter is None
+    def tasks_ahead(self, starts: Iterable[Start | None], until: float) -> list[TaskSpec | None]:
+        """Tasks of the first starts, as far as each surely does nothing but begin its task before ``until`` (s)."""
+        tasks: list[TaskSpec | None] = []
+        now = self._kernel.clock
+        for start in starts:
+            if start is None:
+                tasks.append(None)
+                continue
+            task, budget = start.task, start.job.budget
+            if task is None or 0.0 <= budget <= until - now or is_nothing(task) or self._meter is not None:
+                break
+            tasks.append(task)
+        return tasks
 
     # ------------------------------------------------------------------ waiting and going on
 

@@ -19,6 +19,7 @@ import heapq
 import math
 from collections import deque
 from collections.abc import Callable, Sequence
+from itertools import accumulate, repeat
 from typing import Any, TypeAlias
 
 from schedulers.limits import LATEST_S
@@ -164,22 +165,18 @@ class Kernel:
 
         Empty if something else may reach the server or ring before (what tasks do is left out), or they take no time.
         """
-        timers = self._timers
-        moment, own_s = self.clock, self.own_message_s
+        own_s, timers = self.own_message_s, self._timers
         if (
             self._others
             or self.mailbox
             or self._posts
             or self._spawned
             or self._arriving is not None
-            or moment + own_s == moment
-        ):  # fmt: skip
+            or self.clock + own_s == self.clock
+        ):
             return []
-        moments = []
-        for _ in range(messages):
-            moment += own_s
-            moments.append(moment)
-        return moments if not timers or timers[0][0] > moment + 2.0 * PRECISION else []
+        moments = list(accumulate(repeat(own_s, messages), initial=self.clock))
+        return moments[1:] if not timers or timers[0][0] > moments[-1] + 2.0 * PRECISION else []
 
     def pass_to(self, moment: float) -> None:
         """Note that the engine has passed the moment (s) at which a message from the master host was received."""

@@ -63,9 +63,12 @@ class Workload(ProfileLookup):
         Static jobs still to be submitted, in the file's order.
     job_names
         Names ever used.
+    live
+        Number of its jobs that came by :class:`schedulers.wire.messages.RunSubJobs` and have not been reported as
+        ended.
     """
 
-    __slots__ = ("file", "job_names", "jobs", "nb_res")
+    __slots__ = ("file", "job_names", "jobs", "live", "nb_res")
 
     def __init__(self, name: str, file: str = "", nb_res: int = 0) -> None:
         super().__init__(name)
@@ -73,6 +76,7 @@ class Workload(ProfileLookup):
         self.nb_res = nb_res
         self.jobs: list[Job] = []
         self.job_names = UsedNames()
+        self.live = 0
 
     def read_job(self, data: JsonObject, where: str, printed: bool, keep: bool) -> Job:
         """Read one job's object.
@@ -159,6 +163,15 @@ class Registry:
         if found is None:
             found = self.workloads[name] = Workload(name)
         return found
+
+    def forget(self, job: Job) -> None:
+        """Drop a job that has been reported as ended, and with the last one a workload that only lives in memory."""
+        del self.jobs[job.id]
+        workload = job.workload
+        if workload.local and isinstance(workload, Workload):
+            workload.live -= 1
+            if not workload.live:
+                del self.workloads[workload.name]
 
     def job(self, job_id: str) -> Job:
         """The job of that id; :class:`ValueError` states what is wrong with the id."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-import msgspec
-
 from schedulers.errors import shown
 from schedulers.limits import LATEST_S
 from schedulers.wire.messages import (
@@ -30,9 +28,8 @@ from schedulers.wire.messages import (
 )
 from simulator.allocation import Allocation, Allocations
 from simulator.energy import EnergyMeter
-from simulator.engines.base import TaskSpec
 from simulator.errors import SchedulerFault
-from simulator.execution import Executor
+from simulator.execution import Executor, Start
 from simulator.identifiers import split_id
 from simulator.io_job import merged_task
 from simulator.job import Job
@@ -42,24 +39,10 @@ from simulator.options import SimulationOptions
 from simulator.placing import check_flops, placement
 from simulator.power import PowerSwitches
 from simulator.profiles import read_profile
-from simulator.profiles.base import DelayWork, ParallelWork, Placement
+from simulator.profiles.base import DelayWork, ParallelWork
 from simulator.profiles.composed import Sequence
 from simulator.registry import Registry
 from simulator.server import Server
-
-
-class Start(msgspec.Struct, frozen=True, eq=False):
-    """What a message of the scheduler starts: a job, where, and as which task (``None``: its profile is none).
-
-    ``number`` is the place of its request in the reply.
-    """
-
-    job: Job
-    allocation: Allocation
-    task: TaskSpec | None
-    place: Placement | None
-    number: int
-
 
 SHORTEST_WAIT_S = 1e-5
 """A call requested sooner than this comes after this."""
@@ -338,12 +321,17 @@ class Requests:
             job.state = JobState.SUBMITTED
 
     def _run_sub_jobs(self, request: RunSubJobs) -> list[Start | None]:
-        """Register sub-jobs of one profile; on the wire that takes a message for each, and one to start each."""
+        """Register sub-jobs of one profile; on the wire that takes a message for each, and one to start each.
+
+        Their workload is forgotten when the last of them has been reported, and made again when there are new ones.
+        """
         workload = self._registry.workload(request.workload_name)
         workload.local = True
-        if request.profile is not None:
-            workload.profiles[request.profile_name] = read_profile(request.profile_name, request.profile)
-        profile = workload.profile(request.profile_name)
+        profile = workload.profiles.get(request.profile_name)
+        if profile is None:
+            profile = read_profile(request.profile_name, request.profile)
+            profile.source = {}
+            workload.profiles[request.profile_name] = profile
         walltime, now = round(request.walltime, 6), round(request.timestamp, 6)
         jobs = []
         for sub_id, hosts, _ in request.sub_jobs:
@@ -352,7 +340,8 @@ class Requests:
             self._registry.jobs[sub_id] = job
             jobs.append(job)
         self._server.submitted += len(jobs)
-        registrations = len(jobs) - 1 if request.profile is None else len(jobs)
+        workload.live += len(jobs)
+        registrations = len(jobs) - request.known
         return [None] * registrations + [
             self._made_ready(job, ExecuteJob(now, sub_id, hosts, storage_mapping=storage), 0)
             for job, (sub_id, hosts, storage) in zip(jobs, request.sub_jobs, strict=True)

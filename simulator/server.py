@@ -183,9 +183,8 @@ class Server:
             )
 
     def _forget(self) -> None:
-        jobs = self.registry.jobs
         for job in self._reported:
-            del jobs[job.id]
+            self.registry.forget(job)
         if self._collect:
             self._stale_profiles.extend(self._reported)
         self._reported.clear()

@@ -97,7 +97,7 @@ class SubJobs:
         name, known = self._name(profile)
         if self.direct:
             started = tuple([(sub_id, task.hosts, task.storage) for sub_id, task in zip(ids, tasks, strict=True)])
-            requests.append(RunSubJobs(now_s, self.workload, name, None if known else profile, walltime, started))
+            requests.append(RunSubJobs(now_s, self.workload, name, profile, walltime, started, known))
             return ids
         if not known:
             requests.append(RegisterProfile(now_s, self.workload, name, profile))

@@ -327,16 +327,18 @@ class ToJobMsg(Struct, frozen=True):
 class RunSubJobs(Struct, frozen=True):
     """Register and start sub-jobs of one profile at once; only where scheduler and simulator share a process.
 
-    On the wire the same takes :class:`RegisterProfile` (where ``profile`` is given), :class:`RegisterJob` and
-    :class:`ExecuteJob`. ``sub_jobs`` has ``(id, hosts, storage mapping)`` of each; ``walltime`` is -1 for none.
+    On the wire the same takes :class:`RegisterProfile` (unless the profile is ``known``, as it was given before),
+    :class:`RegisterJob` and :class:`ExecuteJob`. ``sub_jobs`` has ``(id, hosts, storage mapping)`` of each;
+    ``walltime`` is -1 for none.
     """
 
     timestamp: float
     workload_name: str
     profile_name: str
-    profile: JsonObject | None
+    profile: JsonObject
     walltime: float
     sub_jobs: tuple[tuple[str, tuple[int, ...], dict[str, int] | None], ...]
+    known: bool = False
 
 
 Request = (

@@ -362,7 +362,7 @@ class Peer:
             self._pending.append(JobSubmitted(self.clock_s, request.job_id, request.job))
 
     def _run_sub_jobs(self, request: RunSubJobs) -> None:
-        if request.profile is not None:
+        if not request.known:
             name = request.profile_name
             self._register_profile(RegisterProfile(request.timestamp, request.workload_name, name, request.profile))
         profile = self.profiles[request.workload_name][request.profile_name]
