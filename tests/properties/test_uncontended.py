@@ -26,13 +26,13 @@ def both(jobs: Any, options: dict[str, object], session: dict[str, str]) -> tupl
     calculated: dict[str, float] = {}
     whole = uncontended.uncontended_s
 
-    def twice(run: Any, root: Path, records: Mapping[str, Any], platform: Any = None) -> dict[str, float]:
+    def twice(run: Any, root: Path, records: Mapping[str, Any], platform: Any, jobs: Any) -> dict[str, float]:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(UncontendedTimes, "seconds", _refuse)
             simulated.update(whole(run, root, records))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(uncontended, "_simulated", lambda *_: {})
-            calculated.update(whole(run, root, records, platform))
+            calculated.update(whole(run, root, records, platform, jobs))
         return simulated
 
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
