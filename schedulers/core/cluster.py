@@ -180,6 +180,8 @@ class Cluster:
         self._free_bytes = [storage.capacity_bytes for storage in machine.storages]
         self._free_bandwidth = [link.capacity_bytes_per_s for link in machine.links]
         self._innermost: list[int] = machine.node_link.tolist() if machine.links else []
+        self._parents = [link.parent for link in machine.links]
+        self._flowing: tuple[Allocation, dict[int, int]] = (NOTHING, {})
         self._held: dict[str, Held] = {}
         self._kept: dict[str, Allocation] = {}
         self._held_nodes = 0
@@ -546,13 +548,15 @@ class Cluster:
         return None
 
     def _flow(self, allocation: Allocation) -> dict[int, int]:
-        """Bytes per second that an allocation takes, per link."""
-        flow: dict[int, int] = {}
-        for link, nodes in Counter([self._innermost[node] for node in allocation.nodes]).items():
-            while link >= 0:
-                flow[link] = flow.get(link, 0) + nodes * allocation.io_rate
-                link = self._machine.links[link].parent
-        return flow
+        """Bytes per second that an allocation takes, per link; the last one is kept: it is checked, then taken."""
+        if allocation is not self._flowing[0]:
+            flow: dict[int, int] = {}
+            for link, nodes in Counter(map(self._innermost.__getitem__, allocation.nodes)).items():
+                while link >= 0:
+                    flow[link] = flow.get(link, 0) + nodes * allocation.io_rate
+                    link = self._parents[link]
+            self._flowing = allocation, flow
+        return self._flowing[1]
 
     def _take(self, job_id: str, allocation: Allocation, covering: Resource) -> None:
         if covering._value_ & _NODES:

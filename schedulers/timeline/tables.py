@@ -127,11 +127,17 @@ class Tables:
         self.scratch = (work, self.usage, self.chosen)
 
     def indices(self, allocation: Allocation) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        """Nodes and storages of an allocation as arrays; what was made last is kept: most are booked twice in turn."""
+        """Nodes and storages of an allocation as arrays; the last ones are kept: most are booked twice in turn."""
         if allocation is not self._last:
-            self._last = allocation
-            self._indices = np.array(allocation.nodes, np.int32), np.array(allocation.storages, np.int32)
+            nodes, storages = np.array(allocation.nodes, np.int32), np.array(allocation.storages, np.int32)
+            self.keep_indices(allocation, nodes, storages)
         return self._indices
+
+    def keep_indices(
+        self, allocation: Allocation, nodes: npt.NDArray[np.int32], storages: npt.NDArray[np.int32]
+    ) -> None:
+        """Keep the arrays of an allocation for :meth:`indices`."""
+        self._last, self._indices = allocation, (nodes, storages)
 
     def demand(self, job: Job, uses: int) -> tuple[int, int, int, int, int] | None:
         """What a job requests of these resources (``USE_...``), as a plain :class:`schedulers.timeline.layout.Demand`.

@@ -399,14 +399,17 @@ class Timeline:
     def _chosen(self, job: Job, covering: Resource) -> Allocation:
         chosen, uses = self._tables.chosen, covering._value_
         bb_bytes = job.bb_bytes if uses & layout.USE_STORAGES else 0
-        return Allocation(
-            tuple(chosen[0, : job.nodes].tolist()),
-            tuple(chosen[1, : job.requests].tolist()) if bb_bytes else (),
+        nodes, storages = chosen[0, : job.nodes].copy(), chosen[1, : job.requests if bb_bytes else 0].copy()
+        allocation = Allocation(
+            tuple(nodes.tolist()),
+            tuple(storages.tolist()),
             bb_bytes,
             job.io_rate if uses & layout.USE_LINKS else 0,
             job.lives,
             striped=bb_bytes > 0 and job.stripes > 0,
         )
+        self._tables.keep_indices(allocation, nodes, storages)
+        return allocation
 
     def _book(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource, sign: int) -> None:
         if not self._times.item(0) <= start_s <= end_s:
