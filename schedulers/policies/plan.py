@@ -27,9 +27,11 @@ from schedulers.policykit.planning import Annealing, Order, Planner
 from schedulers.policykit.view import View
 
 LAST_PLAN = "last plan"
+LAST_STARTS = "last starts"
 KEYS = "keys"
 SEARCHES = "searches"
-"""Entries of the notebook: the order of the last plan, the keys of waiting jobs, and how many searches were ended."""
+"""Entries of the notebook: the order of the last plan, its starts by job in that order (with ``keep``), the keys of
+waiting jobs, and how many searches were ended."""
 
 MORE_ORDERS = ("small-bb", "large-bb", "area", "expansion", "wfp3", "unicef", "f1", "f2", "f3", "f4")
 CANDIDATES: dict[str, tuple[str, ...]] = {"thesis": THESIS_STARTS, "all": THESIS_STARTS + MORE_ORDERS}
@@ -54,6 +56,9 @@ class Plan:
     exhaustive: int = option(5, unit="jobs", low=0, high=8, help="up to this many jobs all orders are tried")
     candidates: str = option("all", choices=tuple(CANDIDATES), help="starting orders")
     warm_start: bool = option(True, help="add the last pass's plan to the starting orders")
+    keep: bool = option(
+        False, help="no search where the last plan stands: no job arrived, and all would start as it has them"
+    )
     expected: float = option(
         1.0, low=0.01, high=1.0, help="share of its estimated duration that a waiting job is planned with"
     )
@@ -108,7 +113,12 @@ class Plan:
             lambda job: self._planned_s(view, job),
             Objective(self.alpha, self.beta, self.latest, self.guard, self.guard_power),
         )
-        order = self._search(view, planner)
+        order = self._standing(view, planner)
+        if order is None:
+            order = self._search(view, planner)
+        if self.keep:
+            planner.score(order)
+            view.notebook[LAST_STARTS] = {jobs[index].id: planner.starts_s.item(index) for index in order.tolist()}
         if self.warm_start:
             view.notebook[LAST_PLAN] = [jobs[index].id for index in order.tolist()]
         in_order = [jobs[index] for index in order.tolist()]
@@ -122,6 +132,20 @@ class Plan:
         last = len(in_order) if view.notes is not None else max(planned_now, default=-1) + 1
         for job in in_order[:last]:
             yield from self._enact(view, job)
+
+    def _standing(self, view: View, planner: Planner) -> Order | None:
+        """The last plan's order where it stands: each waiting job was in it, and planning it again gives its starts."""
+        planned: dict[str, float] = view.notebook.get(LAST_STARTS, {}) if self.keep else {}
+        rank = {job.id: index for index, job in enumerate(planner.jobs)}
+        if not rank.keys() <= planned.keys():
+            return None
+        order = np.array([rank[job_id] for job_id in planned if job_id in rank], np.int32)
+        planner.score(order)
+        if any(planner.starts_s[index] != planned[job_id] for job_id, index in rank.items()):
+            return None
+        if view.notes is not None:
+            view.notes.remarks.append("plan: the last one stands")
+        return order
 
     def _enact(self, view: View, job: Job) -> Iterator[Decision]:
         """Book a job where the plan has it, and start it if that is now.

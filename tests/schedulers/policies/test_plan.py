@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from schedulers.core.job import Job
@@ -95,3 +97,27 @@ def test_same_seed_same_starts(name: str) -> None:
     first = started(policy, view(MACHINE, queue, now_s=20.0, busy=busy))
     again = started(policy, view(MACHINE, queue, now_s=20.0, busy=busy))
     assert first == again
+
+
+def test_a_plan_stands_until_something_comes_between() -> None:
+    """Kept after a job's end as planned; searched again for an arrival, for an early end, and without ``keep``.
+
+    All need the whole machine. The plan is 0 (100 s), 1 (10 s), 2 (10 s), by weight of their waits; whether it was
+    searched again shows in the remarks.
+    """
+    queue = [job(0, 10, 100.0), job(1, 10, 10.0, submit_s=990.0), job(2, 10, 10.0, submit_s=995.0)]
+    later = [*queue[1:], job(3, 10, 5.0, submit_s=1050.0)]
+
+    def remarks(policy: Plan, queue: list[Job], now_s: float, before: dict[str, Any]) -> list[str]:
+        notes, notebook = PassNotes(), dict(before)
+        starts = numbers(started(policy, view(MACHINE, queue, now_s=now_s, notebook=notebook, notes=notes)))
+        assert starts == [1]
+        return notes.remarks
+
+    stands = ["plan: the last one stands"]
+    for keep in (True, False):
+        policy, notebook = Plan(keep=keep), dict[str, Any]()
+        assert numbers(started(policy, view(MACHINE, queue, now_s=1000.0, notebook=notebook))) == [0]
+        assert remarks(policy, queue[1:], 1100.0, notebook) == (stands if keep else [])
+        assert remarks(policy, later, 1100.0, notebook) == []
+        assert remarks(policy, queue[1:], 1099.0, notebook) == []
