@@ -14,7 +14,7 @@ from platforms.annotate import annotate, states_paths
 from platforms.catalogue import builtin_files, describe, resolve_platform
 from platforms.description import Description, read_description
 from platforms.errors import PlatformError
-from platforms.generate import generate
+from platforms.generate import generate, generate_and_build
 from platforms.io_paths import has_file_system
 from platforms.model import Platform
 from platforms.xml_reader import parse_platform
@@ -78,26 +78,29 @@ def load(spec: PlatformSpec) -> Machine:
     SpecError
         It has no compute node.
     """
-    notes: tuple[str, ...] = ()
     if spec.changes:
         return _changed(spec)
-    if spec.source.startswith(FIT):
-        nodes = int(spec.source.removeprefix(FIT))
-        xml, notes = fitting_xml(nodes), (f"made for this workload: at least {nodes} compute nodes",)
-    elif spec.source.startswith(SIZED):
-        nodes, capacity = _sized(spec.source)
-        xml = sized_xml(nodes, capacity)
-        notes = (
-            f"{nodes} compute nodes; assumed are one storage node of {capacity} for every {NODES_PER_STORAGE} of them, "
-            f"links of 1.25 GB/s and a file system of {file_system(nodes)} (a description of your machine as "
-            "--platform FILE.toml states them)",
-        )
-    elif spec.source.endswith((".xml", ".xml.xz")):
+    if spec.source.endswith((".xml", ".xml.xz")):
         xml, notes = _with_paths(_text(spec.source), spec.source)
+        platform = parse_platform(xml, spec.source)
     else:
-        xml = resolve_platform(spec.source)
-    platform = parse_platform(xml, spec.source)
+        xml, platform = generate_and_build(description_of(spec.source))
+        notes = _assumed(spec.source)
     return Machine(spec.name or _name(spec.source), xml, facts_of(platform, spec.source), notes)
+
+
+def _assumed(source: str) -> tuple[str, ...]:
+    """Notes for the user on a machine that is given by its number of nodes; none on one that is described."""
+    if source.startswith(FIT):
+        return (f"made for this workload: at least {source.removeprefix(FIT)} compute nodes",)
+    if not source.startswith(SIZED):
+        return ()
+    nodes, capacity = _sized(source)
+    return (
+        f"{nodes} compute nodes; assumed are one storage node of {capacity} for every {NODES_PER_STORAGE} of them, "
+        f"links of 1.25 GB/s and a file system of {file_system(nodes)} (a description of your machine as "
+        "--platform FILE.toml states them)",
+    )
 
 
 def _changed(spec: PlatformSpec) -> Machine:
@@ -217,16 +220,12 @@ def for_workload(sizes: list[int], stated: Stated, name: str = "") -> tuple[Plat
     )
 
 
-def fitting_xml(nodes: int) -> str:
-    """Platform file of a machine like the thesis's with at least so many compute nodes.
+def _fitting(nodes: int) -> Description:
+    """A machine like the thesis's with at least so many compute nodes.
 
     Up to 192 nodes it is the thesis's Dragonfly with more chassis; above, a tree of switches with eight nodes and one
     storage node of 40 GB each. The file system's bandwidth grows with the nodes.
     """
-    return generate(_fitting(nodes))
-
-
-def _fitting(nodes: int) -> Description:
     chassis = max(4, -(-nodes // NODES_PER_CHASSIS_ROW))
     if nodes <= LARGEST_DRAGONFLY:
         return _dragonfly(chassis, file_system(max(nodes, THESIS_NODES)), CAPACITY)
@@ -236,7 +235,7 @@ def _fitting(nodes: int) -> Description:
 def sized_xml(nodes: int, capacity: str = CAPACITY) -> str:
     """Platform file of a machine with exactly so many compute nodes, >= 1; ``capacity`` of each storage node.
 
-    The same as :func:`fitting_xml` where a Dragonfly of that size exists; else a tree of switches with eight nodes and
+    As a fitting machine where a Dragonfly of that size exists; else a tree of switches with eight nodes and
     one storage node each, and what is left over at a last, smaller switch.
     """
     return generate(sized(nodes, capacity))

@@ -19,12 +19,11 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Generic, Protocol, TypeVar
 
 from experiments import offspring
-from schedulers.kernels import kernel_modules
 from simulator.kernels import KERNEL_MODULES
 
 Task = TypeVar("Task")
 
-PRELOADED = "experiments.single"
+PRELOADED = "experiments.forked"
 POLL_S = 0.5
 LAST_WORDS_S = 5.0
 
@@ -187,5 +186,5 @@ def _context() -> BaseContext:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([PRELOADED, *kernel_modules(), *KERNEL_MODULES])
+    context.set_forkserver_preload([PRELOADED, *KERNEL_MODULES])
     return context

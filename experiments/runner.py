@@ -78,7 +78,7 @@ def run_all(
     if not todo:
         return outcome
     try:
-        warm.ensure()
+        warm.ensure(names=warm.needed(task.run.policy.policy for task in todo))
         with make_display(console, len(todo)) as display, closing(executor.run(todo)) as news_of:
             for task, news in news_of:
                 if isinstance(news, Started):

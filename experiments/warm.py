@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 import multiprocessing
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 
 from rich.console import Console
 
+from experiments.codehash import modules_of
 from schedulers import kernels as scheduling
+from schedulers import late
+from schedulers.policies import find_policy
 from simulator import kernels as simulation
 
 FIRST = "schedulers.timeline.fit_kernels"
@@ -20,23 +22,39 @@ FIRST = "schedulers.timeline.fit_kernels"
 ANNOUNCEMENT = "compiling numerical kernels (once per installation; half a minute to two)"
 
 
-def ensure(console: Console | None = None) -> None:
+def needed(policies: Iterable[str]) -> list[str]:
+    """Kernel modules that runs under some policies compute with: those that the code of the runs imports.
+
+    The others take two thirds of the time of compiling.
+
+    Parameters
+    ----------
+    policies
+        Names in the table of policies, or ``FILE.py:CLASS``.
+    """
+    code = modules_of("experiments.single", *{find_policy(policy).cls.__module__ for policy in policies})
+    return [name for name in scheduling.kernel_modules() if name in code]
+
+
+def ensure(console: Console | None = None, names: Collection[str] | None = None) -> None:
     """Compile what Numba's cache does not have, after an announcement; what is there is not loaded.
 
-    Loading takes a second of CPU time, and a driver whose worker processes play has no use for it.
+    Loading takes half a second of CPU time, and a driver whose worker processes play has no use for it.
 
     Parameters
     ----------
     console
         Where that is shown: in a terminal with how many of the modules are done, elsewhere as one line. By default
         the standard error stream.
+    names
+        Kernel modules of the schedulers (:func:`needed`); by default all of them. The simulator's always count.
     """
-    if not (scheduling.is_cached() and simulation.is_cached()):
+    if not (scheduling.is_cached(names) and simulation.is_cached()):
         shown = console or Console(stderr=True)
         if not shown.is_terminal:
             shown.print(ANNOUNCEMENT, highlight=False, soft_wrap=True)
         with shown.status(ANNOUNCEMENT) as status:
-            warm_up(lambda done, total: status.update(f"{ANNOUNCEMENT}: {done} of {total}"))
+            warm_up(lambda done, total: status.update(f"{ANNOUNCEMENT}: {done} of {total}"), names)
 
 
 def load() -> None:
@@ -46,16 +64,21 @@ def load() -> None:
     simulation.warm_up()
 
 
-def warm_up(report: Callable[[int, int], object] = lambda done, total: None) -> float:
-    """Compile every kernel, or load it from Numba's cache, on all cores; return the seconds it took.
+def warm_up(
+    report: Callable[[int, int], object] = lambda done, total: None, names: Collection[str] | None = None
+) -> float:
+    """Compile kernels, or load them from Numba's cache, on all cores; return the seconds it took.
 
     Parameters
     ----------
     report
         Gets how many parts are done, and of how many.
+    names
+        Kernel modules of the schedulers; by default all of them.
     """
     begin = time.perf_counter()
-    others = [name for name in scheduling.kernel_modules() if name != FIRST]
+    chosen = scheduling.kernel_modules() if names is None else names
+    others = [name for name in chosen if name != FIRST]
     total = len(others) + 2
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(os.cpu_count() or 1, mp_context=context) as pool:
@@ -67,14 +90,14 @@ def warm_up(report: Callable[[int, int], object] = lambda done, total: None) -> 
         for done, part in enumerate(as_completed(rest), 2):
             part.result()
             report(done, total)
-    scheduling.mark_cached()
+    scheduling.mark_cached(chosen)
     simulation.mark_cached()
     return time.perf_counter() - begin
 
 
 def _compile(modules: Sequence[str]) -> None:
     for name in modules:
-        importlib.import_module(name)
+        late.load(name)
 
 
 if __name__ == "__main__":

@@ -98,10 +98,11 @@ def write_dragonfly(description: Description) -> str:
             xml.host(host.name, host.speed, host.cores, host.properties)
         for link in machine.links:
             xml.link(link.name, link.bandwidth, link.latency, link.policy.value)
+        steps_over = [(link.name, "") for link in machine.links]
         for src, dst in product(range(len(names)), repeat=2):
             symmetrical = src != dst and bool(machine.servers.keys() & {src, dst})
             if src <= dst or not symmetrical:
-                steps = [(machine.links[link].name, "") for link in machine.way(src, dst)]
+                steps = [steps_over[link] for link in machine.way(src, dst)]
                 xml.route(names[src], names[dst], steps, symmetrical)
     return xml.text()
 

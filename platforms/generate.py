@@ -25,3 +25,10 @@ def build(description: Description) -> Platform:
     """The platform, the same as when read from :func:`generate`'s text."""
     builder = _BUILDERS.get(description.topology)
     return builder(description) if builder else parse_platform(generate(description), description.name)
+
+
+def generate_and_build(description: Description) -> tuple[str, Platform]:
+    """Both; the text is read only where there is no shortcut."""
+    xml = generate(description)
+    builder = _BUILDERS.get(description.topology)
+    return xml, builder(description) if builder else parse_platform(xml, description.name)

@@ -28,6 +28,7 @@ class XmlWriter:
             *(f"<!-- {comment.replace('--', '- -')} -->" for comment in comments),
         ]
         self._depth = 0
+        self._steps: dict[Step, str] = {}
 
     def text(self) -> str:
         """The file."""
@@ -74,10 +75,17 @@ class XmlWriter:
             tag, attributes = "zoneRoute", {**attributes, "gw_src": gateways[0], "gw_dst": gateways[1]}
         if not symmetrical:
             attributes["symmetrical"] = "NO"
-        inner = "".join(
-            _start("link_ctn", {"id": link, **({"direction": way} if way else {})}, "/") for link, way in steps
-        )
+        inner = "".join([self._step(step) for step in steps])
         self._line(f"{_start(tag, attributes)}{inner}</{tag}>")
+
+    def _step(self, step: Step) -> str:
+        """The element of a link in a route; each stands in many routes."""
+        text = self._steps.get(step)
+        if text is None:
+            link, way = step
+            text = _start("link_ctn", {"id": link, **({"direction": way} if way else {})}, "/")
+            self._steps[step] = text
+        return text
 
     def _line(self, line: str) -> None:
         self._lines.append(" " * self._depth + line)

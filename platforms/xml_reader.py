@@ -70,6 +70,10 @@ class _Open:
     properties: dict[str, str] = field(default_factory=dict)
 
 
+_LINK_CTN = _Open("link_ctn", {})
+"""Stands for each of them: nothing may be inside, and its end says nothing."""
+
+
 class _Reader:
     """One pass over one file."""
 
@@ -78,12 +82,12 @@ class _Reader:
         self.builder = PlatformBuilder()
         self.zone: Zone | None = None
         self.stack: list[_Open] = []
+        self.most = ELEMENTS.value
         self.route_links: list[RouteLink] = []
         self.starts: Mapping[str, Callable[[Attributes], None]] = {
             "platform": self._start_platform,
             "zone": self._start_zone,
             "router": self._start_router,
-            "link_ctn": self._start_link_ctn,
             "prop": self._start_prop,
         }
         self.ends: Mapping[str, Callable[[_Open], None]] = {
@@ -121,14 +125,21 @@ class _Reader:
             raise PlatformError(str(error), self.source) from None
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        stack = self.stack
         tag = ALIASES.get(tag, tag)
-        parent = self.stack[-1].tag if self.stack else ""
+        parent = stack[-1].tag if stack else ""
         if tag not in CHILDREN.get(parent, ()):
             self._refuse_element(tag, parent)
-        if len(self.stack) >= ELEMENTS.value:
+        if len(stack) >= self.most:
             raise PlatformError(ELEMENTS.text())
+        if tag == "link_ctn":  # most elements of a file with all routes
+            if len(attributes) > 1 or "id" not in attributes:
+                check_attributes(tag, attributes)
+            self.route_links.append(self.builder.route_link(attributes["id"], attributes.get("direction", "NONE")))
+            stack.append(_LINK_CTN)
+            return
         check_attributes(tag, attributes)
-        self.stack.append(_Open(tag, attributes))
+        stack.append(_Open(tag, attributes))
         start = self.starts.get(tag)
         if start is not None:
             start(attributes)
@@ -250,9 +261,6 @@ class _Reader:
         bandwidth = _quantity(attributes, "bandwidth", units.BANDWIDTH, what)
         latency = _quantity(attributes, "latency", units.TIME, what)
         zone.backbone = self.builder.add_link(attributes["id"], bandwidth, latency)
-
-    def _start_link_ctn(self, attributes: Attributes) -> None:
-        self.route_links.append(self.builder.route_link(attributes["id"], attributes.get("direction", "NONE")))
 
     def _end_route(self, element: _Open) -> None:
         src, dst = self._ends(element, "src", "dst")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+
+from schedulers.late import load
 
 _PACKAGE = Path(__file__).parent
 _CALLED_BY_OTHERS = ("layout.py", "kernel_types.py", "placement_kernels.py", "fit_kernels.py")
@@ -23,7 +24,7 @@ def kernel_modules() -> list[str]:
 
 
 def warm_up(report: Callable[[str], None] | None = None, check: Callable[[], object] | None = None) -> float:
-    """Import every kernel module, which compiles what Numba's cache does not have.
+    """Run every kernel module, which compiles what Numba's cache does not have.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ def warm_up(report: Callable[[str], None] | None = None, check: Callable[[], obj
         report("compiling numerical kernels (once per installation, about ten seconds)")
     begin = time.perf_counter()
     for name in kernel_modules():
-        importlib.import_module(name)
+        load(name)
     if not cached:
         mark_cached()
     return time.perf_counter() - begin
@@ -72,13 +73,13 @@ def _call(check: Callable[[], object]) -> None:
     check()  # what it returns is of no use to the other process
 
 
-def mark_cached() -> None:
-    """Give what Numba has in its cache the present time.
+def mark_cached(names: Iterable[str] | None = None) -> None:
+    """Give what Numba has in its cache, of all kernel modules or of some, the present time.
 
     Numba goes by what is in a source, not by its time: it keeps its files when a source is only written anew, as by a
     checkout, and these would look too old ever after.
     """
-    for source in _PACKAGE.rglob("*_kernels.py"):
+    for source in _sources(names):
         for index in _index_files(source):
             try:
                 os.utime(index)
@@ -86,19 +87,25 @@ def mark_cached() -> None:
                 continue
 
 
-def is_cached() -> bool:
-    """Whether Numba's cache seems to have every kernel module, judged by file times without importing Numba.
+def is_cached(names: Iterable[str] | None = None) -> bool:
+    """Whether Numba's cache seems to have all kernel modules, or some, judged by file times without importing Numba.
 
     It errs on a machine whose processor differs from that which filled the cache: Numba compiles again there.
     """
     shared_s = max((_PACKAGE / "timeline" / name).stat().st_mtime for name in _CALLED_BY_OTHERS)
-    for source in _PACKAGE.rglob("*_kernels.py"):
+    for source in _sources(names):
         changed_s = source.stat().st_mtime
         if source.parent.name == "timeline":
             changed_s = max(changed_s, shared_s)
         if not any(index.stat().st_mtime >= changed_s for index in _index_files(source)):
             return False
     return True
+
+
+def _sources(names: Iterable[str] | None) -> list[Path]:
+    """Files of kernel modules."""
+    chosen = kernel_modules() if names is None else names
+    return [_PACKAGE.parent.joinpath(*name.split(".")).with_suffix(".py") for name in chosen]
 
 
 def _index_files(source: Path) -> list[Path]:

@@ -6,6 +6,7 @@ wrong command line is refused before anything is compiled, and :mod:`schedulers.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 from types import ModuleType
@@ -33,4 +34,17 @@ def late(name: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
+    return module
+
+
+def load(name: str) -> ModuleType:
+    """Import a module and run it now, also where it is a late one: importing that by its name does not run it.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        There is none of that name.
+    """
+    module = importlib.import_module(name)
+    getattr(module, "__all__", None)  # any access will do
     return module

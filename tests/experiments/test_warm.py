@@ -66,7 +66,7 @@ def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     """One line before it begins; then nothing more where there is no terminal."""
     written = io.StringIO()
     at_begin: list[str] = []
-    monkeypatch.setattr(warm, "warm_up", lambda report: at_begin.append(written.getvalue()))
+    monkeypatch.setattr(warm, "warm_up", lambda report, names: at_begin.append(written.getvalue()))
     warm.ensure(Console(file=written, width=40))
     assert at_begin == [f"{warm.ANNOUNCEMENT}\n"] == [written.getvalue()]
 
@@ -75,9 +75,22 @@ def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_terminal_sees_how_many_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is shown there goes on with each module."""
     written = io.StringIO()
-    monkeypatch.setattr(warm, "warm_up", lambda report: report(3, 9))
+    monkeypatch.setattr(warm, "warm_up", lambda report, names: report(3, 9))
     warm.ensure(Console(file=written, width=120, force_terminal=True))
     assert "3 of 9" in written.getvalue()
+
+
+def test_a_run_needs_the_kernels_of_its_policies_only() -> None:
+    """Plans have kernels of their own, and so has the window; every run needs those of the timeline."""
+    names = {policy: set(warm.needed([policy])) for policy in ("easy", "plan", "window", "maxutil")}
+    assert names["easy"] >= {"schedulers.timeline.fit_kernels", "schedulers.timeline.placement_kernels"}
+    assert names["plan"] - names["easy"] == {"schedulers.timeline.plan_kernels"}
+    assert names["maxutil"] - names["easy"] == {"schedulers.timeline.filling_kernels"}
+    assert names["window"] - names["easy"] == {
+        "schedulers.search.packing_kernels",
+        "schedulers.search.subset_bb_kernels",
+    }
+    assert set(warm.needed(["easy", "plan"])) == names["easy"] | names["plan"]
 
 
 def test_what_is_compiled_is_not_announced() -> None:

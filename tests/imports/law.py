@@ -180,7 +180,8 @@ LAW: Mapping[str, Rule] = {
     "schedulers.kernel_cache": _rule(standard=EVERYTHING),
     # Kernels are compiled when they are first used, not when a policy is only named.
     "schedulers.late": _rule(standard=EVERYTHING),
-    "schedulers.kernels": _rule(standard=EVERYTHING),  # imports kernels by name, to compile them before they are needed
+    # Imports kernels by name, to compile them before they are needed.
+    "schedulers.kernels": _rule("schedulers.late", standard=EVERYTHING),
     "schedulers.former": _rule("schedulers.assembly", standard=EVERYTHING),
     "schedulers.listing": _rule("schedulers.options", others="rich"),
     "schedulers.narrator": _rule(

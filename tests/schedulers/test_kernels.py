@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -11,6 +12,9 @@ import pytest
 
 from schedulers import kernels
 from schedulers.kernel_cache import drop_older_than
+from schedulers.late import load
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_every_kernel_module_is_warmed() -> None:
@@ -21,6 +25,35 @@ def test_every_kernel_module_is_warmed() -> None:
     assert kernels.warm_up(lines.append) < 5.0
     assert lines == []
     assert "schedulers.timeline.fit_kernels" in kernels.kernel_modules()
+
+
+def test_a_late_module_is_run() -> None:
+    """Importing one by its name ran nothing: what had to be compiled first was compiled by each of its callers."""
+    script = (
+        "import sys, importlib; from schedulers.late import load; from types import ModuleType;"
+        "name = 'schedulers.timeline.fit_kernels'; importlib.import_module(name);"
+        "print(type(sys.modules[name]) is ModuleType); load(name); print(type(sys.modules[name]) is ModuleType)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.split() == ["False", "True"]
+    with pytest.raises(ModuleNotFoundError):
+        load("schedulers.no_such")
+
+
+def test_some_kernels_are_enough(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Those that a run computes with count as cached although others are not, and only they are marked."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    some = ["schedulers.timeline.fit_kernels", "schedulers.timeline.placement_kernels"]
+    version = f"py{sys.version_info.major}{sys.version_info.minor}"
+    (tmp_path / "timeline_0123").mkdir()
+    for name in ("fit_kernels", "placement_kernels", "plan_kernels"):
+        index = tmp_path / "timeline_0123" / f"{name}.kernel-1.{version}.nbi"
+        index.touch()
+        os.utime(index, (1.0, 1.0))
+    assert not kernels.is_cached(some)
+    kernels.mark_cached(some)
+    assert kernels.is_cached(some)
+    assert not kernels.is_cached([*some, "schedulers.timeline.plan_kernels"])
 
 
 def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
