@@ -149,10 +149,27 @@ EXHIBITS = (
         "Malleable jobs and I/O control (Singh & Carretero)",
         "study malleable --quick --out {out}",
         (
-            Picture("**/case-b.png", "A phase of I/O moved out of another's way."),
-            Picture("**/io-times.png", "Times of I/O with and without coupling."),
-            Picture("**/four.png", "Four applications whose phases of I/O meet."),
-            Picture("**/machine.png", "A whole machine with 0 to 100 % malleable jobs."),
+            Picture("**/figure-1.png", "Two writes at once (figure 1)."),
+            Picture("**/figure-13.png", "A phase of I/O moved out of another's way (figure 13)."),
+            Picture("**/figure-14.png", "Times of use case C (figure 14)."),
+            Picture("**/figure-15.png", "I/O times of use case D (figure 15)."),
+            Picture("**/figure-16.png", "Times of use case D (figure 16)."),
+        ),
+    ),
+    Exhibit(
+        "malleable-sharing",
+        "Idle processes shared among four applications (the same)",
+        "study malleable-sharing --quick --out {out}",
+        (Picture("**/figures-17-18-19.png", "Processes, delays and FLOPS by rule (figures 17 to 19)."),),
+    ),
+    Exhibit(
+        "malleable-machine",
+        "A whole machine with 0 to 100 % malleable jobs",
+        "study malleable-machine --quick --out {out}",
+        (
+            Picture(
+                "**/mean-waiting-time-s-over-share.png", "Mean wait by share of malleable jobs.", ("interval_lines",)
+            ),
         ),
     ),
     Exhibit(

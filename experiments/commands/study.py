@@ -22,7 +22,6 @@ OTHERS = {
     "herbein": "I/O-aware scheduling on CTS-1 (Herbein et al. 2016)",
     "jeannot": "I/O-aware lists and packs, exclusive I/O (Jeannot, Pallez, Vidal 2023)",
     "gang": "gang scheduling and files on nodes (Zhang et al. 2003)",
-    "malleable": "malleability and I/O control (Singh & Carretero 2019)",
 }
 """Studies that are played by modules of their own, ``experiments.NAME.command`` ("_" for "-")."""
 

@@ -16,6 +16,7 @@ from experiments.studies.claims import within as within
 from experiments.studies.figures import Lines as Lines
 from experiments.studies.measures import change as change
 from experiments.studies.measures import difference as difference
+from experiments.studies.measures import largest as largest
 from experiments.studies.measures import mean as mean
 from experiments.studies.measures import ratio as ratio
 from experiments.studies.points import Point as Point

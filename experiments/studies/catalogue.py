@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 STUDIES: Mapping[str, str] = {
     "thesis-conclusions": "the six conclusions of Kopański's thesis (2020), on its own workloads",
     "production-buffers": "how long nodes idle while burst buffers are staged, by the buffers' life",
+    "malleable": "I/O interference and malleability (Singh & Carretero 2019, sections 2, 5.1, 7)",
+    "malleable-sharing": "idle nodes shared among four applications (the same, sections 5.2, 7)",
+    "malleable-machine": "malleable jobs on a whole machine, 0 to 100 % of them (not in a paper)",
 }
 """What the studies of the product are about, by name; each is ``STUDY`` of the module ``experiments.studies.NAME``."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from experiments.studies.points import Value
@@ -67,6 +67,20 @@ class Change:
         return Sample(tuple(100 * (one / other - 1) if other > 0 else math.nan for one, other in pairs))
 
 
+@dataclass(frozen=True)
+class Largest:
+    """The largest of a measure's values over some values of an axis ("up to"), seed by seed."""
+
+    measure: Mean | Compared | Change
+    axis: str
+    values: tuple[Value, ...]
+
+    def __call__(self, results: Results) -> Sample:
+        """One value per unit."""
+        found = [self.measure(results.at({self.axis: value})) for value in self.values]
+        return Sample(tuple(map(max, zip(*(sample.values for sample in found), strict=True))), found[0].ratios)
+
+
 def mean(metric: str, **axes: Value) -> Mean:
     """Mean over all points with these values of axes: ``mean("mean_waiting_time_s", policy="easy")``."""
     return Mean(metric, axes)
@@ -85,3 +99,8 @@ def difference(metric: str, above: Mapping[str, Value], below: Mapping[str, Valu
 def change(metric: str, above: Mapping[str, Value], below: Mapping[str, Value], **axes: Value) -> Change:
     """How much larger, in percent of ``below``; written as :func:`ratio`."""
     return Change(metric, above, below, axes)
+
+
+def largest(measure: Mean | Compared | Change, axis: str, values: Sequence[Value]) -> Largest:
+    """Give the most that is reached: ``largest(change("flops", ...), "processes", (36, 82))``."""
+    return Largest(measure, axis, tuple(values))

@@ -9,10 +9,9 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -26,8 +25,11 @@ from experiments.codehash import PACKAGES, ROOT
 from experiments.explain import explain
 from experiments.folders import read_json
 from experiments.kept import Found, Standing, choose, digest, judge, keep, left, look, read
-from experiments.malleable.cells import Cell, run_all
+from experiments.pool import Pool
+from experiments.single import execute
 from experiments.spec import RunSpec
+from experiments.studies.malleable import STUDY
+from experiments.studies.runner import Played, play_points
 
 CAMPAIGN = ["run", "--workload", "kth-like:jobs=60", "--policy", "easy", "--policy", "conservative", "--no-plots"]
 GANG = ["gang", "--figure", "10", "--time", "2482", "--seeds", "1", "--jobs", "40", "--workers", "1"]
@@ -154,27 +156,25 @@ def test_kept_results_of_a_paper(
     assert "--rerun" not in printed
 
 
-def test_kept_cells_of_the_fifth_paper(
+def test_kept_points_of_a_study(
     edited: Callable[[str], None], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The same, of two of its cells."""
-    cells = [Cell("case", (("case", "B"), ("scenario", "shifting"), ("seed", seed))) for seed in (0, 1)]
-    console = Console(width=200)
-    first, failures, old = run_all(cells, tmp_path, 1, console)
-    assert (len(first), failures, old) == (2, [], [])
-    forge_json(sorted(tmp_path.glob("*.json"))[0])
+    """The same, of two points of the fifth paper's."""
+    points = [point for point in STUDY.points() if point.matches({"case": "B", "control": "shifting"})][:2]
+
+    def play(*, rerun: bool = False) -> Played:
+        return play_points(STUDY, points, tmp_path, Pool(execute, 1), Console(width=200), workers=1, rerun=rerun)
+
+    first = play()
+    assert (len(first.values), first.failed, first.old) == (2, {}, [])
+    forge_json(tmp_path / "points" / f"{points[0].id}.json")
     edited("schedulers.controllers.shifting")
-    again, _, old = run_all(cells, tmp_path, 1, console)
-    assert f"done again ({cells[0].id})" in capsys.readouterr().out
-    assert [one.name for one in old] == [cells[1].id]
-    assert without_times(again) == without_times(first)
-    assert run_all(cells, tmp_path, 1, console, rerun=True)[2] == []
-    assert "1 runs were made by other code" in capsys.readouterr().out
-
-
-def without_times(results: Mapping[Cell, dict[str, Any]]) -> dict[Cell, dict[str, Any]]:
-    """Results without what was measured."""
-    return {cell: {name: one for name, one in result.items() if name != "wall_s"} for cell, result in results.items()}
+    again = play()
+    assert "1 of 2 kept points are not what this command wrote" in capsys.readouterr().out
+    assert [one.name for one in again.old] == [points[1].id]
+    assert again.values == first.values
+    assert play(rerun=True).old == []
+    assert "1 points were made by other code" in capsys.readouterr().out
 
 
 def test_a_forged_run_of_a_campaign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

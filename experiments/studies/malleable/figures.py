@@ -1,0 +1,137 @@
+"""Figures 1 and 13 to 16 of the paper, drawn from our runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from analysis.colours import PALETTE
+from analysis.plots.panels import panels
+from analysis.plots.style import INK, legend_above, save, set_title
+from experiments.studies import statistics
+from experiments.studies.malleable import cases
+from experiments.studies.points import Point
+from experiments.studies.results import NotRun, Results
+
+NAMES = {"baseline": "no control", "blocking": "blocking", "shifting": "shifting", "coupling": "coupling"}
+"""Controls in short; shifting and coupling come on top of blocking."""
+
+PARTS = {"cpu": "computation", "transfer": "I/O", "delay": "delay"}
+
+
+def _points(results: Results, **axes: str) -> list[Point]:
+    try:
+        return results.points(axes)
+    except NotRun:
+        return []
+
+
+@dataclass(frozen=True)
+class Writers:
+    """Figure 1: I/O time of two applications over the time between the beginnings of their writes."""
+
+    name: str
+
+    def __call__(self, results: Results, folder: Path) -> list[Path]:
+        """Draw; nothing where no such point was run."""
+        found = [point for point in results.values if point.text("case").startswith(cases.APART)]
+        if not found:
+            return []
+        (ax,) = panels(1, 1, width=5.6, height=3.6)
+        delays = [float(point.text("case").removeprefix(cases.APART)) for point in found]
+        for place, marker in ((1, "o"), (2, "s")):
+            values = [results.metric(f"io_{place}", point) for point in found]
+            ax.plot(delays, values, marker=marker, color=PALETTE[place - 1], label=f"application {place}")
+        ax.set_ylim(0, None)
+        ax.set_xlabel("time between the beginnings of the writes (s)")
+        ax.set_ylabel("I/O time (s)")
+        ax.legend(frameon=False)
+        ax.grid()
+        set_title(ax, "Two writes of 11.9 GB")
+        return save(ax, folder / self.name)[:1]
+
+
+@dataclass(frozen=True)
+class Shift:
+    """Figure 13: processes over time, and below the I/O phases; what was predicted before the shift is hollow."""
+
+    name: str
+
+    def __call__(self, results: Results, folder: Path) -> list[Path]:
+        """Play the seed with the fewest shifts once more and draw it."""
+        points = [point for point in _points(results, case="B", control="shifting") if results.metric("shifts", point)]
+        point = min(points, key=lambda point: results.metric("shifts", point), default=None)
+        if point is None:
+            return []
+        played = cases.run(point)
+        upper, lower = panels(2, 1, width=8.0, height=4.6)
+        records = [played.records[name] for name in ("1", "2")]
+        for place, record in enumerate(records):
+            colour = PALETTE[place]
+            times, sizes = [time_s for time_s, _ in record.sizes], [size for _, size in record.sizes]
+            upper.step([*times, record.end_s], [*sizes, sizes[-1]], where="post", color=colour,
+                       label=f"application {place + 1}")  # fmt: skip
+            for phase in record.phases:
+                lower.barh(place, phase.end_s - phase.asked_s, left=phase.asked_s, height=0.5, color=colour)
+        place = int(results.metric("chosen", point)) - 1
+        expected_s, advanced_s = results.metric("expected", point), results.metric("advanced", point)
+        long_s = records[place].phases[0].end_s - records[place].phases[0].begin_s
+        lower.barh(place, long_s, left=expected_s, height=0.62, facecolor="none", edgecolor=INK, linestyle="--",
+                   linewidth=0.9)  # fmt: skip
+        lower.annotate(
+            f"predicted {expected_s:.1f} s,\nbegins {advanced_s:.1f} s earlier", (expected_s, place - 0.33),
+            xytext=(-8, 16), textcoords="offset points", fontsize=8.5, ha="right",
+        )  # fmt: skip
+        upper.set_ylabel("processes")
+        upper.grid(axis="y")
+        set_title(upper, "Use case B: a phase shift")
+        legend_above(upper)
+        lower.set_yticks([0, 1], ["application 1", "application 2"])
+        lower.set_ylim(1.6, -1.0)
+        lower.set_xlabel("time (s); bars: I/O phases, dashed: as predicted before the shift")
+        for ax in (upper, lower):
+            ax.set_xlim(0, max(record.end_s for record in records))
+        return save(upper, folder / self.name)[:1]
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Figures 14 to 16: where the time of both applications goes, by control; means over the seeds.
+
+    Attributes
+    ----------
+    name, case, words
+        Of the file; of the use case; at the axis.
+    parts
+        What is stacked (:data:`PARTS`).
+    """
+
+    name: str
+    case: str
+    words: str
+    parts: tuple[str, ...]
+
+    def __call__(self, results: Results, folder: Path) -> list[Path]:
+        """Draw; nothing where no such point was run."""
+        controls = list(dict.fromkeys(point.text("control") for point in _points(results, case=self.case)))
+        if not controls:
+            return []
+        (ax,) = panels(1, 1, width=6.4, height=3.8)
+        colours = dict(zip(PARTS, (PALETTE[0], PALETTE[1], PALETTE[5]), strict=True))
+        for column, control in enumerate(controls):
+            for place in (1, 2):
+                at, bottom = column + (place - 1.5) * 0.4, 0.0
+                for part in self.parts:
+                    axes = {"case": self.case, "control": control}
+                    value = statistics.estimate(results.mean(f"{part}_{place}", axes)).value
+                    label = "" if column or place > 1 else PARTS[part]
+                    ax.bar(at, value, 0.34, bottom=bottom, color=colours[part], label=label)
+                    bottom += value
+                ax.annotate(str(place), (at, bottom), ha="center", va="bottom", fontsize=8)
+        ax.set_xticks(range(len(controls)), [NAMES[control] for control in controls])
+        ax.set_ylim(0, ax.get_ylim()[1] * 1.18)
+        ax.set_ylabel(self.words)
+        ax.grid(axis="y")
+        set_title(ax, f"Use case {self.case}, applications 1 and 2")
+        ax.legend(loc="upper right", frameon=False, fontsize=8, ncols=len(self.parts))
+        return save(ax, folder / self.name)[:1]

@@ -1,0 +1,141 @@
+"""The studies of Singh & Carretero: use cases as the paper describes them, waits by hand, who gets idle processes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from experiments.studies import malleable_machine
+from experiments.studies.malleable import STUDY, cases, four
+from experiments.studies.malleable.jacobi import Case, Instance, workload_of
+from experiments.studies.malleable.play import play, slots
+from experiments.studies.malleable_sharing import STUDY as SHARING
+from experiments.studies.points import Point, Value, Values
+from experiments.studies.results import Results
+from schedulers.jobmodels.app_record import AppRecord
+
+
+def played(case: str, control: str, seed: int = 0, **axes: str) -> Values:
+    """Measures of a use case."""
+    given: dict[str, Value] = {"case": case, "control": control, "seed": seed}
+    return cases.play(Point(tuple((given | STUDY.usual | axes).items())))
+
+
+def test_use_case_a_predicts_within_a_second() -> None:
+    """The eighth phases begin at about 903 and 911 s, predicted a period before within 1 s."""
+    found = played("A", "watch", 1)
+    assert found["predicted_1"] == pytest.approx(903.2, abs=2.0)
+    assert found["predicted_2"] == pytest.approx(911.0, abs=2.0)
+    assert found["error"] < 1.0
+    assert found["detected"] == pytest.approx(807.8, abs=1.0)
+
+
+def test_use_case_b_shifts_once() -> None:
+    """Application 1 gets some 24 processes for a while; afterwards no phases collide."""
+    found = played("B", "shifting", 3)
+    assert (found["shifts"], found["chosen"]) == (1, 1)
+    assert found["extra"] == pytest.approx(24, abs=6)
+    assert found["advanced"] == pytest.approx(3.4, abs=1.0)
+    assert (found["size_1"], found["overlaps_after"]) == (128, 0)
+
+
+def test_use_case_d_couples_periods() -> None:
+    """Exclusive delays, less by shifting and by coupling; 57 to 59 processes after coupling."""
+    runs = {control: played("D", control, writes="fitted") for control in ("baseline", "blocking", "shifting")}
+    coupled = played("D", "coupling", writes="fitted")
+    assert runs["blocking"]["delay"] > 20.0 > runs["shifting"]["delay"] >= coupled["delay"]
+    assert 57 <= coupled["size_2"] <= 59
+    assert runs["baseline"]["io_1"] > runs["shifting"]["io_1"]
+    assert runs["baseline"]["delay"] == 0.0
+
+
+def test_two_writers_share_the_file_system() -> None:
+    """4.7 s by itself: 9.4 s each at once, 7.4 s each 2 s apart, 4.7 s where they do not overlap."""
+    for apart, seconds in ((0, 9.4), (2, 7.4), (10, 4.7)):
+        found = played(f"apart {apart}", "baseline")
+        assert found["io_1"] == pytest.approx(seconds, abs=0.01)
+        assert found["io_2"] == pytest.approx(seconds, abs=0.01)
+
+
+def waits(faster: float) -> list[float]:
+    """Waits of application 2 (s); it first writes 0.2 s after the other, and computes ``faster`` s less."""
+    shorter = 1 - faster / (20 * (32.27 / 64 + 0.1698))
+    case = Case(100, 20, 20, (Instance(64), Instance(64, 0.2 + faster, shorter, shorter)), spread=0.0)
+    record: AppRecord = play(slots(400, 11.9e9 / 4.7), workload_of(case, 4.7, 0), cases.CONTROLS["blocking"]).records[
+        "2"
+    ]
+    return [phase.begin_s - phase.asked_s for phase in record.phases]
+
+
+def test_identical_applications_wait_for_each_other_once() -> None:
+    """By hand: the second is behind by a write from its first wait on. One that is 1 s faster catches up each time.
+
+    That is why use case C, as the paper describes it, cannot have 64.7 s of delay.
+    """
+    assert waits(0.0) == pytest.approx([4.5, 0, 0, 0, 0], abs=0.01)
+    assert waits(1.0) == pytest.approx([4.5, 1, 1, 1, 1], abs=0.01)
+
+
+def test_points_that_a_reading_does_not_change_are_one() -> None:
+    """Use case C has two paces and two write times, D two write times more, A none; only I/O-based has weights."""
+    crossed = STUDY.crossed()
+    same = {cases.same(point) for points in crossed.values() for point in points}
+    count = {case: sum(point["case"] == case for point in same) for case in ("A", "B", "C", "D")}
+    assert count == {"A": 5, "B": 10, "C": 3 * 5 * 4, "D": 4 * 5 * 3}
+    kept = {four.same(point) for points in SHARING.crossed().values() for point in points}
+    assert sum(point["rule"] == "I/O" for point in kept) == 3 * sum(point["rule"] == "fair" for point in kept)
+
+
+def test_table_2_is_met_at_the_initial_sizes() -> None:
+    """The applications take Table 2's CPU time in every reading, and their I/O ratios are those of the table."""
+    for row, ratio in zip(four.TABLE_2, (3.5, 10.8, 6.0, 11.0), strict=True):
+        for communication in four.COMMUNICATIONS:
+            model = row.model(communication)
+            iteration_s = (model["work"] + model["comm_node"] * row.processes**2) / row.processes + model["comm_fixed"]
+            assert row.iterations * iteration_s == pytest.approx(row.cpu_s)
+        assert 100 * row.io_s / (row.cpu_s + row.io_s) == pytest.approx(ratio, abs=0.15)
+
+
+def test_smallest_scenario_gives_all_to_a1(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight idle processes: the I/O-based rule gives them to A1; fair gives two each."""
+    monkeypatch.setattr(four, "SPAN_S", 600.0)
+    axes: dict[str, Value] = {"processes": 36, "weight": 1.0, "order": "fifo", "communication": "picked", "seed": 0}
+    found = {rule: four.play(Point(tuple((axes | {"rule": rule}).items()))) for rule in ("fair", "I/O")}
+    gained = {rule: [values[f"gained_{name}"] for name in ("A1", "A2", "A3", "A4")] for rule, values in found.items()}
+    assert gained == {"fair": [2, 2, 2, 2], "I/O": [8, 0, 0, 0]}
+
+
+def test_figures_are_drawn_from_what_was_run(tmp_path: Path) -> None:
+    """Figures 1 and 14 to 16 from made-up values; those of use cases that were not run are left out."""
+    parts = {f"{part}_{place}": 10.0 for part in ("cpu", "transfer", "delay", "io") for place in (1, 2)}
+    points = [("apart 0", "baseline"), ("apart 1", "baseline"), ("C", "baseline"), ("C", "blocking")]
+    found = Results({Point((("case", case), ("control", name), ("seed", 0))): parts for case, name in points})
+    drawn = [path.name for figure in STUDY.figures for path in figure(found, tmp_path)]
+    assert drawn == ["figure-1.png", "figure-14.png"]
+
+
+def test_what_is_measured_on_a_machine(tmp_path: Path) -> None:
+    """By hand: 96 x 50 node-seconds in 100 s on 96 nodes; delays of 0 and 4 s."""
+    (tmp_path / "metrics.json").write_text('{"mean_waiting_time_s": 5.0}')
+    head = "submission_time,starting_time,finish_time,node_seconds,resizes"
+    (tmp_path / "jobs.csv").write_text(f"{head}\n0,5,100,4000,2\n10,10,60,800,0\n20,20,20,0,0\n")
+    (tmp_path / "io_phases.csv").write_text("asked_s,begin_s\n10,10\n20,24\n")
+    assert malleable_machine.measure(tmp_path) == {
+        "mean_waiting_time_s": 5.0, "held_percent": 50.0, "io_delay_s": 2.0, "delayed_percent": 50.0, "resizes": 2.0,
+    }  # fmt: skip
+
+
+def test_windows_of_the_generator_are_drawn_by_seed(tmp_path: Path) -> None:
+    """A share of malleable jobs changes neither their number nor their times of submission."""
+    axes: dict[str, Value] = {"log": "kth-like", "jobs": 8, "seed": 1}
+    paths = [
+        Path(malleable_machine.workload_of(Point((*axes.items(), ("share", share))), tmp_path).source)
+        for share in (0.0, 1.0)
+    ]
+    assert paths[0] != paths[1]
+    rigid, malleable = (json.loads(path.read_text()) for path in paths)
+    assert [job["subtime"] for job in rigid["jobs"]] == [job["subtime"] for job in malleable["jobs"]]
+    sizes = [[profile["malleable"]["maximum"] for profile in one["profiles"].values()] for one in (rigid, malleable)]
+    assert sum(sizes[1]) > sum(sizes[0])
