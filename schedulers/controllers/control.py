@@ -9,6 +9,7 @@ from schedulers.controllers.admission import Shrink, admission, awaited
 from schedulers.controllers.evolving import granted
 from schedulers.controllers.expansion import Expand, collection, give_back
 from schedulers.controllers.interference import Conflict, Interference, Strategy
+from schedulers.controllers.sampling import Predictor, Sampling
 from schedulers.controllers.scene import Controller, Resize, Scene
 from schedulers.controllers.sharing import Expansion
 from schedulers.options import build, option
@@ -27,6 +28,13 @@ class Control:
         Expansion.NONE,
         help="by which rule running malleable applications expand onto idle nodes (Singh & Carretero 2019, 4.3)",
     )
+    predictor: Predictor = option(
+        Predictor.OFFLINE,
+        help="whether an application's model is what its job describes, or is measured on larger sizes at its "
+        "beginning (Singh & Carretero 2019, 4.1)",
+    )
+    sampled_sizes: int = option(3, low=1, high=1000, help="sizes beside its own that predictor online measures")
+    sampled_intervals: int = option(2, low=1, high=1000, help="intervals that it measures with each size")
     io_uncertainty: float = option(
         2.0, unit="s", low=0.0, high=1e6, help="added to predicted durations and to shifts, for errors of prediction"
     )
@@ -55,7 +63,8 @@ class Control:
     def active(self) -> bool:
         """Whether anything is to be controlled."""
         built_in = (self.interference is not Strategy.NONE, self.expansion is not Expansion.NONE)
-        return any(built_in) or self.shrink is not Shrink.NONE or bool(self.controller)
+        others = (self.shrink is not Shrink.NONE, bool(self.controller), self.predictor is not Predictor.OFFLINE)
+        return any(built_in) or any(others)
 
 
 @dataclass(frozen=True)
@@ -73,12 +82,15 @@ class Controllers:
     outside
         A controller of the user's own; ``None`` for none. It decides after the interference controller and gets what
         that agreed on; expansion shares what both leave idle.
+    sampling
+        Measures applications whose model is not known, before all others; ``None``: all are known.
     """
 
     interference: Interference
     expand: Expand
     shrink: Shrink = Shrink.NONE
     outside: Controller | None = None
+    sampling: Sampling | None = None
 
     def __call__(self, scene: Scene) -> Iterator[Resize]:
         """Call one after the other; what one takes is not idle for the next, and an application is changed once."""
@@ -90,6 +102,10 @@ class Controllers:
             scene = scene.after(requested)
         if collecting:
             return
+        if self.sampling is not None:
+            sampled = list(self.sampling(scene))
+            yield from sampled
+            scene = scene.after(sampled)
         agreed = []
         for resize in self.interference(scene):
             agreed.append(resize)
@@ -133,6 +149,7 @@ def make_controllers(control: Control, tell: Callable[[Conflict], None] | None =
         Expand(control.expansion, control.io_weight, control.expansion_profit),
         control.shrink,
         _outside(control.controller) if control.controller else None,
+        Sampling(control.sampled_sizes, control.sampled_intervals) if control.predictor is Predictor.ONLINE else None,
     )
 
 

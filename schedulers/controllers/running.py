@@ -51,6 +51,8 @@ class AppView:
         When its walltime is over; infinity without one.
     places
         Indices of the nodes in use, those that came last at the end: they leave first.
+    known
+        Whether its model is known; until then it is not resized but to find that out.
     """
 
     id: str
@@ -65,6 +67,7 @@ class AppView:
     steps: tuple[Step, ...] = ()
     deadline_s: float = math.inf
     places: tuple[int, ...] = ()
+    known: bool = True
 
     @cached_property
     def next_phase(self) -> Phase | None:
@@ -127,7 +130,8 @@ class AppView:
     @property
     def willing(self) -> bool:
         """Whether it can be resized and nothing is agreed yet; the last control point is its end."""
-        return self.application.resizable and not self.steps and self.next_control < self.application.iterations
+        able = self.application.resizable and not self.steps and self.known
+        return able and self.next_control < self.application.iterations
 
     @cached_property
     def facts(self) -> tuple[float, ...]:

@@ -51,6 +51,7 @@ class Reason(enum.Enum):
     RETURN = "return"
     ADMIT = "admit"
     REQUEST = "request"
+    SAMPLE = "sample"
 
 
 class Resize(Struct, frozen=True, gc=False):

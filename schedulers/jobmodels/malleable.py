@@ -27,6 +27,7 @@ from schedulers.applications.application import FIELD, Application, read_applica
 from schedulers.controllers.control import Control
 from schedulers.controllers.prediction import io_duration_s
 from schedulers.controllers.running import Activity
+from schedulers.controllers.sampling import Predictor
 from schedulers.controllers.scene import IoEnded
 from schedulers.core.job import BURST_BUFFER_FIELD, TOTAL_FIELD, Job
 from schedulers.core.machine import Machine
@@ -76,7 +77,10 @@ class Malleable(Control, JobModel):
         if application is None:
             yield Submitted()
             return
-        app = RunningApp.start(job, application, granted.allocation.nodes, granted.start_s, watched=self.active)
+        measured = self.predictor is Predictor.ONLINE
+        app = RunningApp.start(
+            job, application, granted.allocation.nodes, granted.start_s, watched=self.active, measured=measured
+        )
         yield Publish(app)
         now_s = granted.start_s
         while True:

@@ -9,6 +9,7 @@ from schedulers.applications.application import Application
 from schedulers.controllers.observed import Observed
 from schedulers.controllers.prediction import Phase, Step, most_taken
 from schedulers.controllers.running import Activity, AppView
+from schedulers.controllers.sampling import learned
 from schedulers.core.job import Job
 from schedulers.jobmodels.app_record import AppRecord, PhaseSeen
 
@@ -37,6 +38,8 @@ class RunningApp:
         Whether an I/O phase has ended and the next one has not been predicted since.
     lost
         Nodes that became unavailable, which it does not use in its next operation.
+    measured
+        Whether controllers get a model from what has been measured, not the one that it describes.
     """
 
     job: Job
@@ -51,20 +54,36 @@ class RunningApp:
     watched: bool = False
     wrote: bool = False
     lost: set[int] = field(default_factory=set)
+    measured: bool = False
 
     @classmethod
     def start(
-        cls, job: Job, application: Application, nodes: Sequence[int], now_s: float, *, watched: bool = False
+        cls,
+        job: Job,
+        application: Application,
+        nodes: Sequence[int],
+        now_s: float,
+        *,
+        watched: bool = False,
+        measured: bool = False,
     ) -> RunningApp:
         """Begin on these nodes; nothing has been observed of it yet."""
         size = len(nodes)  # fewer than it requests where it starts moldable
         view = AppView(
             job.id, application, Observed(), Activity.COMPUTE, 0, now_s, size, size, size,
-            deadline_s=now_s + job.walltime_s, places=tuple(nodes),
+            deadline_s=now_s + job.walltime_s, places=tuple(nodes), known=not measured,
         )  # fmt: skip
         record = AppRecord(job, now_s, sizes=[(now_s, size)])
         return cls(
-            job, application, record, list(nodes), view, counted_s=now_s, predicted=view.next_phase, watched=watched
+            job,
+            application,
+            record,
+            list(nodes),
+            view,
+            counted_s=now_s,
+            predicted=view.next_phase,
+            watched=watched,
+            measured=measured,
         )
 
     @property
@@ -139,6 +158,14 @@ class RunningApp:
         self.record.intervals += 1
         observed = view.observed.interval(view.nodes, end - view.iteration, seconds)
         self.look(iteration=end, observed=observed, since_s=now_s)
+        if self.measured:
+            self._learn()
+
+    def _learn(self) -> None:
+        """Show the model that was measured so far; it is known when it has run on another size and is back."""
+        observed = self.view.observed
+        known = self.view.known or (len(observed.per_iteration) > 1 and not self.view.steps)
+        self.look(application=learned(self.application, observed), known=known)
 
     def written(self, ready_s: float, began_s: float, ended_s: float) -> None:
         """An I/O phase has ended: remember how long it took, and what had been predicted."""
@@ -172,6 +199,8 @@ class RunningApp:
         del self.spare[needed:]
         if due:
             self.look(steps=later, nodes=len(self.order), places=tuple(self.order))
+            if self.measured:
+                self._learn()
         return change, nodes
 
     def leave(self, now_s: float) -> tuple[int, ...]:

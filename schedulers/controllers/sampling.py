@@ -1,0 +1,77 @@
+"""The on-line predictor: an application runs on some sizes at its beginning, and its model is what was measured there.
+
+References
+----------
+Singh & Carretero 2019 (DOI 10.1016/j.jss.2018.11.006), section 4.1: the application is reconfigured for a range of
+sizes, several measurements are made with each, the initial size is restored, and the sizes in between are interpolated.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from schedulers.applications.application import Application
+from schedulers.applications.performance import Measurement, from_measurements
+from schedulers.controllers.observed import Observed
+from schedulers.controllers.prediction import Step
+from schedulers.controllers.running import AppView
+from schedulers.controllers.scene import Reason, Resize, Scene
+
+
+class Predictor(enum.Enum):
+    """Where the model of an application comes from."""
+
+    OFFLINE = "offline"
+    """It was measured before: the job describes it."""
+    ONLINE = "online"
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Run each application whose model is not known on some larger sizes, for as long as idle nodes allow them.
+
+    Attributes
+    ----------
+    sizes
+        Sizes beside its own, >= 1, evenly spread up to the largest that the idle nodes allow.
+    intervals
+        Intervals between control points that are measured with each, >= 1.
+    """
+
+    sizes: int = 3
+    intervals: int = 2
+
+    def __call__(self, scene: Scene) -> Iterator[Resize]:
+        """One after the other gets idle nodes; which are back after the last measurement."""
+        idle = scene.idle
+        for view in scene.applications:
+            if not view.known and not view.steps:
+                steps = self._steps(view, idle)
+                if steps:
+                    measured_s = len(steps) * (self.intervals * view.interval_s + view.application.overhead_s)
+                    resize = Resize(view.id, steps, Reason.SAMPLE, view.control_s + measured_s)
+                    idle -= resize.growth
+                    yield resize
+
+    def _steps(self, view: AppView, idle: int) -> tuple[Step, ...]:
+        """Up to larger and larger sizes, and back; none where the run is too short for a single size."""
+        application, every = view.application, self.intervals * view.application.control_every
+        room = min(idle, application.maximum - view.nodes)
+        fitting = (application.iterations - 1 - view.next_control) // every
+        count = min(self.sizes, room, fitting)
+        extra = [room * (place + 1) // count for place in range(count)] if count > 0 else []
+        ups = [Step(view.next_control + place * every, more - less)
+               for place, (less, more) in enumerate(zip([0, *extra], extra, strict=False))]  # fmt: skip
+        return (*ups, Step(view.next_control + count * every, -room)) if ups else ()
+
+
+def learned(application: Application, observed: Observed) -> Application:
+    """The application as far as it has been measured: sizes in between are interpolated, those beyond scale perfectly.
+
+    ``observed`` holds at least one interval. Computation and communication are not told apart.
+    """
+    io_s = observed.io.mean if observed.io.count else 0.0
+    rows = [Measurement(nodes, mean.mean, 0.0, io_s) for nodes, mean in observed.per_iteration]
+    return replace(application, model=from_measurements(rows, application.minimum, application.maximum))

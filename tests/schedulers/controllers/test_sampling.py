@@ -1,0 +1,47 @@
+"""The on-line predictor: hand cases of what is measured when, and what is known of the sizes in between."""
+
+from __future__ import annotations
+
+import pytest
+
+from schedulers.applications.application import read_application
+from schedulers.controllers.observed import Observed
+from schedulers.controllers.sampling import learned
+from tests.schedulers.controllers.played import application, play
+
+CURVE = {"nodes": [1, 2, 3, 4], "cpu": [40.0, 20.0, 19.0, 10.0]}
+"""Seconds per iteration; three nodes are hardly faster than two."""
+
+
+def test_an_application_is_measured_on_larger_sizes_first() -> None:
+    """2 iterations of 20 s on 2 nodes, 3 s, 4 of 10 s on all 4, 3 s, and 2 nodes again: with a single size."""
+    job = {"nodes": 2, "malleable": application(iterations=12)}
+    seen = play({"a": job}, predictor="online", sampled_sizes=1)
+    assert seen.sizes["a"] == [(0, 2), (43, 4), (86, 2)]
+    assert seen.ends["a"] == pytest.approx(86 + 6 * 20, abs=0.02)
+
+
+def test_nothing_is_measured_where_no_node_is_idle_or_no_time_is_left() -> None:
+    """A neighbour holds the other nodes; a run of two intervals has no room for a size and the way back."""
+    other = {"nodes": 2, "delay": 500.0}
+    seen = play({"other": other, "a": {"nodes": 2, "malleable": application(iterations=12)}}, predictor="online")
+    assert seen.sizes["a"] == [(0, 2)]
+    short = {"nodes": 2, "malleable": application(iterations=4)}
+    assert play({"a": short}, predictor="online").sizes["a"] == [(0, 2)]
+
+
+def test_expansion_waits_for_the_measurements() -> None:
+    """Off-line it expands at the first control point and stays; on-line at the first one after it is back."""
+    job = {"nodes": 2, "malleable": application(iterations=40)}
+    assert play({"a": job}, expansion="speedup").sizes["a"] == [(0, 2), (43, 4)]
+    seen = play({"a": job}, expansion="speedup", predictor="online", sampled_sizes=1)
+    assert seen.sizes["a"] == [(0, 2), (43, 4), (86, 2), (129, 4)]
+
+
+def test_sizes_in_between_are_interpolated_and_the_description_is_not_looked_at() -> None:
+    """Measured 20 s on 2 nodes and 10 s on 4: 40 node-seconds each, so 13.3 s on 3, where 19 s are described."""
+    described = read_application(application(model=CURVE), 2)
+    observed = Observed().interval(2, 2, 40.0).interval(4, 2, 20.0)
+    known = learned(described, observed).model
+    assert [known.iteration_s(nodes) for nodes in (1, 2, 3, 4)] == pytest.approx([40.0, 20.0, 40 / 3, 10.0])
+    assert described.model.iteration_s(3) == 19.0
