@@ -157,22 +157,6 @@ EXHIBITS = (
         ),
     ),
     Exhibit(
-        "malleable-sharing",
-        "Idle processes shared among four applications (the same)",
-        "study malleable-sharing --quick --out {out}",
-        (Picture("**/figures-17-18-19.png", "Processes, delays and FLOPS by rule (figures 17 to 19)."),),
-    ),
-    Exhibit(
-        "malleable-machine",
-        "A whole machine with 0 to 100 % malleable jobs",
-        "study malleable-machine --quick --out {out}",
-        (
-            Picture(
-                "**/mean-waiting-time-s-over-share.png", "Mean wait by share of malleable jobs.", ("interval_lines",)
-            ),
-        ),
-    ),
-    Exhibit(
         "gang",
         "Gang scheduling, files on nodes (Zhang et al.)",
         "study gang --quick --out {out}",
