@@ -138,10 +138,10 @@ EXHIBITS = (
         (
             Picture("**/figure4-utilisation-mira.png", "Utilisation during the execution (figure 4)."),
             Picture("**/figure5-utilisation-uniform.png", "The same for the uniform families (figure 5)."),
-            Picture("**/figure6-max-stretch.png", "Maximum stretch by load (figure 6)."),
-            Picture("**/figure7-mean-stretch.png", "Mean stretch by load (figure 7)."),
+            Picture("**/max-stretch-over-load.png", "Maximum stretch by load (figure 6)."),
+            Picture("**/mean-stretch-over-load.png", "Mean stretch by load (figure 7)."),
             Picture("**/figure8-resources.png", "What held the machine (figure 8)."),
-            Picture("**/figure9-idle-stretch-*.png", "Idle time against stretch (figure 9)."),
+            Picture("**/figure9-idle-stretch.png", "Idle time against stretch (figure 9)."),
         ),
     ),
     Exhibit(

@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 from inputs.arguments import Parser, add_out, near, play
-from workloads import malleable_command, periodic_command, streams_command
+from workloads import malleable_command, periodic_command, recommend_command, streams_command
 from workloads.batsim5 import to_batsim5
 from workloads.batsim_json import read_batsim, write_batsim
 from workloads.catalogue import ARCHIVE, CATALOGUE, acknowledgement, fetch
@@ -292,6 +292,13 @@ def add_actions(parser: Parser) -> argparse._SubParsersAction[Parser]:
         "M-BN --load 0.6 --out jobs.json",
     )
     periodic_command.add_options(sub)
+    sub = add(
+        "recommend",
+        recommend_command.command,
+        "lists or packs, for a workload of periodic jobs",
+        "jobs.json --bandwidth 1e11",
+    )
+    recommend_command.add_options(sub)
     sub = add(
         "malleable",
         malleable_command.command,

@@ -13,7 +13,12 @@ text leaves a choice or contradicts itself, the choice is an option here; its de
   of I/O is alpha, as far as it goes. ``steered``: in order, whenever the load of the jobs so far is below alpha (the
   paper says that I/O and processors "are not independently chosen").
 * *Sizes of U.* A uniform distribution on all of ``{1, 2, ..., 2048}`` has a mean of 341. "Of mean Q" is read as uniform
-  on the largest (or smallest) of these sizes, mixed from the two subsets whose means enclose Q.
+  on the largest (or smallest) of these sizes, mixed from the two subsets whose means enclose Q. On a machine of P
+  nodes then at most ``P / Q = alpha (1 + E) / E`` applications run at a time on average, whatever P is: 1 to 2.
+* *Spreads.* The normal distribution of shares of ``No`` has "variance sigma = 0.1": a variance as that of ``BN``, whose
+  means of 0.289 and 0.711 fix it, or a deviation. "A variance of 10 percent of the median time" of Mira's durations: a
+  deviation of a tenth of it, or a variance, which depends on the unit of time: hours, in which the medians are given.
+* *4,096 nodes.* "Less than 4K nodes" an hour, "between 4K and 16K" two: of exactly 4,096 nodes one or the other.
 
 References
 ----------
@@ -25,7 +30,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -52,7 +57,8 @@ MIRA_UNIT = 512
 MIRA_DURATIONS: tuple[tuple[int, float], ...] = ((4096, 3600.0), (16384, 7200.0), (49152, 1800.0))
 """Up to so many nodes, so long a median duration (s)."""
 MIRA_SPREAD = 0.1
-"""Standard deviation over median of Mira's durations (the paper: "a variance of 10 percent of the median time")."""
+"""Standard deviation over median of Mira's durations, or variance over median with both in hours."""
+HOUR_S = 3600.0
 CALIBRATION_JOBS = 60_000
 
 
@@ -86,6 +92,8 @@ PROTOCOLS: Mapping[str, JobProtocol] = {
 VOLUMES = ("proportional", "whole")
 SIZES = ("formula", "uniform")
 KINDS = ("independent", "steered")
+SPREADS = ("variance", "deviation")
+LIMITS = ("short", "long")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +117,12 @@ class JeannotOptions:
         Of ``U``: ``formula``, of the mean that the paper derives; ``uniform``, all powers of two alike.
     kinds
         Which jobs of ``BN`` have much I/O: one of :data:`KINDS`.
+    shares
+        What is 0.1 of the normal distribution of the shares of ``No``: one of :data:`SPREADS`.
+    durations
+        What is a tenth of the median duration on Mira: one of :data:`SPREADS`.
+    limit
+        Median duration of jobs of exactly 4,096 nodes of Mira: ``short``, 1 h; ``long``, 2 h.
     literal
         Leave the volumes as the formulas give them, whatever the load; nothing is rejected then.
     tolerance
@@ -126,6 +140,9 @@ class JeannotOptions:
     volume: str = ""
     sizes: str = "formula"
     kinds: str = "independent"
+    shares: str = "variance"
+    durations: str = "deviation"
+    limit: str = "short"
     literal: bool = False
     tolerance: float = 0.05
     attempts: int = 1000
@@ -135,7 +152,8 @@ class JeannotOptions:
         checks = {
             "family": self.family in FAMILIES, "alpha": 0 < self.alpha <= 1, "jobs": self.jobs >= 1,
             "seed": self.seed >= 0, "volume": self.volume in ("", *VOLUMES), "sizes": self.sizes in SIZES,
-            "kinds": self.kinds in KINDS,
+            "kinds": self.kinds in KINDS, "shares": self.shares in SPREADS, "durations": self.durations in SPREADS,
+            "limit": self.limit in LIMITS,
             "tolerance": self.tolerance > 0, "attempts": self.attempts >= 1, "mean_gap_s": self.mean_gap_s >= 0,
         }  # fmt: skip
         wrong = [name for name, good in checks.items() if not good]
@@ -208,18 +226,19 @@ def draw_jeannot(options: JeannotOptions) -> Drawn:
 
 def calibrate(options: JeannotOptions) -> float:
     """Factor for all volumes that makes the expected load of a family alpha (bisection on many jobs)."""
-    return _calibrate(options.family, options.alpha, options.volume, options.sizes, options.kinds)
+    usual = JeannotOptions(family=options.family, alpha=options.alpha)
+    others = ("jobs", "seed", "literal", "tolerance", "attempts", "mean_gap_s")
+    return _calibrate(replace(options, **{name: getattr(usual, name) for name in others}))
 
 
 @lru_cache(maxsize=256)
-def _calibrate(family: str, alpha: float, volume: str, sizes: str, kinds: str) -> float:
-    options = JeannotOptions(family=family, alpha=alpha, volume=volume, sizes=sizes, kinds=kinds)
+def _calibrate(options: JeannotOptions) -> float:
     raw = _draw(options, "calibration", CALIBRATION_JOBS)
     low, high = 0.0, 64.0
     for _ in range(50):
         middle = 0.5 * (low + high)
         load = raw.scaled(middle).load(options.protocol.processors)
-        low, high = (middle, high) if load < alpha else (low, middle)
+        low, high = (middle, high) if load < options.alpha else (low, middle)
     return round(0.5 * (low + high), 9)
 
 
@@ -279,11 +298,14 @@ def _draw(options: JeannotOptions, stream: str, count: int) -> _Raw:
     periods = LEAST_PERIODS + np.floor(draws("periods").uniform(count) * width).astype(np.int64)
     nodes = _SIZES[options.family[0]](options, draws, count)
     mira = options.family[0] == "M"
-    span_s = _mira_durations(nodes, draws("durations")) / periods if mira else _minutes(draws("durations"), count)
+    span_s = (
+        _mira_durations(options, nodes, draws("durations")) / periods if mira else _minutes(draws("durations"), count)
+    )
     part = nodes / options.protocol.processors
     scale = part if (options.volume or options.protocol.volume) == "proportional" else np.ones(count)
     if options.family.endswith("No"):
-        share = _truncated(draws("shares"), np.full(count, options.alpha))
+        deviation = VARIANCE if options.shares == "deviation" else math.sqrt(VARIANCE)
+        share = _truncated(draws("shares"), np.full(count, options.alpha), deviation)
     elif options.kinds == "independent":
         heavy = draws("kinds").uniform(count) < prevalence(options.alpha)
         share = _truncated(draws("shares"), np.where(heavy, HEAVY, LIGHT))
@@ -313,11 +335,11 @@ def _minutes(draws: Draws, count: int) -> Floats:
 Streams = Callable[[str], Draws]
 
 
-def _truncated(draws: Draws, means: Floats) -> Floats:
+def _truncated(draws: Draws, means: Floats, deviation: float = math.sqrt(VARIANCE)) -> Floats:
     """Normal numbers of these means, drawn again until they lie in [0, 1]."""
     found = np.full(len(means), -1.0)
     while (missing := (found < 0) | (found > 1)).any():
-        found[missing] = means[missing] + math.sqrt(VARIANCE) * draws.normal(int(missing.sum()))
+        found[missing] = means[missing] + deviation * draws.normal(int(missing.sum()))
     return found
 
 
@@ -326,13 +348,18 @@ def _mira_sizes(options: JeannotOptions, draws: Streams, count: int) -> npt.NDAr
     return np.asarray(units[draws("sizes").choose(exp(-MIRA_RATE * MIRA_UNIT * units), count)], np.int64)
 
 
-def _mira_durations(units: npt.NDArray[np.int64], draws: Draws) -> Floats:
+def _mira_durations(options: JeannotOptions, units: npt.NDArray[np.int64], draws: Draws) -> Floats:
     limits = [limit for limit, _ in MIRA_DURATIONS]
+    if options.limit == "long":
+        limits[0] -= 1
     medians = np.array([median for _, median in MIRA_DURATIONS])
     median = medians[np.minimum(np.searchsorted(limits, units * MIRA_UNIT), len(limits) - 1)]
+    spread = np.full(len(units), MIRA_SPREAD)
+    if options.durations == "variance":
+        spread = np.sqrt(MIRA_SPREAD / (median / HOUR_S))
     found = np.zeros(len(units))
     while (missing := found <= 0).any():
-        found[missing] = (median * (1 + MIRA_SPREAD * draws.normal(len(units))))[missing]
+        found[missing] = (median * (1 + spread * draws.normal(len(units))))[missing]
     return found
 
 

@@ -6,7 +6,7 @@ import argparse
 
 from inputs.arguments import add_out
 from workloads.batsim_json import write_batsim
-from workloads.jeannot import FAMILIES, KINDS, SIZES, VOLUMES, JeannotOptions, draw_jeannot
+from workloads.jeannot import FAMILIES, KINDS, LIMITS, SIZES, SPREADS, VOLUMES, JeannotOptions, draw_jeannot
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +27,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--volume", choices=VOLUMES, default="", help="how volumes follow from shares (M: proportional, U: whole)")
     add("--sizes", choices=SIZES, default="formula", help="sizes of the uniform protocol (%(default)s)")
     add("--kinds", choices=KINDS, default="independent", help="which jobs of BN have much I/O (%(default)s)")
+    add("--shares", choices=SPREADS, default="variance", help="what is 0.1 of the shares of No (%(default)s)")
+    add("--durations", choices=SPREADS, default="deviation", help="what is a tenth of M's medians (%(default)s)")
+    add("--limit", choices=LIMITS, default="short", help="jobs of 4,096 nodes of M: 1 h or 2 h (%(default)s)")
     add("--literal", action="store_true", help="leave volumes as the printed formulas give them, whatever the load")
     add("--tolerance", type=float, default=0.05, metavar="T", help="draws farther from the load are rejected (0.05)")
 
@@ -42,6 +45,9 @@ def command(options: argparse.Namespace) -> None:
             volume=options.volume,
             sizes=options.sizes,
             kinds=options.kinds,
+            shares=options.shares,
+            durations=options.durations,
+            limit=options.limit,
             literal=options.literal,
             tolerance=options.tolerance,
             mean_gap_s=options.mean_gap,

@@ -8,10 +8,13 @@ What the author of a study imports::
 from experiments.studies.claims import Choice as Choice
 from experiments.studies.claims import Claim as Claim
 from experiments.studies.claims import Parameter as Parameter
+from experiments.studies.claims import Premise as Premise
 from experiments.studies.claims import Region as Region
 from experiments.studies.claims import at_least as at_least
 from experiments.studies.claims import at_most as at_most
 from experiments.studies.claims import between as between
+from experiments.studies.claims import less_than as less_than
+from experiments.studies.claims import more_than as more_than
 from experiments.studies.claims import within as within
 from experiments.studies.figures import Lines as Lines
 from experiments.studies.measures import change as change

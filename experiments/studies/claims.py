@@ -58,6 +58,31 @@ def at_most(bound: float) -> Region:
     return Region(-math.inf, bound, f"<= {bound:,g}")
 
 
+def more_than(bound: float) -> Region:
+    """A one-sided statement that equality does not satisfy."""
+    return Region(math.nextafter(bound, math.inf), math.inf, f"> {bound:,g}")
+
+
+def less_than(bound: float) -> Region:
+    """A one-sided statement that equality does not satisfy."""
+    return Region(-math.inf, math.nextafter(bound, -math.inf), f"< {bound:,g}")
+
+
+@dataclass(frozen=True)
+class Premise:
+    """What must be so for a claim to say anything: where its mean is outside the region, nothing is judged.
+
+    Attributes
+    ----------
+    words
+        What is measured.
+    """
+
+    words: str
+    measure: Measure
+    region: Region
+
+
 @dataclass(frozen=True)
 class Claim:
     """A statement of a paper.
@@ -83,6 +108,8 @@ class Claim:
         makes the claim fitted.
     exact
         Whether nothing in it is random: then a single value is judged.
+    premise
+        What must be so, whatever the case; ``None``: nothing.
     """
 
     name: str
@@ -94,6 +121,7 @@ class Claim:
     each: Grid = field(default_factory=dict)
     depends: tuple[str, ...] | None = None
     exact: bool = False
+    premise: Premise | None = None
 
 
 @dataclass(frozen=True)
@@ -224,14 +252,25 @@ def _open(claim: Claim, results: Results, withheld: str, before: Sequence[Claim]
     """Measure a claim, and test it by itself."""
     try:
         samples = {axes: claim.measure(results.at(dict(axes))) for axes in _cases(claim)}
+        unmet = _unmet(claim, results)
     except NotRun as missing:
         return Judged(claim, (), Verdict.NOT_JUDGED, f"not run: {missing}")
     cases = tuple(Case(axes, statistics.estimate(sample)) for axes, sample in samples.items())
-    why = withheld or _unfit(claim, samples.values(), before)
+    why = withheld or unmet or _unfit(claim, samples.values(), before)
     if why:
         return Judged(claim, cases, Verdict.NOT_JUDGED, why)
     p_value = _contrary(claim.region, list(samples.values()))
     return Judged(claim, cases, Verdict.REPRODUCED, p_value=0.0 if claim.exact else p_value)
+
+
+def _unmet(claim: Claim, results: Results) -> str:
+    """Why the premise is not met, with its value ("": it is)."""
+    if claim.premise is None:
+        return ""
+    value = statistics.estimate(claim.premise.measure(results)).value
+    if value in claim.premise.region:
+        return ""
+    return f"{claim.premise.words}: {value:.3g}, must be {claim.premise.region.published}"
 
 
 def _unfit(claim: Claim, samples: Collection[Sample], before: Sequence[Claim]) -> str:

@@ -205,8 +205,9 @@ def _audit(
     workers: int,
     rerun: bool,
 ) -> None:
-    """Compare a tenth of the points, chosen by the digests of their names, with the product."""
-    drawn = sorted(played.values, key=lambda point: hashlib.sha256(point.id.encode()).digest())
+    """Compare a tenth of the runs, chosen by the digests of their names, with the product."""
+    runs = dict.fromkeys(map(play.same, played.values))
+    drawn = sorted(runs, key=lambda point: hashlib.sha256(point.id.encode()).digest())
     chosen = list(dict.fromkeys(play.audited_as(point) for point in drawn[: -(-len(drawn) // AUDITED)]))
     others = [point for point in chosen if point not in played.values]
     fast = _compute(study, play, play.play, others, make_folder(root / "points"), console, workers, rerun)

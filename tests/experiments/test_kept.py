@@ -33,8 +33,6 @@ from experiments.studies.runner import Played, play_points
 
 CAMPAIGN = ["run", "--workload", "kth-like:jobs=60", "--policy", "easy", "--policy", "conservative", "--no-plots"]
 GANG = ["gang", "--figure", "10", "--time", "2482", "--seeds", "1", "--jobs", "40", "--workers", "1"]
-JEANNOT = ["jeannot", "--family", "M-No", "--load", "0.3", "--draws", "1", "--jobs", "10", "--workers", "1"]
-JEANNOT += ["--literal", "--check", "0", "--no-variants", "--no-selector", "--no-figures"]
 HERBEIN = ["herbein", "--log", "kth-like:jobs=300", "--quick", "--jobs", "20", "--mean-gap", "100", "--workers", "1"]
 
 
@@ -110,7 +108,6 @@ def edited(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
 
 PAPERS = {
     "gang": (GANG, "schedulers.policies.gang", 3),
-    "jeannot": (JEANNOT, "schedulers.policies.pack", 1),
     "herbein": (HERBEIN, "schedulers.policies.backfill", 7),
 }
 

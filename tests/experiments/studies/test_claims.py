@@ -9,7 +9,20 @@ from dataclasses import replace
 import pytest
 
 from experiments.errors import SpecError
-from experiments.studies import Claim, Region, at_least, at_most, between, change, mean, ratio, within
+from experiments.studies import (
+    Claim,
+    Premise,
+    Region,
+    at_least,
+    at_most,
+    between,
+    change,
+    less_than,
+    mean,
+    more_than,
+    ratio,
+    within,
+)
 from experiments.studies.claims import Judged, Verdict, check_claims, judge
 from experiments.studies.points import Point
 from experiments.studies.results import Results
@@ -153,3 +166,22 @@ def test_a_change_in_percent_may_be_to_nothing() -> None:
     first, second = change("wait", {"policy": "easy"}, {"policy": "fcfs"})(found).values
     assert (first, math.isnan(second)) == (-60.0, True)
     assert change("wait", {"policy": "none"}, {"policy": "fcfs"})(found).values[0] == -100.0
+
+
+def test_equality_is_not_more_and_not_less() -> None:
+    """Two that are always alike: neither is more than the other."""
+    alike = (0.0,) * 5
+    assert verdict(more_than(0), alike).verdict is Verdict.NOT_REPRODUCED
+    assert verdict(less_than(0), alike).verdict is Verdict.NOT_REPRODUCED
+    assert verdict(at_least(0), alike).verdict is Verdict.REPRODUCED
+
+
+def test_a_claim_whose_premise_is_not_met_is_not_judged() -> None:
+    """Where one job runs at a time nothing is said of many; the value of the premise is given as the reason."""
+    premise = Premise("jobs that run at a time", mean("running"), at_least(2))
+    found = [
+        judge([claim(within(10, 1), premise=premise)], results(wait=NEAR_TEN, running=running), {})[0]
+        for running in ((1.2,) * 5, (4.0,) * 5)
+    ]
+    assert [one.verdict for one in found] == [Verdict.NOT_JUDGED, Verdict.REPRODUCED]
+    assert found[0].why == "jobs that run at a time: 1.2, must be >= 2"

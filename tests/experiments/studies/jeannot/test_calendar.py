@@ -1,4 +1,4 @@
-"""Playing without sub-jobs is the same as over the protocol: starts, ends, waits."""
+"""The calendar's starts, ends and waits are those of the product's player."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.jeannot.direct import Channel, Direct, play
-from experiments.jeannot.run import STRATEGIES, Point, begins, play_direct, play_protocol
+from experiments.studies import Point
+from experiments.studies.jeannot.calendar import Channel, Direct, play
+from experiments.studies.jeannot.play import STRATEGIES, begins, drawn, play_direct, play_product
 from schedulers.core.session import Session
 from schedulers.jobmodels.gates import IoControl, make_gate
 from schedulers.policies import POLICIES
 from schedulers.policykit.estimates import Requested
 from schedulers.timesharing.sharing import SharesNodes
-from workloads.jeannot import PROTOCOLS, periodic_job
+from tests.experiments.studies.jeannot.points import point
+from workloads.jeannot import PROTOCOLS, JeannotOptions, draw_jeannot, periodic_job
 from workloads.workload import Workload
 
 CLOSE_S = 1e-3
@@ -32,16 +34,10 @@ def workload(specs: list[tuple[float, int, int, float, float]], family: str = "M
     return Workload("test", protocol.processors, tuple(jobs), profiles)
 
 
-def compare(point: Point, strategy: str, drawn: Workload) -> None:
+def compare(one: Point, drawn: Workload) -> None:
     """Both ways, every job."""
-    direct = {
-        job.id: (start, end, account.waited_s)
-        for job, start, end, account in play_direct(point, STRATEGIES[strategy], drawn).jobs
-    }
-    protocol = {
-        record.job.id: (record.start_s, record.end_s, record.io_wait_s)
-        for record in play_protocol(point, STRATEGIES[strategy], drawn)
-    }
+    direct = {job.id: (start, end, account.waited_s) for job, start, end, account in play_direct(one, drawn).jobs}
+    protocol = {record.job.id: (record.start_s, record.end_s, record.io_wait_s) for record in play_product(one, drawn)}
     assert direct.keys() == protocol.keys() == {f"w0!{job.name}" for job in drawn.jobs}
     for name, times in direct.items():
         assert times == pytest.approx(protocol[name], abs=CLOSE_S), name
@@ -51,14 +47,15 @@ def compare(point: Point, strategy: str, drawn: Workload) -> None:
 @pytest.mark.parametrize("strategy", list(STRATEGIES))
 def test_drawn_workloads_with_exclusive_io(strategy: str, order: str) -> None:
     """Twelve jobs of the Mira families at a high load, under each strategy and each order."""
-    point = Point(family="M-BN" if order == "fifo" else "M-No", alpha=0.7, jobs=12, io_order=order, literal=True)
-    compare(point, strategy, point.draw().workload)
+    family = "M-BN" if order == "fifo" else "M-No"
+    one = point(family=family, load=0.7, jobs=12, io_order=order, policy=strategy, literal=True)
+    compare(one, drawn(one).workload)
 
 
 def test_the_uniform_protocol_and_arrivals() -> None:
     """Jobs of 2,048 nodes, submitted over time."""
-    point = Point(family="U-No", alpha=0.6, jobs=4, literal=True, mean_gap_s=20_000.0)
-    compare(point, "LS", point.draw().workload)
+    options = JeannotOptions(family="U-No", alpha=0.6, jobs=4, literal=True, mean_gap_s=20_000.0)
+    compare(point(family="U-No"), draw_jeannot(options).workload)
 
 
 JOBS = st.lists(
@@ -83,7 +80,7 @@ def test_any_few_jobs(jobs: list[tuple[float, int, int, float, float]], control:
         (submit, nodes, periods, compute + 0.0101 * index, transfer + 0.0077 * index)
         for index, (submit, nodes, periods, compute, transfer) in enumerate(jobs)
     ]
-    compare(Point(family="M-No", alpha=0.5, io_control=control), strategy, workload(distinct))
+    compare(point(family="M-No", io_control=control, policy=strategy), workload(distinct))
 
 
 def test_a_shared_channel_by_hand() -> None:

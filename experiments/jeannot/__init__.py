@@ -1,1 +1,0 @@
-"""The evaluation of Jeannot, Pallez and Vidal (IJHPCA 2023), repeated."""

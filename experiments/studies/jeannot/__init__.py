@@ -1,0 +1,82 @@
+"""Jeannot, Pallez and Vidal 2023: list and pack scheduling of applications that take turns at the file system."""
+
+from __future__ import annotations
+
+from experiments.studies import Choice, Computed, Parameter, Study
+from experiments.studies.jeannot.claims import CLAIMS
+from experiments.studies.jeannot.figures import FIGURES
+from experiments.studies.jeannot.play import USUAL, by_the_product, excerpt, play, policies, same
+from workloads.jeannot import FAMILIES
+
+CHOICES = (
+    Choice(
+        "volume",
+        "the printed volume is v = X w Q / P, but the mean size of the uniform protocol follows from v = X w",
+        {
+            "whole": "v = X w: what fits on the processors may need more bandwidth than there is",
+            "proportional": "v = X w Q / P: what fits on the processors fits in the bandwidth, no constraint binds",
+        },
+    ),
+    Choice(
+        "sizes",
+        "sizes of U: uniform in 1, 2, 4 ... 2048, 'of mean' P E / (alpha (1 + E))",
+        {
+            "uniform": "all sizes alike",
+            "formula": "the largest sizes, so that the mean is that: at most alpha (1 + E) / E jobs run at a time",
+        },
+    ),
+    Choice(
+        "shares",
+        "share of I/O of No: normal, 'variance sigma = 0.1'",
+        {"variance": "a variance of 0.1, as BN has it", "deviation": "a standard deviation of 0.1"},
+    ),
+    Choice(
+        "durations",
+        "durations on Mira: 'a variance of 10 percent of the median time'",
+        {"deviation": "a standard deviation of a tenth of it", "variance": "a variance of a tenth of it, in hours"},
+    ),
+    Choice(
+        "limit",
+        "jobs of exactly 4,096 nodes: 'less than 4K' 1 h, 'between 4K and 16K' 2 h",
+        {"long": "2 h", "short": "1 h"},
+    ),
+    Choice(
+        "list",
+        "lists backfill; how is not said",
+        {"reserve": "the first job that waits has a reservation", "greedy": "whatever fits starts, in order"},
+    ),
+)
+assert {choice.axis: choice.usual for choice in CHOICES} == USUAL
+
+STUDY = Study(
+    name="jeannot",
+    title="List and pack scheduling with exclusive I/O",
+    source="Jeannot, Pallez, Vidal, IO-aware Job-Scheduling, IJHPCA 2023, DOI 10.1177/10943420231175854",
+    play=Computed(play, policies=policies, audit=by_the_product, batch=20, same=same, audited_as=excerpt),
+    grids=[
+        {
+            "family": FAMILIES,
+            "load": [0.2, 0.4, 0.6, 0.8],
+            "jobs": [100],
+            "kinds": ["independent"],
+            "literal": [False],
+            "constraint": ["average"],
+            "io_control": ["exclusive"],
+            "io_order": ["fifo"],
+            "policy": ["LS", "Random", "Max", "Char"],
+            "seed": range(10),
+        }
+    ],
+    claims=CLAIMS,
+    quick={"load": [0.2, 0.8], "jobs": [15], "seed": [0, 1]},
+    choices=CHOICES,
+    crossing={"load": [0.2, 0.8], "jobs": [30], "seed": range(5)},
+    parameters=[
+        Parameter("jobs", "100 (30 where readings are compared)", "the paper does not state it"),
+        Parameter("load", "volumes times one factor for a family", "else truncation moves the load away from alpha"),
+        Parameter("steady state", "from 0.1 to 0.6 of the execution", "the paper does not say where it lies"),
+        Parameter("constant", "changes by at most 10 %", "the paper gives no number"),
+        Parameter("same pace", "slopes within 25 % of each other", "the paper gives no number"),
+    ],
+    figures=FIGURES,
+)

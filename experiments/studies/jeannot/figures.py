@@ -1,0 +1,127 @@
+"""The kinds of the paper's Figures 4 to 9."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analysis.colours import PALETTE
+from experiments.studies import Lines
+from experiments.studies.jeannot.measures import DRAWN
+from experiments.studies.results import NotRun, Results
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+STYLES = {"LS": (PALETTE[0], "-"), "Random": (PALETTE[7], ":"), "Max": (PALETTE[5], "--"), "Char": (PALETTE[2], "-.")}
+WORDS = {
+    "computing": "processors computing (%)",
+    "running": "jobs running",
+    "allocated": "processors held (%)",
+    "transferring": "bandwidth in use (%)",
+}
+
+
+@dataclass(frozen=True)
+class Courses:
+    """Use of resources during the execution, mean over seeds: a row of panels for each family.
+
+    Attributes
+    ----------
+    name
+        Of the file.
+    families
+        Rows.
+    courses
+        Columns, mean over all loads; a single one has a column for each load.
+    """
+
+    name: str
+    families: Sequence[str]
+    courses: Sequence[str]
+
+    def __call__(self, results: Results, folder: Path) -> list[Path]:
+        """Draw; nothing where no point was run."""
+        from analysis.plots.panels import panels  # plots are loaded where they are drawn, not in every worker
+        from analysis.plots.style import save, set_title
+
+        try:
+            loads = sorted({point.number("load") for point in results.points({"family": self.families[0]})})
+        except NotRun:
+            return []
+        by_load = len(self.courses) == 1
+        columns = [(self.courses[0], {"load": load}) for load in loads] if by_load else [(c, {}) for c in self.courses]
+        size = {"width": 3.1 * len(columns), "height": 2.5 * len(self.families) + 0.8}
+        grid = panels(len(self.families), len(columns), **size)
+        boxes = [(family, course, only) for family in self.families for course, only in columns]
+        for ax, (family, course, only) in zip(grid, boxes, strict=True):
+            _draw_course(ax, results.at({"family": family, **only}), course)
+            set_title(ax, f"{family}, load {only['load']:g}" if by_load else family)
+            ax.set_ylabel(WORDS[course])
+            ax.set_xlabel("share of the execution")
+        grid[0].legend(frameon=False, fontsize=8, loc="lower left")
+        return save(grid[0], folder / self.name)[:1]
+
+
+def _draw_course(ax: Axes, results: Results, course: str) -> None:
+    factor = 1 if course == "running" else 100
+    progress = (np.arange(DRAWN) + 0.5) / DRAWN
+    for policy, (colour, dashes) in STYLES.items():
+        seeds = [results.mean(f"{course} {part}", {"policy": policy}).values for part in range(DRAWN)]
+        ax.plot(progress, factor * np.mean(seeds, axis=1), dashes, color=colour, label=policy, linewidth=1.6)
+    ax.set_xlim(0, 1)
+    ax.set_ylim(0, None if course == "running" else 100)
+
+
+def trade_off(results: Results, folder: Path) -> list[Path]:
+    """Figure 9: mean stretch over idle time in M-BN, a point per run coloured by utilisation, a line through loads."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    from analysis.plots.panels import panels
+    from analysis.plots.style import save, set_title
+
+    try:
+        points = results.points({"family": "M-BN"})
+    except NotRun:
+        return []
+    grid = panels(1, len(STYLES), width=13.0, height=3.6)
+    use = [100 * results.metric("utilisation", point) for point in points]
+    scale = Normalize(min(use), max(use))
+    for ax, policy in zip(grid, STYLES, strict=True):
+        runs = [point for point in points if point["policy"] == policy]
+        x, y, colour = (
+            [factor * results.metric(name, point) for point in runs]
+            for name, factor in (("idle", 100), ("mean_stretch", 1), ("utilisation", 100))
+        )
+        ax.scatter(x, y, s=14, norm=scale, cmap="viridis", c=colour)
+        loads = sorted({point.number("load") for point in runs})
+        means = [
+            [np.mean([values[at] for at, point in enumerate(runs) if point["load"] == load]) for load in loads]
+            for values in (x, y)
+        ]
+        ax.plot(*means, color="#444444", linewidth=1.3)
+        set_title(ax, policy)
+        ax.set_xlabel("idle time (%)")
+    for ax in grid:
+        ax.sharex(grid[0])
+        ax.sharey(grid[0])
+    grid[0].set_ylabel("mean stretch")
+    figure = grid[0].get_figure(root=True)
+    assert figure is not None
+    figure.colorbar(ScalarMappable(scale, "viridis"), ax=grid, label="utilisation (%)", pad=0.01)
+    return save(grid[0], folder / "figure9-idle-stretch")[:1]
+
+
+FIGURES = (
+    Courses("figure4-utilisation-mira", ("M-BN", "M-No"), ("computing",)),
+    Courses("figure5-utilisation-uniform", ("U-BN", "U-No"), ("computing",)),
+    Lines("max_stretch", "maximum stretch", x="load", x_words="I/O load", panel="family"),
+    Lines("mean_stretch", "mean stretch", x="load", x_words="I/O load", panel="family"),
+    Courses("figure8-resources", ("M-BN", "M-No"), ("running", "allocated", "transferring")),
+    trade_off,
+)

@@ -1,0 +1,146 @@
+"""Learns from the study's runs whether lists or packs suit a workload.
+
+``python -m experiments.studies.jeannot.learning results/jeannot`` does it and writes two files of data.
+
+An example is a workload of the study with what packs (Max) and lists (LS) came to on it. The examples are kept beside
+this module; the coefficients that are learned from all of them are data of the product (:mod:`workloads.recommend`).
+They are judged on seeds that nothing was learned from.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+from experiments.studies.jeannot.play import USUAL, drawn, protocol_of
+from experiments.studies.points import Point, Value
+from schedulers.durable import write_text
+from workloads.recommend import DIGITS, LEARNED, OBJECTIVES, Features, Recommender, learn, measure_workload, to_text
+
+EXAMPLES = Path(__file__).with_name("examples.csv")
+FIXED: Mapping[str, Value] = {"jobs": 100, "kinds": "independent", "literal": False, **USUAL}
+"""The conditions of the study's own reading."""
+METRICS = {"makespan": "makespan_s", "stretch": "mean_stretch"}
+FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Example:
+    """A workload of the study, what is measured of it, and the logarithms of packs over lists by objective."""
+
+    family: str
+    load: float
+    seed: int
+    features: Features
+    differences: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """How good recommendations were on workloads that nothing was learned from.
+
+    Attributes
+    ----------
+    right
+        Share of workloads for which the better of the two was recommended (equals count as right).
+    packs_better
+        Share of workloads on which packs were better.
+    recommended, always_list, always_pack
+        Mean excess over the better of the two, as a ratio minus 1.
+    """
+
+    right: float
+    packs_better: float
+    recommended: float
+    always_list: float
+    always_pack: float
+
+
+def features_of(family: str, load: float, seed: int) -> Features:
+    """Measure a workload of the study."""
+    point = Point((("family", family), ("load", load), *FIXED.items(), ("seed", seed)))
+    return measure_workload(drawn(point).workload, protocol_of(point).bandwidth)
+
+
+def examples_from(points: Path) -> list[Example]:
+    """Examples from the ``points.csv`` of the study: its own reading only."""
+    with points.open(encoding="utf-8", newline="") as stream:
+        rows = [row for row in csv.DictReader(stream) if all(row[axis] == str(at) for axis, at in FIXED.items())]
+    runs = {(row["family"], row["load"], row["seed"], row["policy"]): row for row in rows}
+    found = []
+    for family, load, seed in dict.fromkeys(key[:3] for key in runs):
+        packs, lists = runs[family, load, seed, "Max"], runs[family, load, seed, "LS"]
+        gains = {name: math.log(float(packs[metric]) / float(lists[metric])) for name, metric in METRICS.items()}
+        found.append(Example(family, float(load), int(seed), features_of(family, float(load), int(seed)), gains))
+    return found
+
+
+def to_csv(examples: Iterable[Example]) -> str:
+    """Write examples, numbers with as many digits as coefficients have."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["family", "load", "seed", *(field.name for field in fields(Features)), *OBJECTIVES])
+    for one in examples:
+        values = (*astuple(one.features), *(one.differences[name] for name in OBJECTIVES))
+        writer.writerow([one.family, one.load, one.seed, *(f"{value:.{DIGITS}g}" for value in values)])
+    return text.getvalue()
+
+
+def read_examples(text: str) -> list[Example]:
+    """Read :func:`to_csv`."""
+    names = [field.name for field in fields(Features)]
+    return [
+        Example(
+            row["family"],
+            float(row["load"]),
+            int(row["seed"]),
+            Features(**{name: float(row[name]) for name in names}),
+            {name: float(row[name]) for name in OBJECTIVES},
+        )
+        for row in csv.DictReader(io.StringIO(text))
+    ]
+
+
+def learn_from(examples: Iterable[Example]) -> Recommender:
+    """Learn from examples."""
+    return learn([(one.features, one.differences) for one in examples])
+
+
+def judge(examples: Sequence[Example]) -> dict[str, Judged]:
+    """Learn from four fifths of the seeds, recommend for the last fifth, for each fifth."""
+    recommenders = [learn_from(one for one in examples if one.seed % FOLDS != fold) for fold in range(FOLDS)]
+    found = {}
+    for objective in OBJECTIVES:
+        gains = np.array([one.differences[objective] for one in examples])
+        predicted = [recommenders[one.seed % FOLDS].predict(one.features, objective) for one in examples]
+        packs = np.array(predicted) < 0
+        excess_pack, excess_list = np.expm1(np.maximum(gains, 0)), np.expm1(np.maximum(-gains, 0))
+        found[objective] = Judged(
+            float(np.mean(np.where(packs, gains <= 0, gains >= 0))),
+            float(np.mean(gains < 0)),
+            float(np.mean(np.where(packs, excess_pack, excess_list))),
+            float(excess_list.mean()),
+            float(excess_pack.mean()),
+        )
+    return found
+
+
+def main(folder: Path) -> None:
+    """Write examples and coefficients from a folder of the study's results; print how good they are."""
+    write_text(EXAMPLES, to_csv(examples_from(folder / "points.csv")))
+    examples = read_examples(EXAMPLES.read_text(encoding="utf-8"))
+    write_text(LEARNED, to_text(learn_from(examples)))
+    for objective, one in judge(examples).items():
+        print(f"{objective}, {len(examples)} workloads: {one}")
+    print(f"written: {EXAMPLES}, {LEARNED}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "results/jeannot"))

@@ -1,0 +1,160 @@
+"""Plays one strategy on one drawn workload: in the study's own calendar, or by the product."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from experiments.studies.jeannot.calendar import Direct, Traces
+from experiments.studies.jeannot.calendar import play as play_calendar
+from experiments.studies.jeannot.measures import measure, stretches
+from experiments.studies.points import Point, Values
+from platforms.catalogue import platform_from
+from platforms.model import Platform
+from schedulers.core.session import Session
+from schedulers.jobmodels.gates import IoControl, IoOrder, make_gate
+from schedulers.jobmodels.operations import Sequenced
+from schedulers.jobmodels.record import JobRecord
+from schedulers.jobmodels.runtime import ProgramRuntime
+from schedulers.options import Value
+from schedulers.policies import find_policy
+from schedulers.policykit.estimates import Requested
+from schedulers.policykit.view import Policy
+from schedulers.wire.messages import BatsimConfig, SimulationBegins
+from simulator.broker import Simulation
+from simulator.links import InProcessLink
+from simulator.machines import Machines
+from simulator.options import SimulationOptions
+from simulator.workload import workload_from_object
+from workloads.jeannot import PROTOCOLS, Drawn, JeannotOptions, JobProtocol, draw_jeannot
+from workloads.workload import Workload
+
+STRATEGIES: Mapping[str, tuple[str, Mapping[str, Value]]] = {
+    "LS": ("list", {}),
+    "Random": ("pack", {"order": "random"}),
+    "Max": ("pack", {"order": "longest"}),
+    "Char": ("pack", {"order": "characteristic"}),
+}
+"""The paper's four strategies: policy and options."""
+
+BACKFILLING: Mapping[str, Mapping[str, Value]] = {
+    "reserve": {},
+    "greedy": {"depth": 0},
+    "none": {"backfilling": False, "depth": 0},
+}
+"""What backfilling of a list means: one reservation (EASY), none, or no job overtakes."""
+
+USUAL = {
+    "volume": "whole",
+    "sizes": "uniform",
+    "shares": "variance",
+    "durations": "deviation",
+    "limit": "long",
+    "list": "reserve",
+}
+"""The study's own reading."""
+
+
+def play(point: Point) -> Values:
+    """Play a point in the study's calendar."""
+    found, protocol = drawn(point), protocol_of(point)
+    traces = play_direct(point, found.workload)
+    return measure(traces, protocol.processors, protocol.bandwidth) | {"load": found.load}
+
+
+def by_the_product(point: Point) -> Values:
+    """The same by the product's simulator, as far as its records say it."""
+    records = play_product(point, drawn(point).workload)
+    return stretches([(record.job, record.start_s, record.end_s) for record in records], protocol_of(point).processors)
+
+
+def same(point: Point) -> Point:
+    """The point with the usual values of the axes that do not matter to its family or strategy."""
+    family = point.text("family")
+    idle = [*(("sizes",) if family[0] == "M" else ("durations", "limit"))]
+    idle += ["shares"] * family.endswith("BN") + ["list"] * (point["policy"] != "LS")
+    return point.replaced(**{name: USUAL[name] for name in idle})
+
+
+def excerpt(point: Point) -> Point:
+    """Few jobs of it, with volumes as the formulas give them: four with 2,048 nodes take the product a second."""
+    return point.replaced(jobs=10 if point.text("family")[0] == "M" else 4, literal=True)
+
+
+def policies(point: Point) -> tuple[str]:
+    """The policy that a point's strategy is made of."""
+    return (STRATEGIES[point.text("policy")][0],)
+
+
+def protocol_of(point: Point) -> JobProtocol:
+    """Machine of a point's family."""
+    return PROTOCOLS[point.text("family")[0]]
+
+
+def drawn(point: Point) -> Drawn:
+    """A point's workload; strategies and seeds share the draws of all readings."""
+    return draw_jeannot(
+        JeannotOptions(
+            family=point.text("family"),
+            alpha=point.number("load"),
+            jobs=point.whole("jobs"),
+            seed=point.whole("seed"),
+            volume=point.text("volume"),
+            sizes=point.text("sizes"),
+            kinds=point.text("kinds"),
+            shares=point.text("shares"),
+            durations=point.text("durations"),
+            limit=point.text("limit"),
+            literal=bool(point["literal"]),
+        )
+    )
+
+
+def play_direct(point: Point, workload: Workload) -> Traces:
+    """Play a workload without sub-jobs (:mod:`experiments.studies.jeannot.calendar`)."""
+    gate = make_gate(IoControl(point.text("io_control")), IoOrder(point.text("io_order")))
+    execution = Direct(gate, protocol_of(point).bandwidth)
+    session = Session(_policy(point), execution, estimator=Requested())
+    play_calendar(session, execution, begins(protocol_of(point).platform), workload)
+    return execution.traces
+
+
+def play_product(point: Point, workload: Workload) -> list[JobRecord]:
+    """Play a workload by the product's direct player and its simulator."""
+    from simulator.engines.fluid import FluidEngine  # loads kernels
+
+    records: list[JobRecord] = []
+    gate = make_gate(IoControl(point.text("io_control")), IoOrder(point.text("io_order")))
+    runtime = ProgramRuntime(Sequenced(), gate, 0, records.append, direct=True)
+    session = Session(_policy(point), runtime, estimator=Requested())
+    platform = _platform(protocol_of(point).platform)
+    data = {
+        "nb_res": workload.nb_res,
+        "jobs": [{**job.to_object(), "id": job.name} for job in workload.jobs],
+        "profiles": workload.profiles,
+    }
+    options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
+    with FluidEngine(platform) as engine:
+        Simulation(platform, [workload_from_object(data)], engine, InProcessLink(session.handle), options).run()
+    return records
+
+
+def _policy(point: Point) -> Policy:
+    name, options = STRATEGIES[point.text("policy")]
+    further: Mapping[str, Value] = {"constraint": point.text("constraint")}
+    if name == "list":
+        further = BACKFILLING[point.text("list")]
+    return find_policy(name).build({**options, **further})
+
+
+@lru_cache(maxsize=2)
+def _platform(name: str) -> Platform:
+    """A platform never changes: the runs of a process share it."""
+    return platform_from(name)
+
+
+@lru_cache(maxsize=2)
+def begins(name: str) -> SimulationBegins:
+    """The simulator's first message, which describes a platform."""
+    machines = Machines(_platform(name), {})
+    return SimulationBegins(0.0, machines.compute_infos, machines.storage_infos, BatsimConfig())

@@ -1,0 +1,12 @@
+"""Points of the study, with changes."""
+
+from __future__ import annotations
+
+from experiments.studies import Point
+from experiments.studies.jeannot import STUDY
+from experiments.studies.points import Value
+
+
+def point(**changes: Value) -> Point:
+    """The first point of the study with other values of some axes."""
+    return STUDY.points()[0].replaced(**changes)

@@ -1,0 +1,194 @@
+"""List or packs? A recommendation from the workload alone, with coefficients that the study ``jeannot`` has learned.
+
+What is measured of a workload needs no execution: sizes, uncontended times and volumes of its jobs, which the paper
+expects of monitoring (Darshan) and of users.
+
+* *I/O load*: equation (2).
+* *homogeneity*: coefficients of variation of characteristic times, of shares of I/O, of sizes.
+* *steady state*: what packs, longest first, would draw from the file system in their first and second half as planned,
+  without contention: the relative change, signed; and the correlation of a job's duration with its share of I/O.
+
+Two linear models (ridge) predict by how much packs (longest first) differ from lists: in makespan (the platform's view)
+and in mean stretch (the user's), both as logarithms of ratios. The objective decides which is used.
+
+References
+----------
+Jeannot, Pallez, Vidal, *IO-aware Job-Scheduling*, IJHPCA 2023 (DOI 10.1177/10943420231175854).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from workloads.errors import WorkloadError
+from workloads.jeannot import PROTOCOLS
+from workloads.ranks import rank_correlation
+from workloads.workload import Workload
+
+Floats = npt.NDArray[np.float64]
+
+OBJECTIVES = ("makespan", "stretch")
+"""What can be minimised."""
+LEARNED = Path(__file__).with_name("lists_or_packs.csv")
+"""The learned coefficients: ``python -m experiments.studies.jeannot.learning`` writes them."""
+RIDGE = 1.0
+DIGITS = 6
+"""Significant digits of what is kept, so that another machine's rounding learns the same."""
+
+
+@dataclass(frozen=True)
+class Features:
+    """What is measured of a workload (see the module)."""
+
+    load: float
+    characteristic_variation: float
+    share_variation: float
+    size_variation: float
+    mean_size: float
+    planned_drift: float
+    duration_share_correlation: float
+
+    def vector(self) -> Floats:
+        """Features, their squares, and their products with the load."""
+        values = np.array(astuple(self), np.float64)
+        return np.concatenate((values, values**2, values[0] * values[1:]))
+
+
+@dataclass(frozen=True)
+class Recommender:
+    """Linear models of standardised inputs, one per objective: intercept and weights."""
+
+    mean: Floats
+    scale: Floats
+    models: Mapping[str, Floats]
+
+    def predict(self, features: Features, objective: str) -> float:
+        """Logarithm of packs over lists; negative: packs are better."""
+        inputs = (features.vector() - self.mean) / self.scale
+        return float(self.models[objective][0] + inputs @ self.models[objective][1:])
+
+
+def learn(examples: Sequence[tuple[Features, Mapping[str, float]]]) -> Recommender:
+    """Fit both models to workloads with the logarithms of packs over lists, by objective."""
+    inputs = np.array([features.vector() for features, _ in examples])
+    mean, scale = inputs.mean(axis=0), inputs.std(axis=0)
+    scale[scale == 0] = 1.0
+    inputs = (inputs - mean) / scale
+    gram = inputs.T @ inputs + RIDGE * np.eye(inputs.shape[1])
+    models = {}
+    for objective in OBJECTIVES:
+        wanted = np.array([found[objective] for _, found in examples])
+        weights = np.linalg.solve(gram, inputs.T @ (wanted - wanted.mean()))
+        models[objective] = np.concatenate(([wanted.mean()], weights))
+    return Recommender(mean, scale, models)
+
+
+def to_text(recommender: Recommender) -> str:
+    """The coefficients as CSV: one row each for means and scales of the inputs, and for each model."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    rows: dict[str, Iterable[float]] = {"mean": [0.0, *recommender.mean], "scale": [1.0, *recommender.scale]}
+    rows |= recommender.models
+    writer.writerows([name, *(f"{value:.{DIGITS}g}" for value in values)] for name, values in rows.items())
+    return text.getvalue()
+
+
+def from_text(text: str) -> Recommender:
+    """Read :func:`to_text`."""
+    rows = {name: np.array([float(cell) for cell in cells]) for name, *cells in csv.reader(io.StringIO(text))}
+    return Recommender(rows["mean"][1:], rows["scale"][1:], {objective: rows[objective] for objective in OBJECTIVES})
+
+
+def shipped() -> Recommender:
+    """The recommender of the product."""
+    return from_text(LEARNED.read_text(encoding="utf-8"))
+
+
+def bandwidth_for(nodes: int) -> float:
+    """Bandwidth of the file system (bytes per second) of the machines that workloads are drawn for.
+
+    Raises
+    ------
+    WorkloadError
+        None has so many nodes.
+    """
+    found = [protocol.bandwidth for protocol in PROTOCOLS.values() if protocol.processors == nodes]
+    if not found:
+        raise WorkloadError(
+            f"the file system's bandwidth is not known for a machine of {nodes} nodes: give --bandwidth"
+        )
+    return found[0]
+
+
+def measure_workload(workload: Workload, bandwidth: float) -> Features:
+    """Measure a workload of jobs that state periods.
+
+    Parameters
+    ----------
+    bandwidth
+        Of the file system, bytes per second.
+
+    Raises
+    ------
+    WorkloadError
+        There is no job, or one states no periods.
+    """
+    if not workload.jobs:
+        raise WorkloadError(f"workload {workload.name!r} has no jobs")
+    nodes = np.array([job.res for job in workload.jobs], np.float64) / workload.nb_res
+    compute, transfer, counts = np.array([_period(workload, job.profile, bandwidth) for job in workload.jobs]).T
+    uncontended = counts * (compute + transfer)
+    share = transfer / (compute + transfer)
+    return Features(
+        load=float((uncontended * share).sum() / (nodes * uncontended).sum()),
+        characteristic_variation=_variation(compute + transfer),
+        share_variation=_variation(share),
+        size_variation=_variation(nodes),
+        mean_size=float(nodes.mean()),
+        planned_drift=_planned_drift(nodes, uncontended, share),
+        duration_share_correlation=rank_correlation(uncontended, share),
+    )
+
+
+def _period(workload: Workload, profile: str, bandwidth: float) -> tuple[float, float, float]:
+    periods: Any = workload.profiles[profile].get("periods")
+    if not isinstance(periods, dict):
+        raise WorkloadError(f"profile {profile!r} states no 'periods': nothing is known of its I/O")
+    return float(periods["compute_s"]), float(periods["io_bytes"]) / bandwidth, float(periods["count"])
+
+
+def _variation(values: Floats) -> float:
+    return float(values.std() / values.mean()) if values.mean() > 0 else 0.0
+
+
+def _planned_drift(nodes: Floats, uncontended: Floats, share: Floats) -> float:
+    """Relative change of the planned use of bandwidth between the first and the second half of packs, longest first."""
+    left = list(np.argsort(-uncontended, kind="stable"))
+    spans: list[float] = []
+    volumes: list[float] = []
+    while left:
+        free, volume, span, later = 1.0 + 1e-9, 0.0, 0.0, []
+        for job in left:
+            io_s = uncontended[job] * share[job]
+            longest = max(span, uncontended[job])
+            if nodes[job] <= free and (volume == 0.0 or volume + io_s <= longest):
+                free, volume, span = free - nodes[job], volume + io_s, longest
+            else:
+                later.append(job)
+        spans.append(span)
+        volumes.append(volume)
+        left = later
+    ends = np.cumsum(spans)
+    half = 0.5 * ends[-1]
+    rates = np.array(volumes) / np.array(spans)
+    first = np.clip(half - (ends - spans), 0.0, spans)
+    early, late = float(rates @ first) / half, float(rates @ (np.array(spans) - first)) / half
+    return (late - early) / (0.5 * (late + early)) if late + early > 0 else 0.0
