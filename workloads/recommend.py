@@ -48,7 +48,7 @@ DIGITS = 6
 class Features:
     """What is measured of a workload (see the module)."""
 
-    load: float
+    io_load: float
     characteristic_variation: float
     share_variation: float
     size_variation: float
@@ -148,7 +148,7 @@ def measure_workload(workload: Workload, bandwidth: float) -> Features:
     uncontended = counts * (compute + transfer)
     share = transfer / (compute + transfer)
     return Features(
-        load=float((uncontended * share).sum() / (nodes * uncontended).sum()),
+        io_load=float((uncontended * share).sum() / (nodes * uncontended).sum()),
         characteristic_variation=_variation(compute + transfer),
         share_variation=_variation(share),
         size_variation=_variation(nodes),

@@ -59,7 +59,7 @@ def play(point: Point) -> Values:
     """Play a point in the study's calendar."""
     found, protocol = drawn(point), protocol_of(point)
     traces = play_direct(point, found.workload)
-    return measure(traces, protocol.processors, protocol.bandwidth) | {"load": found.load}
+    return measure(traces, protocol.processors, protocol.bandwidth) | {"io_load": found.load}
 
 
 def by_the_product(point: Point) -> Values:
