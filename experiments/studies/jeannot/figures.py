@@ -107,9 +107,10 @@ def trade_off(results: Results, folder: Path) -> list[Path]:
         ax.plot(*means, color="#444444", linewidth=1.3)
         set_title(ax, policy)
         ax.set_xlabel("idle time (%)")
+    idle, stretch = ([results.metric(name, point) for point in points] for name in ("idle", "mean_stretch"))
     for ax in grid:
-        ax.sharex(grid[0])
-        ax.sharey(grid[0])
+        ax.set_xlim(95 * min(idle), 105 * max(idle))
+        ax.set_ylim(0.99, 1.01 * max(stretch))
     grid[0].set_ylabel("mean stretch")
     figure = grid[0].get_figure(root=True)
     assert figure is not None
