@@ -14,7 +14,7 @@ CHOICES = (
         "the printed volume is v = X w Q / P, but the mean size of the uniform protocol follows from v = X w",
         {
             "whole": "v = X w: what fits on the processors may need more bandwidth than there is",
-            "proportional": "v = X w Q / P: what fits on the processors fits in the bandwidth, unless volumes are scaled up",
+            "proportional": "v = X w Q / P: what fits on the processors fits in the bandwidth, too, as printed",
         },
     ),
     Choice(
