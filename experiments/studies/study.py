@@ -142,7 +142,7 @@ class Study:
 
     def crossed(self, changes: Grid | None = None) -> dict[tuple[tuple[str, Value], ...], list[Point]]:
         """Points of each reading, by its axes; none where readings are not compared."""
-        if self.crossing is None or not self.choices:
+        if self.crossing is None or not self.choices or not self.claims:
             return {}
         grids = replace_axes(vary_axes(self._grids(), changes or {}), self.crossing)
         return {tuple(reading.items()): expand(_without(grids, reading), reading) for reading in self.readings()}
