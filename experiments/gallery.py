@@ -125,10 +125,8 @@ EXHIBITS = (
         "I/O-aware scheduling (Herbein et al.)",
         "study herbein --quick --out {out}",
         (
-            Picture("**/figure5.png", "Time that jobs spend in computation (figure 5)."),
-            Picture("**/figure6.png", "The same of single jobs (figure 6)."),
-            Picture("**/figure7.png", "Time of a decision (figure 7; measured, differs by machine)."),
-            Picture("**/figure8.png", "Efficiency against turnaround (figure 8)."),
+            Picture("figures/computing-percent-over-under.png", "Allocated node time that is computation (figure 5)."),
+            Picture("figures/contended-percent-over-under.png", "Time in which jobs contend (section 4.4)."),
         ),
     ),
     Exhibit(

@@ -156,12 +156,15 @@ class Choice:
         Words by value; the first is the study's own.
     fitted
         Values that were chosen by looking at a published value, with that value.
+    crossed
+        Whether its readings are compared under all readings of the others; else under their usual ones alone.
     """
 
     axis: str
     question: str
     readings: Mapping[Value, str]
     fitted: Mapping[Value, str] = field(default_factory=dict)
+    crossed: bool = True
 
     @property
     def usual(self) -> Value:

@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from analysis.names import slug
+from experiments.studies import statistics
+from experiments.studies.claims import Measure
 from experiments.studies.points import Value
 from experiments.studies.results import NotRun, Results
+from experiments.studies.statistics import Estimate
 from experiments.studies.tables import Means
 
 PANEL_INCHES = (4.4, 3.6)
@@ -37,6 +40,8 @@ class Lines:
         baseline itself is not drawn; empty: the values.
     names
         What values of ``by`` are called.
+    measure
+        What is drawn in place of the mean of the metric (a ratio); the metric then is the figure's name.
     """
 
     metric: str
@@ -49,6 +54,7 @@ class Lines:
     only: Mapping[str, Value] = field(default_factory=dict)
     against: Mapping[str, Value] = field(default_factory=dict)
     names: Mapping[Value, str] = field(default_factory=dict)
+    measure: Measure | None = None
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
         """Draw; nothing where no point was run."""
@@ -76,8 +82,16 @@ class Lines:
 
     def _lines(self, results: Results) -> dict[str, list[tuple[float, float, float, float]]]:
         found: dict[str, list[tuple[float, float, float, float]]] = {}
-        kind = Means("", {self.metric: ""}, (self.by, self.x), self.against)
-        for (name, x), values in kind.estimates(results).items():
-            one = values[self.metric]
+        for (name, x), one in self._values(results).items():
             found.setdefault(self.names.get(name, str(name)), []).append((float(x), one.value, one.low, one.high))
         return {name: sorted(line) for name, line in found.items()}
+
+    def _values(self, results: Results) -> dict[tuple[Value, ...], Estimate]:
+        """Values by line and place."""
+        if self.measure is None:
+            kind = Means("", {self.metric: ""}, (self.by, self.x), self.against)
+            return {row: values[self.metric] for row, values in kind.estimates(results).items()}
+        rows = dict.fromkeys((point[self.by], point[self.x]) for point in results.points({}))
+        return {
+            (name, x): statistics.estimate(self.measure(results.at({self.by: name, self.x: x}))) for name, x in rows
+        }

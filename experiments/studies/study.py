@@ -136,9 +136,13 @@ class Study:
         return expand(vary_axes(self._grids(quick=quick), changes or {}), self.usual)
 
     def readings(self) -> Iterator[dict[str, Value]]:
-        """All combinations of the readings of all ambiguous points, the study's own first."""
-        for values in itertools.product(*(choice.readings for choice in self.choices)):
-            yield dict(zip(self.usual, values, strict=True))
+        """Readings that are compared, the study's own first: all combinations, and what is not crossed by itself."""
+        crossed = [choice for choice in self.choices if choice.crossed]
+        for values in itertools.product(*(choice.readings for choice in crossed)):
+            yield self.usual | {choice.axis: value for choice, value in zip(crossed, values, strict=True)}
+        for choice in self.choices:
+            if not choice.crossed:
+                yield from (self.usual | {choice.axis: value} for value in choice.readings if value != choice.usual)
 
     def crossed(self, changes: Grid | None = None) -> dict[tuple[tuple[str, Value], ...], list[Point]]:
         """Points of each reading, by its axes; none where readings are not compared."""

@@ -97,6 +97,16 @@ def highest_ratio(job: Job, now_s: float) -> float:
     return -_node_bytes(job) / job.nodes
 
 
+def least_bandwidth(job: Job, now_s: float) -> float:
+    """Least I/O rate of all its nodes together first."""
+    return job.io_rate * job.nodes
+
+
+def most_bandwidth(job: Job, now_s: float) -> float:
+    """Largest I/O rate of all its nodes together first."""
+    return -job.io_rate * job.nodes
+
+
 def expansion_factor(job: Job, now_s: float) -> float:
     """Longest wait in relation to the walltime first: largest (wait + walltime) / walltime."""
     return -(_wait(job, now_s) + _walltime(job)) / _walltime(job)
@@ -145,6 +155,8 @@ ORDERS: dict[str, Key] = {
     "large-node-bb": largest_node_burst_buffer,
     "low-ratio": lowest_ratio,
     "high-ratio": highest_ratio,
+    "small-io": least_bandwidth,
+    "large-io": most_bandwidth,
     "expansion": expansion_factor,
     "wfp3": wfp3,
     "unicef": unicef,

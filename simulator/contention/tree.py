@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from platforms.io_paths import path_of
@@ -44,18 +44,17 @@ class IoTree:
     _requested: list[int] = field(init=False)
     _over: set[int] = field(init=False, default_factory=set)
     _inner: list[list[int]] = field(init=False)
-    _hosts: list[list[int]] = field(init=False)
+    _below: list[dict[int, int]] = field(init=False)  # requests of the hosts right below each link
+    _rates: list[dict[int, int]] = field(init=False)  # how many of them request so much
 
     def __post_init__(self) -> None:
         self._requested = [0] * len(self.links)
         self._inner = [[] for _ in self.links]
-        self._hosts = [[] for _ in self.links]
+        self._below = [{} for _ in self.links]
+        self._rates = [{} for _ in self.links]
         for index, link in enumerate(self.links):
             if link.parent >= 0:
                 self._inner[link.parent].append(index)
-        for host, link_index in enumerate(self.above):
-            if link_index >= 0:
-                self._hosts[link_index].append(host)
 
     @classmethod
     def from_platform(cls, platform: Platform, whole_units: bool = False) -> IoTree:
@@ -89,38 +88,54 @@ class IoTree:
             )
         return cls(tuple(links), tuple(above), whole_units)
 
-    def change_demand(self, host: int, bytes_per_s: int) -> None:
-        """Add to (or, below 0, take from) the bandwidth that a host requests of the links above it."""
-        link = self.above[host]
+    def change_demand(self, rates: Mapping[int, int], sign: int = 1) -> None:
+        """Add to (``sign`` -1: take from) the bandwidth that hosts request of the links above them, bytes/s by host."""
+        changes: dict[int, int] = {}
+        for host, rate in rates.items():
+            link = self.above[host]
+            if link >= 0:
+                self._request(link, host, sign * rate)
+                changes[link] = changes.get(link, 0) + sign * rate
         requested, links = self._requested, self.links
-        while link >= 0:
-            requested[link] += bytes_per_s
-            if requested[link] > links[link].bytes_per_s:
-                self._over.add(link)
-            else:
-                self._over.discard(link)
-            link = links[link].parent
+        for innermost, change in changes.items():
+            link = innermost
+            while link >= 0:
+                requested[link] += change
+                if requested[link] > links[link].bytes_per_s:
+                    self._over.add(link)
+                else:
+                    self._over.discard(link)
+                link = links[link].parent
+
+    def _request(self, link: int, host: int, change: int) -> None:
+        below, rates = self._below[link], self._rates[link]
+        old = below.get(host, 0)
+        new = below[host] = old + change
+        if old:
+            rates[old] -= 1
+            if not rates[old]:
+                del rates[old]
+        if new:
+            rates[new] = rates.get(new, 0) + 1
+        else:
+            del below[host]
 
     @property
     def contended(self) -> bool:
         """Whether more is requested of any link than it has."""
         return bool(self._over)
 
-    def grants(self, requests: dict[int, int]) -> dict[int, float]:
-        """Bandwidth (bytes/s) that each host gets, from the roots down.
-
-        Parameters
-        ----------
-        requests
-            Request of each host; the same as given to :meth:`change_demand`.
+    def factors(self) -> list[float | dict[int, float]]:
+        """Interference factors of the hosts right below each link: a number where all have the same, else by host.
 
         Notes
         -----
-        A link shares the smaller of its own bandwidth and what its parent gave it. Children request the sum of what
-        the hosts below them request, also where that is more than they can carry: the authors' emulator does so.
+        From the roots down, a link shares the smaller of its own bandwidth and what its parent gave it. Children
+        request the sum of what the hosts below them request, also where that is more than they can carry: the authors'
+        emulator does so.
         """
         unit = UNIT_BYTES_PER_S if self.whole_units else 1
-        granted: dict[int, float] = {host: demand for host, demand in requests.items() if self.above[host] < 0}
+        found: list[float | dict[int, float]] = [1.0] * len(self.links)
         given: list[float] = [0.0] * len(self.links)
         for index, link in enumerate(self.links):
             if not self._requested[index]:
@@ -129,26 +144,23 @@ class IoTree:
                 given[index] = self._requested[index]
             peak = min(given[index], link.bytes_per_s)
             inner = [child for child in self._inner[index] if self._requested[child]]
-            hosts = [host for host in self._hosts[index] if host in requests]
             if self._requested[index] <= peak:
                 for child in inner:
                     given[child] = self._requested[child]
-                for host in hosts:
-                    granted[host] = requests[host]
                 continue
-            requested: list[float] = [self._requested[child] / unit for child in inner]
-            requested += [requests[host] / unit for host in hosts]
+            if not inner and not self.whole_units and len(self._rates[index]) == 1:
+                rate = next(iter(self._rates[index]))  # equal requests get equal shares, without a list of them
+                found[index] = interference_factor(peak / len(self._below[index]), rate)
+                continue
+            below = self._below[index]
+            hosts = sorted(below)
+            requested = [self._requested[child] / unit for child in inner] + [below[host] / unit for host in hosts]
             shares = water_fill(requested, peak / unit, self.whole_units)
             for child, share in zip(inner, shares, strict=False):
                 given[child] = share * unit
-            for host, share in zip(hosts, shares[len(inner) :], strict=True):
-                granted[host] = share * unit
-        return granted
-
-
-def job_bandwidth(grants: Sequence[float]) -> float:
-    """Bandwidth per node of a synchronous job: the least that one of its nodes gets (sections 3.3 and 4.4)."""
-    return min(grants)
+            rest = zip(hosts, shares[len(inner) :], strict=True)
+            found[index] = {host: interference_factor(share * unit, below[host]) for host, share in rest}
+        return found
 
 
 def interference_factor(actual: float, requested: float) -> float:

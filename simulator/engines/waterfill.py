@@ -10,7 +10,7 @@ and latencies, take no time: the paper's model has none.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import ClassVar, Self
@@ -18,7 +18,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from platforms.model import Platform
-from simulator.contention.tree import IoTree, interference_factor
+from simulator.contention.tree import IoTree
 from simulator.engines.base import AllToAll, Comm, Matrix, NoComm, Pairs, TaskError, TaskSpec, one_by_one
 from simulator.engines.batch import flatten
 
@@ -45,10 +45,12 @@ class Stream:
 
 @dataclass(slots=True)
 class _Task:
-    """A running task. ``demand``: bytes/s by host; ``factor``: share of its speed since ``since_s``."""
+    """A running task. ``demand``: bytes/s by host; ``places``: these hosts by the link above them; ``factor``: share of
+    its speed since ``since_s``."""
 
     host: int
     demand: dict[int, int]
+    places: dict[int, list[int]]
     flops: dict[int, float]
     nominal_s: float
     start_s: float
@@ -103,7 +105,6 @@ class WaterfillEngine:
     _speeds: list[float] = field(init=False)
     _stores: set[int] = field(init=False)
     _running: dict[int, _Task] = field(init=False, default_factory=dict)
-    _on_host: dict[int, int] = field(init=False, default_factory=dict)
     _changed: bool = field(init=False, default=False)
     _contention: bool = field(init=False, default=False)
     _next_handle: int = field(init=False, default=0)
@@ -133,14 +134,16 @@ class WaterfillEngine:
             for host, amount in zip(hosts[begin:end].tolist(), work[begin:end].tolist(), strict=True):
                 flops[host] = max(flops.get(host, 0.0), amount)
             nominal_s = self._duration(flops)
-            made.append(_Task(spec.hosts[0], self._demand(spec, nominal_s), flops, nominal_s, self.clock, self.clock))
+            demand = self._demand(spec, nominal_s)
+            places = self._places(demand)
+            made.append(_Task(spec.hosts[0], demand, places, flops, nominal_s, self.clock, self.clock))
         return [self._begin(task) for task in made]
 
     def sleep(self, seconds: float) -> int:
         """See :meth:`simulator.engines.base.Engine.sleep`."""
         if not 0.0 <= seconds < math.inf:
             raise TaskError(f"a sleep must be finite and not negative, got {seconds} s")
-        return self._begin(_Task(-1, {}, {}, seconds, self.clock, self.clock))
+        return self._begin(_Task(-1, {}, {}, {}, seconds, self.clock, self.clock))
 
     def _begin(self, task: _Task) -> int:
         handle = self._next_handle
@@ -150,11 +153,7 @@ class WaterfillEngine:
         return handle
 
     def _book(self, task: _Task, sign: int) -> None:
-        for host, rate in task.demand.items():
-            self._tree.change_demand(host, sign * rate)
-            self._on_host[host] = self._on_host.get(host, 0) + sign * rate
-            if not self._on_host[host]:
-                del self._on_host[host]
+        self._tree.change_demand(task.demand, sign)
         self._changed = self._changed or bool(task.demand)
 
     def _duration(self, flops: dict[int, float]) -> float:
@@ -179,6 +178,15 @@ class WaterfillEngine:
             )
         return {host: rate for host, amount in moved.items() if (rate := round(amount / nominal_s)) > 0}
 
+    def _places(self, demand: Iterable[int]) -> dict[int, list[int]]:
+        """Hosts by the link above them; those without one always get what they request."""
+        found: dict[int, list[int]] = {}
+        for host in demand:
+            link = self._tree.above[host]
+            if link >= 0:
+                found.setdefault(link, []).append(host)
+        return found
+
     def _share(self) -> None:
         """Give every task its factor, if streams came or went since the last time."""
         if not self._changed:
@@ -188,14 +196,11 @@ class WaterfillEngine:
         contended = self._tree.contended
         if not contended and not self._contention:
             return
-        grants = self._tree.grants(self._on_host) if contended else {}
         # tasks on one host share what it gets in proportion, so that the host's factor is theirs
-        factors = {host: interference_factor(grants[host], self._on_host[host]) for host in grants}
+        factors = self._tree.factors() if contended else []
         self._contention = False
         for task in self._running.values():
-            factor = 1.0
-            if contended and task.demand:
-                factor = min(map(factors.__getitem__, task.demand))
+            factor = _least(factors, task.places) if contended else 1.0
             if factor != task.factor:
                 task.turn(now, factor)
             self._contention = self._contention or factor < 1.0
@@ -276,6 +281,15 @@ class WaterfillEngine:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _least(factors: Sequence[float | dict[int, float]], places: Mapping[int, Sequence[int]]) -> float:
+    """Factor of the worst host of a task."""
+    least = 1.0
+    for link, hosts in places.items():
+        here = factors[link]
+        least = min(least, min(map(here.__getitem__, hosts)) if isinstance(here, dict) else here)
+    return least
 
 
 def _flows(comm: Comm) -> list[tuple[int, int, float]]:

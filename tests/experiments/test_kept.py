@@ -33,7 +33,6 @@ from experiments.studies.runner import Played, play_points
 
 CAMPAIGN = ["run", "--workload", "kth-like:jobs=60", "--policy", "easy", "--policy", "conservative", "--no-plots"]
 GANG = ["gang", "--figure", "10", "--time", "2482", "--seeds", "1", "--jobs", "40", "--workers", "1"]
-HERBEIN = ["herbein", "--log", "kth-like:jobs=300", "--quick", "--jobs", "20", "--mean-gap", "100", "--workers", "1"]
 
 
 @given(asked=st.booleans(), code=st.booleans(), contents=st.booleans())
@@ -108,7 +107,6 @@ def edited(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
 
 PAPERS = {
     "gang": (GANG, "schedulers.policies.gang", 3),
-    "herbein": (HERBEIN, "schedulers.policies.backfill", 7),
 }
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from platforms import platform_from
 from simulator.contention.sharing import water_fill
-from simulator.contention.tree import IoLink, IoTree, interference_factor, job_bandwidth
+from simulator.contention.tree import IoLink, IoTree, interference_factor
 from simulator.errors import SimulatorInputError
 from tests.simulator.worlds import small_platform
 
@@ -28,10 +28,15 @@ def figure_2(network_mb: int) -> IoTree:
 
 
 def share(tree: IoTree, demand: dict[int, int]) -> dict[int, float]:
-    """Ask and share."""
-    for host, rate in demand.items():
-        tree.change_demand(host, rate)
-    return tree.grants(demand)
+    """Bandwidth of each host: its factor times what it requests."""
+    tree.change_demand(demand)
+    factors = tree.factors()
+    return {host: rate * of(factors[tree.above[host]], host) for host, rate in demand.items()}
+
+
+def of(factors: float | dict[int, float], host: int) -> float:
+    """Factor of a host below a link."""
+    return factors[host] if isinstance(factors, dict) else factors
 
 
 def test_first_case_of_the_paper() -> None:
@@ -67,7 +72,7 @@ def test_contention_of_figure_3() -> None:
     tree = figure_2(448)
     grants = share(tree, {0: 192 * MB, 1: 192 * MB, 2: 192 * MB})
     assert grants == {0: 128 * MB, 1: 128 * MB, 2: 192 * MB}
-    assert job_bandwidth(list(grants.values())) == 128 * MB
+    assert min(grants.values()) == 128 * MB
     assert interference_factor(128 * MB, 192 * MB) == pytest.approx(2 / 3)
 
 
@@ -75,7 +80,7 @@ def test_a_second_job_steals_bandwidth_from_the_first() -> None:
     """Figure 3: Job 2 on the fourth node takes more of the network switch, and Job 1 falls below 128 MB/s."""
     tree = figure_2(448)
     grants = share(tree, dict.fromkeys(range(4), 192 * MB))
-    assert job_bandwidth([grants[host] for host in range(3)]) == 112 * MB
+    assert min(grants[host] for host in range(3)) == 112 * MB
 
 
 def test_the_over_allocation_of_section_3_4_contends() -> None:
@@ -85,8 +90,7 @@ def test_the_over_allocation_of_section_3_4_contends() -> None:
     grants = share(tree, demand)
     assert tree.contended
     assert grants == {0: 64 * MB, 1: 128 * MB, 2: 96 * MB, 3: 96 * MB}
-    for host, rate in demand.items():
-        tree.change_demand(host, -rate)
+    tree.change_demand(demand, -1)
     assert not tree.contended
 
 
@@ -132,6 +136,16 @@ def test_no_link_carries_more_than_it_can(tree: IoTree, rates: list[int]) -> Non
     over = any(amount > link.bytes_per_s for amount, link in zip(wanted, tree.links, strict=True))
     assert tree.contended == over
     assert over == any(not math.isclose(grants[host], demand[host]) for host in demand)
+
+
+@given(tree=trees(), rate=st.integers(1, 200))
+def test_equal_requests_share_as_the_formula_says(tree: IoTree, rate: int) -> None:
+    """Where all hosts of a link request the same, the factor is that of :func:`water_fill`, to the last bit."""
+    demand = dict.fromkeys(range(len(tree.above)), rate)
+    single = IoTree((tree.links[0],), (0,) * len(tree.above))
+    got = share(single, demand)
+    shares = water_fill([float(rate)] * len(demand), min(tree.links[0].bytes_per_s, rate * len(demand)))
+    assert got == {host: rate * interference_factor(part, rate) for host, part in enumerate(shares)}
 
 
 def test_a_platform_without_levels_is_refused() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections.abc import Callable
 
-from experiments.herbein.meter import Stopwatch
 from schedulers.wire.messages import (
     Event,
     ExecuteJob,
@@ -13,6 +13,7 @@ from schedulers.wire.messages import (
     JobState,
     JobSubmitted,
     Message,
+    Reply,
     ResourceInfo,
     SimulationBegins,
 )
@@ -47,13 +48,13 @@ def tree_of(nodes: int, provisioned: float = 1.0) -> SimulationBegins:
     )
 
 
-def play(watch: Stopwatch, workload: Workload) -> float:
+def play(handle: Callable[[Message], Reply], workload: Workload) -> float:
     """Play all jobs, and return the time from the first submission to the last end, s.
 
     Parameters
     ----------
-    watch
-        A session that has got its machine. Events of one instant share a message.
+    handle
+        Answers messages, of a session that has got its machine. Events of one instant share a message.
     """
     heap: list[tuple[float, int, Event]] = []
     durations: dict[str, float] = {}
@@ -67,7 +68,7 @@ def play(watch: Stopwatch, workload: Workload) -> float:
         events: list[Event] = []
         while heap and heap[0][0] == now_s:
             events.append(heapq.heappop(heap)[2])
-        for request in watch.handle(Message(now_s, tuple(events))).events:
+        for request in handle(Message(now_s, tuple(events))).events:
             if isinstance(request, ExecuteJob):
                 number += 1
                 end_s = now_s + durations[request.job_id]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.herbein.meter import Stopwatch
-from experiments.herbein.pace import STEADY_GAP_S, STEPS, pace_of, search
-from experiments.herbein.rehearsal import play, tree_of
+from experiments.studies.herbein.pace import STEADY_GAP_S, STEPS, pace_of, search
+from experiments.studies.herbein.rehearsal import play, tree_of
 from schedulers.core.session import Session
 from schedulers.policies import POLICIES
-from schedulers.wire.messages import Message
+from schedulers.wire.messages import Message, Reply
 from tests.schedulers.runtimes import rigid
 from workloads.herbein import HerbeinOptions, fit_herbein
 from workloads.swf import SwfHeader, SwfLog, SwfRecord
@@ -79,8 +78,13 @@ def test_the_span_of_a_play() -> None:
         for number, submit, nodes, seconds in ((1, 3.0, 1, 10), (2, 4.0, 1, 20), (3, 4.0, 1, 5))
     )
     profiles = {f"p{seconds}": {"type": "io_stream", "cpu": seconds * 1e9, "io_bytes": 0} for seconds in (10, 20, 5)}
-    watch = Stopwatch(Session(POLICIES["fcfs"].build(), rigid()))
-    watch.handle(Message(0.0, (tree_of(2),)))
-    assert play(watch, Workload("w", 2, jobs, profiles, "", {}, ())) == pytest.approx(21.0)
-    assert len(watch.cpu_s) == len(watch.wall_s) == 5  # at 3, 4, 13, 18 and 24 s; the first message does not count
-    assert watch.first_s is not None
+    session = Session(POLICIES["fcfs"].build(), rigid())
+    session.handle(Message(0.0, (tree_of(2),)))
+    moments: list[float] = []
+
+    def handle(message: Message) -> Reply:
+        moments.append(message.now)
+        return session.handle(message)
+
+    assert play(handle, Workload("w", 2, jobs, profiles, "", {}, ())) == pytest.approx(21.0)
+    assert moments == [3, 4, 13, 18, 24]  # events of one instant share a message

@@ -8,12 +8,9 @@ both schedulers agree: with a perfectly provisioned file system, under EASY.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-import msgspec
-
-from experiments.herbein.meter import Stopwatch
-from experiments.herbein.rehearsal import play, tree_of
+from experiments.studies.herbein.rehearsal import play, tree_of
 from schedulers.core.machine import MachineDefaults
 from schedulers.core.session import Session
 from schedulers.jobmodels.rigid import Rigid
@@ -33,7 +30,8 @@ STEADY_GAP_S = CHANGES_PER_JOB * PAPER_STATE_CHANGE_S
 """Time between submissions at which a machine that keeps up changes states at the paper's pace, s."""
 
 
-class Pace(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class Pace:
     """What was found.
 
     Attributes
@@ -68,9 +66,8 @@ def pace_of(model: HerbeinModel, options: HerbeinOptions) -> Pace:
             defaults=MachineDefaults(bandwidth=False),
             estimator=Requested(),
         )
-        watch = Stopwatch(session)
-        watch.handle(Message(0.0, (tree_of(options.nodes),)))
-        return play(watch, workload) / (CHANGES_PER_JOB * len(workload.jobs))
+        session.handle(Message(0.0, (tree_of(options.nodes),)))
+        return play(session.handle, workload) / (CHANGES_PER_JOB * len(workload.jobs))
 
     return search(change_s)
 

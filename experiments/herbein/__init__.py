@@ -1,1 +1,0 @@
-"""The evaluation of Herbein et al. (HPDC 2016): ``spillway study herbein``."""

@@ -1,0 +1,274 @@
+"""The evaluation of Herbein et al. (HPDC 2016): I/O-aware against I/O-ignorant scheduling on CTS-1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from experiments.studies.claims import Choice, Claim, Parameter, Region, at_least, between, within
+from experiments.studies.figures import Lines
+from experiments.studies.herbein.logs import SUBMISSIONS, at_hand
+from experiments.studies.herbein.play import AWARE, IGNORANT, inputs, play, policies
+from experiments.studies.measures import Compared, Mean, mean, ratio
+from experiments.studies.points import Point, Value
+from experiments.studies.results import Results
+from experiments.studies.statistics import Sample
+from experiments.studies.study import SEEDS, Computed, Study
+from experiments.studies.tables import Means
+from workloads.herbein import PAPER_JOBS, PAPER_STATE_CHANGE_S
+
+NATURAL, AS_IN_LOG, LARGER, TWICE = 3.375, 1.0, 1.5, 2.0
+SIZES = (AS_IN_LOG, LARGER, TWICE, NATURAL)
+UNDER = (10, 20, 30)
+"""Percent of the file system's 70 GB/s that are missing."""
+
+FEWER_JOBS = 600
+"""Jobs of a test where loads, logs and readings are compared."""
+
+LEVELS, LOADS, FCFS = "levels", "loads", "fcfs"
+EASY: Mapping[str, Value] = {"test": LEVELS, "policy": "easy"}
+COMPUTING, LEAST, TURNAROUND = "computing_percent", "least_job_percent", "mean_turnaround_s"
+TENTH, HUNDREDTH = 0.05, 0.005
+"""Half of the last digit that the paper prints: 79.1 %, 1.29."""
+
+METRICS = {
+    COMPUTING: "computing (%)",
+    LEAST: "least job (%)",
+    "contended_percent": "contention (%)",
+    TURNAROUND: "turnaround (s)",
+    "offered_percent": "offered (%)",
+    "state_change_s": "between state changes (s)",
+    "rejected": "refused",
+}
+"""What tables show, with headings."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The smallest change of a value from one level of the file system to the next lower one, seed by seed.
+
+    ``value`` gives one number per seed; ``sign`` -1 where it is to fall.
+    """
+
+    value: Mean | Compared
+    sign: int
+
+    def __call__(self, results: Results) -> Sample:
+        """One value per seed."""
+        levels = [self.value(results.at({"under": under})).values for under in (0, *UNDER)]
+        return Sample(
+            tuple(
+                min(self.sign * (after - before) for before, after in pairwise(of_seed))
+                for of_seed in zip(*levels, strict=True)
+            )
+        )
+
+
+def _mean(metric: str, scheduler: str) -> Mean:
+    return mean(metric, scheduler=scheduler, **EASY)
+
+
+def _ratio(metric: str, **axes: Value) -> Compared:
+    return ratio(metric, {"scheduler": AWARE}, {"scheduler": IGNORANT}, **(axes or EASY))
+
+
+def _at(name: str, place: str, statement: str, region: Region, value: Mean | Compared, *under: int) -> Claim:
+    """A claim at each of these levels of the file system."""
+    return Claim(name, place, statement, region, value, "" if isinstance(value, Compared) else "%", {"under": under})
+
+
+CLAIMS = (
+    *(
+        _at(
+            f"contention {under} %", "4.4", f"with {under} % less, jobs contend during 55 to 65 % of the time",
+            between(55, 65), _mean("contended_percent", IGNORANT), under,
+        )
+        for under in UNDER
+    ),
+    _at(
+        "no contention, 0 %", "4.4", "with the full file system no job contends", within(0, 0.5),
+        _mean("contended_percent", IGNORANT), 0,
+    ),
+    _at(
+        "no contention, aware", "4.4", "under I/O-aware scheduling no job contends, at any level", within(0, 0.5),
+        _mean("contended_percent", AWARE), 0, *UNDER,
+    ),
+    _at(
+        "computing 0 %", "5.2, figure 5", "I/O-ignorant, full file system: all allocated node time is computation",
+        within(100, TENTH), _mean(COMPUTING, IGNORANT), 0,
+    ),
+    _at(
+        "computing 30 %", "5.2, figure 5", "I/O-ignorant, 30 % less: share of the allocated node time in computation",
+        within(79.1, TENTH), _mean(COMPUTING, IGNORANT), 30,
+    ),
+    Claim(
+        "computing falls", "5.2, figure 5", "I/O-ignorant: that share falls from level to level (smallest fall)",
+        at_least(0), Steps(_mean(COMPUTING, IGNORANT), -1), "%",
+    ),
+    _at(
+        "computing, aware", "5.2, figure 5", "I/O-aware: all allocated node time is computation, at every level",
+        within(100, TENTH), _mean(COMPUTING, AWARE), 0, *UNDER,
+    ),
+    _at(
+        "steady 0 %", "5.3, figure 6", "I/O-ignorant, full file system: no job varies (least share of a job)",
+        within(100, TENTH), _mean(LEAST, IGNORANT), 0,
+    ),
+    _at(
+        "least job 30 %", "5.3, figure 6", "I/O-ignorant, 30 % less: least share of a job", within(66.7, TENTH),
+        _mean(LEAST, IGNORANT), 30,
+    ),
+    _at(
+        "best job 30 %", "5.3, figure 6", "I/O-ignorant, 30 % less: largest share of a job", within(100, TENTH),
+        _mean("most_job_percent", IGNORANT), 30,
+    ),
+    Claim(
+        "variability grows", "5.3, figure 6", "I/O-ignorant: jobs vary more from level to level (smallest growth)",
+        at_least(0), Steps(_mean(LEAST, IGNORANT), -1), "%",
+    ),
+    _at(
+        "steady, aware", "5.3, figure 6", "I/O-aware: no job varies, at any level (least share of a job)",
+        within(100, TENTH), _mean(LEAST, AWARE), 0, *UNDER,
+    ),
+    Claim(
+        "state changes", "5.4", "states of jobs change every 31.7 s on average (full file system)",
+        within(PAPER_STATE_CHANGE_S, TENTH), mean("state_change_s", scheduler=IGNORANT, under=0, **EASY), "s",
+    ),
+    *(
+        _at(
+            f"{name} 0 %", "5.5, figure 8", f"{name}, aware to ignorant, full file system", within(1, HUNDREDTH),
+            _ratio(metric), 0,
+        )
+        for name, metric in (("efficiency", COMPUTING), ("turnaround", TURNAROUND))
+    ),
+    *(
+        _at(
+            f"{name} 30 %", "5.5, figure 8", f"{name}, aware to ignorant, 30 % less", within(value, HUNDREDTH),
+            _ratio(metric), 30,
+        )
+        for name, metric, value in (("efficiency", COMPUTING, 1.29), ("turnaround", TURNAROUND, 1.52))
+    ),
+    *(
+        Claim(
+            f"{name} grows", "5.5, figure 8", f"the ratio of {name} grows from level to level (smallest growth)",
+            at_least(0), Steps(_ratio(metric), 1),
+        )
+        for name, metric in (("efficiency", COMPUTING), ("turnaround", TURNAROUND))
+    ),
+    *(
+        Claim(
+            f"{name}, FCFS", "5.1", f"FCFS shows similar trends: at 30 % its ratio of {name}, too, is above 1",
+            at_least(1), _ratio(metric, test=FCFS),
+        )
+        for name, metric in (("efficiency", COMPUTING), ("turnaround", TURNAROUND))
+    ),
+)  # fmt: skip
+
+LOG_WORDS = {
+    "atlas": "LLNL's Atlas, 1,152 nodes",
+    "lublin": "the model of Lublin and Feitelson, 256 nodes; it has no time limits, elapsed times are taken",
+    "kth-like": "generated, like KTH's SP2, 100 nodes: needs no file",
+}
+"""Logs that are compared where they are at hand; ``kth`` can be set, too."""
+
+CHOICES = (
+    Choice(
+        "log",
+        "the traces of LLNL's Cab and Zin are not public (4.2)",
+        {name: LOG_WORDS[name] for name in at_hand() if name in LOG_WORDS},
+    ),
+    Choice(
+        "size",
+        "sizes of jobs are extrapolated to 3,888 nodes, by no rule that is stated (4.2)",
+        {
+            AS_IN_LOG: "Atlas's own (other logs: the same share of their machine); nothing is extrapolated",
+            LARGER: "Atlas's x 1.5",
+            TWICE: "Atlas's x 2",
+            NATURAL: "in proportion to the machines: Atlas's x 3,888 / 1,152",
+        },
+        {LARGER: "contention of 55 to 65 % (4.4)"},
+    ),
+    Choice(
+        "contention",
+        "a least share of 66.7 % (5.3) is below 49/70: the formula of 4.4 gives 70.0 %",
+        {"exact": "the formula of 4.4", "whole-mb": "the same in whole MB/s, as one version of the authors' emulator"},
+        {"whole-mb": "the least share of 66.7 % (5.3)"},
+        crossed=False,
+    ),
+    Choice(
+        "order",
+        "I/O requirements are part of a priority function (4.3); jobs are in order of submission (3.4)",
+        {
+            "fcfs": "order of submission: EASY has no priority function",
+            "small-io": "least bandwidth of all its nodes first",
+            "large-io": "most bandwidth of all its nodes first",
+        },
+        crossed=False,
+    ),
+)
+
+_COMMON: Mapping[str, list[Value]] = {"mix": ["constant"], "pace": [SUBMISSIONS]}
+_BOTH = [IGNORANT, AWARE]
+
+
+def _over_load(metric: str, words: str) -> Lines:
+    """A ratio over the sizes of jobs, a line for each log."""
+    return Lines(
+        f"{metric} ratio", f"{words}, aware / ignorant", x="size", x_words="size factor of Atlas (3.375: natural)",
+        by="log", only={"test": LOADS}, measure=ratio(metric, {"scheduler": AWARE}, {"scheduler": IGNORANT}),
+    )  # fmt: skip
+
+
+def _over_levels(metric: str, words: str) -> Lines:
+    return Lines(metric, words, x="under", x_words="bandwidth that is missing (%)", by="scheduler", only=EASY)
+
+
+def _as_played(point: Point) -> Point:
+    """What a test is compared for, and the order of its axes, do not matter to it."""
+    return Point(tuple(sorted(point.replaced(test=LEVELS).axes)))
+
+
+STUDY = Study(
+    name="herbein",
+    title="I/O-aware scheduling on CTS-1",
+    source="Herbein et al., Scalable I/O-Aware Job Scheduling for Burst Buffer Enabled HPC Clusters, HPDC 2016",
+    play=Computed(play, inputs, policies, batch=10, same=_as_played),
+    grids=[
+        {
+            "test": [LEVELS], "jobs": [PAPER_JOBS], "policy": ["easy"], **_COMMON, "under": [0, *UNDER],
+            "scheduler": _BOTH, "seed": SEEDS,
+        },
+        {
+            "test": [FCFS], "jobs": [PAPER_JOBS], "policy": ["fcfs"], **_COMMON, "under": [30], "scheduler": _BOTH,
+            "seed": SEEDS,
+        },
+        {
+            "test": [LOADS], "jobs": [FEWER_JOBS], "policy": ["easy"], **_COMMON, "under": [30], "scheduler": _BOTH,
+            "log": list(CHOICES[0].readings), "size": SIZES, "seed": SEEDS,
+        },
+    ],
+    claims=CLAIMS,
+    quick={"jobs": [150], "seed": [0, 1], "under": [0, 30], "size": [AS_IN_LOG], "log": [CHOICES[0].usual]},
+    parameters=[
+        Parameter("gap", "126.8 s", "mean time between submissions: four changes of state per job, 31.7 s apart (5.4)"),
+        Parameter("fewer jobs", str(FEWER_JOBS), "tests in which loads, logs and readings are compared; else 2,500"),
+    ],
+    choices=CHOICES,
+    crossing={"test": [LEVELS], "jobs": [FEWER_JOBS], "policy": ["easy"], "under": [30]},
+    tables=[
+        Means("By level", METRICS, ("under", "scheduler"), only=EASY),
+        Means("By log and size, 30 % less", METRICS, ("log", "size", "scheduler"), only={"test": LOADS}),
+    ],
+    figures=[
+        _over_levels(COMPUTING, "allocated node time computing (%)"),
+        _over_levels(LEAST, "least share of a job (%)"),
+        _over_levels("contended_percent", "time with contention (%)"),
+        _over_load(COMPUTING, "efficiency"),
+        _over_load(TURNAROUND, "turnaround"),
+    ],
+    notes=[
+        "Readings are compared with the file system of 30 % less, under EASY.",
+        "The paper adds no waiting for the scheduler's own time here; decision times are measured by "
+        "'python -m tests.benchmarks.decision_load'.",
+    ],
+)  # fmt: skip

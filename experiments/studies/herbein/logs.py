@@ -1,0 +1,112 @@
+"""Logs in place of the paper's traces of Cab and Zin, which are not public, and the workloads drawn from them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from msgspec import structs
+
+from experiments.studies.herbein.pace import STEADY_GAP_S, pace_of
+from experiments.studies.points import Point
+from workloads.catalogue import cache_folder
+from workloads.herbein import HerbeinModel, HerbeinOptions, draw_herbein, fit_herbein
+from workloads.load import load_log
+from workloads.streams_command import MIXES
+from workloads.swf import SwfLog
+from workloads.workload import Workload
+
+VARIABLE = "SPILLWAY_DATA"
+ATLAS_NODES = 1152
+SUBMISSIONS, SPAN = "submissions", "span"
+
+
+@dataclass(frozen=True)
+class Log:
+    """A log that can stand in.
+
+    Attributes
+    ----------
+    nodes
+        Of its machine.
+    file
+        Place below ``$SPILLWAY_DATA`` ("": none).
+    source
+        What else it is read from: a public log's name, or a generator.
+    """
+
+    nodes: int
+    file: str
+    source: str
+
+    @property
+    def place(self) -> str:
+        """The local copy, else the source."""
+        folder = os.environ.get(VARIABLE, "")
+        local = Path(folder) / self.file
+        return str(local) if folder and self.file and local.is_file() else self.source
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether it can be read without network."""
+        return self.place != self.source or ":" in self.source or (cache_folder() / f"{self.source}.swf.gz").is_file()
+
+
+LOGS = {
+    "atlas": Log(ATLAS_NODES, "data/swf/LLNL-Atlas-2006-2.1-cln.swf.xz", "LLNL-Atlas-2006-2.1-cln"),
+    "kth": Log(100, "data/kth/KTH-SP2-1996-2.1-cln.swf.xz", "KTH-SP2-1996-2.1-cln"),
+    "lublin": Log(256, "data/swf/lublin_256.swf.xz", ""),
+    "kth-like": Log(100, "", "kth-like:jobs=5000"),
+}
+"""Logs by name; ``lublin`` states no time limits, so that its elapsed times are taken as limits."""
+
+
+def at_hand() -> list[str]:
+    """Names of the logs that can be read here without network, LLNL's own first; the generated one always is there."""
+    return [name for name, log in LOGS.items() if log.at_hand]
+
+
+@lru_cache(maxsize=len(LOGS))
+def model_of(name: str) -> HerbeinModel:
+    """The model of a log."""
+    return fit_herbein(_with_limits(load_log(LOGS[name].place)[0]))
+
+
+def _with_limits(log: SwfLog) -> SwfLog:
+    if any(record.requested_s > 0 for record in log.records):
+        return log
+    return replace(log, records=tuple(structs.replace(record, requested_s=record.run_s) for record in log.records))
+
+
+@lru_cache(maxsize=16)
+def workload_of(log: str, jobs: int, seed: int, size: float, mix: str, pace: str) -> Workload:
+    """Draw a workload.
+
+    Parameters
+    ----------
+    size
+        What sizes of Atlas are multiplied with; those of a log of a smaller machine grow in proportion.
+    mix
+        I/O rates: ``constant`` or ``diverse``.
+    pace
+        ``submissions``: a job every 126.8 s; ``span``: as often as it takes for states to change every 31.7 s, from the
+        first submission to the last end (:mod:`experiments.studies.herbein.pace`).
+    """
+    factor = size * ATLAS_NODES / LOGS[log].nodes
+    options = HerbeinOptions(
+        jobs=jobs, seed=seed, size_factor=factor, rates=MIXES[mix], mean_gap_s=STEADY_GAP_S
+    )  # fmt: skip
+    model = model_of(log)
+    if pace == SPAN:
+        options = replace(options, mean_gap_s=pace_of(model, options).gap_s)
+    return draw_herbein(model, options)
+
+
+def drawn(point: Point) -> Workload:
+    """The workload of a point."""
+    return workload_of(
+        point.text("log"), point.whole("jobs"), point.whole("seed"), point.number("size"), point.text("mix"),
+        point.text("pace"),
+    )  # fmt: skip

@@ -1,0 +1,190 @@
+"""One point: a drawn workload on CTS-1, played by the product's own session and engine, and what came of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from experiments import manifest, provenance
+from experiments.studies.herbein.logs import LOGS, drawn
+from experiments.studies.points import Point, Values
+from platforms.catalogue import platform_from
+from platforms.model import Platform
+from schedulers.core.job import Job
+from schedulers.core.machine import MachineDefaults
+from schedulers.core.session import Observer, Session
+from schedulers.jobmodels.rigid import Rigid
+from schedulers.jobmodels.runtime import ProgramRuntime
+from schedulers.policies import POLICIES
+from schedulers.policykit.estimates import Requested
+from schedulers.policykit.view import Running
+from schedulers.wire.messages import JobState
+from simulator.broker import Simulation
+from simulator.engines.base import Engine
+from simulator.engines.waterfill import WaterfillEngine
+from simulator.links import InProcessLink
+from simulator.options import SimulationOptions
+from simulator.workload import workload_from_object
+from workloads.herbein import CHANGES_PER_JOB
+from workloads.workload import Workload, WorkloadJob
+
+AWARE, IGNORANT = "aware", "ignorant"
+NODES = 3888
+"""Compute nodes of CTS-1."""
+FULL_RATE = 70e9
+"""Bandwidth of its file system where nothing is missing, bytes per second."""
+
+
+def play(point: Point) -> Values:
+    """Play a point and sum it up."""
+    workload, platform = drawn(point), _platform(point.whole("under"))
+    diary = Diary(workload)
+    order = {"order": point.text("order"), "fill_order": point.text("order")}
+    session = Session(
+        POLICIES[point.text("policy")].build(order),
+        ProgramRuntime(Rigid()),
+        defaults=MachineDefaults(bandwidth=point["scheduler"] == AWARE),
+        estimator=Requested(),
+        observer=diary,
+    )
+    data = {
+        "nb_res": workload.nb_res,
+        "jobs": [{**job.to_object(), "id": str(job.id)} for job in workload.jobs],
+        "profiles": workload.profiles,
+    }
+    with ENGINES[point.text("contention")](platform) as engine:
+        options = SimulationOptions(fail_on_deadlock=True)
+        Simulation(platform, [workload_from_object(data)], engine, InProcessLink(session.handle), options).run()
+        contended = math.nan
+        if isinstance(engine, WaterfillEngine):
+            contended = 100.0 * engine.contended_s / engine.busy_s if engine.busy_s else 0.0
+    fits = [row.rate * row.nodes <= FULL_RATE * (100 - point.whole("under")) / 100 for row in diary.rows]
+    return summary(diary.rows, fits) | {
+        "contended_percent": contended,
+        "rejected": float(diary.rejected_jobs),
+        "offered_percent": 100.0 * offered(workload),
+    }
+
+
+def inputs(point: Point) -> Any:
+    """Checksums of what a point reads."""
+    under = point.whole("under")
+    return {"log": _checksum(point.text("log")), "platform": provenance.platform_checksum(_name(under))}
+
+
+def policies(point: Point) -> list[str]:
+    """The policy that a point is played with."""
+    return [point.text("policy")]
+
+
+class Row(NamedTuple):
+    """A job that ended: its compute nodes, I/O rate per node (bytes per second), instants, seconds of computation."""
+
+    nodes: int
+    rate: int
+    submit_s: float
+    start_s: float
+    end_s: float
+    computing_s: float
+
+
+class Diary(Observer):
+    """Notes every job that ended; jobs are never killed here, so that each has computed all it had to."""
+
+    def __init__(self, workload: Workload) -> None:
+        self._computing_s = {str(job.id): computing_s(workload, job) for job in workload.jobs}
+        self.rows: list[Row] = []
+        self.rejected_jobs = 0
+
+    def rejected(self, job: Job, reason: str, now_s: float) -> None:
+        """Count."""
+        self.rejected_jobs += 1
+
+    def ended(self, running: Running, state: JobState, now_s: float) -> None:
+        """Note a row."""
+        job = running.job
+        assert state is JobState.COMPLETED_SUCCESSFULLY, f"job {job.id} was stopped: {state.value}"
+        computing = self._computing_s[job.id.rpartition("!")[2]]
+        self.rows.append(Row(job.nodes, job.io_rate, job.submit_time_s, running.start_s, now_s, computing))
+
+
+def computing_s(workload: Workload, job: WorkloadJob) -> float:
+    """Seconds that a job takes where it is never blocked; nodes of CTS-1 do 1e9 flop/s."""
+    return float(workload.profiles[job.profile]["cpu"]) / 1e9
+
+
+def offered(workload: Workload) -> float:
+    """Work of all jobs as a share of what the machine can do between the first submission and the last."""
+    work = sum(job.res * computing_s(workload, job) for job in workload.jobs)
+    span_s = workload.jobs[-1].subtime - workload.jobs[0].subtime
+    return work / (NODES * span_s) if span_s > 0 else math.inf
+
+
+def summary(rows: Sequence[Row], fits: Sequence[bool]) -> dict[str, float]:
+    """Figures of one test.
+
+    Parameters
+    ----------
+    fits
+        Jobs whose streams the empty machine carries. The I/O-aware scheduler refuses the others (3.4), so that waits
+        and turnarounds of both schedulers are those of these jobs.
+
+    Notes
+    -----
+    ``computing_percent``: share of the allocated node time in which jobs compute (5.2); ``least_job_percent`` and
+    ``most_job_percent``: the same of single jobs (5.3); ``job_stretch``: time held over time computing, mean of jobs;
+    ``state_change_s``: first submission to last end over four changes per job (5.4).
+    """
+    nodes, _, submit, start, end, computing = (np.array(column, np.float64) for column in zip(*rows, strict=True))
+    both = np.array(fits)
+    held = end - start
+    computing = np.minimum(computing, held)
+    shares = np.divide(computing, held, out=np.ones_like(held), where=held > 0)
+    span_s = float(end.max() - submit.min())
+    return {
+        "jobs": float(len(nodes)),
+        "computing_percent": float(100 * (nodes @ computing) / (nodes @ held)),
+        "least_job_percent": float(100 * shares.min()),
+        "most_job_percent": float(100 * shares.max()),
+        "job_stretch": float((1.0 / np.maximum(shares, 1e-9)).mean()),
+        "mean_turnaround_s": float((end - submit)[both].mean()),
+        "mean_wait_s": float((start - submit)[both].mean()),
+        "busy_percent": float(100 * (nodes @ held) / (NODES * span_s)),
+        "state_change_s": span_s / (CHANGES_PER_JOB * len(nodes)),
+    }
+
+
+def _fluid(platform: Platform) -> Engine:
+    from simulator.engines.fluid import FluidEngine  # loads kernels
+
+    return FluidEngine(platform)
+
+
+ENGINES: Mapping[str, Callable[[Platform], Engine]] = {
+    "exact": WaterfillEngine,
+    "whole-mb": partial(WaterfillEngine, whole_units=True),
+    "fluid": _fluid,
+}
+"""How bandwidth is shared: section 4.4, the same in whole MB/s, SimGrid's parallel tasks."""
+
+
+def _name(under: int) -> str:
+    return f"cts1-{under}" if under else "cts1"
+
+
+@lru_cache(maxsize=4)
+def _platform(under: int) -> Platform:
+    """A platform never changes: several points of a process share it."""
+    return platform_from(_name(under))
+
+
+@lru_cache(maxsize=len(LOGS))
+def _checksum(log: str) -> str:
+    """Of the local copy; what a public log's name and a generator give is the same everywhere."""
+    place = Path(LOGS[log].place)
+    return manifest.checksum(place) if place.is_file() else LOGS[log].source
