@@ -133,7 +133,9 @@ class Study:
 
     def points(self, changes: Grid | None = None, *, quick: bool = False) -> list[Point]:
         """Points of the study's own reading, with other values of the axes that a user changed."""
-        return expand(vary_axes(self._grids(quick=quick), changes or {}), self.usual)
+        changes = changes or {}
+        readings = {axis: values for axis, values in changes.items() if axis in self.usual}  # grids leave them out, too
+        return expand([{**grid, **readings} for grid in vary_axes(self._grids(quick=quick), changes)], self.usual)
 
     def readings(self) -> Iterator[dict[str, Value]]:
         """Readings that are compared, the study's own first: all combinations, and what is not crossed by itself."""
