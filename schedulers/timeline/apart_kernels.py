@@ -23,6 +23,7 @@ from schedulers.timeline.kernel_types import (
     ROWS,
     SCRATCH,
     TIMES,
+    inner,
     named,
     plain,
 )
@@ -71,7 +72,7 @@ class Slide(NamedTuple):
 SLIDE = named(Slide, *(types.int64,) * 3)
 
 
-@njit(int64(TIMES, int64, int64, float64), **OPTIONS)
+@inner(int64(TIMES, int64, int64, float64), **OPTIONS)
 def _segment_from(times, count, segment, time_s):
     """Index of the segment that contains ``time_s``, not before the one given."""
     while segment + 1 < count and times[segment + 1] <= time_s:
@@ -79,7 +80,7 @@ def _segment_from(times, count, segment, time_s):
     return segment
 
 
-@njit(boolean(ROWS, int64, int64, ROWS, int64, int64, DEMAND, MACHINE), **OPTIONS)
+@inner(boolean(ROWS, int64, int64, ROWS, int64, int64, DEMAND, MACHINE), **OPTIONS)
 def _narrow_kind(work, window, wider, rows, segment, kind, demand, machine):
     """Narrow a window's columns of one kind by those of ``rows[segment]``; whether enough of it may be left."""
     if kind == USE_NODES:
@@ -90,7 +91,7 @@ def _narrow_kind(work, window, wider, rows, segment, kind, demand, machine):
     return True
 
 
-@njit(SLIDE(TIMES, int64, ROWS, ROWS, int64, int64, float64, SLIDE, DEMAND, MACHINE), **OPTIONS)
+@inner(SLIDE(TIMES, int64, ROWS, ROWS, int64, int64, float64, SLIDE, DEMAND, MACHINE), **OPTIONS)
 def _slide(times, count, rows, work, kind, begin, end_s, slide, demand, machine):
     """Move a kind's window on to the segments from ``begin`` up to ``end_s``, at least one.
 
@@ -118,7 +119,7 @@ def _slide(times, count, rows, work, kind, begin, end_s, slide, demand, machine)
     return Slide(end, end, first - 1)
 
 
-@njit(float64(float64, float64), **OPTIONS)
+@inner(float64(float64, float64), **OPTIONS)
 def start_before(begin_s, lead_s):
     """Earliest start whose lead does not end before a time, rounding considered."""
     start_s = begin_s - lead_s
@@ -127,7 +128,7 @@ def start_before(begin_s, lead_s):
     return start_s
 
 
-@njit(float64(TIMES, int64, ROWS, DEMAND, SPAN, float64, float64, MACHINE, SCRATCH), **OPTIONS)
+@inner(float64(TIMES, int64, ROWS, DEMAND, SPAN, float64, float64, MACHINE, SCRATCH), **OPTIONS)
 def _earliest(times, count, rows, demand, span, not_before_s, latest_s, machine, scratch):
     """Find the start of :func:`find_apart`; ``work[WINDOW]`` is then what is free there."""
     duration_s, lead_s, tail_s, links_tail_s = span
@@ -197,7 +198,7 @@ def find_apart(times, count, rows, demand, span, not_before_s, latest_s, machine
     return start_s
 
 
-@njit(int64(TIMES, int64, ROWS, ROW, ROW, int64, int64, float64, float64), **OPTIONS)
+@inner(int64(TIMES, int64, ROWS, ROW, ROW, int64, int64, float64, float64), **OPTIONS)
 def _book_columns(times, count, rows, usage, part, low, high, start_s, end_s):
     """Book some columns of a usage over an interval; ``part`` is working memory."""
     if not start_s < end_s:
@@ -211,7 +212,7 @@ def _book_columns(times, count, rows, usage, part, low, high, start_s, end_s):
     return book(times, count, rows, start_s, end_s, part, 1)
 
 
-@njit(int64(TIMES, int64, ROWS, SPAN, float64, PLAIN_MACHINE, PLAIN_SCRATCH), **OPTIONS)
+@inner(int64(TIMES, int64, ROWS, SPAN, float64, PLAIN_MACHINE, PLAIN_SCRATCH), **OPTIONS)
 def book_apart(times, count, rows, span, start_s, machine, scratch):
     """Book what :func:`find_apart` chose, each part over its own interval; return the new number of segments.
 

@@ -27,6 +27,7 @@ from schedulers.timeline.kernel_types import (
     TABLE,
     TIMES,
     TREE,
+    inner,
 )
 from schedulers.timeline.layout import (
     BACK,
@@ -63,7 +64,7 @@ __all__ = [
 drop_older_than(choose.stats.cache_path, __file__, str(placement_kernels.__file__), str(copying.__file__))
 
 
-@njit(int64(TIMES, int64, float64), **OPTIONS)
+@inner(int64(TIMES, int64, float64), **OPTIONS)
 def segment_at(times, count, time_s):
     """Index of the segment that contains ``time_s`` (at or after ``times[0]``)."""
     low, high = 0, count
@@ -76,7 +77,7 @@ def segment_at(times, count, time_s):
     return low
 
 
-@njit(boolean(ROWS, int64, int64, ROWS, int64, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
+@inner(boolean(ROWS, int64, int64, ROWS, int64, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
 def narrow_nodes(work, window, wider, rows, begin, end, demand, machine):
     """Set a window's nodes to those free both in a wider one and in ``rows[begin:end]``; whether these are enough.
 
@@ -95,7 +96,7 @@ def narrow_nodes(work, window, wider, rows, begin, end, demand, machine):
     return free >= demand.nodes
 
 
-@njit(void(ROWS, int64, int64, ROWS, int64, int64, int64, int64), forceinline=True, **OPTIONS)
+@inner(void(ROWS, int64, int64, ROWS, int64, int64, int64, int64), forceinline=True, **OPTIONS)
 def _narrow_columns(work, window, wider, rows, begin, end, first, last):
     """Set some of a window's columns to the least of a wider one's and those of ``rows[begin:end]``."""
     to, wide, at = np.uint64(window), np.uint64(wider), np.uint64(begin)
@@ -106,7 +107,7 @@ def _narrow_columns(work, window, wider, rows, begin, end, first, last):
             work[to, column] = min(work[to, column], rows[segment, column])
 
 
-@njit(boolean(ROWS, int64, int64, ROWS, int64, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
+@inner(boolean(ROWS, int64, int64, ROWS, int64, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
 def narrow_storages(work, window, wider, rows, begin, end, demand, machine):
     """The same for bytes of storage nodes; whether these are enough in total."""
     first, total, to = HEAD + machine.words, 0, np.uint64(window)
@@ -117,14 +118,14 @@ def narrow_storages(work, window, wider, rows, begin, end, demand, machine):
     return total >= demand.requests * demand.bb_bytes
 
 
-@njit(void(ROWS, int64, int64, ROWS, int64, int64, MACHINE), forceinline=True, **OPTIONS)
+@inner(void(ROWS, int64, int64, ROWS, int64, int64, MACHINE), forceinline=True, **OPTIONS)
 def narrow_links(work, window, wider, rows, begin, end, machine):
     """The same for the bandwidth of links; whether that is enough depends on the nodes."""
     first = HEAD + machine.words + machine.storages
     _narrow_columns(work, window, wider, rows, begin, end, first, rows.shape[1])
 
 
-@njit(boolean(ROWS, int64, int64, ROWS, int64, int64, DEMAND, MACHINE), **OPTIONS)
+@inner(boolean(ROWS, int64, int64, ROWS, int64, int64, DEMAND, MACHINE), **OPTIONS)
 def _narrow(work, window, wider, rows, begin, end, demand, machine):
     """Set a window to what is free both in a wider one and in ``rows[begin:end]``, in the columns in use.
 
@@ -147,7 +148,7 @@ def _narrow(work, window, wider, rows, begin, end, demand, machine):
     return True
 
 
-@njit(boolean(ROWS, int64, DEMAND, MACHINE, ROWS), forceinline=True, **OPTIONS)
+@inner(boolean(ROWS, int64, DEMAND, MACHINE, ROWS), forceinline=True, **OPTIONS)
 def _may_hold(rows, segment, demand, machine, work):
     """Whether a segment may hold the job: what is cheap to see, and what no window with the segment in it can mend."""
     uses = demand.uses
@@ -165,7 +166,7 @@ def _may_hold(rows, segment, demand, machine, work):
     return True
 
 
-@njit(int64(ROWS, int64, int64, DEMAND, MACHINE, ROWS), forceinline=True, **OPTIONS)
+@inner(int64(ROWS, int64, int64, DEMAND, MACHINE, ROWS), forceinline=True, **OPTIONS)
 def _next_that_may(rows, count, first, demand, machine, work):
     """First segment from ``first`` on that may hold the job, ``count`` for none."""
     while first < count and not _may_hold(rows, first, demand, machine, work):
@@ -173,7 +174,7 @@ def _next_that_may(rows, count, first, demand, machine, work):
     return first
 
 
-@njit(int64(ROWS, int64, int64, DEMAND), **OPTIONS)
+@inner(int64(ROWS, int64, int64, DEMAND), **OPTIONS)
 def _next_with_enough(rows, count, first, demand):
     """First segment from ``first`` on with enough nodes and bytes in total, ``count`` for none."""
     nodes, total_bytes, uses = demand.nodes, demand.requests * demand.bb_bytes, demand.uses
@@ -184,7 +185,7 @@ def _next_with_enough(rows, count, first, demand):
     return first
 
 
-@njit(int64(ROWS, int64, ROWS, int64, int64, DEMAND, MACHINE, TABLE), forceinline=True, **OPTIONS)
+@inner(int64(ROWS, int64, ROWS, int64, int64, DEMAND, MACHINE, TABLE), forceinline=True, **OPTIONS)
 def _grow_backwards(rows, count, work, lowest, last, demand, machine, chosen):
     """First segment, not before ``lowest``, from which the job fits up to and including ``last``.
 
@@ -202,7 +203,7 @@ def _grow_backwards(rows, count, work, lowest, last, demand, machine, chosen):
     return first if first <= last else _next_with_enough(rows, count, first, demand)
 
 
-@njit(void(ROWS, int64, ROW, int64, int64), **OPTIONS)
+@inner(void(ROWS, int64, ROW, int64, int64), **OPTIONS)
 def note_since(rows, last, since, first, storages):
     """Note for each storage the first segment up to ``last`` from which on its free bytes are those of ``last``."""
     for column in range(first, first + storages):
@@ -298,7 +299,7 @@ def find_fit(times, count, rows, demand, duration_s, not_before_s, latest_s, mac
     return start_s
 
 
-@njit(boolean(ROWS, int64, int64), **OPTIONS)
+@inner(boolean(ROWS, int64, int64), **OPTIONS)
 def _equal(rows, one, two):
     for column in range(rows.shape[1]):  # noqa: SIM110 (no generators here)
         if rows[one, column] != rows[two, column]:
@@ -306,14 +307,14 @@ def _equal(rows, one, two):
     return True
 
 
-@njit(void(TIMES, ROWS, int64, int64, int64), **OPTIONS)
+@inner(void(TIMES, ROWS, int64, int64, int64), **OPTIONS)
 def _move(times, rows, begin, end, by):
     """Move segments ``begin`` to ``end - 1`` by some places."""
     copy_items(times, begin + by, times, begin, end - begin)
     copy_items(rows, begin + by, rows, begin, end - begin)
 
 
-@njit(int64(TIMES, int64, ROWS, float64, float64, ROW, int64), **OPTIONS)
+@inner(int64(TIMES, int64, ROWS, float64, float64, ROW, int64), **OPTIONS)
 def book(times, count, rows, start_s, end_s, usage, sign):
     """Take (``sign`` 1) or give back (-1) a usage over ``[start_s, end_s)``; return the new number of segments.
 
@@ -351,7 +352,7 @@ def book(times, count, rows, start_s, end_s, usage, sign):
     return count
 
 
-@njit(int64(TIMES, int64, ROWS, float64, float64, ROW, int64, int64, ROW), **OPTIONS)
+@inner(int64(TIMES, int64, ROWS, float64, float64, ROW, int64, int64, ROW), **OPTIONS)
 def conflict(times, count, rows, start_s, end_s, usage, sign, words, capacity):
     """First segment of ``[start_s, end_s)`` in which a booking does not fit, or -1.
 
@@ -372,7 +373,7 @@ def conflict(times, count, rows, start_s, end_s, usage, sign, words, capacity):
     return -1
 
 
-@njit(int64(GRANT, TREE, ROW), forceinline=True, **OPTIONS)
+@inner(int64(GRANT, TREE, ROW), forceinline=True, **OPTIONS)
 def measure(grant, tree, usage):
     """Write the usage of an allocation; return 0, or the code of what is wrong with it (the usage is then spoilt)."""
     nodes, storages, uses, words = grant.nodes, grant.storages, grant.uses, tree.words

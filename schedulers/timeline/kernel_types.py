@@ -5,11 +5,12 @@ Apart from :mod:`schedulers.timeline.layout`, which what only reads options need
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from numba import njit, types
 
-from schedulers.kernel_cache import drop_older_than
+from schedulers.kernel_cache import compile_for_callers, drop_older_than
 from schedulers.timeline import layout
 from schedulers.timeline.layout import Demand, Grant, Machine, Scratch, Tree
 
@@ -52,6 +53,20 @@ OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False,
 """Options of the kernels. They allocate nothing; without ``_nrt=False`` each call would count references to its array
 arguments with atomic instructions, which took two thirds of the time. They are not called through pointers; compiling
 the entry point for it takes time."""
+
+
+def inner(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """As ``njit``, for a function that only kernels call; see :func:`schedulers.kernel_cache.compile_for_callers`.
+
+    Leaving out its way in from Python takes time off compiling, too.
+    """
+
+    def declared(function: Callable[..., Any]) -> Any:
+        kept = njit(no_cpython_wrapper=True, **options)(function)
+        compile_for_callers(kept, signature)
+        return kept
+
+    return declared
 
 
 @njit(cache=True)

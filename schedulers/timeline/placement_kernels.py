@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import boolean, int64, njit, void
+from numba import boolean, int64, void
 from numba.cpython.unsafe.numbers import trailing_zeros
 from numba.extending import intrinsic
 
@@ -21,6 +21,7 @@ from schedulers.timeline.kernel_types import (
     ROWS,
     SCRATCH,
     TABLE,
+    inner,
 )
 from schedulers.timeline.layout import (
     BELOW,
@@ -57,7 +58,7 @@ def popcount(_context: Any, word: Any) -> Any:
     return word(word), generate
 
 
-@njit(int64(ROWS, int64, DEMAND, MACHINE), **OPTIONS)
+@inner(int64(ROWS, int64, DEMAND, MACHINE), **OPTIONS)
 def carried(work, window, demand, machine):
     """How many nodes of ``work[window]`` the links can give the I/O rate: ``min(bandwidth // rate, children)``."""
     parents, groups, io_rate = machine.parents, machine.groups, demand.io_rate
@@ -76,7 +77,7 @@ def carried(work, window, demand, machine):
     return work[SPARE, links]
 
 
-@njit(boolean(ROWS, int64, DEMAND, MACHINE), **OPTIONS)
+@inner(boolean(ROWS, int64, DEMAND, MACHINE), **OPTIONS)
 def _links_hold(work, window, demand, machine):
     """Whether the tree of links can carry the job; nodes are only counted where simple bounds do not decide.
 
@@ -95,7 +96,7 @@ def _links_hold(work, window, demand, machine):
     return free - lost >= nodes or carried(work, window, demand, machine) >= nodes
 
 
-@njit(boolean(ROW, int64, int64, int64, INDICES), **OPTIONS)
+@inner(boolean(ROW, int64, int64, int64, INDICES), **OPTIONS)
 def _draw(window, first, link, io_rate, parents):
     """Take ``io_rate`` from a link and all above it, if each has so much left."""
     above = link
@@ -110,7 +111,7 @@ def _draw(window, first, link, io_rate, parents):
     return True
 
 
-@njit(int64(ROW, int64, int64, MACHINE), **OPTIONS)
+@inner(int64(ROW, int64, int64, MACHINE), **OPTIONS)
 def _own_storage(window, node, bb_bytes, machine):
     """Nearest storage of a node's own rack with free bytes for a request, -1 for none."""
     for rank in range(machine.own[node]):
@@ -120,7 +121,7 @@ def _own_storage(window, node, bb_bytes, machine):
     return np.int64(-1)
 
 
-@njit(boolean(ROW, int64, int64, boolean, DEMAND, MACHINE, TABLE), forceinline=True, **OPTIONS)
+@inner(boolean(ROW, int64, int64, boolean, DEMAND, MACHINE, TABLE), forceinline=True, **OPTIONS)
 def _take_node(window, node, link, racked, demand, machine, chosen):
     """Take a node's bandwidth, and where ``racked`` its request from its own rack, noted in ``chosen[1, node]``."""
     first, storage = HEAD + machine.words, np.int64(-1)
@@ -136,7 +137,7 @@ def _take_node(window, node, link, racked, demand, machine, chosen):
     return True
 
 
-@njit(int64(ROW, ROW, boolean, DEMAND, MACHINE, TABLE), forceinline=True, **OPTIONS)
+@inner(int64(ROW, ROW, boolean, DEMAND, MACHINE, TABLE), forceinline=True, **OPTIONS)
 def _first_nodes(window, usage, racked, demand, machine, chosen):
     """Choose the first nodes that can be taken; write them to the usage's words. Returns how many are missing."""
     missing = demand.nodes
@@ -155,7 +156,7 @@ def _first_nodes(window, usage, racked, demand, machine, chosen):
     return missing
 
 
-@njit(int64(ROW, ROWS, int64, int64), **OPTIONS)
+@inner(int64(ROW, ROWS, int64, int64), **OPTIONS)
 def _lowest_under(window, groups, entry, none):
     """Lowest free node directly under the link whose group entries begin at ``entry``, or ``none``."""
     link = groups[entry, 0]
@@ -167,7 +168,7 @@ def _lowest_under(window, groups, entry, none):
     return none
 
 
-@njit(int64(ROW, ROW, boolean, boolean, DEMAND, MACHINE, TABLE), **OPTIONS)
+@inner(int64(ROW, ROW, boolean, boolean, DEMAND, MACHINE, TABLE), **OPTIONS)
 def _nodes_by_link(window, usage, spread, racked, demand, machine, chosen):
     """Choose node by node under the link with most (``spread``) or least bandwidth left; ties: lowest node.
 
@@ -199,7 +200,7 @@ def _nodes_by_link(window, usage, spread, racked, demand, machine, chosen):
     return missing
 
 
-@njit(int64(ROW, ROW, DEMAND, MACHINE, TABLE), **OPTIONS)
+@inner(int64(ROW, ROW, DEMAND, MACHINE, TABLE), **OPTIONS)
 def _choose_nodes(window, usage, demand, machine, chosen):
     """Choose the nodes in a window; returns how many are missing. Where only own racks serve, storages with them."""
     racked = machine.storage_order == RACK and demand.bb_bytes > 0 and not demand.uses & STRIPED
@@ -208,7 +209,7 @@ def _choose_nodes(window, usage, demand, machine, chosen):
     return _nodes_by_link(window, usage, machine.node_order == SPREAD, racked, demand, machine, chosen)
 
 
-@njit(boolean(ROWS, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
+@inner(boolean(ROWS, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
 def whole_requests_fit(work, window, demand, machine):
     """Whether the bytes left hold all requests of the job whole; counted only where the sum does not decide."""
     words, storages, requests, bb_bytes = machine.words, machine.storages, demand.requests, demand.bb_bytes
@@ -228,7 +229,7 @@ def whole_requests_fit(work, window, demand, machine):
     return fitting >= requests
 
 
-@njit(boolean(ROWS, int64, DEMAND, MACHINE, TABLE), **OPTIONS)
+@inner(boolean(ROWS, int64, DEMAND, MACHINE, TABLE), **OPTIONS)
 def _racks_hold(work, window, demand, machine, chosen):
     """Whether as many nodes as requested can be served by their own racks: by trying."""
     for column in range(work.shape[1]):
@@ -236,7 +237,7 @@ def _racks_hold(work, window, demand, machine, chosen):
     return _choose_nodes(work[SPARE], work[TAKEN], demand, machine, chosen) == 0
 
 
-@njit(boolean(ROWS, int64, DEMAND, MACHINE, TABLE), forceinline=True, **OPTIONS)
+@inner(boolean(ROWS, int64, DEMAND, MACHINE, TABLE), forceinline=True, **OPTIONS)
 def holds(work, window, demand, machine, chosen):
     """Whether a window with enough nodes and bytes has them in usable pieces: whole requests, links that carry."""
     uses = demand.uses
@@ -249,7 +250,7 @@ def holds(work, window, demand, machine, chosen):
     return _racks_hold(work, window, demand, machine, chosen)
 
 
-@njit(int64(ROWS, int64, int64, int64, MACHINE), forceinline=True, **OPTIONS)
+@inner(int64(ROWS, int64, int64, int64, MACHINE), forceinline=True, **OPTIONS)
 def _later_choice(work, storage, best, column, machine):
     """Below 0 where a storage is better than the best one so far whatever is left of them, above 0 where worse."""
     order, taken, other = machine.storage_order, work[TAKEN, column + storage], work[TAKEN, column + best]
@@ -262,7 +263,7 @@ def _later_choice(work, storage, best, column, machine):
     return np.int64(0)
 
 
-@njit(int64(ROW, ROW, ROW, ROWS, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
+@inner(int64(ROW, ROW, ROW, ROWS, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
 def _storage_for(window, after, since, work, node, demand, machine):
     """Storage with free bytes for one more request, by the order; -1 for none. See :func:`choose`."""
     first, nearest, order, bb_bytes = HEAD + machine.words, machine.nearest, machine.storage_order, demand.bb_bytes
@@ -300,7 +301,7 @@ def _storage_for(window, after, since, work, node, demand, machine):
     return best
 
 
-@njit(void(ROW, ROW, ROW, DEMAND, MACHINE, SCRATCH), forceinline=True, **OPTIONS)
+@inner(void(ROW, ROW, ROW, DEMAND, MACHINE, SCRATCH), forceinline=True, **OPTIONS)
 def _choose_storages(window, after, since, demand, machine, scratch):
     """Choose the storage of each request of the nodes that are chosen, or of each stripe."""
     work, chosen, first = scratch.work, scratch.chosen, HEAD + machine.words
@@ -314,7 +315,7 @@ def _choose_storages(window, after, since, demand, machine, scratch):
         chosen[1, request] = storage
 
 
-@njit(void(ROW, ROW, ROW, DEMAND, MACHINE, SCRATCH), forceinline=True, **OPTIONS)
+@inner(void(ROW, ROW, ROW, DEMAND, MACHINE, SCRATCH), forceinline=True, **OPTIONS)
 def choose(window, after, since, demand, machine, scratch):
     """Choose nodes and storages in a window that holds them; fill ``usage`` and ``chosen``, spoil ``window``.
 

@@ -48,6 +48,7 @@ from schedulers.timeline.kernel_types import (
     ROW,
     ROWS,
     TIMES,
+    inner,
     named,
     plain,
 )
@@ -134,25 +135,25 @@ _ORDERS = plain(INDICES, TIMES, INDICES, TIMES)
 """Types of the groups; from Python they come without their names (:func:`schedulers.timeline.kernel_types.plain`)."""
 
 
-@njit(void(INDICES, INDICES), **_OPTIONS)
+@inner(void(INDICES, INDICES), **_OPTIONS)
 def _copy_order(target, source):
     for position in range(len(source)):
         target[position] = source[position]
 
 
-@njit(void(TIMES, TIMES), **_OPTIONS)
+@inner(void(TIMES, TIMES), **_OPTIONS)
 def _copy_starts(target, source):
     for job in range(len(source)):
         target[job] = source[job]
 
 
-@njit(void(ROWS, int64, int64), **_OPTIONS)
+@inner(void(ROWS, int64, int64), **_OPTIONS)
 def _exchange_slots(which, begin, end):
     for level in range(begin, end):
         which[0, level], which[1, level] = which[1, level], which[0, level]
 
 
-@njit(float64(float64, float64, _SHAPE), **_OPTIONS)
+@inner(float64(float64, float64, _SHAPE), **_OPTIONS)
 def term(wait_s, weight, shape):
     """What a job adds to the score: ``shape`` is the power, the guard (s, infinite for none) and its power."""
     alpha, guard_s, guard_power = shape
@@ -167,7 +168,7 @@ def term(wait_s, weight, shape):
     return score
 
 
-@njit(int64(INDICES, JOBS, TIMES, _SHAPE, _RANDOM), **_OPTIONS)
+@inner(int64(INDICES, JOBS, TIMES, _SHAPE, _RANDOM), **_OPTIONS)
 def _delayed_position(order, jobs, starts, shape, random):
     """Draw a position among the jobs that start later than with no job before them; -1 when there is none."""
     spans, least = jobs.spans, jobs.least
@@ -203,14 +204,14 @@ def _from_bits(_context: Any, bits: Any) -> Any:
     return types.float64(bits), _bitcast
 
 
-@njit(void(ROWS, int64, JOBS, int64, float64), **_OPTIONS)
+@inner(void(ROWS, int64, JOBS, int64, float64), **_OPTIONS)
 def _note_placed(placed, position, jobs, job, start_s):
     """Write down what was placed at a position."""
     placed[0, position] = _bits(start_s)
     placed[1, position] = jobs.keys[0, job]
 
 
-@njit(float64(ROWS, int64, JOBS, int64, int64), **_OPTIONS)
+@inner(float64(ROWS, int64, JOBS, int64, int64), **_OPTIONS)
 def _not_before(placed, position, jobs, job, guards):
     """Give a time before which a job cannot start: where to begin the search for its start.
 
@@ -227,7 +228,7 @@ def _not_before(placed, position, jobs, job, guards):
     return _from_bits(earliest)
 
 
-@njit(void(INDICES, int64, int64, boolean), **_OPTIONS)
+@inner(void(INDICES, int64, int64, boolean), **_OPTIONS)
 def _move_job(order, first, second, insert):
     """Exchange two positions, or take the first one's job out and insert it at the second."""
     job = order[first]
@@ -242,7 +243,7 @@ def _move_job(order, first, second, insert):
     order[second] = job
 
 
-@njit(int64(TIMES, int64, ROWS, int64, float64, ROW), **_OPTIONS)
+@inner(int64(TIMES, int64, ROWS, int64, float64, ROW), **_OPTIONS)
 def _hold_nodes(times, count, rows, words, end_s, usage):
     """Book the nodes of a usage for one rounding step more, where they are free; spoils the usage."""
     segment = segment_at(times, count, end_s)

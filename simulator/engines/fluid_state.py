@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from schedulers.kernel_cache import drop_older_than
+from schedulers.kernel_cache import compile_for_callers, drop_older_than
 
 # Columns of a task: floats, then integers.
 REMAINING, RATE, LATENCY, BOUND, RAISE, WINDOW_BOUND, SPAN = range(7)
@@ -73,26 +73,37 @@ def _drop_stale(cache_folder: str) -> None:
     drop_older_than(cache_folder, *_SOURCES)
 
 
-def _compile(signature: Any, **options: bool) -> Callable[[_Function], _Function]:
-    def compiled(function: _Function) -> _Function:
-        dispatcher = nb.njit(cache=True, no_cfunc_wrapper=True, **options)(function)
-        _drop_stale(dispatcher.stats.cache_path)
-        dispatcher.compile(signature)
-        dispatcher.disable_compile()
-        kept: _Function = dispatcher
-        return kept
-
-    return compiled
+def _declare(function: Callable[..., Any], **options: bool) -> Any:
+    dispatcher = nb.njit(cache=True, no_cfunc_wrapper=True, **options)(function)
+    _drop_stale(dispatcher.stats.cache_path)
+    return dispatcher
 
 
 def kernel(signature: Any) -> Callable[[_Function], _Function]:
     """Compile a function that Python calls, when its module is imported, or load it from Numba's cache."""
-    return _compile(signature)
+
+    def compiled(function: _Function) -> _Function:
+        kept = _declare(function)
+        kept.compile(signature)
+        kept.disable_compile()
+        return cast(_Function, kept)
+
+    return compiled
 
 
 def inner(signature: Any) -> Callable[[_Function], _Function]:
-    """Compile a function that only kernels call; leaving out its way in from Python saves a third of the time."""
-    return _compile(signature, no_cpython_wrapper=True)
+    """Compile a function that only kernels call, with the first of them.
+
+    Leaving out its way in from Python saves a third of the time; see also
+    :func:`schedulers.kernel_cache.compile_for_callers`.
+    """
+
+    def declared(function: _Function) -> _Function:
+        kept = _declare(function, no_cpython_wrapper=True)
+        compile_for_callers(kept, signature)
+        return cast(_Function, kept)
+
+    return declared
 
 
 class FluidState:

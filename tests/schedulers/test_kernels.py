@@ -40,6 +40,19 @@ def test_a_late_module_is_run() -> None:
         load("schedulers.no_such")
 
 
+def test_what_only_kernels_call_is_compiled_with_them() -> None:
+    """Loaded alone, the modules have the code of what Python calls; a kernel that calls one of the others gets it."""
+    script = (
+        "from schedulers.timeline import fit_kernels as one, placement_kernels as two;"
+        "print(len(one.find_fit.overloads), len(one.book.overloads), len(two.choose.overloads));"
+        "from numba import njit\n"
+        "called = njit(lambda times, count, at: one.segment_at(times, count, at))\n"
+        "import numpy as np; print(called(np.array([0.0, 5.0, 9.0]), 3, 6.0), len(one.segment_at.overloads))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.stdout.splitlines() == ["1 0 0", "1 1"], done.stderr
+
+
 def test_some_kernels_are_enough(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Those that a run computes with count as cached although others are not, and only they are marked."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
