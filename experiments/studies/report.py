@@ -137,13 +137,20 @@ def lines_of(outcome: Outcome) -> list[Line]:
 
 
 def reading_sentence(crossed: Mapping[Reading, Sequence[Judged]]) -> str:
-    """Whether a reading gives all statements."""
-    all_hold = [reading for reading, judged in crossed.items() if all(_holds(one) for one in judged)]
-    judged = max(sum(_holds(one) for one in found) for found in crossed.values())
-    most = f"the most that one gives is {judged} of {len(next(iter(crossed.values())))}"
-    if not all_hold:
-        return f"{len(crossed)} readings were looked at. No reading tried gives all statements; {most}."
-    return f"{len(crossed)} readings were looked at. All statements hold under: {'; '.join(map(_words, all_hold))}."
+    """Whether a reading gives all statements; those whose points were not all played are counted apart."""
+    played = {reading: judged for reading, judged in crossed.items() if all(one.cases for one in judged)}
+    looked = f"{len(played)} readings were looked at"
+    looked += (
+        f", {len(crossed) - len(played)} more were not played to their end." if len(played) < len(crossed) else "."
+    )
+    if not played:
+        return looked
+    all_hold = [reading for reading, judged in played.items() if all(_holds(one) for one in judged)]
+    if all_hold:
+        return f"{looked} All statements hold under: {'; '.join(map(_words, all_hold))}."
+    most = max(sum(_holds(one) for one in judged) for judged in played.values())
+    claims = len(next(iter(played.values())))
+    return f"{looked} No reading tried gives all statements; the most that one gives is {most} of {claims}."
 
 
 def reading_table(crossed: Mapping[Reading, Sequence[Judged]]) -> Table:

@@ -107,6 +107,15 @@ def test_points_have_views_of_a_run_and_a_smaller_one_is_compared(tmp_path: Path
     assert [gains[load, "0"] for load in ("0.2", "0.8")] == [10.0, 20.0]
 
 
+def test_readings_that_were_not_played_to_their_end_are_counted_apart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One of the two fails: it is no reading that was looked at."""
+    text = SMALL.replace("def play(point):\n", "def play(point):\n    assert point['queue'] != 'scan'\n")
+    assert main(["study", study(tmp_path, text), "--out", str(tmp_path / "out")]) == 1
+    assert "1 readings were looked at, 1 more were not played to their end." in capsys.readouterr().out
+
+
 def test_quick_runs_print_no_published_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Neither in the table nor on the page."""
     out = tmp_path / "out"
