@@ -159,11 +159,11 @@ EXHIBITS = (
         "Gang scheduling, files on nodes (Zhang et al.)",
         "study gang --quick --out {out}",
         (
-            Picture("**/figure4.png", "Slowdown and wait by load (figure 4).", ("interval_lines", "panels")),
-            Picture("**/figure6.png", "By class of jobs (figure 6).", ("interval_lines",)),
-            Picture("**/figure8.png", "What the cost and the limit of migration do (figure 8).", ("interval_lines",)),
-            Picture("**/figure9.png", "Four policies, slowdown and wait by load (figure 9).", ("interval_lines",)),
-            Picture("**/figure10.png", "With and without migration (figure 10).", ("interval_lines",)),
+            Picture("**/figure-4-slowdown.png", "Slowdown by load, two policies (figure 4).", ("interval_lines",)),
+            Picture("**/figure-6-slowdown.png", "Slowdown by load, three policies (figure 6).", ("interval_lines",)),
+            Picture("**/figure-8-limit.png", "What the limit of migration does (figure 8).", ("interval_lines",)),
+            Picture("**/figure-9-slowdown.png", "Four policies, slowdown by load (figure 9).", ("interval_lines",)),
+            Picture("**/figure-9-wait.png", "Four policies, wait by load (figure 9).", ("interval_lines",)),
         ),
     ),
     Exhibit(

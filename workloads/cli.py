@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 from inputs.arguments import Parser, add_out, near, play
-from workloads import malleable_command, periodic_command, recommend_command, streams_command
+from workloads import gang_command, malleable_command, periodic_command, recommend_command, streams_command
 from workloads.batsim5 import to_batsim5
 from workloads.batsim_json import read_batsim, write_batsim
 from workloads.catalogue import ARCHIVE, CATALOGUE, acknowledgement, fetch
@@ -299,6 +299,13 @@ def add_actions(parser: Parser) -> argparse._SubParsersAction[Parser]:
         "jobs.json --bandwidth 1e11",
     )
     recommend_command.add_options(sub)
+    sub = add(
+        "gang",
+        gang_command.command,
+        "draw jobs whose files lie on the nodes that they run on",
+        "--out serverless.json --jobs 1000 --intensity 0.5",
+    )
+    gang_command.add_options(sub)
     sub = add(
         "malleable",
         malleable_command.command,

@@ -13,6 +13,7 @@ Jann et al., *Modeling of workload in MPPs*, JSSPP 1997. Log: LLNL-Atlas-2006-2.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,14 +31,16 @@ NODES = 320
 MEAN_GAP_S = 583.0
 """Mean time between submissions of the workloads that the paper shows (section 3.4.1)."""
 
-SCALES = (0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5)
-"""Nine equal steps."""
+FACTORS = (1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8)
+"""Nine equal steps of the load."""
 
-MEAN_TIMES_S = tuple(round(2068.0 * scale) for scale in SCALES)
-"""Nine mean execution times: 2,068 s in steps of a tenth. The paper names the last (3,102 s) and, rounded, some others
-(1,800, 2,000, 2,500, 2,600 s); these steps hit them all."""
+LONGEST_S = 3102.0
+"""The last of the nine mean execution times (section 3.6); the paper rounds some of the others."""
 
-MEAN_GAPS_S = tuple(round(MEAN_GAP_S / scale) for scale in reversed(SCALES))
+MEAN_TIMES_S = tuple(round(LONGEST_S * factor / FACTORS[-1]) for factor in FACTORS)
+"""Nine mean execution times: steps of a tenth of the first, as the group's cited papers on this machine have them."""
+
+MEAN_GAPS_S = tuple(round(MEAN_GAP_S * factor / FACTORS[4]) for factor in reversed(FACTORS))
 """Nine mean times between submissions about the paper's one; it names no other."""
 
 INTENSITIES = (0.1, 0.15, 0.2, 0.25, 0.33, 0.4, 0.5)
@@ -45,6 +48,9 @@ INTENSITIES = (0.1, 0.15, 0.2, 0.25, 0.33, 0.4, 0.5)
 
 MIXED = (0.1, 0.33, 0.5)
 """Intensities of the mixed workload, equally likely (section 4)."""
+
+LARGEST = 256
+"""Nodes of the largest job where sizes are powers of two, as the group's cited papers have them."""
 
 MICRO = 1_000_000
 _SHORTEST_S = 1e-3
@@ -204,7 +210,11 @@ class GangOptions:
         I/O intensities, each at least 0 and below 1: share of the local execution time spent on blocks. One for all
         jobs, or several that are equally likely.
     layout
-        ``scattered``: a file lies on any nodes; ``contiguous``: on neighbours (the last node's is the first).
+        How a file lies: ``spread`` over any nodes; on ``neighbours`` (the last node's is the first); ``aligned``: on
+        neighbours from a multiple of its size on (of the next power of two), so that two files meet wholly or not at
+        all where sizes are powers of two.
+    sizes
+        ``log``: as the log has them; ``powers``: the next power of two, at most 256.
     blocks_per_request
         Blocks that one request reads, >= 1.
     local_block_s
@@ -218,7 +228,8 @@ class GangOptions:
     mean_gap_s: float = MEAN_GAP_S
     mean_time_s: float = float(MEAN_TIMES_S[-1])
     intensities: tuple[float, ...] = (0.5,)
-    layout: str = "scattered"
+    layout: str = "spread"
+    sizes: str = "log"
     blocks_per_request: int = 1
     local_block_s: float = 0.03
     nodes: int = NODES
@@ -226,7 +237,8 @@ class GangOptions:
     def __post_init__(self) -> None:
         checks = {
             "jobs": self.jobs >= 1, "seed": self.seed >= 0, "mean_gap_s": self.mean_gap_s > 0,
-            "mean_time_s": self.mean_time_s > 0, "layout": self.layout in _LAYOUTS, "nodes": self.nodes >= 1,
+            "mean_time_s": self.mean_time_s > 0, "layout": self.layout in LAYOUTS,
+            "sizes": self.sizes in SIZES, "nodes": self.nodes >= 1,
             "intensities": bool(self.intensities) and all(0 <= value < 1 for value in self.intensities),
             "blocks_per_request": self.blocks_per_request >= 1, "local_block_s": self.local_block_s > 0,
         }  # fmt: skip
@@ -279,12 +291,12 @@ def draw_gang(options: GangOptions | None = None, classes: tuple[SizeClass, ...]
     """
     options = options or GangOptions()
     which, submits = _arrivals(options, classes)
-    sizes = _sizes(options, classes, which)
+    sizes = np.minimum(SIZES[options.sizes](_sizes(options, classes, which)), options.nodes)
     local_s = _times(options, classes, which)
     intensity = np.asarray(options.intensities)[
         Draws(options.seed, "gang/intensity").choose([1.0] * len(options.intensities), options.jobs)
     ]
-    files = _LAYOUTS[options.layout](Draws(options.seed, "gang/files"), sizes, options.nodes)
+    files = LAYOUTS[options.layout](Draws(options.seed, "gang/files"), sizes, options.nodes)
     request_s = options.blocks_per_request * options.local_block_s
     jobs = []
     for submit, size, time_s, share, nodes in zip(submits, sizes, local_s, intensity, files, strict=True):
@@ -341,7 +353,16 @@ def _sizes(options: GangOptions, classes: tuple[SizeClass, ...], which: npt.NDAr
     most = np.array([entry.most for entry in classes])[which]
     top = kind < np.array([entry.top_share for entry in classes])[which]
     spread = least + np.floor(within * (most - least)).astype(np.int64)
-    return np.minimum(np.where(top, most, spread), options.nodes)
+    return np.where(top, most, spread)
+
+
+def _powers(sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The next power of two, at most :data:`LARGEST`."""
+    return np.minimum(_next_power(sizes), LARGEST)
+
+
+def _next_power(sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    return np.array([1 << (size - 1).bit_length() for size in sizes.tolist()], np.int64)
 
 
 def _times(options: GangOptions, classes: tuple[SizeClass, ...], which: npt.NDArray[np.int64]) -> Floats:
@@ -353,7 +374,7 @@ def _times(options: GangOptions, classes: tuple[SizeClass, ...], which: npt.NDAr
     return np.asarray(np.maximum(times * (options.mean_time_s / mean_s), _SHORTEST_S), np.float64)
 
 
-def _scattered(draws: Draws, sizes: npt.NDArray[np.int64], nodes: int) -> list[tuple[int, ...]]:
+def _spread(draws: Draws, sizes: npt.NDArray[np.int64], nodes: int) -> list[tuple[int, ...]]:
     found = []
     for size in sizes.tolist():
         keys = draws.uniform(nodes)
@@ -361,7 +382,7 @@ def _scattered(draws: Draws, sizes: npt.NDArray[np.int64], nodes: int) -> list[t
     return found
 
 
-def _contiguous(draws: Draws, sizes: npt.NDArray[np.int64], nodes: int) -> list[tuple[int, ...]]:
+def _neighbours(draws: Draws, sizes: npt.NDArray[np.int64], nodes: int) -> list[tuple[int, ...]]:
     first = np.floor(draws.uniform(len(sizes)) * nodes).astype(np.int64)
     return [
         tuple(sorted((begin + step) % nodes for step in range(size)))
@@ -369,4 +390,22 @@ def _contiguous(draws: Draws, sizes: npt.NDArray[np.int64], nodes: int) -> list[
     ]
 
 
-_LAYOUTS = {"scattered": _scattered, "contiguous": _contiguous}
+def _aligned(draws: Draws, sizes: npt.NDArray[np.int64], nodes: int) -> list[tuple[int, ...]]:
+    steps = _next_power(sizes)
+    places = (nodes - sizes) // steps + 1
+    first = np.floor(draws.uniform(len(sizes)) * places).astype(np.int64) * steps
+    return [tuple(range(begin, begin + size)) for begin, size in zip(first.tolist(), sizes.tolist(), strict=True)]
+
+
+LAYOUTS: Mapping[str, Callable[[Draws, npt.NDArray[np.int64], int], list[tuple[int, ...]]]] = {
+    "spread": _spread,
+    "neighbours": _neighbours,
+    "aligned": _aligned,
+}
+"""How files lie on the nodes, by name."""
+
+SIZES: Mapping[str, Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int64]]] = {
+    "log": lambda sizes: sizes,
+    "powers": _powers,
+}
+"""Which sizes jobs have, by name."""

@@ -19,7 +19,6 @@ spillway study verdicts
 
 OTHERS = {
     "thesis": "the evaluation of Kopanski's thesis (2020)",
-    "gang": "gang scheduling and files on nodes (Zhang et al. 2003)",
 }
 """Studies that are played by modules of their own, ``experiments.NAME.command`` ("_" for "-")."""
 

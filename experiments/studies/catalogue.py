@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 STUDIES: Mapping[str, str] = {
     "jeannot": "I/O-aware lists and packs, exclusive I/O (Jeannot, Pallez, Vidal 2023)",
     "herbein": "I/O-aware scheduling on CTS-1 (Herbein et al. 2016)",
+    "gang": "gang scheduling and files on nodes (Zhang et al. 2003)",
     "thesis-conclusions": "the six conclusions of Kopański's thesis (2020), on its own workloads",
     "production-buffers": "how long nodes idle while burst buffers are staged, by the buffers' life",
     "malleable": "I/O interference and malleability (Singh & Carretero 2019, sections 2, 5.1, 7)",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from experiments.errors import SpecError
 from experiments.studies import statistics
@@ -122,6 +122,13 @@ class Claim:
     depends: tuple[str, ...] | None = None
     exact: bool = False
     premise: Premise | None = None
+
+    def cut(self, grid: Grid) -> Claim:
+        """The claim on fewer cases: those of the values that a smaller grid has, where it has some of them."""
+        kept = {
+            axis: [value for value in values if value in grid.get(axis, values)] for axis, values in self.each.items()
+        }
+        return replace(self, each={axis: kept[axis] or values for axis, values in self.each.items()})
 
 
 @dataclass(frozen=True)

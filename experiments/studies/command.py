@@ -43,11 +43,12 @@ def run(study: Study, options: argparse.Namespace) -> int:
         )
         withheld = _audit_failed(study, played) or withheld
         results = _results(study, played, usual)
+        claims = [claim.cut(study.quick) for claim in study.claims] if options.quick else study.claims
         outcome = Outcome(
             study=study,
             played=played,
             results=results,
-            judged=judge(study.claims, results, study.fitted(study.usual), withheld=withheld),
+            judged=judge(claims, results, study.fitted(study.usual), withheld=withheld),
             crossed={} if withheld else _judge_readings(study, played, crossed),
             withheld=withheld,
             command=" ".join(["spillway", *map(shlex.quote, sys.argv[1:])]),
@@ -116,8 +117,9 @@ def _changed(study: Study, changes: Mapping[str, Sequence[Value]]) -> str:
 def _judge_readings(
     study: Study, played: Played, crossed: Mapping[Reading, Sequence[Point]]
 ) -> dict[Reading, list[Judged]]:
+    claims = [claim.cut(study.crossing or {}) for claim in study.claims]
     return {
-        reading: judge(study.claims, _results(study, played, points), study.fitted(dict(reading)))
+        reading: judge(claims, _results(study, played, points), study.fitted(dict(reading)))
         for reading, points in crossed.items()
     }
 

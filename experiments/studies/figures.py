@@ -9,7 +9,7 @@ from pathlib import Path
 from analysis.names import slug
 from experiments.studies import statistics
 from experiments.studies.claims import Measure
-from experiments.studies.points import Value
+from experiments.studies.points import Grid, Value
 from experiments.studies.results import NotRun, Results
 from experiments.studies.statistics import Estimate
 from experiments.studies.tables import Means
@@ -42,6 +42,10 @@ class Lines:
         What values of ``by`` are called.
     measure
         What is drawn in place of the mean of the metric (a ratio); the metric then is the figure's name.
+    shown
+        Of some axes the values that are drawn; all of the others.
+    name
+        Of the file ("": the measure over the axis below).
     """
 
     metric: str
@@ -55,6 +59,8 @@ class Lines:
     against: Mapping[str, Value] = field(default_factory=dict)
     names: Mapping[Value, str] = field(default_factory=dict)
     measure: Measure | None = None
+    shown: Grid = field(default_factory=dict)
+    name: str = ""
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
         """Draw; nothing where no point was run."""
@@ -62,7 +68,7 @@ class Lines:
         from analysis.plots.panels import panels
         from analysis.plots.style import save, set_title
 
-        here = results.at(self.only)
+        here = results.among(self.shown).at(self.only)
         try:
             points = here.points({})
         except NotRun:
@@ -78,7 +84,8 @@ class Lines:
                 set_title(ax, f"{self.panel} {box}")
         axes[0].set_ylabel(self.words)
         axes[0].legend(frameon=False, fontsize=9)
-        return save(axes[0], folder / slug(f"{self.metric} over {self.x}" + " compared" * bool(self.against)))[:1]
+        name = self.name or f"{self.metric} over {self.x}" + " compared" * bool(self.against)
+        return save(axes[0], folder / slug(name))[:1]
 
     def _lines(self, results: Results) -> dict[str, list[tuple[float, float, float, float]]]:
         found: dict[str, list[tuple[float, float, float, float]]] = {}

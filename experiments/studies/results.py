@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from experiments.studies.points import Point, Value, Values
+from experiments.studies.points import Grid, Point, Value, Values
 from experiments.studies.statistics import Sample, geometric
 
 
@@ -35,6 +35,17 @@ class Results:
     def at(self, axes: Mapping[str, Value]) -> Results:
         """The results where these axes have these values."""
         return replace(self, fixed=(*self.fixed, *axes.items())) if axes else self
+
+    def among(self, grid: Grid) -> Results:
+        """The points whose values of some axes are among these."""
+        if not grid:
+            return self
+        values = {
+            point: found
+            for point, found in self.values.items()
+            if all(point.get(axis) in wanted for axis, wanted in grid.items())
+        }
+        return replace(self, values=values)
 
     def points(self, axes: Mapping[str, Value]) -> list[Point]:
         """Points with these values; what is fixed counts where ``axes`` does not say otherwise.

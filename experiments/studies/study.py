@@ -150,7 +150,7 @@ class Study:
         """Points of each reading, by its axes; none where readings are not compared."""
         if self.crossing is None or not self.choices or not self.claims:
             return {}
-        grids = replace_axes(vary_axes(self._grids(), changes or {}), self.crossing)
+        grids = vary_axes(vary_axes(self._grids(), changes or {}), self.crossing)
         return {tuple(reading.items()): expand(_without(grids, reading), reading) for reading in self.readings()}
 
     def _grids(self, *, quick: bool = False) -> list[Grid]:

@@ -12,8 +12,9 @@ Zhang, Yang, Sivasubramaniam, Moreira, *Gang scheduling extensions for I/O inten
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from schedulers.core.job import Allocation, Job
@@ -30,7 +31,7 @@ from schedulers.timesharing.files import file_columns
 from schedulers.timesharing.matrix import Matrix, Place, Request
 from schedulers.timesharing.migration import MigrationStart, Target
 from schedulers.timesharing.recomputing import Rules, recompute
-from schedulers.timesharing.scheduling import Where, schedule
+from schedulers.timesharing.scheduling import Queue, Where, schedule
 from schedulers.timesharing.sharing import Sharing
 from schedulers.timesharing.slices import Slices, to_us
 
@@ -46,6 +47,9 @@ class Gang:
     quantum: float = option(200.0, unit="s", low=1e-3, high=1e9, help="length of a time slice")
     level: int = option(5, low=1, high=64, help="rows of the matrix: how many jobs can share a node")
     where: Where = option(Where.ANYWHERE, help="where a job may be put: on any nodes, on those of its file, or either")
+    queue: Queue = option(
+        Queue.STOP, help="whether a waiting job without a place stops those behind it (section 3.2), or they are tried"
+    )
     local_first: bool = option(False, help="whether jobs on their file's nodes are replicated before the others")
     migrate: bool = option(False, help="whether jobs elsewhere are moved to their file's nodes when those are free")
     migration_row: Target = option(Target.FIRST, help="row that a job moves to where it fits into several")
@@ -66,7 +70,7 @@ class Gang:
 
     def rules(self) -> Rules:
         """What the steps follow."""
-        return Rules(self.where, self.local_first, self.migrate, self.migration_row, self.compaction)
+        return Rules(self.where, self.local_first, self.migrate, self.migration_row, self.compaction, self.queue)
 
     def __call__(self, view: View) -> Iterable[Decision]:
         """Lay the matrix out anew: move the jobs in it, start those that fit."""
@@ -95,20 +99,44 @@ class Gang:
         )
         if moved:
             yield Arrange(moved)
+        taken = outcome.matrix.places[len(last.places) :]
         if view.notes is not None:
-            head = requests[outcome.started : outcome.started + 1]
-            lacking = buffers.lacking or self._lacking(head, outcome.matrix, streams, _closed(view))
-            _explain(view.notes, queue, outcome.started, lacking, view.now_s)
-        for job, place in zip(queue, outcome.matrix.places[len(last.places) :], strict=False):  # the first of the queue
+            lacking = partial(
+                self._lacking, matrix=outcome.matrix, buffers=buffers, streams=streams, closed=_closed(view)
+            )
+            self._explain(view.notes, view, requests, {place.job for place in taken}, lacking)
+        waiting = {job.number: job for job in queue} if taken else {}
+        for place in taken:
+            job = waiting[place.job]
             storages = buffers.given.get(job.number, ())
             nodes, striped = _nodes(place, machine.width), job.stripes > 0
             io_rate = streams.rate(job.number)
             yield Start(job, Allocation(nodes, storages, job.bb_bytes, io_rate, striped=striped))
 
-    def _lacking(self, head: Sequence[Request], matrix: Matrix, streams: Streams, closed: int) -> Binding:
-        """What the first waiting job found no row for: bandwidth where it would have one if it streamed nothing."""
-        streaming = any(streams.rate(request.job) for request in head)
-        fits = streaming and schedule(clean(matrix, closed), head, self.where, closed)[1]
+    def _explain(
+        self,
+        notes: PassNotes,
+        view: View,
+        requests: Sequence[Request],
+        taken: Collection[int],
+        lacking: Callable[[Request], Binding],
+    ) -> None:
+        """Say what the jobs that were tried without success lack; those that were not tried wait for them."""
+        names, tried = {job.number: job.id for job in view.queue}, True
+        for request in requests:
+            if request.job in taken:
+                notes.write(names[request.job], Role.STARTED, estimate_s=view.now_s)
+                continue
+            notes.write(names[request.job], Role.PASSED_OVER, lacking(request) if tried else Binding.ORDER)
+            tried = self.queue is Queue.SCAN
+
+    def _lacking(
+        self, request: Request, *, matrix: Matrix, buffers: _Buffers, streams: Streams, closed: int
+    ) -> Binding:
+        """What a job found no row for: bandwidth where it would have one if it streamed nothing."""
+        if request.job in buffers.lacking:
+            return Binding.BURST_BUFFERS
+        fits = streams.rate(request.job) and schedule(clean(matrix, closed), [request], self.where, closed)[1]
         return Binding.BANDWIDTH if fits else Binding.NODES
 
     def _never(self, view: View, streams: Streams) -> list[Job]:
@@ -153,7 +181,7 @@ class _Buffers:
     given
         Storage nodes by the number of the job, one for each of its columns, or of its stripes.
     lacking
-        Set where a job found a row, but no place for its buffer.
+        Numbers of the jobs that found a row, but no place for their buffer.
     """
 
     def __init__(self, view: View) -> None:
@@ -162,7 +190,7 @@ class _Buffers:
         self._free = view.timeline.free_storage_now() if self._jobs else []
         self._order = view.timeline.placement.storage_order if self._jobs else StorageOrder.NEAREST
         self.given: dict[int, tuple[int, ...]] = {}
-        self.lacking: Binding | None = None
+        self.lacking: set[int] = set()
 
     def hold(self, request: Request, columns: int) -> bool:
         """Take the buffer of a job on these columns, whole requests only; false where it does not fit now."""
@@ -173,20 +201,12 @@ class _Buffers:
             self._machine, columns_of(columns), self._free, job.bb_bytes, self._order, stripes=job.stripes
         )
         if storages is None:
-            self.lacking = Binding.BURST_BUFFERS
+            self.lacking.add(request.job)
             return False
         for storage in storages:
             self._free[storage] -= job.bb_bytes
         self.given[request.job] = storages
         return True
-
-
-def _explain(notes: PassNotes, queue: Sequence[Job], started: int, lacking: Binding, now_s: float) -> None:
-    """The first job that was not taken in waits for what it lacks, the others for it."""
-    for job in queue[:started]:
-        notes.write(job.id, Role.STARTED, estimate_s=now_s)
-    for place, job in enumerate(queue[started:]):
-        notes.write(job.id, Role.PASSED_OVER, Binding.ORDER if place else lacking)
 
 
 def _moved(held: Allocation, place: Place, width: int) -> Allocation:

@@ -42,10 +42,12 @@ def compact(matrix: Matrix, closed: int = 0, streams: Streams = NO_STREAMS) -> M
         order = sorted(rows, key=tasks.__getitem__)
         for position, source in enumerate(order):
             for target in reversed(order[position + 1 :]):
-                free = ~occupied[target]
+                taken = occupied[target]
+                if tasks[target] < tasks[source] or taken == matrix.all_columns:
+                    continue
                 for index in homes[source]:
                     place = places[index]
-                    if place.columns & ~free or tasks[target] < tasks[source]:
+                    if place.columns & taken:
                         continue
                     rate = streams.rate(place.job)
                     if room.carries(target, place.columns, rate):

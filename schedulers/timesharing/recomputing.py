@@ -12,7 +12,7 @@ from schedulers.timesharing.compaction import compact
 from schedulers.timesharing.filling import fill
 from schedulers.timesharing.matrix import Matrix, Request
 from schedulers.timesharing.migration import Target, migrate
-from schedulers.timesharing.scheduling import Hold, Where, schedule
+from schedulers.timesharing.scheduling import Hold, Queue, Where, schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,8 @@ class Rules:
         Which row they go to.
     compaction
         Whether rows are compacted.
+    queue
+        Whether waiting jobs behind one without a place are tried.
     """
 
     where: Where = Where.ANYWHERE
@@ -38,10 +40,12 @@ class Rules:
     migrate: bool = False
     target: Target = Target.FIRST
     compaction: bool = True
+    queue: Queue = Queue.STOP
 
 
 class Outcome(NamedTuple):
-    """A new matrix, how many waiting jobs it took in, which jobs migrated and how many of their tasks changed node."""
+    """A new matrix, how many waiting jobs it took in (the last of its places), which jobs migrated, and how many of
+    their tasks changed node."""
 
     matrix: Matrix
     started: int
@@ -88,5 +92,5 @@ def recompute(
         laid, migrated, used = migrate(laid, tasks, rules.target, closed, streams)
     if rules.compaction:
         laid = compact(laid, closed, streams)
-    laid, started = schedule(laid, queue, rules.where, closed, hold, streams)
+    laid, started = schedule(laid, queue, rules.where, closed, hold, streams, rules.queue)
     return Outcome(fill(laid, rules.local_first, closed, streams), started, migrated, used)

@@ -1,4 +1,4 @@
-"""Schedule: place waiting jobs first come, first served (Zhang et al. 2003, sections 3.2, 3.3, 3.5, step 3)."""
+"""Schedule: place waiting jobs in order of arrival (Zhang et al. 2003, sections 3.1, 3.2, 3.3, 3.5, step 3)."""
 
 from __future__ import annotations
 
@@ -21,6 +21,15 @@ class Where(enum.Enum):
     """On its file's nodes if they are free in some row, else anywhere: adaptive."""
 
 
+class Queue(enum.Enum):
+    """What a waiting job without a place means for those behind it."""
+
+    STOP = "stop"
+    """They wait, too (sections 3.2 and 3.3: no job after the first that cannot be placed)."""
+    SCAN = "scan"
+    """They are tried in their order (section 3.1: as long as any job fits)."""
+
+
 Hold = Callable[[Request, int], bool]
 """Takes what a job needs beside cells (a burst buffer) for these columns; false where that is lacking."""
 
@@ -32,8 +41,9 @@ def schedule(
     closed: int = 0,
     hold: Hold | None = None,
     streams: Streams = NO_STREAMS,
+    discipline: Queue = Queue.STOP,
 ) -> tuple[Matrix, int]:
-    """Place waiting jobs in their order until one does not fit.
+    """Place waiting jobs in their order: until one does not fit, or all that fit.
 
     Parameters
     ----------
@@ -49,6 +59,8 @@ def schedule(
         What jobs need beside cells; by default nothing.
     streams
         What jobs stream: no row takes more than its links carry.
+    discipline
+        Whether a job that does not fit ends the step.
 
     Returns
     -------
@@ -57,17 +69,23 @@ def schedule(
     """
     usable = matrix.all_columns & ~closed
     free = [usable & ~mask for mask in matrix.occupied()]
-    choose, room = _CHOICES[where], streams.room(matrix)
+    choose, room, scan = _CHOICES[where], streams.room(matrix), discipline is Queue.SCAN
     placed: list[Place] = []
+    widest = max(mask.bit_count() for mask in free)
     for request in queue:
+        if request.size > widest:
+            if scan:
+                continue
+            break
         rate = streams.rate(request.job)
         found = choose(free, request, room, rate)
-        if found is None:
+        if found is None or (hold is not None and not hold(request, found[1])):
+            if scan:
+                continue
             break
         row, columns = found
-        if hold is not None and not hold(request, columns):
-            break
         free[row] &= ~columns
+        widest = max(mask.bit_count() for mask in free)
         room.take(row, columns, rate)
         placed.append(Place(request.job, columns, row, 1 << row, request.files))
     return matrix._replace(places=(*matrix.places, *placed)), len(placed)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -32,7 +31,6 @@ from experiments.studies.malleable import STUDY
 from experiments.studies.runner import Played, play_points
 
 CAMPAIGN = ["run", "--workload", "kth-like:jobs=60", "--policy", "easy", "--policy", "conservative", "--no-plots"]
-GANG = ["gang", "--figure", "10", "--time", "2482", "--seeds", "1", "--jobs", "40", "--workers", "1"]
 
 
 @given(asked=st.booleans(), code=st.booleans(), contents=st.booleans())
@@ -103,52 +101,6 @@ def edited(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
 
     yield edit_module
     codehash.code_of.cache_clear()
-
-
-PAPERS = {
-    "gang": (GANG, "schedulers.policies.gang", 3),
-}
-
-
-@pytest.mark.parametrize("name", PAPERS)
-def test_kept_results_of_a_paper(
-    name: str,
-    edited: Callable[[str], None],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """999.0 in a kept file was printed as a result, and so was what an edited policy had made before.
-
-    Now the first is named and done again, the second is named before and after the tables and done again with --rerun.
-    """
-    arguments, module, old = PAPERS[name]
-    monkeypatch.setattr(f"experiments.{name}.figures.draw", lambda *_, **__: [])
-    command = [*arguments, "--out", str(tmp_path)]
-    assert main(command) == 0
-    forged, *others = sorted((tmp_path / "runs").rglob("*.json"))
-    before = forged.read_bytes()
-    forge_json(forged)
-    assert b"999.0" in forged.read_bytes()
-    if others:
-        edited(module)
-    capsys.readouterr()
-    assert main(command) == 0
-    printed = capsys.readouterr().out
-    assert f"are not what this command wrote, or answer another question: done again ({forged.stem})" in printed
-    assert not re.search(r"(?<![\d.])999", printed)  # measured times have all digits
-    assert b"999.0" not in forged.read_bytes()
-    assert json.loads(forged.read_bytes())["asked"] == json.loads(before)["asked"]
-    if not others:
-        edited(module)
-        assert main(command) == 0
-        printed = capsys.readouterr().out
-    assert re.search(rf"{old} .* were made by other code \(commit .*\): kept as they are; repeat them with", printed)
-    assert printed.rstrip().endswith("--rerun does them again")
-    assert main([*command, "--rerun"]) == 0
-    printed = capsys.readouterr().out
-    assert re.search(rf"{old} .* were made by other code \(commit .*\): done again", printed)
-    assert "--rerun" not in printed
 
 
 def test_kept_points_of_a_study(

@@ -101,7 +101,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "spillway campaign.toml",
         "spillway campaign missing.toml",
         "spillway campaign notes.txt",
-        "spillway study gang --layout contigous",
+        "spillway workload gang --layout neigbours --out gang.json",
     ),
     "Results": (
         "spillway report results/mine",

@@ -63,6 +63,16 @@ def test_every_job_gets_what_it_needs(name: str, rows: list[tuple[int, int, int,
 
 
 @pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=6)
+@given(rows=JOBS)
+def test_every_job_ends_where_the_whole_queue_is_scanned(name: str, rows: list[tuple[int, int, int, int, int]]) -> None:
+    """Jobs may overtake then; each that fits the machine ends well all the same."""
+    shown = play(POLICIES[name].build({**OPTIONS, "queue": "scan"}), described(rows))
+    assert shown.ends.keys() == {str(number) for number, row in enumerate(sorted(rows)) if row[1] <= NODES}
+    assert {state for _, state in shown.ends.values()} <= {JobState.COMPLETED_SUCCESSFULLY}
+
+
+@pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=3)
 @given(rows=JOBS)
 def test_same_jobs_same_requests(name: str, rows: list[tuple[int, int, int, int, int]]) -> None:

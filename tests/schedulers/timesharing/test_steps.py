@@ -16,7 +16,7 @@ from schedulers.timesharing.filling import fill
 from schedulers.timesharing.matrix import Matrix, Place, Request
 from schedulers.timesharing.migration import Target, migrate
 from schedulers.timesharing.recomputing import Rules, recompute
-from schedulers.timesharing.scheduling import Where, schedule
+from schedulers.timesharing.scheduling import Queue, Where, schedule
 from tests.schedulers.timesharing.drawings import drawing, lines, matrix_from
 
 WIDTH, LEVEL = 6, 3
@@ -254,3 +254,20 @@ def test_a_job_that_cannot_migrate_still_uses_its_links() -> None:
     streams = Streams(links, {ord("X"): 25, ord("Y"): 35, ord("Z"): 20})
     assert migrate(matrix, 9, streams=streams).jobs == ()
     assert migrate(matrix, 9, streams=Streams(links, {**streams.rates, ord("Z"): 10})).jobs == (ord("Y"),)
+
+
+def test_a_job_without_a_place_stops_those_behind_it_or_they_are_tried() -> None:
+    """Three of four nodes are taken: a job of two waits, and one of one behind it, unless the whole queue is scanned;
+    then the next of one finds nothing any more."""
+    matrix = recompute(Matrix(1, 4), [Request(0, 3)], Rules()).matrix
+    queue = [Request(1, 2), Request(2, 1), Request(3, 1)]
+    assert recompute(matrix, queue, Rules()).started == 0
+    scanned = recompute(matrix, queue, Rules(queue=Queue.SCAN))
+    assert (scanned.started, [place.job for place in scanned.matrix.places]) == (1, [0, 2])
+
+
+def test_scanning_goes_on_after_a_file_that_is_taken_and_a_buffer_that_does_not_fit() -> None:
+    """The second job's file is taken, the third has no room for its buffer, the fourth starts."""
+    queue = [Request(0, 1, 0b1), Request(1, 1, 0b1), Request(2, 1, 0b10), Request(3, 1, 0b100)]
+    held = schedule(Matrix(1, 4), queue, Where.FILES, hold=lambda job, _: job.job != 2, discipline=Queue.SCAN)
+    assert [place.job for place in held[0].places] == [0, 3]

@@ -1,11 +1,13 @@
-"""The aggregate against the protocol, job by job; and by hand."""
+"""The compiled way between events against its plain twin and the protocol, job by job; and by hand."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from experiments.gang.aggregate import Ran, Setting, run_gang
-from experiments.gang.wire import run_on_wire
+from experiments.studies.gang.aggregate import Ran, Setting, run_gang
+from experiments.studies.gang.wire import run_on_wire
 from schedulers.policies import POLICIES
 from schedulers.policies.gang import Gang
 from schedulers.timesharing.costs import Costs
@@ -13,7 +15,8 @@ from schedulers.timesharing.migration import MigrationStart
 from schedulers.timesharing.recomputing import Rules
 from schedulers.timesharing.scheduling import Where
 from schedulers.timesharing.slices import Slices
-from workloads.gang import GangJob, GangOptions, draw_gang
+from tests.reference.gang import run_plainly
+from workloads.gang import LAYOUTS, MIXED, SIZES, GangJob, GangOptions, draw_gang
 
 NAMES = ("gang", "gang-io", "gang-io-adaptive", "gang-io-migrate")
 S = 1_000_000
@@ -26,7 +29,7 @@ def both(name: str, jobs: list[GangJob], options: dict[str, str] | None = None) 
     return run_gang(jobs, Setting(policy.rules(), *policy.sharing(), policy.migration_limit)), run_on_wire(jobs, policy)
 
 
-@pytest.mark.parametrize("layout", ["scattered", "contiguous"])
+@pytest.mark.parametrize("layout", ["spread", "neighbours"])
 @pytest.mark.parametrize("name", NAMES)
 def test_the_aggregate_is_the_protocol(name: str, layout: str) -> None:
     """Starts, ends, places and migrations of 50 jobs are equal to the microsecond."""
@@ -38,10 +41,9 @@ def test_the_aggregate_is_the_protocol(name: str, layout: str) -> None:
 
 @pytest.mark.slow
 def test_hundreds_of_jobs() -> None:
-    """One whole setting, with more than 100 migrations, through the protocol quantum by quantum; ``spillway study gang
-    --verify`` does the same with 1,000 jobs."""
+    """One whole setting, with more than 100 migrations, through the protocol quantum by quantum."""
     options = GangOptions(
-        jobs=520, mean_gap_s=300.0, seed=1, mean_time_s=2482, intensities=(0.1, 0.33, 0.5), layout="contiguous"
+        jobs=520, mean_gap_s=300.0, seed=1, mean_time_s=2482, intensities=(0.1, 0.33, 0.5), layout="neighbours"
     )
     aggregate, wire = both("gang-io-migrate", draw_gang(options))
     assert aggregate == wire
@@ -50,7 +52,7 @@ def test_hundreds_of_jobs() -> None:
 
 def test_other_quanta_levels_and_costs() -> None:
     """Equality does not hang on the defaults."""
-    jobs = draw_gang(GangOptions(jobs=60, seed=2, mean_time_s=3102, layout="contiguous"))
+    jobs = draw_gang(GangOptions(jobs=60, seed=2, mean_time_s=3102, layout="neighbours"))
     options = {"quantum": "70.5", "level": "3", "migration_cost": "7.25", "migration_limit": "9", "compaction": "false"}
     aggregate, wire = both("gang-io-migrate", jobs, options)
     assert aggregate == wire
@@ -59,7 +61,7 @@ def test_other_quanta_levels_and_costs() -> None:
 @pytest.mark.parametrize("start", ["next-quantum", "at-once"])
 def test_migrations_are_equal(start: str) -> None:
     """Seven migrations, begun with the next slice or inside the running one."""
-    jobs = draw_gang(GangOptions(jobs=60, mean_gap_s=300.0, mean_time_s=3102, layout="contiguous"))
+    jobs = draw_gang(GangOptions(jobs=60, mean_gap_s=300.0, mean_time_s=3102, layout="neighbours"))
     aggregate, wire = both("gang-io-migrate", jobs, {"migration_start": start})
     assert aggregate == wire
     assert aggregate.migrations > 5
@@ -84,8 +86,43 @@ def test_by_hand() -> None:
     assert ran.migrations == 1
 
 
-def test_progress_is_reported() -> None:
-    """Every 500 jobs."""
-    seen: list[int] = []
-    run_gang(draw_gang(GangOptions(jobs=1100, mean_time_s=600.0)), Setting(Rules()), seen.append)
-    assert [count // 500 for count in seen] == [1, 2]
+WORLDS = st.fixed_dictionaries(
+    {
+        "queue": st.sampled_from(["stop", "scan"]),
+        "migration_start": st.sampled_from(["next-quantum", "at-once"]),
+        "migration_row": st.sampled_from(["first", "fullest"]),
+        "migration_limit": st.sampled_from(["0", "5", "64", "320"]),
+        "compaction": st.sampled_from(["true", "false"]),
+        "level": st.sampled_from(["1", "2", "5", "7"]),
+        "quantum": st.sampled_from(["200", "70.5", "13"]),
+    }
+)
+
+
+@settings(max_examples=25)
+@given(
+    name=st.sampled_from(NAMES),
+    world=WORLDS,
+    seed=st.integers(0, 50),
+    layout=st.sampled_from(list(LAYOUTS)),
+    sizes=st.sampled_from(list(SIZES)),
+    gap_s=st.sampled_from([100.0, 583.0]),
+)
+def test_the_kernels_are_their_plain_twin(
+    name: str, world: dict[str, str], seed: int, layout: str, sizes: str, gap_s: float
+) -> None:
+    """Starts, ends, places and migrations of 60 jobs are those of the steps in plain code, under all options."""
+    jobs = draw_gang(GangOptions(jobs=60, seed=seed, mean_gap_s=gap_s, intensities=MIXED, layout=layout, sizes=sizes))
+    policy = POLICIES[name].build(world)
+    assert isinstance(policy, Gang)
+    setting = Setting(policy.rules(), *policy.sharing(), policy.migration_limit)
+    assert run_gang(jobs, setting) == run_plainly(jobs, setting)
+
+
+def test_scanning_is_equal() -> None:
+    """Later jobs that fit are taken; through the protocol, too."""
+    jobs = draw_gang(GangOptions(jobs=60, mean_gap_s=100.0, mean_time_s=3102, layout="aligned", sizes="powers"))
+    scanned, wire = both("gang-io", jobs, {"queue": "scan"})
+    stopped, _ = both("gang-io", jobs)
+    assert scanned == wire
+    assert scanned != stopped

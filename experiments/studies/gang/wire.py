@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from experiments.gang.aggregate import Ran
+from experiments.studies.gang.aggregate import Ran
+from experiments.studies.gang.play import drawn, measures, policy_of, workload_of
+from experiments.studies.points import Point, Values
 from platforms.catalogue import platform_from
 from schedulers.assembly import Settings, assemble
 from schedulers.core.job import Allocation, Job
@@ -23,6 +25,13 @@ from simulator.workload import workload_from_object
 from workloads.gang import GangJob, as_workload
 
 PLATFORM = "serverless"
+
+
+def play_by_product(point: Point) -> Values:
+    """Play a point of the study with session, guard, messages and simulator, quantum by quantum."""
+    options, policy = workload_of(point), policy_of(point)
+    jobs = drawn(options)
+    return measures(jobs, run_on_wire(jobs, policy), policy, options.nodes)
 
 
 class _Diary(Observer):

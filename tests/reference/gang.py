@@ -1,78 +1,20 @@
-"""Gang scheduling without the protocol: the same steps at the same instants, whole cycles between them at once.
+"""Gang scheduling without the protocol, in plain code with the steps of :mod:`schedulers.timesharing`.
 
-Between two scheduling events the matrix stands still, so that each job's service and end follow from closed formulas
-(:mod:`schedulers.timesharing.slices`). All is whole microseconds: no quantum is walked through, and nothing is lost.
-Through the protocol (:mod:`experiments.gang.wire`) comes the same, job by job.
+Between two events the matrix stands still, so that each job's service and its end follow from closed formulas
+(:mod:`schedulers.timesharing.slices`). Tests compare :mod:`experiments.studies.gang.machine_kernels` with it.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
+from experiments.studies.gang.aggregate import Ran, Setting
 from schedulers.timesharing.columns import mask_of
-from schedulers.timesharing.costs import Costs
 from schedulers.timesharing.matrix import Matrix, Place, Request
-from schedulers.timesharing.migration import MigrationStart
-from schedulers.timesharing.recomputing import Rules, recompute
+from schedulers.timesharing.recomputing import recompute
 from schedulers.timesharing.slices import Slices
 from workloads.gang import GangJob
-
-REPORT_EVERY = 500
-SLICES = Slices(5, 200_000_000)
-COSTS = Costs()
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """A gang scheduler.
-
-    Attributes
-    ----------
-    rules
-        The policy.
-    slices
-        Rows and quantum.
-    costs
-        Of blocks and of migration.
-    migration_start
-        When jobs that migrate restart.
-    limit
-        Most tasks that migrate in one slice.
-    nodes
-        Columns.
-    """
-
-    rules: Rules
-    slices: Slices = SLICES
-    costs: Costs = COSTS
-    migration_start: MigrationStart = MigrationStart.NEXT_QUANTUM
-    limit: int = 64
-    nodes: int = 320
-
-
-@dataclass(frozen=True, slots=True)
-class Ran:
-    """What became of the jobs, in their order.
-
-    Attributes
-    ----------
-    start_us
-        When each got its place in the matrix.
-    end_us
-        When it ended.
-    local
-        Whether it ended on its file's nodes.
-    migrations
-        How often jobs were moved.
-    """
-
-    start_us: list[int]
-    end_us: list[int]
-    local: list[bool]
-    migrations: int
 
 
 class _Running:
@@ -113,36 +55,24 @@ class _Running:
         return self.columns == self.place.files or not self.place.files
 
 
-def run_gang(jobs: Sequence[GangJob], setting: Setting, report: Callable[[int], None] | None = None) -> Ran:
-    """Simulate a workload.
-
-    Parameters
-    ----------
-    jobs
-        In order of submission.
-    setting
-        The scheduler.
-    report
-        Called now and then with the number of jobs that are through.
-    """
-    return _Machine(jobs, setting, report).run()
+def run_plainly(jobs: Sequence[GangJob], setting: Setting) -> Ran:
+    """The same as :func:`experiments.studies.gang.aggregate.run_gang`."""
+    return _Machine(jobs, setting).run()
 
 
 class _Machine:
     """One simulation."""
 
-    def __init__(self, jobs: Sequence[GangJob], setting: Setting, report: Callable[[int], None] | None) -> None:
+    def __init__(self, jobs: Sequence[GangJob], setting: Setting) -> None:
         self._jobs = jobs
         self._setting = setting
-        self._report = report
         self._matrix = Matrix(setting.slices.level, setting.nodes)
-        self._queue: deque[Request] = deque()
+        self._queue: dict[int, Request] = {}
         self._running: dict[int, _Running] = {}
         self._ends: list[tuple[int, int]] = []
         self._slice, self._used = -1, 0
         self._moving: list[_Running] = []
         self._moves_us = 0
-        self._done = 0
         self._ran = Ran([0] * len(jobs), [0] * len(jobs), [False] * len(jobs), 0)
         self._migrations = 0
 
@@ -161,7 +91,7 @@ class _Machine:
                 if now_us not in (end_us, submit_us):
                     continue  # the matrix has been laid out for them already
             while coming < len(jobs) and jobs[coming].submit_us == now_us:
-                self._queue.append(Request(coming, jobs[coming].size, mask_of(jobs[coming].file_nodes)))
+                self._queue[coming] = Request(coming, jobs[coming].size, mask_of(jobs[coming].file_nodes))
                 coming += 1
             self._event(now_us)
         return Ran(self._ran.start_us, self._ran.end_us, self._ran.local, self._migrations)
@@ -184,9 +114,6 @@ class _Machine:
             self._ran.end_us[job], self._ran.local[job] = now_us, running.local
             gone.append(job)
         self._matrix = self._matrix.without(gone)
-        before, self._done = self._done, self._done + len(gone)
-        if self._report is not None and before // REPORT_EVERY != self._done // REPORT_EVERY:
-            self._report(self._done)
 
     def _event(self, now_us: int) -> None:
         """Compute the matrix anew, and when each job whose place changed ends."""
@@ -194,11 +121,9 @@ class _Machine:
         number = slices.number(now_us)
         if number != self._slice:
             self._slice, self._used = number, 0
-        outcome = recompute(self._matrix, self._queue, setting.rules, setting.limit - self._used)
+        outcome = recompute(self._matrix, self._queue.values(), setting.rules, setting.limit - self._used)
         self._used += outcome.tasks
         self._migrations += len(outcome.migrated)
-        for _ in range(outcome.started):
-            self._queue.popleft()
         self._matrix = outcome.matrix
         first_new = len(outcome.matrix.places) - outcome.started
         for place in outcome.matrix.places[:first_new]:
@@ -206,6 +131,7 @@ class _Machine:
             if place is not running.place and place != running.place:
                 self._move(running, place, now_us)
         for place in outcome.matrix.places[first_new:]:
+            del self._queue[place.job]
             job = self._jobs[place.job]
             left_us = setting.costs.length_us(job.cpu_us, job.blocks, local=place.local)
             running = self._running[place.job] = _Running(place, left_us, now_us)

@@ -1,1 +1,0 @@
-"""The evaluation of Zhang et al. (JSSPP 2003): ``spillway study gang``."""

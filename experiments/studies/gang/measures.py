@@ -1,0 +1,33 @@
+"""What the claims of this study measure besides means and ratios."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from experiments.studies.gang.play import LIMIT
+from experiments.studies.points import Value
+from experiments.studies.results import Results
+from experiments.studies.statistics import Sample
+
+WITHOUT_LIMIT = 320
+
+
+@dataclass(frozen=True)
+class ShareOfGain:
+    """Share of the gain in slowdown by migration without a limit that is there at the published limit.
+
+    Attributes
+    ----------
+    axes
+        The points.
+    """
+
+    axes: Mapping[str, Value]
+
+    def __call__(self, results: Results) -> Sample:
+        """One value per unit; not defined where migration gains nothing."""
+        here = results.at(self.axes)
+        none, some, free = (here.mean("slowdown", {"limit": limit}).values for limit in (0, LIMIT, WITHOUT_LIMIT))
+        return Sample(tuple((n - s) / (n - f) if n > f else math.nan for n, s, f in zip(none, some, free, strict=True)))

@@ -1,0 +1,130 @@
+"""One point: a drawn workload under one gang policy, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+import numpy as np
+
+from experiments.studies.gang.aggregate import Ran, Setting, run_gang
+from experiments.studies.points import Point, Value, Values
+from schedulers.policies import POLICIES
+from schedulers.policies.gang import Gang
+from schedulers.timesharing.migration import MigrationStart
+from workloads.gang import MICRO, MIXED, GangJob, GangOptions, draw_gang
+
+GS, IOGS, ADAPTIVE, MIGRATE = "gang", "gang-io", "gang-io-adaptive", "gang-io-migrate"
+"""The paper's GS, IOGS, Adaptive-IOGS and Migrate-IOGS."""
+
+MIXED_NAME = "mixed"
+"""Value of the axis ``mix``: jobs of three I/O intensities; any other is the intensity of all jobs."""
+
+COST_S, LIMIT, NEXT_QUANTUM = 20.0, 64, MigrationStart.NEXT_QUANTUM.value
+"""Cost of a migration, tasks that migrate in a slice, and when they restart, as published (section 3.6)."""
+
+SUBMISSION, START = "submission", "start"
+"""Values of the axis ``response``: from when on a response time counts."""
+
+AUDITED: Mapping[str, Value] = {"jobs": 30, "gap": 100.0, "mix": MIXED_NAME, "seed": 0}
+"""What is played by the product as well, quantum by quantum: few jobs of all intensities, close to each other."""
+
+
+def play(point: Point) -> Values:
+    """Play a point between scheduling events, whole cycles at once (:mod:`experiments.studies.gang.aggregate`)."""
+    options, policy = workload_of(point), policy_of(point)
+    jobs = drawn(options)
+    return measures(jobs, run_gang(jobs, setting_of(policy, options.nodes)), policy, options.nodes)
+
+
+def same(point: Point) -> Point:
+    """The point without what does not matter to it: migration's options where nothing migrates, the response's kind."""
+    policy = ADAPTIVE if point.whole("limit") == 0 else point.text("policy")
+    still: Mapping[str, Value] = (
+        {} if policy == MIGRATE else {"migration_start": NEXT_QUANTUM, "cost": COST_S, "limit": LIMIT}
+    )
+    return point.replaced(response=SUBMISSION, policy=policy, **still)
+
+
+def seen(point: Point, values: Values) -> Values:
+    """Slowdown and response by the point's kind of response time."""
+    if point["response"] == SUBMISSION or "slowdown" not in values:
+        return values
+    return {
+        **values,
+        "slowdown": values["slowdown_from_start"],
+        "response_s": values["response_s"] - values["wait_s"],
+    }
+
+
+def audited_as(point: Point) -> Point:
+    """The run of the point with few jobs."""
+    return same(point.replaced(**AUDITED))
+
+
+def workload_of(point: Point) -> GangOptions:
+    """How the point's workload is drawn."""
+    mix = point.text("mix")
+    return GangOptions(
+        jobs=point.whole("jobs"),
+        seed=point.whole("seed"),
+        mean_gap_s=point.number("gap"),
+        mean_time_s=point.number("time"),
+        intensities=MIXED if mix == MIXED_NAME else (float(mix),),
+        layout=point.text("layout"),
+        sizes=point.text("sizes"),
+    )
+
+
+def policy_of(point: Point) -> Gang:
+    """The point's policy."""
+    options = {
+        "queue": point["queue"],
+        "migration_cost": point["cost"],
+        "migration_limit": point["limit"],
+        "migration_start": point["migration_start"],
+    }
+    policy = POLICIES[point.text("policy")].build(options)
+    assert isinstance(policy, Gang)
+    return policy
+
+
+def setting_of(policy: Gang, nodes: int) -> Setting:
+    """A gang policy for the aggregate."""
+    return Setting(policy.rules(), *policy.sharing(), policy.migration_limit, nodes)
+
+
+def measures(jobs: list[GangJob], ran: Ran, policy: Gang, nodes: int) -> Values:
+    """What is measured of a run.
+
+    ``slowdown``: mean of max(response, quantum) / max(execution time with all blocks local, quantum), the response
+    from submission to end; ``slowdown_from_start``: the same as the paper prints it (section 2.3, item 4), from start
+    to end. ``wait_s`` and ``response_s``: means, from submission to the place in the matrix, and to the end. ``local``:
+    jobs of 10,000 that ended on their file's nodes. ``migrations``: moves to a file's nodes. ``load``: work with all
+    blocks local over what the nodes can do until the last submission. ``last_end``: when the last job ended over when
+    the last was submitted.
+    """
+    slices, costs, _ = policy.sharing()
+    submit, start, end = (
+        np.array(column, np.float64) for column in ([job.submit_us for job in jobs], ran.start_us, ran.end_us)
+    )
+    work = np.array([costs.length_us(job.cpu_us, job.blocks, local=True) for job in jobs], np.float64)
+    size = np.array([job.size for job in jobs], np.float64)
+    bound = np.maximum(work, slices.quantum_us)
+    last = max(float(submit[-1]), 1.0)
+    return {
+        "slowdown": float((np.maximum(end - submit, slices.quantum_us) / bound).mean()),
+        "slowdown_from_start": float((np.maximum(end - start, slices.quantum_us) / bound).mean()),
+        "wait_s": float((start - submit).mean()) / MICRO,
+        "response_s": float((end - submit).mean()) / MICRO,
+        "local": 10_000 * sum(ran.local) / len(jobs),
+        "migrations": float(ran.migrations),
+        "load": float(size @ work) / (nodes * last),
+        "last_end": float(end.max()) / last,
+    }
+
+
+@lru_cache(maxsize=6)
+def drawn(options: GangOptions) -> list[GangJob]:
+    """Workloads of some seeds are drawn once for the policies that a process tries on them."""
+    return draw_gang(options)
