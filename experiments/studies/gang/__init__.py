@@ -245,8 +245,8 @@ STUDY = Study(
               only={"policy": MIGRATE, "time": TOP, "limit": LIMIT}, shown={"mix": MIXES[:3]}, name="figure 8 cost"),
         Lines(SLOWDOWN, "mean slowdown", "limit", "most tasks migrated in a slice, Q", by="mix", log=True,
               only={"policy": MIGRATE, "time": TOP, "cost": COST_S}, shown={"mix": MIXES[:3]}, name="figure 8 limit"),
-        *_figures(9, tuple(POLICIES), MIXES[:3]),
-        *_figures(10, tuple(POLICIES), MIXES[3:]),
+        *_figures(9, (GS, IOGS, ADAPTIVE, MIGRATE), MIXES[:3]),
+        *_figures(10, (GS, IOGS, ADAPTIVE, MIGRATE), MIXES[3:]),
     ],
     notes=(
         "the compiled way between events is compared with session, guard, messages and simulator on 30 jobs of mixed "
