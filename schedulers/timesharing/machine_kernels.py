@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import boolean, int64, njit, types
 
-from experiments.studies.gang.matrix_kernels import (
+from schedulers.timesharing.matrix_kernels import (
     FIRST,
     JOBS,
     LAST,
