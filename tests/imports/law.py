@@ -114,8 +114,11 @@ LAW: Mapping[str, Rule] = {
         "schedulers.search.random64", "schedulers.late",
         others="numpy numba",
     ),
+    # numba: the matrix as kernels, for studies of many thousand jobs. kernel_cache: as in timeline.
     "schedulers.timesharing.*": _rule(
-        "schedulers.timesharing.*", "schedulers.core.job", "schedulers.core.machine", "schedulers.errors"
+        "schedulers.timesharing.*", "schedulers.core.job", "schedulers.core.machine", "schedulers.errors",
+        "schedulers.kernel_cache",
+        others="numpy numba",
     ),
     # ---------------------------------------------------------------- schedulers: what enacts
     # Of the policies' helpers: what they are shown and what they answer. Of the protocol: neutral messages, no codec.

@@ -1,7 +1,7 @@
 """Gang scheduling without the protocol, in plain code with the steps of :mod:`schedulers.timesharing`.
 
 Between two events the matrix stands still, so that each job's service and its end follow from closed formulas
-(:mod:`schedulers.timesharing.slices`). Tests compare :mod:`schedulers.timesharing.machine_kernels` with it.
+(:mod:`schedulers.timesharing.slices`). Tests compare :mod:`schedulers.timesharing.compiled_machine` with it.
 """
 
 from __future__ import annotations

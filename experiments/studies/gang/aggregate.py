@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from schedulers.timesharing.compiled_machine import NEVER, Clock, Work, run
+from schedulers.timesharing.compiled_matrix import WORD, Ints, Places
+from schedulers.timesharing.compiled_matrix import Rules as Numbers
 from schedulers.timesharing.costs import Costs
-from schedulers.timesharing.machine_kernels import NEVER, Clock, Work, run
-from schedulers.timesharing.matrix_kernels import WORD, Ints, Places
-from schedulers.timesharing.matrix_kernels import Rules as Numbers
 from schedulers.timesharing.migration import MigrationStart, Target
 from schedulers.timesharing.recomputing import Rules
 from schedulers.timesharing.scheduling import Queue, Where

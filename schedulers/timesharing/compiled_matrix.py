@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import boolean, int64, njit, types
 
+from schedulers.kernel_cache import drop_older_than
+
 WORD = 60
 """Columns in a word: whole numbers with a sign keep clear of its bit."""
 
@@ -80,6 +82,9 @@ def _bits(word: int) -> int:
     word = (word & 0x3333333333333333) + ((word >> 2) & 0x3333333333333333)
     word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F
     return ((word * 0x0101010101010101) >> 56) & 0x7F
+
+
+drop_older_than(_bits.stats.cache_path, __file__)
 
 
 @njit(int64(ROW), cache=True)
