@@ -123,7 +123,7 @@ EXHIBITS = (
     Exhibit(
         "herbein",
         "I/O-aware scheduling (Herbein et al.)",
-        "study herbein --quick --out {out}",
+        "study herbein --quick --set size=3.375 --out {out}",
         (
             Picture("figures/computing-percent-over-under.png", "Allocated node time that is computation (figure 5)."),
             Picture("figures/contended-percent-over-under.png", "Time in which jobs contend (section 4.4)."),

@@ -21,6 +21,8 @@ PANEL_INCHES = (4.4, 3.6)
 class Lines:
     """A value over an axis with numbers, a line for each value of another axis, a panel for each of a third.
 
+    Intervals are drawn for five units or more.
+
     Attributes
     ----------
     metric, words
@@ -90,7 +92,8 @@ class Lines:
     def _lines(self, results: Results) -> dict[str, list[tuple[float, float, float, float]]]:
         found: dict[str, list[tuple[float, float, float, float]]] = {}
         for (name, x), one in self._values(results).items():
-            found.setdefault(self.names.get(name, str(name)), []).append((float(x), one.value, one.low, one.high))
+            ends = (one.low, one.high) if one.units >= statistics.FEWEST else (one.value, one.value)
+            found.setdefault(self.names.get(name, str(name)), []).append((float(x), one.value, *ends))
         return {name: sorted(line) for name, line in found.items()}
 
     def _values(self, results: Results) -> dict[tuple[Value, ...], Estimate]:
