@@ -44,15 +44,6 @@ def add_common(parser: Parser) -> None:
     add_rerun(group)
 
 
-def add_running(parser: Parser, out: Path) -> None:
-    """Add what all studies have that play on this machine: how many runs at a time, and where the results go."""
-    add = parser.add_argument_group("where it runs").add_argument
-    add("--workers", type=positive, default=available_cores(), metavar="N", help="runs at a time (%(default)s)")
-    group = parser.add_argument_group("results")
-    group.add_argument("--out", type=Path, default=out, metavar="DIR", help="folder of the results (%(default)s)")
-    add_rerun(group)
-
-
 def add_max_runs(parser: Parser) -> None:
     """Add how many runs a campaign may have."""
     parser.add_argument_group("limits").add_argument(

@@ -232,17 +232,12 @@ def _fitting(nodes: int) -> Description:
     return _tree(-(-nodes // NODES_PER_STORAGE), 0, file_system(nodes), CAPACITY)
 
 
-def sized_xml(nodes: int, capacity: str = CAPACITY) -> str:
-    """Platform file of a machine with exactly so many compute nodes, >= 1; ``capacity`` of each storage node.
+def sized(nodes: int, capacity: str = CAPACITY) -> Description:
+    """Describe a machine with exactly so many compute nodes, >= 1; ``capacity`` of each storage node.
 
     As a fitting machine where a Dragonfly of that size exists; else a tree of switches with eight nodes and
     one storage node each, and what is left over at a last, smaller switch.
     """
-    return generate(sized(nodes, capacity))
-
-
-def sized(nodes: int, capacity: str = CAPACITY) -> Description:
-    """The description of that machine."""
     chassis, rest = divmod(nodes, NODES_PER_CHASSIS_ROW)
     if nodes <= LARGEST_DRAGONFLY and not rest:
         return _dragonfly(chassis, file_system(nodes), capacity)

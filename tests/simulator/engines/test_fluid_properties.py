@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.machines import sized_xml
+from experiments.machines import CAPACITY, sized
 from platforms import Platform, parse_platform
+from platforms.generate import generate
 from simulator.engines import routes
 from simulator.engines.base import AllToAll, Matrix, TaskSpec, one_by_one
 from simulator.engines.fluid import FluidEngine
@@ -162,7 +163,7 @@ def test_groups_are_looked_for_when_they_pay() -> None:
     assert (group[20:] == -1).all()
 
 
-FITTED = parse_platform(sized_xml(50))
+FITTED = parse_platform(generate(sized(50, CAPACITY)))
 """A machine of stars behind switches, as `--nodes` makes them."""
 
 
