@@ -10,7 +10,8 @@ import numpy as np
 from analysis.compare import comparable
 from analysis.errors import AnalysisError
 from analysis.fairness import against_fcfs, jain, overtaken, starved, waits_by_user
-from analysis.tables import JobTable
+from analysis.metrics import mean, percentile
+from analysis.tables import JobTable, read_contention
 from analysis.traffic import read_io_times, read_transfers
 from analysis.waste import idle_while_queued, loss_of_capacity
 
@@ -35,6 +36,9 @@ class Insights:
         Share of staging and checkpoints in the jobs' time (IO-Aware model).
     transfer_stretch
         How many times longer a byte took on average than in the fastest transfer of its kind (IO-Aware model).
+    mean_contention_slowdown, max_contention_slowdown
+        Jobs' times over what they take by themselves: the stretch of Jeannot et al. 2023, section "Evaluation
+        criterion".
     """
 
     loss_of_capacity: float
@@ -46,6 +50,8 @@ class Insights:
     fairness_of_users: float
     io_share: float
     transfer_stretch: float
+    mean_contention_slowdown: float
+    max_contention_slowdown: float
 
     def as_dict(self) -> dict[str, float]:
         """Return the figures by name."""
@@ -68,6 +74,7 @@ def insights(table: JobTable, folder: Path, fcfs: JobTable | None = None) -> Ins
     behind = overtaken(ran)
     by_user = np.array([wait_s for _, wait_s in waits_by_user(ran).values()])
     io_share, stretch = _io(folder)
+    slowdowns = read_contention(folder / "jobs.csv")
     return Insights(
         loss_of_capacity=loss_of_capacity(ran),
         idle_while_queued=idle_while_queued(ran),
@@ -80,6 +87,8 @@ def insights(table: JobTable, folder: Path, fcfs: JobTable | None = None) -> Ins
         fairness_of_users=jain(by_user) if by_user.size else float("nan"),
         io_share=io_share,
         transfer_stretch=stretch,
+        mean_contention_slowdown=mean(slowdowns),
+        max_contention_slowdown=percentile(slowdowns, 100),
     )
 
 

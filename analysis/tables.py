@@ -296,6 +296,18 @@ def read_jobs(path: Path) -> JobTable:
     return table if on_nodes.all() else table.only(on_nodes)
 
 
+def read_contention(path: Path) -> Floats:
+    """Slowdown by contention of each job of a ``jobs.csv`` that has one: its time over what it takes by itself.
+
+    Empty where the table has no such column. :class:`AnalysisError` as of :func:`read_jobs`.
+    """
+    name = "contention_slowdown"
+    if name not in _header(path):
+        return np.zeros(0)
+    values = _numbers(path, name, _read_columns(path, [name])[name])
+    return values[~np.isnan(values)]
+
+
 def read_machine(path: Path) -> MachineInfo:
     """Read ``machine.json`` (members ``nodes`` and ``storages``); raise :class:`AnalysisError` when it is malformed."""
     try:

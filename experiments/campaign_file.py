@@ -149,7 +149,10 @@ CAMPAIGN_KEYS: dict[str, Key] = {
     ),
     "plots": _flag("whether figures and the report are made", "true"),
     "explain": _flag("whether runs keep why their jobs waited"),
-    "uncontended": _flag("whether IO-Aware runs also simulate each job without contention, for its slowdown", "true"),
+    "uncontended": _flag(
+        "whether to find out how long each job takes without contention (io, operations, stream)",
+        "true",
+    ),
 }
 WORKLOAD_KEYS: dict[str, Key] = {
     "source": _text("file, pattern, archive member, generator or public log, as on the command line"),

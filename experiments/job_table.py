@@ -61,7 +61,7 @@ def write_jobs(
     own = (*columns(model.stages, model.moved, model.needs.gate), *model.columns)
     if any(record.staged is not None for record in records.values()):
         own = (*own, *BUFFER_COLUMNS)
-    if not own and all(record.whole for record in records.values()):
+    if not own and uncontended_s is None and all(record.whole for record in records.values()):
         return
     raw = folder / BATSIM_JOBS
     durable.rename(folder / JOBS, raw, sync=False)

@@ -41,9 +41,7 @@ from experiments.sessions import make_session, model_of
 from experiments.spec import DEFAULT_SILENCE_S, DEFAULT_TAU_S, Player, RunSpec
 from experiments.stopwatch import TimedSession
 from schedulers.errors import Stopped
-from schedulers.jobmodels import model_class
 from schedulers.jobmodels.app_record import finished
-from schedulers.jobmodels.io_aware import IoAware
 from schedulers.jobmodels.malleable import Malleable
 from schedulers.jobmodels.record import JobRecord
 from schedulers.options import show
@@ -66,7 +64,7 @@ class Task:
     explain
         Whether to keep why jobs wait (``reasons.csv``).
     uncontended
-        IO-Aware model: whether to play each job by itself as well (:mod:`experiments.uncontended`).
+        Whether to find out how long each job takes by itself as well (:mod:`experiments.uncontended`).
     silence_s
         Longest silence of a simulator in a process of its own, in seconds of real time.
     assumed
@@ -147,7 +145,7 @@ def _flags(task: Task) -> list[str]:
     """What a task has besides its run's settings, as the command line takes it."""
     flags = [] if task.tau_s == DEFAULT_TAU_S else ["--tau", show(task.tau_s)]
     flags += ["--explain"] if task.explain else []
-    left_out = not task.uncontended and issubclass(model_class(task.run.model.name), IoAware)
+    left_out = not task.uncontended and model_of(task.run).alone() is not None
     return flags + (["--no-uncontended"] if left_out else [])
 
 
@@ -187,9 +185,10 @@ def _simulate(task: Task, folder: Path, report: Report) -> tuple[dict[str, float
 def _write_tables(task: Task, folder: Path, records: Mapping[str, JobRecord], played: Played) -> None:
     """Write the table of jobs, and what further tables the job model has."""
     model = model_of(task.run)
-    wanted = task.uncontended and isinstance(model, IoAware)
     uncontended_s = (
-        uncontended.uncontended_s(task.run, task.root, records, played.platform, played.jobs) if wanted else None
+        uncontended.uncontended_s(task.run, task.root, records, played.platform, played.jobs)
+        if task.uncontended
+        else None
     )
     write_jobs(folder, model, records, played.spans, uncontended_s)
     if isinstance(model, Malleable):

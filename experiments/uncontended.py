@@ -1,8 +1,11 @@
-"""How long the jobs of an IO-Aware run would have taken without contention: what slowdowns by contention refer to.
+"""How long the jobs of a run would have taken without contention: what slowdowns by contention refer to.
 
 Each is played by itself, on the nodes and storage nodes that it had in the run. So what remains is what a job's own
 transfers do to each other. That is calculated (:mod:`experiments.uncontended_times`); only the jobs that cannot be
 calculated so are simulated once more, one after the other.
+
+A job's time over that is its slowdown by contention: the *stretch* of Jeannot, Pallez and Vidal (IJHPCA 2023, section
+"Evaluation criterion", rho_i). Batsim's ``stretch`` is another thing: turnaround over execution time.
 """
 
 from __future__ import annotations
@@ -16,14 +19,14 @@ from pathlib import Path
 from experiments.played import walltimes
 from experiments.prepared import checked
 from experiments.sessions import model_of, session_spec
-from experiments.spec import RunSpec
+from experiments.spec import Engine, RunSpec
 from experiments.uncontended_times import NotCalculated, UncontendedTimes
 from platforms.model import Platform
 from platforms.xml_reader import load_platform
 from schedulers.assembly import Settings, assemble
 from schedulers.core.job import Allocation
+from schedulers.jobmodels.base import JobModel
 from schedulers.jobmodels.gates import IoControl
-from schedulers.jobmodels.io_aware import IoAware
 from schedulers.jobmodels.record import JobRecord
 from schedulers.policykit.decisions import Decision, Start
 from schedulers.policykit.view import View
@@ -56,8 +59,8 @@ def uncontended_s(
     records: Mapping[str, JobRecord],
     platform: Platform | None = None,
     jobs: Sequence[tuple[str, float]] = (),
-) -> dict[str, float]:
-    """How long each job of a finished IO-Aware run takes by itself.
+) -> dict[str, float] | None:
+    """How long each job of a finished run takes by itself.
 
     Parameters
     ----------
@@ -72,14 +75,15 @@ def uncontended_s(
 
     Returns
     -------
-    dict[str, float]
-        Seconds from start to end, drains included, by full id.
+    dict[str, float] | None
+        Seconds from start to end, drains included, by full id; ``None`` where the job model has no such time
+        (:meth:`schedulers.jobmodels.base.JobModel.alone`), or the engine no contention.
     """
     from simulator.engines.fluid import FluidEngine  # loads kernels
 
-    model = model_of(run)
-    assert isinstance(model, IoAware)
-    model = replace(model, early_release=False)
+    model = model_of(run).alone()
+    if model is None or run.engine is Engine.FIXED:
+        return None
     records = {job_id: record for job_id, record in records.items() if record.allocation.nodes}
     platform = platform or load_platform(checked(root, run.platform))
     jobs = jobs or walltimes(load_workload(checked(root, run.workload)))
@@ -106,7 +110,7 @@ def _calculated(
 
 
 def _simulated(
-    run: RunSpec, workload: Workload, records: Mapping[str, JobRecord], model: IoAware, platform: Platform
+    run: RunSpec, workload: Workload, records: Mapping[str, JobRecord], model: JobModel, platform: Platform
 ) -> dict[str, float]:
     """The times of a workload's jobs, simulated one after the other."""
     from simulator.engines.fluid import FluidEngine  # loads kernels

@@ -135,5 +135,12 @@ LOSSES = (
         number,
         "How many times longer a byte took on average than in the fastest transfer of its kind.",
     ),
+    Column(
+        "mean_contention_slowdown",
+        "slowdown by contention, mean",
+        number,
+        "A job's time over what it takes by itself on the same nodes (the stretch of Jeannot et al. 2023).",
+    ),
+    Column("max_contention_slowdown", "slowdown by contention, most", number, "The same of the job that lost most."),
 )
 """What is lost, and which jobs pay."""

@@ -150,7 +150,8 @@ def _model(parser: Parser) -> None:
         "--no-uncontended",
         dest="uncontended",
         action="store_false",
-        help="with --model io, do not also play each job by itself (its slowdown by contention is then left out)",
+        help="with --model io, operations or stream, do not find out how long a job takes by itself (its slowdown by "
+        "contention is then left out)",
     )
 
 

@@ -315,6 +315,14 @@ class JobModel:
         """Bandwidth that its jobs need besides what they state themselves; ``None`` for none."""
         return None
 
+    def alone(self) -> JobModel | None:
+        """The model that plays a job by itself, for how long it takes without contention.
+
+        ``None`` where that says nothing: its jobs move no bytes, or what they do depends on the others (its nodes
+        change, it takes turns, it begins again).
+        """
+        return None
+
     def lives(self, job: Job) -> Lives | None:
         """How long a job's burst buffers and bandwidth are held, around its nodes; ``None``: as long as its nodes."""
         return None

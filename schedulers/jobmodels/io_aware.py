@@ -141,6 +141,10 @@ class IoAware(JobModel):
             return 1
         return min(max(round(flops_per_node(job.profile) / self.phase_target), 1), self.max_phases)
 
+    def alone(self) -> IoAware:
+        """The same phases; drains belong to a job's time even where its nodes are given back before them."""
+        return replace(self, early_release=False)
+
     def refuses(self, job: Job) -> str | None:
         """Refuse profiles that cannot be divided into phases."""
         kind = job.profile.get("type")

@@ -53,6 +53,10 @@ class Sequenced(JobModel):
                 else:
                     yield Compute({"type": "delay", "delay": operation.compute_s, "ret": 0})
 
+    def alone(self) -> Sequenced:
+        """The same operations; there is nothing else to wait for."""
+        return self
+
     def refuses(self, job: Job) -> str | None:
         """Refuse nothing; RemoteProtocolError for a sequence that is stated wrongly."""
         operations_of(job.profile)

@@ -42,6 +42,10 @@ class Stream(JobModel):
         """One piece, with its stream."""
         yield Submitted(stream_bytes(job))
 
+    def alone(self) -> Stream:
+        """The same stream, which has the file system to itself."""
+        return self
+
     def demand(self) -> Demand:
         """What jobs write, spread over their expected durations."""
         return DeclaredStream()

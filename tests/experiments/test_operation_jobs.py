@@ -24,9 +24,9 @@ def write(path: Path, walltime_s: float = 5000.0) -> Path:
     return path
 
 
-def rows(tmp_path: Path, workload: Path, *arguments: str) -> dict[str, dict[str, str]]:
+def rows(tmp_path: Path, workload: Path, *arguments: str, model: str = "operations") -> dict[str, dict[str, str]]:
     """Run and read the real jobs' rows."""
-    command = ["run", "--workload", str(workload), "--platform", "mira", "--model", "operations", "--no-plots"]
+    command = ["run", "--workload", str(workload), "--platform", "mira", "--model", model, "--no-plots"]
     assert (
         main([*command, "--estimates", "requested", "--workers", "1", "--out", str(tmp_path / "out"), *arguments]) == 0
     )
@@ -100,3 +100,39 @@ def test_packs_respect_io_nodes(tmp_path: Path, policy: str) -> None:
     found = rows(tmp_path, workload, *arguments, "--io-control", "exclusive")
     assert [float(found[str(i)]["finish_time"]) for i in range(2)] == pytest.approx([500, 500], abs=1e-3)
     assert [float(found[str(i)]["io_wait_s"]) for i in range(2)] == pytest.approx([0, 0], abs=1e-3)
+
+
+def test_slowdown_by_contention_of_operations(tmp_path: Path) -> None:
+    """The stretch of Jeannot et al., rho: two jobs of two nodes, 2 x (100 s + 150 GB), each in a rack of 1 GB/s: 500 s
+    alone. One transfer at a time: job 0 transfers in [100, 250] and [400, 550], for which it waits 50 s, job 1 in
+    [250, 400] and [550, 700]: 1.1 and 1.4. All at once each has its own rack: 1. A third one that came late: 1."""
+    (tmp_path / "racks.toml").write_text(RACKS, encoding="utf-8")
+    periods = {"count": 2, "compute_s": 100.0, "io_bytes": 150e9}
+    profiles = {"p": {"type": "delay", "delay": 500.0, "periods": periods}, "d": {"type": "delay", "delay": 50.0}}
+    moments = ((0, "p"), (0, "p"), (1000, "d"))
+    jobs = [{"id": str(i), "subtime": at, "res": 2, "profile": name} for i, (at, name) in enumerate(moments)]
+    workload = tmp_path / "w.json"
+    workload.write_text(json.dumps({"nb_res": 4, "jobs": jobs, "profiles": profiles}), encoding="utf-8")
+    arguments = ["--policy", "fcfs", "--platform", str(tmp_path / "racks.toml")]
+    for control, slowdowns in {"exclusive": [1.1, 1.4, 1.0], "shared": [1.0, 1.0, 1.0]}.items():
+        found = rows(tmp_path / control, workload, *arguments, "--io-control", control)
+        values = [float(found[str(i)]["contention_slowdown"]) for i in range(3)]
+        assert values == pytest.approx(slowdowns, abs=1e-6)
+        assert float(found["0"]["uncontended_s"]) == pytest.approx(500.0, abs=1e-3)
+    assert "contention_slowdown" not in rows(tmp_path / "fixed", workload, *arguments, "--engine", "fixed")["0"]
+    assert "contention_slowdown" not in rows(tmp_path / "without", workload, *arguments, "--no-uncontended")["0"]
+
+
+def test_slowdown_by_contention_of_streams(tmp_path: Path) -> None:
+    """Two jobs of one node in one rack of 1 GB/s, each with 100 GB beside a second of computing: 100 s alone, 200 s
+    together."""
+    (tmp_path / "racks.toml").write_text(RACKS, encoding="utf-8")
+    fields = {"subtime": 0, "res": 1, "walltime": 1000, "profile": "h", "io_bytes": 100e9}
+    jobs = [{"id": str(number), **fields} for number in range(2)]
+    profiles = {"h": {"type": "parallel_homogeneous", "cpu": 1e6, "com": 0}}
+    workload = tmp_path / "w.json"
+    workload.write_text(json.dumps({"nb_res": 4, "jobs": jobs, "profiles": profiles}), encoding="utf-8")
+    arguments = ["--policy", "fcfs", "--platform", str(tmp_path / "racks.toml")]
+    for row in rows(tmp_path, workload, *arguments, model="stream").values():
+        assert float(row["uncontended_s"]) == pytest.approx(100.0, abs=1e-2)
+        assert float(row["contention_slowdown"]) == pytest.approx(2.0, abs=1e-3)
