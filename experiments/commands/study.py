@@ -49,7 +49,7 @@ def add_arguments(parser: Parser) -> None:
     for name, text in OTHERS.items():
         studies.add_parser(name, help=text, fill=partial(_fill_other, name))
     for name, text in STUDIES.items():
-        studies.add_parser(name, help=text, fill=partial(_fill, name))
+        studies.add_parser(name, help=text.replace("%", "%%"), fill=partial(_fill, name))
     studies.add_parser(VERDICTS, help="one table of all claims of the studies that were run", fill=_fill_verdicts)
 
 

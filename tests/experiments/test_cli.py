@@ -82,6 +82,7 @@ def test_every_parser_is_in_one_style() -> None:
         shown = [action for action in parser._actions if action.help not in (None, argparse.SUPPRESS)]
         options = {action.option_strings[0]: action for action in shown if action.option_strings}
         options.pop("-h")
+        assert parser.format_help().startswith(f"usage: {parser.prog}"), "a percent sign in a help text is a format"
         assert parser.description, parser.prog
         lines = parser.examples.strip().splitlines()
         assert lines, parser.prog
