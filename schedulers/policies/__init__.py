@@ -135,6 +135,12 @@ POLICIES: dict[str, PolicyEntry] = {
         {},
         {**_LITERAL_DEPTH, "size": 10, "method": "largest-first", "placement": "solver"},
     ),
+    "bbsched": PolicyEntry(
+        Window,
+        "BBSched: nodes and burst buffers of the first jobs weighed by a genetic search, then EASY backfilling",
+        {"size": 20, "method": "pareto", "reserve": "always", "fill_order": "fcfs"},
+        source="Fan et al. 2019 (HPDC), sections 3 and 4",
+    ),
     "plan": _plan(
         "plan-based: waiting times to the power 1.5, those of more than some days weighing far more",
         alpha=1.5,
@@ -154,6 +160,11 @@ POLICIES: dict[str, PolicyEntry] = {
     "plan-sum": _plan("plan-based: sum of waiting times", alpha=1.0),
     "plan-square": _plan("plan-based: sum of squared waiting times", alpha=2.0),
     "plan-cube": _plan("plan-based: sum of cubed waiting times", alpha=3.0),
+    "plan-genetic": replace(
+        _plan("plan-based: sum of squared waiting times, orders bred by a genetic search", search="genetic"),
+        source="Lv, Xie, Song 2024 (Proc. SPIE 13210)",
+        literal={},
+    ),
     "plan-start": PolicyEntry(
         Plan,
         "plan-based: latest start of the plan (literally: the sum of starts, as the thesis's code does)",

@@ -16,8 +16,10 @@ import numpy as np
 
 from schedulers.core.job import Job
 from schedulers.core.machine import Machine
+from schedulers.errors import OptionError
 from schedulers.options import option
 from schedulers.policykit.decisions import Decision, Start
+from schedulers.policykit.evolution import Evolution, evolve
 from schedulers.policykit.explain import Role
 from schedulers.policykit.objectives import Objective
 from schedulers.policykit.ordering import THESIS_STARTS, positions
@@ -62,7 +64,11 @@ class Plan:
     expected: float = option(
         1.0, low=0.01, high=1.0, help="share of its estimated duration that a waiting job is planned with"
     )
-    steps: int = option(180, unit="evaluations", low=0, high=10_000_000, help="annealing moves per pass")
+    search: str = option(
+        "annealing", choices=("annealing", "genetic"), help="search from the starting orders, with as many evaluations"
+    )
+    steps: int = option(180, unit="evaluations", low=0, high=10_000_000, help="annealing moves (or children) per pass")
+    population: int = option(20, unit="orders", low=3, high=10_000, help="orders of a generation of the genetic search")
     chains: int = option(
         1, low=1, high=64, help="annealing runs side by side with all the moves each, on as many cores; the best counts"
     )
@@ -83,6 +89,14 @@ class Plan:
     whole_seconds: bool = option(False, help="round scores to whole numbers, as the thesis's code does")
     literal_depth: bool = option(False, help="the thesis's code for depth >= 2, as in backfilling")
     limit: PassLimit | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse settings of annealing beside the genetic search, which would do nothing."""
+        if self.search == "genetic" and (self.chains > 1 or self.restarts > 1):
+            raise OptionError(
+                "options 'chains' and 'restarts' are of search=annealing, got search=genetic with "
+                f"chains={self.chains}, restarts={self.restarts}: leave them out, or take more steps"
+            )
 
     def limited(self, limit: PassLimit) -> Self:
         """Return the same policy with a bound on the time of a search."""
@@ -192,6 +206,8 @@ class Plan:
     def _search_until(self, view: View, planner: Planner, over: Over) -> Order:
         if len(planner.jobs) <= self.exhaustive:
             return planner.exhaust(over)[0]
+        if self.search == "genetic":
+            return self._evolved(view, planner, over)
         best, score, worst = planner.best_of(self._starting_orders(view, planner.jobs), over)
         if self.whole_seconds:
             score, worst = float(round(score)), float(round(worst))
@@ -206,6 +222,15 @@ class Plan:
             if found_score < score:
                 best, score = found, found_score
         return best
+
+    def _evolved(self, view: View, planner: Planner, over: Over) -> Order:
+        """The genetic search from the starting orders, of which the first is always planned."""
+        starts: list[tuple[float, Order]] = []
+        for order in self._starting_orders(view, planner.jobs):
+            if starts and over():
+                break
+            starts.append((planner.score(order), order))
+        return evolve(planner, starts, Evolution(self.steps, self.population), view.rng.getrandbits(64), over)[0]
 
     def _annealing(self, planner: Planner, score: float, worst: float) -> Annealing | None:
         """The temperatures and moves; ``None`` when the best order cannot be improved."""

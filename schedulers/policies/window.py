@@ -22,10 +22,11 @@ from schedulers.options import option
 from schedulers.policykit.balance import nodes_first
 from schedulers.policykit.decisions import Decision, Start
 from schedulers.policykit.instant import Free, free_until
-from schedulers.policykit.ordering import ordered
+from schedulers.policykit.ordering import ORDERS, ordered
 from schedulers.policykit.passes import fill, reserve_first, start_in_order, start_on, try_start
 from schedulers.policykit.view import View
 from schedulers.search.packing import Packing, Verdict, pack
+from schedulers.search.pareto import Genetic, choose
 from schedulers.search.subset import SubsetProblem, SubsetResult, largest_first
 from schedulers.search.subset_bb import Budget, branch_and_bound
 from schedulers.search.subset_z3 import Z3Packer, choose_z3
@@ -95,9 +96,12 @@ class Window:
     )
     method: str = option(
         "bb",
-        choices=("bb", "auto", "z3", "largest-first"),
+        choices=("bb", "auto", "z3", "largest-first", "pareto"),
         help="exact search: branch and bound; the same with Z3 for what it leaves open; only Z3; the thesis's loop "
-        "over sets from the largest down, with Z3",
+        "over sets from the largest down, with Z3; or BBSched's genetic search of both objectives",
+    )
+    exchange: float = option(
+        2.0, low=0.01, high=100.0, help="pareto: gain in burst buffers for which nodes are given up, times their loss"
     )
     steps: int = option(
         1_000_000, unit="steps", low=0, high=10**10, help="budget of a choice (some 50 million steps per second)"
@@ -115,6 +119,7 @@ class Window:
         choices=("aged", "empty", "always"),
         help="first jobs get reservations: at max_age (the thesis's code), when nothing was chosen (its text), always",
     )
+    fill_order: str = option("sjf", choices=tuple(ORDERS), help="order in which gaps are filled afterwards")
     literal_depth: bool = option(False, help="the thesis's code for depth >= 2, as in backfilling")
 
     def __post_init__(self) -> None:
@@ -142,7 +147,7 @@ class Window:
         kept = yield from reserve_first(view, first, literal_depth=self.literal_depth)
         served = set(first)
         others = [job for job in waiting if job not in served]
-        yield from fill(view, ordered(others, "sjf", view.now_s), kept[0].id if kept else "")
+        yield from fill(view, ordered(others, self.fill_order, view.now_s), kept[0].id if kept else "")
 
     def _grow_older(self, view: View) -> dict[str, int]:
         """Count one more pass for each job of the window."""
@@ -165,7 +170,7 @@ class Window:
         problem = problem_of(view, window, free, first, mandatory)
         if not any(problem.within_limits([i]) for i in range(len(window))):
             return
-        result = _METHODS[self.method](self, problem)
+        result = _METHODS[self.method](self, problem, view)
         counts: Choices = view.notebook.setdefault(CHOICES, Choices())
         counts.add(result)
         if view.notes is not None:
@@ -272,11 +277,11 @@ def _storages(machine: Machine, nodes: Sequence[int], counts: list[int], nearest
     return tuple(found)
 
 
-def _by_bb(policy: Window, problem: SubsetProblem) -> SubsetResult:
+def _by_bb(policy: Window, problem: SubsetProblem, view: View) -> SubsetResult:
     return branch_and_bound(problem, Budget(policy.steps))
 
 
-def _by_bb_then_z3(policy: Window, problem: SubsetProblem) -> SubsetResult:
+def _by_bb_then_z3(policy: Window, problem: SubsetProblem, view: View) -> SubsetResult:
     packer: list[Z3Packer] = []
 
     def settle(chosen: tuple[int, ...]) -> Packing:
@@ -287,11 +292,11 @@ def _by_bb_then_z3(policy: Window, problem: SubsetProblem) -> SubsetResult:
     return branch_and_bound(problem, Budget(policy.steps), settle)
 
 
-def _by_z3(policy: Window, problem: SubsetProblem) -> SubsetResult:
+def _by_z3(policy: Window, problem: SubsetProblem, view: View) -> SubsetResult:
     return choose_z3(problem, policy.z3_limit, branch_and_bound(problem, Budget(steps=0)))
 
 
-def _by_largest_first(policy: Window, problem: SubsetProblem) -> SubsetResult:
+def _by_largest_first(policy: Window, problem: SubsetProblem, view: View) -> SubsetResult:
     packer = Z3Packer(policy.z3_limit)
 
     def fits(chosen: tuple[int, ...]) -> Packing:
@@ -307,9 +312,15 @@ def _by_largest_first(policy: Window, problem: SubsetProblem) -> SubsetResult:
     return replace(result, taken=packing.taken) if packing.verdict is Verdict.FITS else result
 
 
-_METHODS: dict[str, Callable[[Window, SubsetProblem], SubsetResult]] = {
+def _by_pareto(policy: Window, problem: SubsetProblem, view: View) -> SubsetResult:
+    totals = (len(view.machine.nodes), sum(storage.capacity_bytes for storage in view.machine.storages))
+    return choose(problem, totals, Genetic(exchange=policy.exchange), view.rng.getrandbits(64))
+
+
+_METHODS: dict[str, Callable[[Window, SubsetProblem, View], SubsetResult]] = {
     "bb": _by_bb,
     "auto": _by_bb_then_z3,
     "z3": _by_z3,
     "largest-first": _by_largest_first,
+    "pareto": _by_pareto,
 }
