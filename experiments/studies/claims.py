@@ -328,6 +328,13 @@ def _inside(region: Region, sample: Sample) -> float:
     return statistics.beyond(sample, region.high if above else region.low, above=above)
 
 
+def _chosen(fitted: Mapping[str, str]) -> str:
+    """What was chosen by looking at a published value; of many the names, their values are in the study's table."""
+    if len(fitted) <= 2:
+        return "; ".join(f"{name} was chosen for {what}" for name, what in fitted.items())
+    return f"{len(fitted)} numbers were chosen by published values (listed below), {next(iter(fitted))} and others"
+
+
 def _decide(one: Judged, p_value: float, fitted: Mapping[str, str]) -> Judged:
     claim = one.claim
     depends = {name: what for name, what in fitted.items() if claim.depends is None or name in claim.depends}
@@ -339,6 +346,5 @@ def _decide(one: Judged, p_value: float, fitted: Mapping[str, str]) -> Judged:
     if not holds:
         return Judged(claim, one.cases, Verdict.NOT_REPRODUCED, p_value=p_value)
     if depends:
-        words = "; ".join(f"{name} was chosen for {what}" for name, what in depends.items())
-        return Judged(claim, one.cases, Verdict.FITTED, words, p_value)
+        return Judged(claim, one.cases, Verdict.FITTED, _chosen(depends), p_value)
     return Judged(claim, one.cases, Verdict.REPRODUCED, p_value=p_value)
