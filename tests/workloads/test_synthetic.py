@@ -94,13 +94,13 @@ def test_sessions_add_up(jobs: int, exponent: float, longest: int) -> None:
 def test_generator_by_name() -> None:
     """Options are read from the text; the table is the only registration."""
     assert generator("kth-like:jobs=7,load=0.5") == KthLike(jobs=7, load=0.5)
-    assert set(GENERATORS) == {"kth-like"}
+    assert set(GENERATORS) == {"kth-like", "lublin"}
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("moon:jobs=3", "unknown generator 'moon'; known: kth-like"),
+        ("moon:jobs=3", "unknown generator 'moon'; known: kth-like, lublin"),
         ("kth-like:job=3", "generator 'kth-like' has no option 'job'; known: jobs, seed, load, nodes, "
          "session_exponent, session_longest, gap_median_s, feedback; did you mean 'jobs'?"),
         ("kth-like:jobs=x", "option 'jobs' of generator 'kth-like' must be a whole number, got 'x'"),

@@ -10,10 +10,11 @@ from inputs.arguments import near
 from workloads.errors import WorkloadError
 from workloads.swf import SwfLog
 from workloads.synthetic.kth import KthLike, kth_like
+from workloads.synthetic.lublin import Lublin
 
-__all__ = ["GENERATORS", "KthLike", "generator", "kth_like"]
+__all__ = ["GENERATORS", "KthLike", "Lublin", "generator", "kth_like"]
 
-GENERATORS: dict[str, Callable[..., Callable[[], SwfLog]]] = {"kth-like": KthLike}
+GENERATORS: dict[str, Callable[..., Callable[[], SwfLog]]] = {"kth-like": KthLike, "lublin": Lublin}
 """Every generator by name: the only registration."""
 
 

@@ -76,7 +76,7 @@ def test_what_depends_on_a_fitted_parameter_is_never_reproduced() -> None:
     fitted = {"load": "9,101 local jobs"}
     found = verdict(within(10, 1), NEAR_TEN, fitted)
     assert (found.verdict, found.why) == (Verdict.FITTED, "load was chosen for 9,101 local jobs")
-    many = verdict(within(10, 1), NEAR_TEN, {name: "9" for name in ("load", "curve", "write")})
+    many = verdict(within(10, 1), NEAR_TEN, dict.fromkeys(("load", "curve", "write"), "9"))
     assert many.why == "3 numbers were chosen by published values (listed below), load and others"
     assert verdict(within(20, 1), NEAR_TEN, fitted).verdict is Verdict.NOT_REPRODUCED
     free = judge([claim(within(10, 1), depends=("policy",))], results(wait=NEAR_TEN), fitted)
