@@ -104,20 +104,20 @@ EXHIBITS = (
     Exhibit(
         "thesis",
         "The evaluation of Kopański's thesis",
-        "study thesis --quick --model alloc --out {out}",
+        "study thesis --quick --set model=rigid --out {out}",
         (
             Picture(
-                "plots/*-mean_waiting_time_s-full.png",
+                "figures/*-mean_waiting_time_s-full.png",
                 "One metric three ways.",
                 ("distribution", "bars", "boxen", "tail_strip"),
             ),
-            Picture("plots/*-mean_waiting_time_s-parts.png", "Means by part of a split workload.", ("part_bars",)),
+            Picture("figures/*-mean_waiting_time_s-parts.png", "Means by part of a split workload.", ("part_bars",)),
             Picture(
-                "plots/*-mean_waiting_time_s-normalised.png",
+                "figures/*-mean_waiting_time_s-normalised.png",
                 "Ratios to a baseline over the parts.",
                 ("normalised_boxes",),
             ),
-            Picture("plots/*-storage-load.png", "What waiting jobs request, over time.", ("load_timeline",)),
+            Picture("figures/*-storage-load.png", "What waiting jobs request, over time.", ("load_timeline",)),
         ),
     ),
     Exhibit(

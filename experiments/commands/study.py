@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 from functools import partial
 from typing import Any
 
@@ -16,11 +15,6 @@ spillway study thesis --quick
 spillway study mine.py --seeds 8
 spillway study verdicts
 """
-
-OTHERS = {
-    "thesis": "the evaluation of Kopanski's thesis (2020)",
-}
-"""Studies that are played by modules of their own, ``experiments.NAME.command`` ("_" for "-")."""
 
 VERDICTS = "verdicts"
 
@@ -46,8 +40,6 @@ class _Studies(argparse._SubParsersAction):  # type: ignore[type-arg]
 def add_arguments(parser: Parser) -> None:
     """Add a sub-parser for each study."""
     studies = parser.add_subparsers(required=True, metavar="STUDY|FILE.py[:NAME]", prog=parser.prog, action=_Studies)
-    for name, text in OTHERS.items():
-        studies.add_parser(name, help=text, fill=partial(_fill_other, name))
     for name, text in STUDIES.items():
         studies.add_parser(name, help=text.replace("%", "%%"), fill=partial(_fill, name))
     studies.add_parser(VERDICTS, help="one table of all claims of the studies that were run", fill=_fill_verdicts)
@@ -66,16 +58,7 @@ def _fill(name: str, parser: Parser) -> None:
     parser.description = f"{study.title}. Finished points are kept: the same command goes on where it stopped."
     parser.examples = f"spillway study {name} --quick\nspillway study {name} --seeds 8"
     parser.set_defaults(study=partial(one.run, study))
-    one.add_arguments(parser)
-
-
-def _fill_other(name: str, parser: Parser) -> None:
-    module = importlib.import_module(f"experiments.{name.replace('-', '_')}.command")
-    parser.description = module.DESCRIPTION
-    parser.epilog = getattr(module, "EPILOG", None)
-    parser.examples = module.EXAMPLES
-    parser.set_defaults(study=module.command)
-    module.add_arguments(parser)
+    one.add_arguments(study, parser)
 
 
 def _fill_verdicts(parser: Parser) -> None:

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from experiments.studies.study import Study
 
 STUDIES: Mapping[str, str] = {
+    "thesis": "the evaluation of Kopański's thesis (2020), value by value, and its six conclusions",
     "jeannot": "I/O-aware lists and packs, exclusive I/O (Jeannot, Pallez, Vidal 2023)",
     "herbein": "I/O-aware scheduling on CTS-1 (Herbein et al. 2016)",
     "gang": "gang scheduling and files on nodes (Zhang et al. 2003)",
-    "thesis-conclusions": "the six conclusions of Kopański's thesis (2020), on its own workloads",
     "production-buffers": "how long nodes idle while burst buffers are staged, by the buffers' life",
     "malleable": "I/O interference and malleability (Singh & Carretero 2019, sections 2, 5.1, 7)",
     "malleable-sharing": "idle nodes shared among four applications (the same, sections 5.2, 7)",

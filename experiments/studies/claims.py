@@ -110,6 +110,8 @@ class Claim:
         Whether nothing in it is random: then a single value is judged.
     premise
         What must be so, whatever the case; ``None``: nothing.
+    group
+        Of many alike claims: they are counted together on the screen, and listed after the others in the report.
     """
 
     name: str
@@ -122,6 +124,7 @@ class Claim:
     depends: tuple[str, ...] | None = None
     exact: bool = False
     premise: Premise | None = None
+    group: str = ""
 
     def cut(self, grid: Grid) -> Claim:
         """The claim on fewer cases: those of the values that a smaller grid has, where it has some of them."""

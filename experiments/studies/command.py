@@ -27,15 +27,17 @@ FAILURES = 1
 """Exit code when a point failed, or a faster way to play differs from the product."""
 
 QUICK = "quick conditions are not the paper's"
+DATA = "data"
+"""Axis of the folder that ``--data`` names."""
 
 
 def run(study: Study, options: argparse.Namespace) -> int:
     """Run a study; return the exit code (0: all points finished, 1: a point failed)."""
     console = Console(width=200) if not sys.stdout.isatty() else Console()
     changes = _changes(study, options)
-    withheld = QUICK if options.quick else _changed(study, changes)
+    usual = study.points(changes, quick=options.quick, whole=options.all)
+    withheld = QUICK if options.quick else _changed(study, changes) or study.lacks(usual[0])
     with results_folder(options.out or Path("results") / study.name) as out:
-        usual = study.points(changes, quick=options.quick)
         crossed = study.crossed(changes) if options.readings and not options.quick else {}
         points = list(dict.fromkeys([*usual, *(point for found in crossed.values() for point in found)]))
         played = play_points(
@@ -63,10 +65,14 @@ def run(study: Study, options: argparse.Namespace) -> int:
     return FAILURES if played.failed or _audit_failed(study, played) else 0
 
 
-def add_arguments(parser: Parser) -> None:
-    """Add what every study takes."""
+def add_arguments(study: Study, parser: Parser) -> None:
+    """Add what every study takes, and what this one does."""
     add = parser.add_argument_group("what is played").add_argument
     add("--quick", action="store_true", help="a small grid, to see what it looks like; nothing is judged")
+    if study.more:
+        add("--all", action="store_true", help="also what is left out for its cost")
+    if study.data:
+        add("--data", type=Path, metavar="FOLDER", help=f"folder of {study.data}")
     add("--seeds", type=positive, metavar="N", help="seeds 0 to N - 1 in place of the study's")
     add(
         "--set",
@@ -83,12 +89,15 @@ def add_arguments(parser: Parser) -> None:
         help="do not compare the readings of what the paper leaves open",
     )
     add_common(parser)
+    parser.set_defaults(all=False, data=None)
 
 
 def _changes(study: Study, options: argparse.Namespace) -> Grid:
     changes: dict[str, Sequence[Value]] = {}
     if options.seeds:
         changes["seed"] = tuple(range(options.seeds))
+    if options.data:
+        changes[DATA] = (str(options.data),)
     for text in options.set:
         axis, equals, values = text.partition("=")
         if not equals or axis not in study.axes:
@@ -110,7 +119,7 @@ def _value(text: str, like: Value, given: str) -> Value:
 
 def _changed(study: Study, changes: Mapping[str, Sequence[Value]]) -> str:
     """Why nothing may be judged under other conditions; more or fewer seeds are no other conditions."""
-    others = [axis for axis in changes if axis != study.unit]
+    others = [axis for axis in changes if axis not in (study.unit, "seed", DATA)]
     return f"{', '.join(others)} was set to other values than the study's" if others else ""
 
 
@@ -125,7 +134,8 @@ def _judge_readings(
 
 
 def _results(study: Study, played: Played, points: Sequence[Point]) -> Results:
-    return Results({point: played.values[point] for point in points if point in played.values}, study.unit)
+    values = {point: played.values[point] for point in points if point in played.values}
+    return Results(values, study.unit, folders=played.folders)
 
 
 def _audit_failed(study: Study, played: Played) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -97,7 +98,11 @@ def counts(judged: Sequence[Judged]) -> str:
 def show(outcome: Outcome, console: Console) -> None:
     """Print the claims, their count, and what the readings give."""
     if outcome.judged:
-        _print(_claims(outcome), outcome.study.title, console)
+        alone = [one for one in outcome.judged if not one.claim.group]
+        if alone:
+            _print(_claims(outcome, alone), outcome.study.title, console)
+        if len(alone) < len(outcome.judged):
+            _print(group_table(outcome.judged), "Groups of claims", console)
         _say(console, counts(outcome.judged))
     for kind in outcome.study.tables:
         _print(kind(outcome.results), kind.title, console)
@@ -113,7 +118,7 @@ def write(outcome: Outcome, folder: Path, figures: Sequence[Path] = ()) -> list[
     texts = {
         "report.md": to_markdown(blocks, folder),
         "report.html": to_html(blocks),
-        "claims.csv": _csv(_claims(outcome)),
+        "claims.csv": _csv(_claims(outcome, outcome.judged)),
         "points.csv": _points(outcome),
     }
     if outcome.crossed:
@@ -177,12 +182,20 @@ def _words(reading: Reading) -> str:
     return ", ".join(f"{name} {value}" for name, value in reading)
 
 
-def _claims(outcome: Outcome) -> Table:
+def group_table(judged: Sequence[Judged]) -> Table:
+    """How many claims of each group got which verdict."""
+    found = Counter((one.claim.group, one.verdict) for one in judged)
+    groups = [group for group in dict.fromkeys(one.claim.group for one in judged) if group]
+    rows = [(group, *(str(found[group, verdict]) for verdict in Verdict)) for group in groups]
+    return Table(("group", *(verdict.value for verdict in Verdict)), rows)
+
+
+def _claims(outcome: Outcome, judged: Sequence[Judged]) -> Table:
     """Claims with our values; published ones only where the conditions are the paper's."""
     published = not outcome.withheld
     columns = ("place", "claim", *(("published",) if published else ()), "ours [95 %]", "p", "verdict", "why")
     rows = []
-    for one in outcome.judged:
+    for one in judged:
         stated = (f"{one.claim.region.published} {one.claim.unit}".strip(),) if published else ()
         p_value = "" if math.isnan(one.p_value) or one.claim.exact else f"{one.p_value:.3f}"
         verdict = one.verdict.value
@@ -228,7 +241,7 @@ def _blocks(outcome: Outcome, figures: Sequence[Path]) -> Iterator[Block]:
             "are meant). A claim is decided where the p-value of its contrary, adjusted for all claims (Holm), is "
             "below 0.05; a number counts as reproduced only within its tolerance on both sides."
         )
-        yield _claims(outcome)
+        yield from _grouped(outcome)
     if outcome.crossed:
         yield Heading("Readings by statement")
         yield Paragraph(reading_sentence(outcome.crossed))
@@ -240,6 +253,20 @@ def _blocks(outcome: Outcome, figures: Sequence[Path]) -> Iterator[Block]:
     yield from _how(outcome)
     for path in figures:
         yield Image(path, path.stem.replace("-", " "))
+
+
+def _grouped(outcome: Outcome) -> Iterator[Block]:
+    """Claims that stand alone, how many of each group got which verdict, and the claims of each group."""
+    groups: dict[str, list[Judged]] = {}
+    for one in outcome.judged:
+        groups.setdefault(one.claim.group, []).append(one)
+    if "" in groups:
+        yield _claims(outcome, groups.pop(""))
+    if groups:
+        yield group_table(outcome.judged)
+    for group, judged in groups.items():
+        yield Heading(group, 3)
+        yield _claims(outcome, judged)
 
 
 def _chosen(study: Study) -> Iterator[Block]:

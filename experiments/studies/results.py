@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from experiments.studies.points import Grid, Point, Value, Values
 from experiments.studies.statistics import Sample, geometric
@@ -26,11 +27,14 @@ class Results:
         Axis of what is independent: seeds, or parts of a log.
     fixed
         Values of axes that every lookup keeps to: those of one reading, those of a claim's case.
+    folders
+        By point, of runs of the product: what figures of single jobs read.
     """
 
     values: Mapping[Point, Values]
     unit: str = "seed"
     fixed: tuple[tuple[str, Value], ...] = ()
+    folders: Mapping[Point, Path] = field(default_factory=dict)
 
     def at(self, axes: Mapping[str, Value]) -> Results:
         """The results where these axes have these values."""
@@ -70,6 +74,10 @@ class Results:
 
     def mean(self, name: str, axes: Mapping[str, Value]) -> Sample:
         """Mean over all points with these values, one per unit."""
+        return Sample(tuple(self.means(name, axes).values()))
+
+    def means(self, name: str, axes: Mapping[str, Value]) -> dict[Value, float]:
+        """The same by the unit's value on its axis: to compare points with different seeds, say."""
         return self._by_unit(self.points(axes), lambda point: self.metric(name, point), _mean)
 
     def ratio(self, name: str, above: Mapping[str, Value], below: Mapping[str, Value]) -> Sample:
@@ -83,14 +91,15 @@ class Results:
             one, other = self.metric(name, point), self.metric(name, pairs[point])
             return one / other if one > 0 and other > 0 else math.nan
 
-        return replace(self._by_unit(list(pairs), of, geometric), ratios=True)
+        return Sample(tuple(self._by_unit(list(pairs), of, geometric).values()), ratios=True)
 
     def difference(self, name: str, above: Mapping[str, Value], below: Mapping[str, Value]) -> Sample:
         """Differences of points that differ in the named axes only: mean over the pairs of a unit."""
         pairs = self._pairs(above, below)
-        return self._by_unit(
+        found = self._by_unit(
             list(pairs), lambda point: self.metric(name, point) - self.metric(name, pairs[point]), _mean
         )
+        return Sample(tuple(found.values()))
 
     def _pairs(self, above: Mapping[str, Value], below: Mapping[str, Value]) -> dict[Point, Point]:
         names = {*above, *below}
@@ -103,11 +112,11 @@ class Results:
 
     def _by_unit(
         self, points: Sequence[Point], of: Callable[[Point], float], sum_up: Callable[[Sequence[float]], float]
-    ) -> Sample:
+    ) -> dict[Value, float]:
         units: dict[Value, list[float]] = {}
         for point in points:
             units.setdefault(point.get(self.unit), []).append(of(point))
-        return Sample(tuple(sum_up(values) for values in units.values()))
+        return {unit: sum_up(values) for unit, values in units.items()}
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -52,6 +52,8 @@ class Played:
         What is left of results of other code.
     audit
         Largest relative difference from the product by name of the value, of a faster way to play; points compared.
+    folders
+        By point, of runs of the product that finished.
     """
 
     values: dict[Point, Values] = field(default_factory=dict)
@@ -59,6 +61,7 @@ class Played:
     old: list[Found] = field(default_factory=list)
     audit: dict[str, float] = field(default_factory=dict)
     compared: int = 0
+    folders: dict[Point, Path] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -120,7 +123,8 @@ def play_points(
         runs = product.prepare(study.play, points, root, console)
         outcome = product.play_all(runs, root, executor, console, rerun=rerun)
         failed = {point: outcome.failed[run.id] for point, run in runs.items() if run.id in outcome.failed}
-        return Played(product.measured(study.play, runs, outcome, root), failed, outcome.old)
+        values = product.measured(study.play, runs, outcome, root)
+        return Played(values, failed, outcome.old, folders={point: root / runs[point].id for point in values})
     played = _compute(study, study.play, study.play.play, points, make_folder(root / "points"), console, workers, rerun)
     if study.play.audit is not None:
         _audit(study, study.play, study.play.audit, played, root, console, workers, rerun)

@@ -80,6 +80,8 @@ class Study:
         In the paper's order.
     source
         The paper.
+    more
+        Grids that only ``--all`` plays, for their cost; claims about them are not judged without it.
     quick
         Axes that ``--quick`` replaces: conditions that are not the paper's, so that nothing is judged.
     parameters
@@ -94,6 +96,11 @@ class Study:
         Axis whose values are independent of each other.
     notes
         Lines for the report.
+    data
+        What a folder of the user's has that ``--data`` names, on the axis ``data``: the same conditions from another
+        place ("": the study has no such axis).
+    lacks
+        Why the inputs of the points are not the paper's ("": they are); nothing is judged then.
     """
 
     name: str
@@ -102,6 +109,7 @@ class Study:
     grids: Sequence[Grid]
     claims: Sequence[Claim] = ()
     source: str = ""
+    more: Sequence[Grid] = ()
     quick: Grid = field(default_factory=dict)
     parameters: Sequence[Parameter] = ()
     choices: Sequence[Choice] = ()
@@ -110,11 +118,13 @@ class Study:
     tables: Sequence[Means] = ()
     unit: str = "seed"
     notes: Sequence[str] = ()
+    data: str = ""
+    lacks: Callable[[Point], str] = lambda point: ""
 
     def __post_init__(self) -> None:
         """Raise :class:`SpecError` where the study contradicts itself."""
         check_claims(self.claims)
-        self.points()
+        self.points(whole=True)
         known = {*self.axes, *(parameter.name for parameter in self.parameters)}
         for claim in self.claims:
             unknown = [name for name in (claim.depends or ()) if name not in known]
@@ -129,13 +139,21 @@ class Study:
     @property
     def axes(self) -> dict[str, None]:
         """Names of all axes, in order."""
-        return dict.fromkeys([*self.usual, *(name for grid in self.grids for name in grid)])
+        return dict.fromkeys([*self.usual, *(name for grid in (*self.grids, *self.more) for name in grid)])
 
-    def points(self, changes: Grid | None = None, *, quick: bool = False) -> list[Point]:
-        """Points of the study's own reading, with other values of the axes that a user changed."""
+    def points(self, changes: Grid | None = None, *, quick: bool = False, whole: bool = False) -> list[Point]:
+        """Points of the study's own reading, with other values of the axes that a user changed.
+
+        Parameters
+        ----------
+        whole
+            Whether the grids of ``more`` are played, too.
+        """
         changes = changes or {}
         readings = {axis: values for axis, values in changes.items() if axis in self.usual}  # grids leave them out, too
-        return expand([{**grid, **readings} for grid in vary_axes(self._grids(quick=quick), changes)], self.usual)
+        return expand(
+            [{**grid, **readings} for grid in vary_axes(self._grids(quick=quick, whole=whole), changes)], self.usual
+        )
 
     def readings(self) -> Iterator[dict[str, Value]]:
         """Readings that are compared, the study's own first: all combinations, and what is not crossed by itself."""
@@ -153,8 +171,8 @@ class Study:
         grids = vary_axes(vary_axes(self._grids(), changes or {}), self.crossing)
         return {tuple(reading.items()): expand(_without(grids, reading), reading) for reading in self.readings()}
 
-    def _grids(self, *, quick: bool = False) -> list[Grid]:
-        return replace_axes(self.grids, self.quick if quick else {})
+    def _grids(self, *, quick: bool = False, whole: bool = False) -> list[Grid]:
+        return replace_axes([*self.grids, *(self.more if whole else ())], self.quick if quick else {})
 
     def fitted(self, reading: Mapping[str, Value]) -> dict[str, str]:
         """Parameters and choices in force that were chosen by looking at a published value, with that value."""

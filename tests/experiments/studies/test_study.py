@@ -191,6 +191,62 @@ def test_wrong_axes_are_refused(
     assert words in capsys.readouterr().err
 
 
+OF_DATA = """
+from experiments.studies import Claim, Computed, Study, mean, within
+
+def play(point):
+    return {"wait_s": 10.0 + (0.5 if point["data"] else 0.0) + 0.001 * point.whole("seed") * point.number("load")}
+
+STUDY = Study(
+    name="data",
+    title="A study of inputs that may be elsewhere",
+    play=Computed(play),
+    grids=[{"data": [""], "load": [0.2], "seed": range(5)}],
+    more=[{"data": [""], "load": [0.8], "seed": range(5)}],
+    claims=[
+        Claim("low", "section 3", "jobs wait 10.5 s", within(10.5, 0.1), mean("wait_s", load=0.2)),
+        Claim("high", "figure 4", "as long at high load", within(10.5, 0.1), mean("wait_s", load=0.8), group="loads"),
+        Claim("both", "figure 5", "10.5 s at all loads", within(10.5, 0.1), mean("wait_s"), group="loads"),
+    ],
+    data="the inputs that were published",
+    lacks=lambda point: "" if point["data"] else "the published inputs are not here",
+)
+"""
+
+
+def test_other_inputs_than_the_papers_are_not_judged_and_its_own_may_lie_anywhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``--data`` names their folder: the same conditions. Without it no published value is printed, nothing judged."""
+    path, out = study(tmp_path, OF_DATA), tmp_path / "out"
+    assert main(["study", path, "--out", str(out)]) == 0
+    assert {row["verdict"] for row in claims(out).values()} == {"not judged"}
+    assert "the published inputs are not here" in claims(out)["jobs wait 10.5 s"]["why"]
+    assert "10.5 ±" not in (out / "report.md").read_text()
+    assert main(["study", path, "--data", str(tmp_path), "--out", str(out)]) == 0
+    assert claims(out)["jobs wait 10.5 s"]["verdict"] == "reproduced"
+    capsys.readouterr()
+
+
+def test_what_is_costly_is_played_on_demand_and_many_claims_are_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not judged without ``--all``; claims of a group are one line on the screen, and rows in the report."""
+    path, out = study(tmp_path, OF_DATA), tmp_path / "out"
+    arguments = ["study", path, "--data", str(tmp_path), "--out", str(out)]
+    assert main(arguments) == 0
+    assert claims(out)["as long at high load"]["why"].startswith("not run")
+    capsys.readouterr()
+    assert main([*arguments, "--all"]) == 0
+    printed = capsys.readouterr().out
+    assert "[5/5] points" in printed  # the others are kept
+    assert claims(out)["as long at high load"]["verdict"] == "reproduced"
+    assert "as long at high load" not in printed
+    text = (out / "report.md").read_text()
+    assert "| loads | 2 | 0 | 0 | 0 |" in text
+    assert "as long at high load" in text
+
+
 def test_a_file_without_a_study_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing in it, or no such file."""
     assert main(["study", study(tmp_path, "STUDY = 1")]) == 2

@@ -1,23 +1,23 @@
-"""Inputs and measures of the thesis's conclusions: its own workloads and schedules, to the letter or corrected."""
+"""Inputs and measures of the thesis: its own workloads and schedules, to the letter or corrected."""
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
-from analysis.metrics import bounded_slowdown, makespan_s, slowdown
+from analysis.metrics import bounded_slowdown, makespan_s
 from analysis.tables import read_run
+from experiments.errors import SpecError
+from experiments.folders import read_json
 from experiments.policies import typed
 from experiments.spec import PolicySpec, WorkloadSpec
 from experiments.studies.points import Point, Values
 from experiments.studies.product import summary_of
-from experiments.thesis.inputs import PARTS, ThesisInputs, find_inputs
-from experiments.thesis.models import Model
-from experiments.thesis.variants import spec_of
+from experiments.studies.thesis.inputs import find_inputs, published_folder
+from experiments.studies.thesis.schedules import CORRECTED, spec_of
 
-CORRECTED = " corrected"
-"""End of the name of a schedule whose reserved jobs start when their reservation begins, as the text has it."""
-
+TIMINGS = ("scheduler_cpu_s", "simulator_cpu_s")
 MINUTE_S = 60.0
 PUBLISHED_STORAGE_BYTES = 12 * 5e9
 """Capacity that the published figure of storage utilisation divides by; the machine has 12 x 40 GB."""
@@ -27,10 +27,25 @@ WIDE_NODES = 48
 
 
 def workload(point: Point, folder: Path) -> WorkloadSpec:
-    """The thesis's file of a part or of the whole log: the published one where it is here, else drawn anew."""
-    found = _inputs(Model.of(point.text("model")), folder)
-    name = point.text("workload")
-    return found.full if name == "full" else found.parts[int(name.removeprefix("part-"))]
+    """The thesis's file of a part or of the whole log: the published one where it is here, else drawn anew.
+
+    Raises
+    ------
+    SpecError
+        There is none of this name.
+    """
+    model, name = point.text("model"), point.text("workload")
+    known = _inputs(model, _data(point), folder)
+    if name not in known:
+        raise SpecError(f"workload {name!r}: expected one of {', '.join(known)} with model {model}")
+    return known[name]
+
+
+def lacks(point: Point) -> str:
+    """Why the inputs are not the published ones ("": they are)."""
+    if published_folder(_data(point)) is not None:
+        return ""
+    return "the published inputs are not here (--data): they were drawn anew from the KTH log"
 
 
 def policy(point: Point) -> PolicySpec:
@@ -52,11 +67,12 @@ def measure(folder: Path) -> Values:
     12 x 40 GB (Figures 4.3 and 4.15); ``mean_bounded_slowdown_60s`` the bound of Figure 4.41.
     """
     ran = read_run(folder).ran()
+    timings = read_json(folder / "timings.json")
     waits, wide = ran.wait_s, ran.nodes >= WIDE_NODES
     return summary_of(folder) | {
+        **{name: float(timings[name]) for name in TIMINGS},
         "wide_wait_s": float(waits[wide].mean()) if wide.any() else float("nan"),
         "narrow_wait_s": float(waits[~wide].mean()),
-        "mean_slowdown": float(slowdown(ran).mean()),
         "mean_bounded_slowdown_60s": float(bounded_slowdown(ran, MINUTE_S).mean()),
         "storage_utilisation_published": float(
             ran.bb_bytes @ ran.execution_s / (PUBLISHED_STORAGE_BYTES * makespan_s(ran))
@@ -64,6 +80,11 @@ def measure(folder: Path) -> Values:
     }
 
 
-@lru_cache(maxsize=4)
-def _inputs(model: Model, folder: Path) -> ThesisInputs:
-    return find_inputs(model, range(PARTS), None, folder)
+def _data(point: Point) -> Path | None:
+    text = point.text("data")
+    return Path(text) if text else None
+
+
+@cache
+def _inputs(model: str, data: Path | None, folder: Path) -> Mapping[str, WorkloadSpec]:
+    return find_inputs(model, data, folder).workloads

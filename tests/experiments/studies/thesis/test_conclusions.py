@@ -8,8 +8,9 @@ import pytest
 
 from experiments.cli import main
 from experiments.studies.points import Point
-from experiments.studies.thesis_conclusions import STUDY
-from experiments.studies.thesis_conclusions.play import CORRECTED, measure, policy
+from experiments.studies.thesis import STUDY
+from experiments.studies.thesis.play import measure, policy
+from experiments.studies.thesis.schedules import CORRECTED
 
 
 def point(name: str) -> Point:

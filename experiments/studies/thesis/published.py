@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 PUBLISHED = Path(__file__).with_name("published.csv")
@@ -29,9 +30,13 @@ UNSOUND: Mapping[tuple[str, str, str], str] = {
 """Published values that are no measure: model, workload, schedule, and why. They are left out on both sides."""
 
 
+MODELS: Mapping[str, str] = {"alloc": "rigid", "io": "io"}
+"""Job model by its name in the tables."""
+
+
 @dataclass(frozen=True, order=True)
 class Key:
-    """Which value: model (``alloc``, ``io``), workload (``full``, ``part-0`` ... ``part-15``, ``parts`` for what sums
+    """Which value: model (``rigid``, ``io``), workload (``full``, ``part-0`` ... ``part-15``, ``parts`` for what sums
     up all parts), published name of the schedule, metric."""
 
     model: str
@@ -48,11 +53,12 @@ class Value:
     figure: str = ""
 
 
+@cache
 def read_published(path: Path = PUBLISHED) -> Mapping[Key, Value]:
     """Read a table of published values."""
     with path.open(encoding="utf-8", newline="") as file:
         return {
-            Key(row["model"], row["workload"], row["policy"], row["metric"]): Value(
+            Key(MODELS[row["model"]], row["workload"], row["policy"], row["metric"]): Value(
                 float(row["value"]), row.get("figure", "")
             )
             for row in csv.DictReader(file)

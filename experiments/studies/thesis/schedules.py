@@ -1,4 +1,4 @@
-"""The thesis's schedules by their published names, how close we must come, and what is to beat them.
+"""The thesis's schedules by their published names.
 
 References
 ----------
@@ -8,11 +8,9 @@ Kopanski, master's thesis 2020, sections 4.2-4.7.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from experiments.policies import typed
 from experiments.spec import PolicySpec
-from experiments.thesis.models import Model
 from schedulers.options import Value
 
 RESERVATION = ("fcfs", "no-future-1", "backfill-1", "filler")
@@ -43,9 +41,9 @@ DEPTH = (
 )  # fmt: skip
 """Schedules of section 4.7: the reservation depth."""
 
-FULL: Mapping[Model, tuple[str, ...]] = {
-    Model.ALLOC: SPLIT,
-    Model.IO: tuple(dict.fromkeys((*SPLIT, *MAXUTIL, *WINDOW, *PLAN, *DEPTH))),
+FULL: Mapping[str, tuple[str, ...]] = {
+    "rigid": SPLIT,
+    "io": tuple(dict.fromkeys((*SPLIT, *MAXUTIL, *WINDOW, *PLAN, *DEPTH))),
 }
 """Schedules of the full workloads (Figures 4.4-4.7, 4.16-4.19, 4.26-4.41, 4.50-4.53, 4.62-4.65)."""
 
@@ -56,38 +54,8 @@ ALIASES: Mapping[str, str] = {"plan-start-0": "plan-sum-0", "plan-start-1": "pla
 """Schedules that the published code makes no different from others: it sums the planned starts where the text takes
 the latest one, and that sum differs from the sum of waiting times by a constant."""
 
-TO_BEAT = PolicySpec(policy="plan-square", options={"depth": 0}, literal=True, label="plan-square-0")
-"""The best published schedule."""
-
-CONTENDERS: tuple[PolicySpec, ...] = (
-    PolicySpec(policy="plan", label="plan"),
-    PolicySpec(policy="plan-mean", label="plan-mean"),
-)
-"""What is to beat it: the default, and the setting for the mean."""
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """How close a reproduced value must come.
-
-    Attributes
-    ----------
-    mean
-        Largest relative deviation of a mean over the 16 parts.
-    single
-        Largest relative deviation of one part: schedules are chaotic, a second's difference early on may decide.
-    """
-
-    mean: float
-    single: float
-
-
-DEFAULT_TOLERANCE = Tolerance(0.03, 0.20)
-TOLERANCES: Mapping[str, Tolerance] = {"filler": Tolerance(0.05, 0.20), "no-future-1": Tolerance(0.05, 0.50)}
-"""Tolerances of the schedules that react most to small differences."""
-
-RATIO_TOLERANCE = 0.05
-"""Largest absolute deviation of a median normalised to backfill-sjf-1."""
+CORRECTED = " corrected"
+"""End of the name of a schedule whose reserved jobs start when their reservation begins, as the text has it."""
 
 _NAMES: Mapping[str, str] = {
     "fcfs": "fcfs",
@@ -128,8 +96,3 @@ def spec_of(name: str) -> PolicySpec:
 def is_random(name: str) -> bool:
     """Whether a schedule depends on the seed: the plan-based ones anneal, all others are determined by their input."""
     return name.startswith("plan")
-
-
-def tolerance_of(name: str) -> Tolerance:
-    """Tolerance of a schedule."""
-    return TOLERANCES.get(name, DEFAULT_TOLERANCE)

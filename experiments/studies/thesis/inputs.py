@@ -1,0 +1,130 @@
+"""Where the thesis's inputs come from: the published files where there is a copy, else drawn anew from the KTH log."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from experiments.errors import SpecError
+from experiments.spec import WorkloadSpec
+
+VARIABLE = "SPILLWAY_DATA"
+"""Environment variable that names the folder of the reference data."""
+
+LOG = "KTH-SP2-1996-2.1-cln"
+PARTS = tuple(f"part-{number}" for number in range(16))
+FULL = "full"
+"""Name of the whole log in the results."""
+
+FOLDERS = {"rigid": "alloc-only", "io": "io-aware"}
+"""Folders of the published files by job model; the thesis calls the two Alloc-Only and IO-Aware."""
+
+CONVERTED: Mapping[str, Literal["alloc", "io"]] = {"rigid": "alloc", "io": "io"}
+"""The two as the conversion of logs names them."""
+
+ARCHIVE = "kth-split-32-parts.tar.xz"
+SAMPLE = "io-aware-1000"
+SAMPLE_JOBS = 1000
+"""The first jobs of the log, IO-Aware: a further published input."""
+
+DRAW_SEED = 42
+"""Seed of the burst buffers where the published inputs are not there."""
+
+
+@dataclass(frozen=True)
+class ThesisInputs:
+    """Sources of one model's workloads.
+
+    Attributes
+    ----------
+    workloads
+        ``part-0`` to ``part-15``, ``full``, and for the IO-Aware model the sample of 1,000 jobs.
+    original
+        Whether they are the published files; else single values cannot be met, only their statistics.
+    """
+
+    workloads: Mapping[str, WorkloadSpec]
+    original: bool
+
+
+def find_inputs(model: str, folder: Path | None, work: Path) -> ThesisInputs:
+    """Find the published inputs, or draw our own from the KTH log (fetched by the catalogue) into ``work``.
+
+    Parameters
+    ----------
+    model
+        ``rigid`` or ``io``.
+    folder
+        Folder with the published files; ``None``: ``$SPILLWAY_DATA/data/kth`` where that is set and has them.
+    work
+        Where workloads that are drawn here are written.
+
+    Raises
+    ------
+    SpecError
+        A folder was named and the files are not in it.
+    WorkloadError
+        The log cannot be had.
+    """
+    named = published_folder(folder)
+    return _drawn(model, work) if named is None else _published(model, named)
+
+
+def published_folder(folder: Path | None) -> Path | None:
+    """Folder of the published files: the one that was named, else that of the environment; ``None``: they are not here.
+
+    Raises
+    ------
+    SpecError
+        A folder was named and the files are not in it.
+    """
+    named = folder if folder is not None else _from_environment()
+    if named is None:
+        return None
+    wanted = (named / ARCHIVE, *(named / _full(model) for model in FOLDERS), named / _sample())
+    missing = [path.name for path in wanted if not path.is_file()]
+    if missing and folder is not None:
+        raise SpecError(f"--data {folder}: expected the thesis's files there, {missing[0]} is missing")
+    return None if missing else named
+
+
+def _from_environment() -> Path | None:
+    value = os.environ.get(VARIABLE, "")
+    return Path(value) / "data" / "kth" if value else None
+
+
+def _full(model: str) -> str:
+    return f"{LOG}-{FOLDERS[model]}-from-parts.json.xz"
+
+
+def _sample() -> str:
+    return f"{LOG}-{SAMPLE}.json.xz"
+
+
+def _published(model: str, folder: Path) -> ThesisInputs:
+    places = {name: f"{folder / ARCHIVE}!*{FOLDERS[model]}/{name}.json" for name in PARTS}
+    places[FULL] = str(folder / _full(model))
+    if model == "io":
+        places[SAMPLE] = str(folder / _sample())
+    return ThesisInputs({name: WorkloadSpec(source=place, name=name) for name, place in places.items()}, True)
+
+
+def _drawn(model: str, work: Path) -> ThesisInputs:
+    """Convert the whole log once, cut it into 16 equal periods, and write them."""
+    from workloads import THESIS_MACHINE, ConvertOptions, load_workload, write_batsim
+    from workloads.split import SplitOptions, split_workload
+
+    whole = load_workload(LOG, THESIS_MACHINE, ConvertOptions(model=CONVERTED[model], seed=DRAW_SEED))
+    drawn = dict(zip(PARTS, split_workload(whole, SplitOptions(parts=len(PARTS))), strict=True)) | {FULL: whole}
+    if model == "io":
+        drawn[SAMPLE] = dataclasses.replace(whole, jobs=whole.jobs[:SAMPLE_JOBS])
+    target = work / f"drawn-{model}"
+    target.mkdir(parents=True, exist_ok=True)
+    for name, workload in drawn.items():
+        write_batsim(workload, target / f"{name}.json")
+    specs = {name: WorkloadSpec(source=str(target / f"{name}.json"), name=name) for name in drawn}
+    return ThesisInputs(specs, original=False)

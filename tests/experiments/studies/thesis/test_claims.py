@@ -1,0 +1,130 @@
+"""Claims about published values: what was published meets itself, and deviations are found where they are."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+import pytest
+
+from experiments.studies.claims import Claim, Judged, Verdict, judge
+from experiments.studies.points import Point, Values
+from experiments.studies.results import Results
+from experiments.studies.thesis import STUDY
+from experiments.studies.thesis.claims import VALUES, MeanOverParts, MedianOverParts
+from experiments.studies.thesis.published import MEASURED, METRICS, Key, is_sound, read_published
+from experiments.studies.thesis.schedules import is_random
+
+PUBLISHED = read_published()
+
+
+def results(factor: float = 1.0, *, whole: bool = True) -> Results:
+    """What was published at every point, to all digits where it was measured again; times a factor."""
+    known: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
+    for table in (PUBLISHED, read_published(MEASURED)):
+        for key, given in table.items():
+            known[key.model, key.workload, key.policy][key.metric] = factor * given.value
+    values: dict[Point, Values] = {}
+    for point in STUDY.points(whole=whole):
+        values[point] = known[point.text("model"), point.text("workload"), point.text("policy")]
+    return Results(values, STUDY.unit)
+
+
+def verdicts(found: Results, claims: Sequence[Claim] = VALUES) -> dict[str, Judged]:
+    """Claims about values, judged, by name."""
+    return {one.claim.name: one for one in judge(claims, found, {})}
+
+
+@pytest.fixture(scope="module")
+def exact() -> dict[str, Judged]:
+    """The published values judged by themselves."""
+    return verdicts(results())
+
+
+def test_published_values_agree_with_themselves(exact: dict[str, Judged]) -> None:
+    """All that is judged is reproduced; not judged are annealed schedules of which there is one seed."""
+    found = Counter((one.verdict, one.why.partition(",")[0]) for one in exact.values())
+    assert set(found) == {(Verdict.REPRODUCED, ""), (Verdict.NOT_JUDGED, "1 seeds")}
+    for one in exact.values():
+        if one.verdict is Verdict.NOT_JUDGED:
+            assert "annealed schedules" in one.claim.name or "plan-" in one.claim.name
+
+
+def test_every_published_value_is_compared() -> None:
+    """Two models, nine schedules, four metrics: means and single parts; medians of five schedules; the whole log."""
+    groups = Counter(claim.group.partition(",")[0] for claim in VALUES)
+    assert groups["means over the parts"] == groups["single parts"] == 2 * 9 * 4
+    assert groups["medians of ratios"] == 2 * 5 * 4
+    schedules = sum(len(claim.each["policy"]) for claim in VALUES if claim.group.startswith("whole log"))
+    comparable = [
+        key
+        for key, given in PUBLISHED.items()
+        if key.workload == "full" and key.metric != "scheduler_s" and given.value
+    ]
+    assert schedules == len(comparable) > 240
+    measured = sum(len(claim.each["policy"]) for claim in VALUES if claim.group.startswith("published scheduler"))
+    assert measured == len(read_published(MEASURED))
+
+
+def test_medians_are_those_of_the_figures() -> None:
+    """Ratios computed from the bar figures give the medians of the box figures."""
+    checked = 0
+    for claim in VALUES:
+        if isinstance(claim.measure, MedianOverParts) and is_sound(
+            claim.measure.model, "part-13", claim.measure.policy
+        ):
+            one = claim.measure
+            key = Key(one.model, "parts", one.policy, f"median_normalised_{one.metric.removeprefix('mean_')}")
+            stated = float(claim.statement.partition("backfill-sjf-1, ")[2].partition(",")[0])
+            assert stated == pytest.approx(PUBLISHED[key].value, abs=0.0025)
+            assert claim.place == f"figure {PUBLISHED[key].figure}"
+            checked += 1
+    assert checked == 36
+
+
+def test_deviations_beyond_the_tolerance_are_not_reproduced() -> None:
+    """Four percent are too much for what is determined; within two deviations of annealed waits; ratios stay."""
+    for one in verdicts(results(1.04)).values():
+        measure = one.claim.measure
+        if isinstance(measure, MedianOverParts):
+            assert one.verdict is Verdict.REPRODUCED
+        elif isinstance(measure, MeanOverParts):
+            chance = is_random(measure.policy) or measure.policy == "window-1"
+            close = chance and measure.metric != "mean_turnaround_time_s"
+            assert one.verdict is (Verdict.REPRODUCED if close else Verdict.NOT_REPRODUCED), one.claim.name
+
+
+def test_the_same_parts_are_compared(exact: dict[str, Judged]) -> None:
+    """Where only some parts were played, the published mean is theirs."""
+    some = results().among({"workload": ("part-4", "part-9")})
+    for metric in METRICS:
+        sample = MeanOverParts(metric, "io", "backfill-1")(some)
+        assert sample.values == pytest.approx((1.0,))
+    assert exact
+
+
+def test_the_default_plays_what_the_conclusions_need() -> None:
+    """Without --all the costly schedules are not played; a claim about them says so."""
+    found = verdicts(results(whole=False))
+    missing = [one for one in found.values() if one.why.startswith("not run")]
+    assert missing
+    assert not [one for one in missing if one.claim.group == "published scheduler under the real Batsim"]
+    assert not [one for one in missing if "Alloc-Only" in one.claim.group and "backfill" in one.claim.name]
+
+
+def test_a_tenth_of_a_second_is_equal() -> None:
+    """The published scheduler's own run: a tenth of a second is the most, one killed job too many is a miss."""
+    given = results()
+    [point] = [
+        point
+        for point in given.values
+        if point.matches({"scale": "part", "model": "rigid", "workload": "part-4", "policy": "fcfs"})
+    ]
+    values = dict(given.values[point])
+    names = [f"equal {words}, part-4, Alloc-Only" for words in ("waiting time", "jobs killed")]
+    claims = [claim for claim in VALUES if claim.name in names]
+    assert len(claims) == 2
+    for wait, killed, equal in ((0.05, 0, True), (-0.2, 0, False), (0.2, 0, False), (0.0, 1, False)):
+        changed = {"mean_waiting_time_s": values["mean_waiting_time_s"] + wait, "killed": values["killed"] + killed}
+        found = verdicts(Results({**given.values, point: values | changed}, STUDY.unit), claims)
+        assert all(one.verdict is Verdict.REPRODUCED for one in found.values()) == equal
