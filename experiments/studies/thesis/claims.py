@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, median
 
-from experiments.studies.claims import Claim, at_most, within
+from experiments.studies.claims import Claim, Region, at_most, within
 from experiments.studies.points import Point, Value
 from experiments.studies.results import Results
 from experiments.studies.statistics import Sample
@@ -204,6 +204,11 @@ def _tolerance(metric: str, policy: str, deviations: float) -> float:
     return deviations * SPREAD[metric] if is_drawn(policy) else PRECISION
 
 
+def _around(centre: float, tolerance: float, published: float) -> Region:
+    """The published value, and where our share of it or our difference from it must lie."""
+    return replace(within(centre, tolerance), published=f"{published:,.6g} ({centre:g} ± {tolerance:g})")
+
+
 def is_drawn(policy: str) -> bool:
     """Whether a published value of a schedule is a draw: it was annealed, or any of several answers was as good."""
     return is_random(policy) or policy.startswith("window")
@@ -221,15 +226,13 @@ def part_claims() -> Iterator[Claim]:
 
 
 def _mean_claim(model: str, policy: str, metric: str) -> Claim:
-    values = {
-        part: read_published()[Key(model, part, policy, metric)] for part in PARTS if is_sound(model, part, policy)
-    }
+    keys = [Key(model, part, policy, metric) for part in PARTS if is_sound(model, part, policy)]
+    values = [read_published()[key] for key in keys]
     return Claim(
         name=f"mean {_words(metric, policy, model)}",
-        place=f"figure {values[PARTS[0]].figure}",
-        statement=f"{_words(metric, policy, model)}: mean over the parts, "
-        f"{fmean(one.value for one in values.values()):,.6g}, of which ours is this share",
-        region=within(1.0, _tolerance(metric, policy, OF_MEANS)),
+        place=f"figure {values[0].figure}",
+        statement=f"{_words(metric, policy, model)}: our mean over the parts as a share of the published one",
+        region=_around(1.0, _tolerance(metric, policy, OF_MEANS), fmean(one.value for one in values)),
         measure=MeanOverParts(metric, model, policy),
         group=f"means over the parts, {MODELS[model]}",
         exact=not is_random(policy),
@@ -255,9 +258,9 @@ def _median_claim(model: str, policy: str, metric: str) -> Claim:
     return Claim(
         name=f"median {_words(metric, policy, model)}",
         place=f"figure {read_published()[key].figure}",
-        statement=f"{_words(metric, policy, model)}: median over the parts of the ratio to {BASELINE}, "
-        f"{published:.3f}, from which ours differs by this",
-        region=within(0.0, OF_MEDIANS[is_drawn(policy)]),
+        statement=f"{_words(metric, policy, model)}: median over the parts of the ratio to {BASELINE}, less the "
+        "published one",
+        region=_around(0.0, OF_MEDIANS[is_drawn(policy)], published),
         measure=measure,
         group=f"medians of ratios, {MODELS[model]}",
         exact=not is_random(policy),

@@ -12,7 +12,8 @@ from experiments.cli import main
 from experiments.studies.thesis import inputs
 
 pytestmark = pytest.mark.slow
-ARGUMENTS = ["thesis", "--quick", "--set", "model=rigid", "--set", "workload=part-0;part-2", "--workers", "2"]
+SCHEDULES = "policy=no-future-1;backfill-1;backfill-sjf-1"
+ARGUMENTS = ["thesis", "--quick", "--set", "model=rigid", "--set", "workload=part-0;part-2", "--set", SCHEDULES]
 
 
 @pytest.fixture(scope="module")
