@@ -119,7 +119,7 @@ ERRORS = {
     "convert": "missing: SOURCE, --out (see python -m workloads convert --help)",
     "": "missing: ACTION (see python -m workloads --help)",
     "info nix.swf": "nix.swf: cannot be read: No such file or directory; check the name, and the folder it is in",
-    "synth moon --out a.swf": "unknown generator 'moon'; known: kth-like",
+    "synth moon --out a.swf": "unknown generator 'moon'; known: kth-like, lublin",
     "synth kth-like --out no/such/a.swf": "no/such/a.swf: cannot write the file: No such file or directory; "
     "name an existing folder that you may write",
     "convert kth-like --out a.json --seed -1": "option 'seed' must be >= 0 and <= 9.22337e+18, got -1",
