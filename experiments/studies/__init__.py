@@ -27,3 +27,4 @@ from experiments.studies.product import Product as Product
 from experiments.studies.study import Computed as Computed
 from experiments.studies.study import Study as Study
 from experiments.studies.tables import Means as Means
+from experiments.studies.tables import Ratios as Ratios

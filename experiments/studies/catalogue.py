@@ -21,6 +21,8 @@ STUDIES: Mapping[str, str] = {
     "herbein": "I/O-aware scheduling on CTS-1 (Herbein et al. 2016)",
     "gang": "gang scheduling and files on nodes (Zhang et al. 2003)",
     "production-buffers": "how long nodes idle while burst buffers are staged, by the buffers' life",
+    "transfer": "planning, backfilling and the field since 2019 on periods of logs that chose nothing",
+    "transfer-choosing": "the same on the other periods, with ablations: where settings are chosen",
     "malleable": "I/O interference and malleability (Singh & Carretero 2019, sections 2, 5.1, 7)",
     "malleable-sharing": "idle nodes shared among four applications (the same, sections 5.2, 7)",
     "malleable-machine": "malleable jobs on a whole machine, 0 to 100 % of them (not in a paper)",

@@ -52,15 +52,18 @@ class Product:
     ----------
     workload
         Makes a point's workload, given the folder for drawn files; ``None``: the axis ``workload`` names it.
+    platform
+        Makes a point's machine; ``None``: the axis ``platform`` names it.
     policy
         Makes a point's policy; ``None``: the axis ``policy`` and the settings name it.
     measure
         What is measured in a run's folder; default: its ``metrics.json``.
     own
-        Axes that only ``workload`` and ``measure`` look at.
+        Axes that only ``workload``, ``platform`` and ``measure`` look at.
     """
 
     workload: Callable[[Point, Path], WorkloadSpec] | None = None
+    platform: Callable[[Point], PlatformSpec] | None = None
     policy: Callable[[Point], PolicySpec] | None = None
     measure: Callable[[Path], Values] = summary_of
     own: tuple[str, ...] = ()
@@ -83,7 +86,7 @@ def prepare(play: Product, points: Sequence[Point], root: Path, console: Console
     runs: dict[Point, RunSpec] = {}
     for point in points:
         source = play.workload(point, drawn) if play.workload else WorkloadSpec(source=point.text("workload"))
-        platform = PlatformSpec(source=str(point.get("platform", "thesis")))
+        platform = play.platform(point) if play.platform else PlatformSpec(source=str(point.get("platform", "thesis")))
         seed, model = point.whole("seed") if "seed" in dict(point.axes) else 0, models[str(point.get("model"))]
         campaign = Campaign(
             name=root.name,

@@ -66,7 +66,9 @@ class Results:
         return found
 
     def metric(self, name: str, point: Point) -> float:
-        """A value of a point, NaN where it is not defined there; raise :class:`NotRun` where no point has the name."""
+        """A point's value, NaN where it is not defined there; :class:`NotRun` where no point has it, or it is none."""
+        if point not in self.values:
+            raise NotRun(point.id)
         value = self.values[point].get(name, math.nan)
         if math.isnan(value) and not any(name in values for values in self.values.values()):
             raise NotRun(name)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 
 import numpy as np
 
@@ -64,6 +65,32 @@ def estimate(sample: Sample) -> Estimate:
     mean, error, units = _moments(sample)
     reach = student(units - 1, CONFIDENCE) * error if error else 0.0 if units > 1 else math.nan
     return Estimate(_back(mean, sample), _back(mean - reach, sample), _back(mean + reach, sample), units)
+
+
+def resampled(groups: Sequence[Sequence[float]], draws: int = 2000, seed: int = 0) -> Estimate:
+    """Geometric mean of ratios in groups of unequal kind, every group counting alike; interval by bootstrap.
+
+    Parameters
+    ----------
+    groups
+        Ratios above 0: of a group (a log) one per unit (a period). Groups are drawn with replacement, and units within
+        each, so that the interval says what other logs of this kind may give.
+    draws, seed
+        Of the bootstrap; the ends are its 2.5th and 97.5th percentiles.
+    """
+    logs = [[math.log(value) if value > 0 else math.nan for value in group] for group in groups if group]
+    units = sum(map(len, logs))
+    if not logs or any(math.isnan(value) for group in logs for value in group):
+        return Estimate(math.nan, math.nan, math.nan, units)
+    centre = math.fsum(math.fsum(group) / len(group) for group in logs) / len(logs)
+    rng = Random(seed)
+    means = sorted(
+        math.fsum(math.fsum(rng.choices(group, k=len(group))) / len(group) for group in rng.choices(logs, k=len(logs)))
+        / len(logs)
+        for _ in range(draws)
+    )
+    low, high = means[int(0.025 * draws)], means[min(int(0.975 * draws), draws - 1)]
+    return Estimate(math.exp(centre), math.exp(low), math.exp(high), units)
 
 
 def beyond(sample: Sample, edge: float, *, above: bool) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from experiments.studies import statistics
@@ -66,6 +66,52 @@ class Means:
             return results.mean(name, axes)
         above = {axis: axes.get(axis, value) for axis, value in self.against.items()}
         return results.at(axes).difference(name, above, self.against)
+
+
+@dataclass(frozen=True)
+class Ratios(Means):
+    """Ratios to a baseline: geometric means over groups of units, every group counting alike.
+
+    Intervals are of a bootstrap over groups and units (:func:`experiments.studies.statistics.resampled`). The first
+    metric has a further column: in how many units it is smaller than the baseline's.
+
+    Attributes
+    ----------
+    group
+        Which group a unit belongs to (the log of a period).
+    """
+
+    group: Callable[[Value], str] = str
+
+    def estimates(self, results: Results) -> dict[tuple[Value, ...], dict[str, Estimate]]:
+        """See :meth:`Means.estimates`."""
+        return {key: self._row(results.at(self.only), key)[0] for key in self._keys(results)}
+
+    def __call__(self, results: Results) -> Table:
+        """See :meth:`Means.__call__`."""
+        rows = []
+        for key in self._keys(results):
+            found, (fewer, units) = self._row(results.at(self.only), key)
+            rows.append((*map(str, key), *map(words, found.values()), f"{fewer} of {units}"))
+        return Table((*self.rows, *self.metrics.values(), "better in"), rows)
+
+    def _keys(self, results: Results) -> Iterator[tuple[Value, ...]]:
+        yield from super().estimates(results)
+
+    def _row(self, results: Results, key: tuple[Value, ...]) -> tuple[dict[str, Estimate], tuple[int, int]]:
+        axes = dict(zip(self.rows, key, strict=True))
+        above = {axis: axes.get(axis, value) for axis, value in self.against.items()}
+        found, better = {}, (0, 0)
+        for name in self.metrics:
+            groups: dict[str, list[float]] = {}
+            for unit in dict.fromkeys(point[results.unit] for point in results.at(axes).points(above)):
+                [value] = results.at({**axes, results.unit: unit}).ratio(name, above, self.against).values
+                groups.setdefault(self.group(unit), []).append(value)
+            found[name] = statistics.resampled(list(groups.values()))
+            if len(found) == 1:
+                ratios = [value for group in groups.values() for value in group]
+                better = sum(value < 1 for value in ratios), len(ratios)
+        return found, better
 
 
 def words(found: Estimate) -> str:

@@ -1,0 +1,169 @@
+"""Do plans transfer? Planning, backfilling and the field's methods since 2019 on logs that chose nothing of them.
+
+Settings are chosen on the odd periods (``transfer-choosing``); the even ones (``transfer``) are looked at as rarely as
+possible, and every look stands in ``looks.csv`` beside this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from experiments.studies.claims import Claim, Measure, Parameter, Region, at_least, at_most
+from experiments.studies.measures import ratio
+from experiments.studies.points import Grid, Value
+from experiments.studies.product import Product
+from experiments.studies.results import Results
+from experiments.studies.statistics import Sample, geometric
+from experiments.studies.study import Study
+from experiments.studies.tables import Ratios
+from experiments.studies.transfer.logs import PERIODS, at_hand, platform, workload
+from experiments.studies.transfer.play import LITERAL, POLICIES, measure, policy
+
+LOADS = (0.6, 0.75, 0.9)
+BUFFERS = (0.5, 1.0, 2.0)
+JOBS = 300
+
+WAIT = "mean_wait_s"
+GOALS = ("plan", "plan-mean", "plan-square")
+EASY_ORDERS = tuple(name for name in POLICIES if "easy" in name)
+OWN = ("period", "jobs", "load", "buffers")
+
+RATIOS = {
+    "mean_wait_s": "mean wait",
+    "mean_bounded_slowdown": "bounded slowdown",
+    "p99_wait_s": "99 % wait",
+    "max_wait_s": "longest wait",
+    "scheduler_cpu_s": "scheduler CPU",
+}
+
+
+def log_of(period: Value) -> str:
+    """The log that a period is of."""
+    return str(period).rpartition(" ")[0]
+
+
+def _periods(parity: int, each: int) -> list[Value]:
+    """The first so many odd or even periods of every log at hand."""
+    return [f"{name} {number}" for name in at_hand() for number in range(parity, PERIODS, 2)[:each]]
+
+
+def _grids(parity: int, policies: Sequence[str], each: int) -> list[Grid]:
+    """All loads at the thesis's buffers, and all buffers at the middle load."""
+    common: Grid = {"period": _periods(parity, each), "jobs": [JOBS], "model": ["rigid"], "policy": list(policies)}
+    return [
+        {**common, "load": LOADS, "buffers": [1.0]},
+        {**common, "load": [LOADS[1]], "buffers": BUFFERS},
+        {**common, "load": [LOADS[1]], "buffers": [1.0], "model": ["io"]},
+    ]
+
+
+@dataclass(frozen=True)
+class Better:
+    """Per period, in which share of its runs a policy waits less than the baseline."""
+
+    policy: str
+
+    def __call__(self, results: Results) -> Sample:
+        """One share per period."""
+        units = dict.fromkeys(point[results.unit] for point in results.points({"policy": self.policy}))
+        shares = []
+        for unit in units:
+            here = results.at({results.unit: unit})
+            pairs = [
+                here.metric(WAIT, point) < here.metric(WAIT, point.replaced(policy=LITERAL))
+                for point in here.points({"policy": self.policy})
+            ]
+            shares.append(sum(pairs) / len(pairs))
+        return Sample(tuple(shares))
+
+
+@dataclass(frozen=True)
+class AgainstBest:
+    """Mean wait over that of the best of some policies in each run, known only afterwards: one ratio per period."""
+
+    policy: str
+    others: tuple[str, ...]
+
+    def __call__(self, results: Results) -> Sample:
+        """Geometric means over the runs of a period."""
+        units = dict.fromkeys(point[results.unit] for point in results.points({"policy": self.policy}))
+        values = []
+        for unit in units:
+            here = results.at({results.unit: unit})
+            ratios = [
+                here.metric(WAIT, point) / min(here.metric(WAIT, point.replaced(policy=other)) for other in self.others)
+                for point in here.points({"policy": self.policy})
+            ]
+            values.append(geometric(ratios))
+        return Sample(tuple(values), ratios=True)
+
+
+def _goals(name: str) -> list[Claim]:
+    """The issue's goals for a policy."""
+    against = {"policy": name}, {"policy": LITERAL}
+    stated: Sequence[tuple[str, str, Region, Measure]] = (
+        ("mean wait", "of the literal plan's mean wait", at_most(0.88), ratio(WAIT, *against)),
+        ("bounded slowdown", "of its bounded slowdown", at_most(0.85), ratio("mean_bounded_slowdown", *against)),
+        ("99 % wait", "of its 99th percentile of waits", at_most(1.0), ratio("p99_wait_s", *against)),
+        ("longest wait", "of its longest wait", at_most(1.0), ratio("max_wait_s", *against)),
+        ("periods", "of the runs of a period are better than the literal plan's", at_least(2 / 3), Better(name)),
+        ("best order", "of the wait of the best EASY order of each run", at_most(0.95), AgainstBest(name, EASY_ORDERS)),
+    )
+    return [
+        Claim(f"{name}: {short}", "our goal", f"{name}: {region.published} {words}", region, measured)
+        for short, words, region, measured in stated
+    ]
+
+
+def _tables() -> list[Ratios]:
+    """Ratios to the literal plan: over all loads, by load, by buffers, and with I/O."""
+    wait = {WAIT: "mean wait"}
+    kinds: Sequence[tuple[str, Mapping[str, str], tuple[str, ...], Mapping[str, Value]]] = (
+        ("All loads, Alloc-Only", RATIOS, (), {"model": "rigid", "buffers": 1.0}),
+        ("By load", wait, ("load",), {"model": "rigid", "buffers": 1.0}),
+        ("By size of burst buffers", wait, ("buffers",), {"model": "rigid", "load": LOADS[1]}),
+        ("IO-Aware", RATIOS, (), {"model": "io"}),
+    )
+    return [
+        Ratios(title, metrics, ("policy", *rows), {"policy": LITERAL}, only, log_of)
+        for title, metrics, rows, only in kinds
+    ]
+
+
+def study(name: str, title: str, parity: int, policies: Sequence[str], each: int) -> Study:
+    """The study on the odd or the even periods.
+
+    Parameters
+    ----------
+    parity
+        1: odd periods, 0: even ones.
+    policies
+        Names of :data:`experiments.studies.transfer.play.POLICIES` and ``ABLATIONS``.
+    each
+        Periods of every log.
+    """
+    return Study(
+        name=name,
+        title=title,
+        play=Product(workload=workload, platform=platform, policy=policy, measure=measure, own=OWN),
+        grids=_grids(parity, policies, each),
+        claims=[claim for one in GOALS if one in policies for claim in _goals(one)],
+        quick={"period": ["kth-like 1"], "jobs": [60], "load": [0.9], "buffers": [1.0], "model": ["rigid"],
+               "policy": ["easy", LITERAL, "plan"]},
+        parameters=[
+            Parameter("jobs", str(JOBS), "of a period"),
+            Parameter("loads", "0.6, 0.75, 0.9", "the issue's; gaps of a log are stretched or pressed alike"),
+            Parameter("buffers", "0.5, 1, 2", "times the thesis's 40 GB per eight processors; requests by its law"),
+            Parameter("least wait", "60 s", "what shorter waits count as in ratios"),
+        ],
+        tables=_tables(),
+        unit="period",
+        notes=[
+            f"Logs at hand: {', '.join(at_hand())}. NASA and Lublin's model state no requested times: twice the "
+            "runtime, at least 300 s, in whole minutes.",
+        ],
+    )  # fmt: skip
+
+
+STUDY = study("transfer", "Planning on periods that chose nothing", 0, [*POLICIES], 2)

@@ -1,0 +1,171 @@
+"""Logs of the transfer study: where they are found, their machines, and windows of them at a load."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+
+import msgspec
+
+from experiments import machines
+from experiments.errors import SpecError
+from experiments.spec import PlatformSpec, WorkloadSpec
+from experiments.studies.points import Point
+from workloads.batsim_json import write_batsim
+from workloads.catalogue import cache_folder
+from workloads.convert import ConvertOptions, convert
+from workloads.load import load_log
+from workloads.machine_facts import MachineFacts
+from workloads.swf import SwfHeader, SwfLog, SwfRecord
+
+VARIABLE = "SPILLWAY_DATA"
+CAPACITY_GB = 40
+"""Burst buffer of the thesis's storage nodes, for eight nodes of one processor."""
+
+PERIODS = 8
+"""Windows of a log, from its beginning to its end in equal steps; of a generator, its seeds."""
+
+
+@dataclass(frozen=True)
+class Log:
+    """A log.
+
+    Attributes
+    ----------
+    nodes, processors
+        Nodes of its machine, and processors of a node.
+    source
+        Generator, whose seed is the period; or the name of a public log.
+    file
+        Its place below ``$SPILLWAY_DATA`` ("": none).
+    """
+
+    nodes: int
+    source: str
+    file: str = ""
+    processors: int = 1
+
+    @property
+    def generated(self) -> bool:
+        """Whether it is drawn."""
+        return ":" in self.source
+
+    @property
+    def place(self) -> str:
+        """The local copy, else the source."""
+        folder = os.environ.get(VARIABLE, "")
+        local = Path(folder) / self.file
+        return str(local) if folder and self.file and local.is_file() else self.source
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether it can be read without network."""
+        return self.generated or self.place != self.source or (cache_folder() / f"{self.source}.swf.gz").is_file()
+
+
+LOGS = {
+    "kth": Log(96, "KTH-SP2-1996-2.1-cln", "data/kth/KTH-SP2-1996-2.1-cln.swf.xz"),
+    "atlas": Log(1152, "LLNL-Atlas-2006-2.1-cln", "data/swf/LLNL-Atlas-2006-2.1-cln.swf.xz", 8),
+    "nasa": Log(128, "NASA-iPSC-1993-3", "data/swf/NASA-iPSC-1993-3.swf.xz"),
+    "kth-like": Log(96, "kth-like:jobs={jobs},seed={seed},load=0.72"),
+    "lublin": Log(128, "lublin:jobs={jobs},seed={seed},nodes=128"),
+    "lublin-256": Log(256, "lublin:jobs={jobs},seed={seed},nodes=256"),
+}
+"""Logs by name. Those of a generator are its seeds: no two periods have a job in common."""
+
+
+def at_hand() -> list[str]:
+    """Names of the logs that can be read here without network; the generated ones always can."""
+    return [name for name, log in LOGS.items() if log.at_hand]
+
+
+def platform(point: Point) -> PlatformSpec:
+    """The machine of a point: the log's nodes, with burst buffers that are so many times the thesis's per processor."""
+    name = period_of(point)[0]
+    log, times = LOGS[name], point.number("buffers")
+    size = CAPACITY_GB * log.processors * times
+    return PlatformSpec(source=f"nodes:{log.nodes},burst_buffer={size:g}GB", name=f"{name}-x{times:g}")
+
+
+def period_of(point: Point) -> tuple[str, int]:
+    """Log and number of the axis ``period`` (``kth 3``)."""
+    name, _, number = point.text("period").rpartition(" ")
+    return name, int(number)
+
+
+def workload(point: Point, folder: Path) -> WorkloadSpec:
+    """Jobs of a period at a load: the log's sizes, runtimes and order, its gaps stretched or pressed alike."""
+    values = (
+        *period_of(point), point.whole("jobs"), point.number("load"), point.text("model"), point.number("buffers"),
+    )  # fmt: skip
+    path = _drawn(folder, *values, _facts(platform(point).source))
+    return WorkloadSpec(source=str(path), name=path.stem)
+
+
+@cache
+def _drawn(
+    folder: Path, name: str, period: int, jobs: int, load: float, model: str, buffers: float, facts: MachineFacts
+) -> Path:
+    """Write the jobs, once in a process."""
+    log = LOGS[name]
+    records = at_load(window(name, period, jobs), load, log.nodes, log.processors)
+    options = ConvertOptions(
+        model="io" if model == "io" else "alloc", seed=period, processors_per_node=log.processors, oversized="drop"
+    )
+    drawn, _ = convert(SwfLog(SwfHeader(()), records), facts, options, name)
+    path = folder / f"{name}-{period}-n{jobs}-{load:g}-{model}-x{buffers:g}.json"
+    write_batsim(drawn, path)
+    return path
+
+
+def window(name: str, period: int, jobs: int) -> tuple[SwfRecord, ...]:
+    """Records of a period: so many from its beginning on; of a generator, all of its log with this seed.
+
+    Raises
+    ------
+    SpecError
+        The log is too short for so many jobs per period.
+    """
+    log = LOGS[name]
+    if log.generated:
+        return load_log(log.source.format(jobs=jobs, seed=period))[0].records
+    records = _usable(log.place)
+    step = len(records) // PERIODS
+    if jobs > step:
+        raise SpecError(f"log {name!r} has {step} jobs for each of {PERIODS} periods, expected at least {jobs}")
+    return records[period * step : period * step + jobs]
+
+
+def at_load(records: Sequence[SwfRecord], load: float, nodes: int, processors: int) -> tuple[SwfRecord, ...]:
+    """Records whose submissions are stretched so that they offer a load: node-seconds run over nodes x span."""
+    used = sum(record.run_s * min(-(-_size(record) // processors), nodes) for record in records)
+    first = records[0].submit_s
+    span_s = max(records[-1].submit_s - first, 1)
+    factor = used / (nodes * load * span_s)
+    return tuple(
+        msgspec.structs.replace(record, submit_s=round((record.submit_s - first) * factor)) for record in records
+    )
+
+
+@lru_cache(maxsize=len(LOGS))
+def _usable(place: str) -> tuple[SwfRecord, ...]:
+    """Records with a runtime and a size, in order of submission."""
+    found = [record for record in _read(place).records if record.run_s > 0 and _size(record) > 0]
+    return tuple(sorted(found, key=lambda record: (record.submit_s, record.number)))
+
+
+@lru_cache(maxsize=len(LOGS))
+def _read(place: str) -> SwfLog:
+    return load_log(place)[0]
+
+
+def _size(record: SwfRecord) -> int:
+    return max(record.requested_processors, record.processors)
+
+
+@lru_cache(maxsize=32)
+def _facts(source: str) -> MachineFacts:
+    return machines.load(PlatformSpec(source=source)).facts

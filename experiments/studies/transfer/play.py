@@ -1,0 +1,67 @@
+"""Policies and measures of the transfer study; its inputs are in :mod:`experiments.studies.transfer.logs`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from experiments import folders
+from experiments.policies import typed
+from experiments.spec import PolicySpec
+from experiments.studies.points import Point, Values
+from experiments.studies.product import summary_of
+from schedulers.plugins import split_spec
+
+LITERAL = "plan-square literal"
+"""Kopański's plan-square-0 by its published code, with the deviations of its timeline: what all is compared with."""
+
+POLICIES: Mapping[str, str] = {
+    "easy": "easy",
+    "sjf-easy": "sjf-easy",
+    "easy area": "easy:order=area,fill_order=area",
+    "easy fill area": "easy:fill_order=area",
+    "easy f1": "easy:order=f1,fill_order=f1",
+    "easy f4": "easy:order=f4,fill_order=f4",
+    "easy wfp3": "easy:order=wfp3,fill_order=wfp3",
+    "conservative": "conservative",
+    "maxutil": "maxutil",
+    "window": "window",
+    "bbsched": "bbsched",
+    LITERAL: "plan-square",
+    "plan-square clean": "plan-square:candidates=thesis,warm_start=false,schedule=spread,moves=swap,whole_seconds=true",
+    "plan-square": "plan-square",
+    "plan-genetic": "plan-genetic",
+    "plan": "plan",
+    "plan-mean": "plan-mean",
+}
+"""Policies by their names in the tables; those with orders are EASY backfilling in that order throughout."""
+
+ABLATIONS: Mapping[str, str] = {
+    "no search": "plan-square:steps=0",
+    "no further orders": "plan-square:candidates=thesis",
+    "no last plan": "plan-square:warm_start=false",
+    "temperature by spread": "plan-square:schedule=spread",
+    "any jobs moved": "plan-square:moves=mixed",
+    "720 moves": "plan-square:steps=720",
+    "power 1.5": "plan-square:alpha=1.5",
+    "guard": "plan-square:alpha=1.5,guard=400000,guard_power=4",
+}
+"""What each part of our plan-square does, one left out or changed at a time."""
+
+LEAST_WAIT_S = 60.0
+"""Waits below count as this: a ratio of nearly nothing to nearly nothing says nothing."""
+
+
+def policy(point: Point) -> PolicySpec:
+    """The policy of a name in the tables, or one as on the command line."""
+    name = point.text("policy")
+    head, options = split_spec(POLICIES.get(name, ABLATIONS.get(name, name)))
+    return typed(PolicySpec(policy=head, options=dict(options), literal=name == LITERAL, label=name))
+
+
+def measure(folder: Path) -> Values:
+    """The run's summary, waits of at least a minute for ratios, and the scheduler's CPU time."""
+    found = summary_of(folder)
+    waits = {name: max(found[f"{name}_waiting_time_s"], LEAST_WAIT_S) for name in ("mean", "p99", "max")}
+    cpu_s = float(folders.read_json(folder / "timings.json")["scheduler_cpu_s"])
+    return found | {f"{name}_wait_s": value for name, value in waits.items()} | {"scheduler_cpu_s": cpu_s}

@@ -1,0 +1,8 @@
+"""The transfer study on the odd periods, with each part of our plans left out: where settings are chosen."""
+
+from __future__ import annotations
+
+from experiments.studies.transfer import study
+from experiments.studies.transfer.play import ABLATIONS, POLICIES
+
+STUDY = study("transfer-choosing", "Planning on the periods that choose", 1, [*POLICIES, *ABLATIONS], 1)
