@@ -61,13 +61,18 @@ def _without_leading_space(text: str | bytes) -> tuple[int, str | bytes]:
     return text.count(b"\n", 0, len(text) - len(rest)), rest
 
 
-@dataclass
+_WITH_LINKS = frozenset(tag for tag, inside in CHILDREN.items() if "link_ctn" in inside)
+"""Elements that list links: the routes."""
+
+
+@dataclass(slots=True)
 class _Open:
     """An element whose end has not come yet."""
 
     tag: str
     attributes: Attributes
     properties: dict[str, str] = field(default_factory=dict)
+    lists_links: bool = False
 
 
 _LINK_CTN = _Open("link_ctn", {})
@@ -126,26 +131,32 @@ class _Reader:
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         stack = self.stack
+        if tag == "link_ctn" and stack and stack[-1].lists_links and len(attributes) == 1 and len(stack) < self.most:
+            name = attributes.get("id")  # most elements of a file with all routes
+            if name is not None:
+                self.route_links.append(self.builder.route_link(name, "NONE"))
+                stack.append(_LINK_CTN)
+                return
         tag = ALIASES.get(tag, tag)
         parent = stack[-1].tag if stack else ""
         if tag not in CHILDREN.get(parent, ()):
             self._refuse_element(tag, parent)
         if len(stack) >= self.most:
             raise PlatformError(ELEMENTS.text())
-        if tag == "link_ctn":  # most elements of a file with all routes
-            if len(attributes) > 1 or "id" not in attributes:
-                check_attributes(tag, attributes)
+        check_attributes(tag, attributes)
+        if tag == "link_ctn":
             self.route_links.append(self.builder.route_link(attributes["id"], attributes.get("direction", "NONE")))
             stack.append(_LINK_CTN)
             return
-        check_attributes(tag, attributes)
-        stack.append(_Open(tag, attributes))
+        stack.append(_Open(tag, attributes, lists_links=tag in _WITH_LINKS))
         start = self.starts.get(tag)
         if start is not None:
             start(attributes)
 
     def _end(self, _: str) -> None:
         element = self.stack.pop()
+        if element is _LINK_CTN:
+            return
         end = self.ends.get(element.tag)
         if end is not None:
             end(element)
@@ -308,11 +319,15 @@ class _Reader:
             setattr(self.builder, attribute, _quantity({name: value}, name, scale, "<config>"))
 
     def _ends(self, element: _Open, first: str, second: str) -> tuple[Point, Point]:
-        points = [
-            self.builder.point_named(element.attributes[end], f"<{element.tag}>: attribute {end!r}")
-            for end in (first, second)
-        ]
-        return points[0], points[1]
+        known, attributes = self.builder.points, element.attributes
+        try:
+            return known[attributes[first]], known[attributes[second]]
+        except KeyError:
+            points = [
+                self.builder.point_named(attributes[end], f"<{element.tag}>: attribute {end!r}")
+                for end in (first, second)
+            ]
+            return points[0], points[1]
 
     def _zone(self, element: _Open) -> Zone:
         if self.zone is None:

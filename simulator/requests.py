@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, NoReturn
 
 from schedulers.errors import shown
 from schedulers.limits import LATEST_S
@@ -28,6 +28,7 @@ from schedulers.wire.messages import (
 )
 from simulator.allocation import Allocation, Allocations
 from simulator.energy import EnergyMeter
+from simulator.engines.base import TaskSpec
 from simulator.errors import SchedulerFault
 from simulator.execution import Executor, Start
 from simulator.identifiers import split_id
@@ -39,13 +40,24 @@ from simulator.options import SimulationOptions
 from simulator.placing import check_flops, placement
 from simulator.power import PowerSwitches
 from simulator.profiles import read_profile
-from simulator.profiles.base import DelayWork, ParallelWork
+from simulator.profiles.base import DelayWork, ParallelWork, Placement, Profile
 from simulator.profiles.composed import Sequence
 from simulator.registry import Registry
 from simulator.server import Server
 
 SHORTEST_WAIT_S = 1e-5
 """A call requested sooner than this comes after this."""
+
+MOST_KEPT = 2000
+"""Operations of jobs whose tasks are kept in case that they are run again."""
+
+
+class _Placed(NamedTuple):
+    """Where a job runs; its task, where it is a single one; its place, where something of it has to find it."""
+
+    allocation: Allocation
+    task: TaskSpec | None
+    place: Placement | None
 
 
 class Requests:
@@ -75,6 +87,7 @@ class Requests:
         self._meter = meter
         self._options = options
         self._allocations = Allocations(machines)
+        self._kept: dict[tuple[str, str], tuple[object, list[_Placed]]] = {}
         self._handlers: dict[type, Callable[[Any], list[Start | None] | None]] = {
             AnswerEstimate: self._answer_estimate,
             CallMeLater: self._call_me_later,
@@ -136,34 +149,44 @@ class Requests:
         """What a request starts, and where."""
         job = self._registry.jobs.get(request.job_id) or self._registry.job(request.job_id)
         _check_submitted(job)
-        return self._made_ready(job, request, index)
+        profile, extra = job.profile, request.additional_io_job
+        allocation, task, place = self._placed(
+            profile, job.res, request.alloc, request.mapping, request.storage_mapping
+        )
+        if extra is not None:
+            if task is None or place is None:
+                raise ValueError(f"its profile {shown(profile.name)} ({profile.kind}) cannot take an additional_io_job")
+            task = merged_task(job, task, place, extra, self._allocations, self._machines)
+        return Start(job, allocation, task, place, index)
 
-    def _made_ready(self, job: Job, request: ExecuteJob, index: int) -> Start:
-        allocation = self._allocations.of(request.alloc)
-        profile = job.profile
-        mapping = request.mapping
-        if not self._elastic(job):
+    def _placed(
+        self,
+        profile: Profile,
+        res: int,
+        hosts: tuple[int, ...],
+        mapping: Mapping[int, int] | None,
+        storage: Mapping[str, int] | None,
+    ) -> _Placed:
+        """Where a job of ``res`` resources runs on these hosts, and as which task."""
+        allocation = self._allocations.of(hosts)
+        if not _elastic(profile):
             count = len(allocation.ids) if mapping is None else len(mapping)
-            if count != job.res:
+            if count != res:
                 self._check_free(allocation)
                 what = "'alloc' must have" if mapping is None else "'mapping' must have"
                 raise ValueError(
-                    f"its {what} as many places as the job requests, {job.res}, got {count} on {shown(allocation.text)}"
+                    f"its {what} as many places as the job requests, {res}, got {count} on {shown(allocation.text)}"
                 )
-        place = task = None
         work = profile.work
         if isinstance(work, ParallelWork):
-            place = placement(allocation, mapping, request.storage_mapping, self._machines)
+            place = placement(allocation, mapping, storage, self._machines)
             task = work.task(place)
             if allocation.storage:
                 check_flops(task, place)
-            if request.additional_io_job is not None:
-                task = merged_task(job, task, place, request.additional_io_job, self._allocations, self._machines)
-        elif request.additional_io_job is not None:
-            raise ValueError(f"its profile {shown(profile.name)} ({profile.kind}) cannot take an additional_io_job")
-        elif not isinstance(work, DelayWork) or mapping is not None:
-            place = placement(allocation, mapping, request.storage_mapping, self._machines)
-        return Start(job, allocation, task, place, index)
+            return _Placed(allocation, task, place)
+        if not isinstance(work, DelayWork) or mapping is not None:
+            return _Placed(allocation, None, placement(allocation, mapping, storage, self._machines))
+        return _Placed(allocation, None, None)
 
     def begin(self, start: Start, handle: int = -1) -> None:
         """Start a job; ``handle``: of its task, where that runs already."""
@@ -177,14 +200,6 @@ class Requests:
         self._check_free(start.allocation)
         self._server.running += 1
         self._executor.start(start.job, start.allocation, start.task, start.place, handle)
-
-    def _elastic(self, job: Job) -> bool:
-        """Whether a job may run on any number of machines."""
-        profile = job.profile
-        if profile.elastic:
-            return True
-        parts = profile.work.parts if isinstance(profile.work, Sequence) else None
-        return bool(parts) and all(part.elastic for part in parts or ())
 
     def _check_free(self, allocation: Allocation) -> None:
         machines, options = self._machines, self._options
@@ -333,19 +348,29 @@ class Requests:
             profile.source = {}
             workload.profiles[request.profile_name] = profile
         walltime, now = round(request.walltime, 6), round(request.timestamp, 6)
-        jobs = []
-        for sub_id, hosts, _ in request.sub_jobs:
-            job = Job(workload, sub_id[len(workload.name) + 1 :], sub_id, profile, now, len(hosts), walltime, None)
+        begin = len(workload.name) + 1
+        known = self._registry.jobs
+        starts: list[Start | None] = [None] * (len(request.ids) - request.known)
+        for sub_id, (allocation, task, place) in zip(request.ids, self._places_of(request, profile), strict=True):
+            job = Job(workload, sub_id[begin:], sub_id, profile, now, len(allocation.ids), walltime, None)
             job.state = JobState.SUBMITTED
-            self._registry.jobs[sub_id] = job
-            jobs.append(job)
-        self._server.submitted += len(jobs)
-        workload.live += len(jobs)
-        registrations = len(jobs) - request.known
-        return [None] * registrations + [
-            self._made_ready(job, ExecuteJob(now, sub_id, hosts, storage_mapping=storage), 0)
-            for job, (sub_id, hosts, storage) in zip(jobs, request.sub_jobs, strict=True)
-        ]
+            known[sub_id] = job
+            starts.append(Start(job, allocation, task, place, 0))
+        self._server.submitted += len(request.ids)
+        workload.live += len(request.ids)
+        return starts
+
+    def _places_of(self, request: RunSubJobs, profile: Profile) -> list[_Placed]:
+        """Where the sub-jobs of a request run and as which tasks; kept for the next request of the same ones."""
+        key = request.workload_name, request.profile_name
+        kept = self._kept.get(key)
+        if kept is not None and kept[0] is request.tasks:
+            return kept[1]
+        places = [self._placed(profile, len(hosts), hosts, None, storage) for hosts, storage in request.tasks]
+        if len(self._kept) >= MOST_KEPT:
+            self._kept.clear()
+        self._kept[key] = request.tasks, places
+        return places
 
     def _notify_registration(self, request: NotifyRegistration) -> None:
         self._server.registration_finished = request.finished
@@ -377,6 +402,14 @@ class Requests:
 
     def _answer_estimate(self, _: AnswerEstimate) -> None:
         """Batsim reads it and does nothing with it."""
+
+
+def _elastic(profile: Profile) -> bool:
+    """Whether a job of this profile may run on any number of machines."""
+    if profile.elastic:
+        return True
+    parts = profile.work.parts if isinstance(profile.work, Sequence) else None
+    return bool(parts) and all(part.elastic for part in parts or ())
 
 
 def _check_submitted(job: Job) -> None:

@@ -276,10 +276,12 @@ class WireGuard:
 
     def _run_sub_jobs(self, request: RunSubJobs) -> None:
         self._need_registration("RunSubJobs", request.workload_name)
-        for sub_id, hosts, _ in request.sub_jobs:
-            self._check_open(sub_id, hosts)
-            self._running[sub_id] = hosts
-            self._unsent.add(sub_id)
+        running = self._running
+        for sub_id, (hosts, _) in zip(request.ids, request.tasks, strict=True):
+            if self._closed:
+                self._check_open(sub_id, hosts)
+            running[sub_id] = hosts
+        self._unsent.update(request.ids)
 
     def _need_registration(self, what: str, name: str) -> None:
         if not self._registration_open:

@@ -27,7 +27,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
@@ -88,7 +88,8 @@ class _Process:
     beginnings; ``waiting`` and ``waiting_beside`` the turns that have not come; ``timer`` the number of the timer that
     its present :class:`Wait` ends with, -1 for none; ``staging`` whether it has no nodes yet and its burst buffer is
     being filled, or full; ``outcome`` how the job ends, once that is clear; ``over`` whether its program has nothing
-    more to do; ``reason`` why it cannot go on; ``spoilt`` whether a storage node of its went out.
+    more to do; ``reason`` why it cannot go on; ``spoilt`` whether a storage node of its went out; ``lowered`` its
+    operations on all its nodes in the simulator's terms: most are run more than once.
     """
 
     job: Job
@@ -110,6 +111,7 @@ class _Process:
     watched: bool = False
     reason: str = ""
     spoilt: bool = False
+    lowered: dict[Hashable, Lowered] = field(default_factory=dict)
 
 
 class _Turn(NamedTuple):
@@ -305,6 +307,7 @@ class ProgramRuntime:
         else:
             process.job, process.allocation, process.program, process.staging = job, allocation, program, False
             process.outcome, process.over = None, False
+            process.lowered.clear()  # it had no nodes until now
             process.record.job, process.record.allocation, process.record.start_s = job, allocation, now_s
         process.record.resumed = resumed
         process.sub_jobs.deadline_s = now_s + job.walltime_s
@@ -592,7 +595,20 @@ class ProgramRuntime:
         return ids
 
     def _lowered(self, process: _Process, operation: Compute | Transfer, nodes: Sequence[int]) -> Lowered:
-        """An operation, or its part on some nodes, in the simulator's terms."""
+        """An operation, or its part on some nodes, in the simulator's terms; kept where it is for all nodes."""
+        if operation.nodes is not None or len(nodes) != len(process.allocation.nodes):
+            return self._lower(process, operation, nodes)
+        key = (
+            id(operation.profile)
+            if isinstance(operation, Compute)
+            else (operation.source, operation.destination, operation.bytes_per_node)
+        )
+        lowered = process.lowered.get(key)
+        if lowered is None:
+            lowered = process.lowered[key] = self._lower(process, operation, nodes)
+        return lowered
+
+    def _lower(self, process: _Process, operation: Compute | Transfer, nodes: Sequence[int]) -> Lowered:
         if isinstance(operation, Compute):
             return Lowered(operation.profile, (Task(self._machine.alloc_ids(tuple(nodes))),))
         return lower(operation, nodes, process.allocation, self._machine)

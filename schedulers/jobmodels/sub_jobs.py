@@ -96,8 +96,7 @@ class SubJobs:
         walltime = walltime_s if walltime_s < math.inf else NO_WALLTIME
         name, known = self._name(profile)
         if self.direct:
-            started = tuple([(sub_id, task.hosts, task.storage) for sub_id, task in zip(ids, tasks, strict=True)])
-            requests.append(RunSubJobs(now_s, self.workload, name, profile, walltime, started, known))
+            requests.append(RunSubJobs(now_s, self.workload, name, profile, walltime, ids, tasks, known))
             return ids
         if not known:
             requests.append(RegisterProfile(now_s, self.workload, name, profile))

@@ -11,6 +11,7 @@ carried by :class:`Message` and :class:`Reply`.
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -328,8 +329,8 @@ class RunSubJobs(Struct, frozen=True):
     """Register and start sub-jobs of one profile at once; only where scheduler and simulator share a process.
 
     On the wire the same takes :class:`RegisterProfile` (unless the profile is ``known``, as it was given before),
-    :class:`RegisterJob` and :class:`ExecuteJob`. ``sub_jobs`` has ``(id, hosts, storage mapping)`` of each;
-    ``walltime`` is -1 for none.
+    :class:`RegisterJob` and :class:`ExecuteJob`. ``tasks`` has ``(hosts, storage mapping)`` of each of ``ids``: one and
+    the same sequence where the same is run again. ``walltime`` is -1 for none.
     """
 
     timestamp: float
@@ -337,7 +338,8 @@ class RunSubJobs(Struct, frozen=True):
     profile_name: str
     profile: JsonObject
     walltime: float
-    sub_jobs: tuple[tuple[str, tuple[int, ...], dict[str, int] | None], ...]
+    ids: Sequence[str]
+    tasks: Sequence[tuple[tuple[int, ...], dict[str, int] | None]]
     known: bool = False
 
 

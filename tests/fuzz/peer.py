@@ -366,7 +366,7 @@ class Peer:
             name = request.profile_name
             self._register_profile(RegisterProfile(request.timestamp, request.workload_name, name, request.profile))
         profile = self.profiles[request.workload_name][request.profile_name]
-        for job_id, hosts, _ in request.sub_jobs:
+        for job_id, (hosts, _) in zip(request.ids, request.tasks, strict=True):
             self.jobs[job_id] = Job(len(hosts), request.walltime, profile, request.profile_name)
             self._start(job_id, hosts)
 

@@ -90,7 +90,7 @@ def test_every_request_type_is_covered() -> None:
     """The strategies and the golden texts know every request of the protocol; what stays in a process is none."""
     kinds = set(m.Request.__args__) - {m.RunSubJobs}
     with pytest.raises(LocalProtocolError, match="RunSubJobs is no request of Batsim 4"):
-        batsim4.encode_reply(m.Reply(9.0, (m.RunSubJobs(1.0, "w0%1", "p", {}, -1.0, ()),)))
+        batsim4.encode_reply(m.Reply(9.0, (m.RunSubJobs(1.0, "w0%1", "p", {}, -1.0, (), ()),)))
     assert kinds == set(REQUESTS)
     assert {type(request) for request, _ in GOLDEN} == kinds
     assert len(REQUEST_TYPES) == len(kinds)
