@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from collections import Counter
 from pathlib import Path
 from typing import TextIO
 
@@ -90,12 +89,14 @@ class Recorder(Observer):
         self._drains: list[tuple[str, ...]] = []
         self._persistent: list[list[str]] = []
         self._machine: Machine
+        self._storage_ids: list[int] = []
         self.submitted_jobs = 0
         self.ended_jobs = 0
 
     def set_machine(self, machine: Machine) -> None:
         """Take the machine, whose resource ids are written."""
         self._machine = machine
+        self._storage_ids = [storage.resource_id for storage in machine.storages]
 
     def submitted(self, job: Job, now_s: float) -> None:
         """Count a job."""
@@ -190,11 +191,16 @@ class Recorder(Observer):
             writer.writerows((*row, *self._lives.get((row[0], row[1]), nothing)) for row in rows)
 
     def _nodes(self, allocation: Allocation) -> str:
-        return format_intervals(tuple(sorted(set(self._machine.alloc_ids(allocation.nodes)))))
+        return format_intervals(self._machine.alloc_ids(allocation.nodes))
 
     def _storages(self, allocation: Allocation) -> str:
-        ids = Counter(self._machine.storages[index].resource_id for index in allocation.storages)
-        return " ".join(f"{storage}:{count}" for storage, count in sorted(ids.items()))
+        counts = dict.fromkeys(allocation.storages, 0)
+        for storage in allocation.storages:
+            counts[storage] += 1
+        ids = self._storage_ids
+        return " ".join(
+            [f"{storage}:{count}" for storage, count in sorted([(ids[one], n) for one, n in counts.items()])]
+        )
 
 
 def write_machine(machine: Machine, path: Path) -> None:

@@ -97,11 +97,12 @@ class Accounts:
         return {user: Usage(*entry) for user, entry in sums.items()}
 
     def _used(self, running: Running, now_s: float) -> Usage:
-        known = self._meters.get(running.job.id)
-        meter = (
-            _Meter(0.0, 0.0, running.start_s) if known is None else _Meter(known.node_s, known.byte_s, known.since_s)
-        )
-        meter.add(running.allocation, now_s)
+        known, held = self._meters.get(running.job.id), running.allocation
+        if known is None:
+            seconds = now_s - running.start_s
+            return Usage(len(held.nodes) * seconds, len(held.storages) * held.bb_bytes * seconds)
+        meter = _Meter(known.node_s, known.byte_s, known.since_s)
+        meter.add(held, now_s)
         return Usage(meter.node_s, meter.byte_s)
 
     def _count(self, user: str, usage: Usage) -> None:

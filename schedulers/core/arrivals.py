@@ -8,7 +8,7 @@ about energy.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Collection, Set
 
 from schedulers.errors import RemoteProtocolError, shown
 from schedulers.limits import LATEST_S, LONGEST_NAME, time_fault
@@ -102,8 +102,10 @@ class Arrivals:
             raise RemoteProtocolError(f"job {shown(job_id)} was submitted before; ids are used once", place)
         return True
 
-    def check_resources(self, ids: Iterable[int], member: str) -> None:
+    def check_resources(self, ids: Collection[int], member: str) -> None:
         """Refuse resources that the machine does not have."""
+        if self._resources.issuperset(ids):
+            return
         for number in ids:
             if number not in self._resources:
                 raise RemoteProtocolError(

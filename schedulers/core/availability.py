@@ -32,11 +32,17 @@ class Availability:
 
     def reserve(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource = Resource.ALL) -> None:
         """Book an allocation (:meth:`schedulers.timeline.Timeline.reserve`) but for what is out."""
+        if not (self.nodes or self.storages):
+            self._timeline.reserve(start_s, end_s, allocation, covering)
+            return
         for part, kinds in self._there(allocation, covering):
             self._timeline.reserve(start_s, end_s, part, kinds)
 
     def release(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource = Resource.ALL) -> None:
         """Give an allocation back (:meth:`schedulers.timeline.Timeline.release`) but for what is out."""
+        if not (self.nodes or self.storages):
+            self._timeline.release(start_s, end_s, allocation, covering)
+            return
         for part, kinds in self._there(allocation, covering):
             self._timeline.release(start_s, end_s, part, kinds)
 

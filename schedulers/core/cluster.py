@@ -516,7 +516,9 @@ class Cluster:
         )
 
     def _space_reason(self, storages: tuple[int, ...], bb_bytes: int) -> str | None:
-        requests = Counter(storages)
+        requests = dict.fromkeys(storages, 0)
+        for storage in storages:
+            requests[storage] += 1
         for storage in requests:
             if not 0 <= storage < len(self._free_bytes):
                 return f"unknown storage index {storage}: the machine has {len(self._free_bytes)} storage nodes"

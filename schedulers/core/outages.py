@@ -57,6 +57,9 @@ class Restart(enum.Enum):
     file system; at its beginning where there is none."""
 
 
+NO_HOSTS: frozenset[int] = frozenset()
+
+
 class Outages:
     """One conversation's memory of outages.
 
@@ -79,7 +82,7 @@ class Outages:
     def __init__(self, rule: OnOutage) -> None:
         self.rule = rule
         self.struck: dict[str, Lost] = {}
-        self.going: frozenset[int] = frozenset()
+        self.going = NO_HOSTS
         self._dying: dict[str, str] = {}
         self._attempts: dict[str, tuple[str, int]] = {}
         self._unacknowledged: set[str] = set()
@@ -87,10 +90,13 @@ class Outages:
 
     def read(self, events: Iterable[Event], known: Set[int]) -> None:
         """Look ahead in a message: which of the ``known`` hosts are out at its end."""
+        changes = [event for event in events if type(event) is Notify and event.resources]
+        if not changes:
+            self.going = NO_HOSTS
+            return
         last: dict[int, str] = {}
-        for event in events:
-            if type(event) is Notify and event.resources:
-                last.update(dict.fromkeys(event.resources, event.kind))
+        for event in changes:
+            last.update(dict.fromkeys(event.resources, event.kind))
         gone = [host for host, kind in last.items() if kind == NotifyKind.MACHINE_UNAVAILABLE.value]
         self.going = frozenset(gone).intersection(known)
 

@@ -18,7 +18,7 @@ from schedulers.core.allocation import find_growth, fits_beside, without
 from schedulers.core.arrivals import Arrivals
 from schedulers.core.cluster import Cluster
 from schedulers.core.drains import drained_by
-from schedulers.core.execution import Demand, Ended, Released, Runtime, Staged, Step
+from schedulers.core.execution import NOTHING, Demand, Ended, Released, Runtime, Staged, Step
 from schedulers.core.guard import (
     WireGuard,
     check_create,
@@ -289,14 +289,12 @@ class Session:
             self._outages.read(message.events, self._arrivals.resources)
             if self._outages.going:
                 self._machines_changed(self._outages.going, available=False)
+        handlers = self._HANDLERS
         for index, event in enumerate(message.events):
-            handler = self._HANDLERS.get(type(event))
-            if handler is None:
-                raise RemoteProtocolError(f"unexpected event {type(event).__name__}", f"$.events[{index}]")
-            if self._machine is None and type(event) is not SimulationBegins:
-                raise RemoteProtocolError(f"{type(event).__name__} before SIMULATION_BEGINS", f"$.events[{index}]")
-            if self.finished:
-                raise RemoteProtocolError(f"{type(event).__name__} after SIMULATION_ENDS", f"$.events[{index}]")
+            handler = handlers.get(type(event))
+            if handler is None or self._machine is None or self.finished:
+                self._check_order(event, f"$.events[{index}]")
+            assert handler is not None
             try:
                 handler(self, event)
             except RemoteProtocolError as error:
@@ -311,6 +309,16 @@ class Session:
             self._decide()
         self._finish_registration()
         return Reply(message.now, tuple(self._requests))
+
+    def _check_order(self, event: Event, place: str) -> None:
+        """Refuse events that are no such, and any before the first or after the last one."""
+        name = type(event).__name__
+        if type(event) not in self._HANDLERS:
+            raise RemoteProtocolError(f"unexpected event {name}", place)
+        if self._machine is None and type(event) is not SimulationBegins:
+            raise RemoteProtocolError(f"{name} before SIMULATION_BEGINS", place)
+        if self.finished:
+            raise RemoteProtocolError(f"{name} after SIMULATION_ENDS", place)
 
     def check(self) -> None:
         """Prove that queue and ledger agree with each other."""
@@ -784,6 +792,8 @@ class Session:
         self._requests.extend(requests)
 
     def _enact(self, step: Step) -> None:
+        if step is NOTHING:
+            return
         if step.requests:
             self._send(step.requests)
         for staged in step.staged:

@@ -88,14 +88,15 @@ class Account:
         Time during which at least one of its turns waited, closed intervals only (see :meth:`waited`).
     turns
         Turns that began.
-    waiting
-        Turns that wait now.
+    waiting, moving
+        Turns that wait now; turns that have begun and not been released.
     """
 
     entered_s: float
     waited_s: float = 0.0
     turns: int = 0
     waiting: int = 0
+    moving: int = 0
     _since_s: float = math.nan
 
     def waited(self, now_s: float) -> float:
@@ -339,16 +340,19 @@ class _Accounting:
 
     def begin(self, turn: Turn) -> None:
         self.begun[turn.key] = turn
-        self.accounts[turn.application].turns += 1
+        account = self.accounts[turn.application]
+        account.turns += 1
+        account.moving += 1
 
     def end(self, key: str) -> Turn:
         turn = self.begun.pop(key, None)
         if turn is None:
             raise ValueError(f"no turn {key!r} has begun")
+        self.accounts[turn.application].moving -= 1
         return turn
 
     def close(self, application: str, now_s: float) -> Account:
         account = self.accounts.pop(application, None) or Account(now_s)
-        if account.waiting or any(turn.application == application for turn in self.begun.values()):
+        if account.waiting or account.moving:
             raise ValueError(f"{shown(application)} still waits or transfers")
         return account

@@ -123,15 +123,17 @@ class _Turn(NamedTuple):
     beside: bool
 
 
-@dataclass(slots=True)
 class _Follow:
     """What follows from an event, while it is found out."""
 
-    requests: list[Request] = field(default_factory=list)
-    ended: list[Ended] = field(default_factory=list)
-    released: list[Released] = field(default_factory=list)
-    staged: list[Staged] = field(default_factory=list)
-    granted: deque[str] = field(default_factory=deque)
+    __slots__ = ("ended", "granted", "released", "requests", "staged")
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+        self.ended: list[Ended] = []
+        self.released: list[Released] = []
+        self.staged: list[Staged] = []
+        self.granted: deque[str] = deque()
 
     def step(self) -> Step:
         return Step(self.requests, self.ended, self.released, staged=self.staged)
@@ -343,7 +345,7 @@ class ProgramRuntime:
 
     def handle(self, event: Event, now_s: float) -> Step | None:
         """Digest what concerns running jobs and their sub-jobs."""
-        if isinstance(event, JobCompleted):
+        if type(event) is JobCompleted:
             return self._completed(event, now_s)
         if isinstance(event, JobSubmitted):
             return NOTHING if event.job_id in self._sub_jobs else None

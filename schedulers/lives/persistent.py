@@ -8,7 +8,7 @@ which there is, without end, before the policy decides: so jobs that respect boo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -35,12 +35,13 @@ class WithPersistent(Around):
 
     most_bytes: int = 0
 
-    def __call__(self, view: View) -> Iterator[Decision]:
+    def __call__(self, view: View) -> Iterable[Decision]:
         """Run one pass."""
-        if view.pool is None:
-            yield from self.policy(view)
-            return
-        turn = _Turn(view, view.pool, self.most_bytes)
+        return self.policy(view) if view.pool is None else self._in_turn(view, view.pool)
+
+    def _in_turn(self, view: View, pool: Pool) -> Iterator[Decision]:
+        """Do what can be done for persistent buffers, then let the policy see the jobs that wait for none."""
+        turn = _Turn(view, pool, self.most_bytes)
         while turn.progressed:
             turn.progressed = False
             yield from turn.round()

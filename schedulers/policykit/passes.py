@@ -87,8 +87,12 @@ def _fill_at_once(view: View, jobs: Iterable[Job]) -> Iterator[Start]:
         small = [job for job in waiting if job.nodes <= free] if free else []
         if not small:
             return
-        durations_s = np.array([view.estimate_s(job) for job in small], np.float64)
-        found = timeline.first_fit_now(small, _demands(view, small), durations_s)
+        if len(small) == 1:  # as in most passes, where one job has come
+            one = timeline.fit_now(small[0], view.estimate_s(small[0]))
+            found = None if one is None else (0, one)
+        else:
+            durations_s = np.array(list(map(view.estimate_s, small)), np.float64)
+            found = timeline.first_fit_now(small, _demands(view, small), durations_s)
         if found is None:
             return
         place, allocation = found

@@ -59,14 +59,15 @@ class PublishedTimeline(Timeline):
         free_bytes = rows[:segments, tables.storages].min(axis=0).tolist()
         if job.stripes:
             return choose_storages(tables.machine, nodes, free_bytes, job.bb_bytes, stripes=job.stripes)
-        nearest = tables.machine.nearest_storages
-        found = []
-        for node in nodes:
-            storage = next((s for s in nearest[node].tolist() if free_bytes[s] >= job.bb_bytes), None)
-            if storage is None:
+        bb_bytes, found = job.bb_bytes, []
+        for near in tables.machine.nearest_storages[list(nodes)].tolist():
+            for storage in near:
+                if free_bytes[storage] >= bb_bytes:
+                    free_bytes[storage] -= bb_bytes
+                    found.append(storage)
+                    break
+            else:
                 return None
-            free_bytes[storage] -= job.bb_bytes
-            found.append(storage)
         return tuple(found)
 
     def _book(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource, sign: int) -> None:

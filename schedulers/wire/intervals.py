@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from operator import lt
 
 from schedulers.errors import shown
 
@@ -57,8 +58,10 @@ def parse_intervals(text: str) -> tuple[int, ...]:
 
 @lru_cache(maxsize=4096)
 def _format_sorted(ids: tuple[int, ...]) -> str:
-    parts: list[str] = []
     first = last = ids[0]
+    if ids[-1] - first == len(ids) - 1:
+        return f"{first}-{ids[-1]}" if len(ids) > 1 else str(first)
+    parts: list[str] = []
     for number in (*ids[1:], -1):
         if number == last + 1:
             last = number
@@ -71,6 +74,6 @@ def _format_sorted(ids: tuple[int, ...]) -> str:
 def format_intervals(ids: Iterable[int]) -> str:
     """Write resource ids (in any order, repeated or not) canonically; no id gives the empty text."""
     numbers = tuple(ids)
-    if any(numbers[i] >= numbers[i + 1] for i in range(len(numbers) - 1)):
+    if not all(map(lt, numbers, numbers[1:])):
         numbers = tuple(sorted(set(numbers)))
     return _format_sorted(numbers) if numbers else ""

@@ -21,12 +21,18 @@ each task in the pairs, and the pairs: source host, destination host, bytes."""
 
 BatchArrays: TypeAlias = tuple[Array, Array, Array, Array, Array, Array, Array, Array]
 _KINDS = (np.int64, np.int64, np.float64, np.float64, np.int64, np.int64, np.int64, np.float64)
+_Lists: TypeAlias = tuple[list[int], list[int], list[float], list[float], list[int], list[int], list[int], list[float]]
 _Triples: TypeAlias = tuple[list[int], list[int], list[float]]
 _NONE: _Triples = ([], [], [])
 
 
 def flatten(tasks: Sequence[TaskSpec], n_hosts: int) -> BatchArrays:
-    """Check tasks and lay them out one behind the other.
+    """Check tasks and lay them out one behind the other; raises as :func:`listed` does."""
+    return cast(BatchArrays, tuple(map(np.array, listed(tasks, n_hosts), _KINDS)))
+
+
+def listed(tasks: Sequence[TaskSpec], n_hosts: int) -> _Lists:
+    """Check tasks and lay them out one behind the other, as lists.
 
     Raises
     ------
@@ -74,8 +80,7 @@ def flatten(tasks: Sequence[TaskSpec], n_hosts: int) -> BatchArrays:
     _check_amounts("flops", work, ends)
     _check_amounts("bytes of an all-to-all", each, range(len(each) + 1))
     _check_amounts("bytes", amounts, pair_ends)
-    lists = (hosts, ends, work, each, pair_ends, sources, destinations, amounts)
-    return cast(BatchArrays, tuple(map(np.array, lists, _KINDS)))
+    return hosts, ends, work, each, pair_ends, sources, destinations, amounts
 
 
 def transfers(task: TaskSpec) -> tuple[list[int], list[int], list[float]]:

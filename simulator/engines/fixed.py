@@ -10,12 +10,13 @@ import heapq
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from types import TracebackType
 from typing import ClassVar, Self
 
 from platforms.model import Platform
 from simulator.engines.base import TaskError, TaskSpec, one_by_one
-from simulator.engines.batch import flatten
+from simulator.engines.batch import listed
 
 
 @dataclass(slots=True)
@@ -72,12 +73,14 @@ class FixedEngine:
 
     def start_many(self, tasks: Sequence[TaskSpec]) -> list[int]:
         """See :meth:`simulator.engines.base.Engine.start_many`."""
-        hosts, ends, work, *_ = flatten(tasks, len(self._speeds))
+        hosts, ends, work, *_ = listed(tasks, len(self._speeds))
         handles = []
-        for begin, end in zip(ends.tolist(), ends.tolist()[1:], strict=False):
-            load: dict[int, float] = {}
-            for host, flops in zip(hosts[begin:end].tolist(), work[begin:end].tolist(), strict=True):
-                load[host] = max(load.get(host, 0.0), flops)
+        for begin, end in pairwise(ends):
+            load: dict[int, float] = dict(zip(hosts[begin:end], work[begin:end], strict=True))
+            if len(load) < end - begin:  # a host more than once
+                load = {}
+                for host, flops in zip(hosts[begin:end], work[begin:end], strict=True):
+                    load[host] = max(load.get(host, 0.0), flops)
             handles.append(self._begin(_Running(load, 0.0, self.clock, self._duration(load))))
         return handles
 
@@ -88,10 +91,10 @@ class FixedEngine:
         return self._begin(_Running({}, 0.0, self.clock, seconds))
 
     def _duration(self, load: dict[int, float]) -> float:
-        times = [
-            flops / self._speeds[host] if self._speeds[host] else math.inf for host, flops in load.items() if flops
-        ]
-        return max(times, default=0.0)
+        speeds = self._speeds
+        return max(
+            [flops / speeds[host] if speeds[host] else math.inf for host, flops in load.items() if flops], default=0.0
+        )
 
     def _begin(self, running: _Running) -> int:
         handle = self._next_handle
@@ -130,15 +133,17 @@ class FixedEngine:
         """See :meth:`simulator.engines.base.Engine.advance`."""
         if not until >= self.clock:
             raise TaskError(f"cannot advance to {until} s: the clock shows {self.clock} s already")
-        now = min(until, self.next_completion())
+        end = self.next_completion()
+        now = until if until < end else end
         if now == math.inf:
             return []
         self.clock = now
         ended = []
-        while self.next_completion() <= now:
+        while end <= now:
             handle = heapq.heappop(self._ends)[1]
             del self._running[handle]
             ended.append(handle)
+            end = self.next_completion()
         return ended
 
     def advance_through(
