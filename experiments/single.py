@@ -152,10 +152,16 @@ def _flags(task: Task) -> list[str]:
 def _simulate(task: Task, folder: Path, report: Report) -> tuple[dict[str, float], tuple[str, ...]]:
     recorder = ReasonRecorder(folder) if task.explain else Recorder(folder)
     records: dict[str, JobRecord] = {}
+    wanted = task.uncontended and uncontended.model_alone(task.run) is not None
+
+    def keep(record: JobRecord) -> None:
+        if wanted or not record.whole or record.staged is not None:  # else the simulator's row says it all
+            records[record.job.id] = record
+
     session = make_session(
         task.run,
         recorder,
-        lambda record: records.update({record.job.id: record}),
+        keep,
         explain=task.explain,
         direct=task.run.player is Player.DIRECT and not task.simulator,
     )
@@ -168,7 +174,7 @@ def _simulate(task: Task, folder: Path, report: Report) -> tuple[dict[str, float
         played = players.play(task.run, task.root, folder, timed, task.simulator, task.silence_s)
     finally:
         recorder.close()
-    _write_tables(task, folder, records, played)
+    _write_tables(task, folder, records, played, wanted=wanted)
     write_machine(session.machine, folder / "machine.json")
     decisions_s = np.array(timed.times_ns, dtype=np.float64) / 1e9
     timings = {
@@ -182,13 +188,11 @@ def _simulate(task: Task, folder: Path, report: Report) -> tuple[dict[str, float
     return timings, session.warnings()
 
 
-def _write_tables(task: Task, folder: Path, records: Mapping[str, JobRecord], played: Played) -> None:
-    """Write the table of jobs, and what further tables the job model has."""
+def _write_tables(task: Task, folder: Path, records: Mapping[str, JobRecord], played: Played, *, wanted: bool) -> None:
+    """Write the table of jobs, with times without contention where they are wanted, and the model's further tables."""
     model = model_of(task.run)
     uncontended_s = (
-        uncontended.uncontended_s(task.run, task.root, records, played.platform, played.jobs)
-        if task.uncontended
-        else None
+        uncontended.uncontended_s(task.run, task.root, records, played.platform, played.jobs) if wanted else None
     )
     write_jobs(folder, model, records, played.spans, uncontended_s)
     if isinstance(model, Malleable):

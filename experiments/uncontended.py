@@ -53,6 +53,11 @@ class OneByOne:
             yield Start(job, self.allocations[job.id])
 
 
+def model_alone(run: RunSpec) -> JobModel | None:
+    """The model that plays a run's jobs by themselves; ``None`` where the run's model, or its engine, has none."""
+    return None if run.engine is Engine.FIXED else model_of(run).alone()
+
+
 def uncontended_s(
     run: RunSpec,
     root: Path,
@@ -81,8 +86,8 @@ def uncontended_s(
     """
     from simulator.engines.fluid import FluidEngine  # loads kernels
 
-    model = model_of(run).alone()
-    if model is None or run.engine is Engine.FIXED:
+    model = model_alone(run)
+    if model is None:
         return None
     records = {job_id: record for job_id, record in records.items() if record.allocation.nodes}
     platform = platform or load_platform(checked(root, run.platform))
