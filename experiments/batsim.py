@@ -33,8 +33,6 @@ from simulator.events import drains
 BATSIM_VARIABLE = "BATSIM"
 """Environment variable with the path of Batsim, if not on PATH."""
 
-GRACE_S = 10.0
-LAST_LINES = 12
 LOG = "simulator.log"
 CONTAINER = "experiments.docker_engine"
 """Module that stands in for Batsim in a container."""
@@ -77,7 +75,9 @@ def play_over_zmq(
         def start(endpoint: str) -> None:
             address = endpoint.replace("127.0.0.1", "localhost")
             command = [*program, *arguments(run, root, folder, address), *(QUIET if quiet else ())]
-            started.append(stack.enter_context(_simulator(command, log.fileno())))
+            started.append(
+                stack.enter_context(offspring.running(command, log.fileno(), tie=not sees_to_itself(command)))
+            )
 
         def check_alive() -> None:
             if started[0].poll() is not None:
@@ -92,14 +92,14 @@ def play_over_zmq(
             )  # fmt: skip
         except PeerLost as lost:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                started[0].wait(GRACE_S)
+                started[0].wait(offspring.GRACE_S)
             check_alive()
-            raise RunFailed(f"{lost}: {_tail(folder / LOG)}") from None
+            raise RunFailed(f"{lost}: {offspring.tail(folder / LOG)}") from None
         code = _wait(started[0])
     if code != 0:
-        raise RunFailed(f"the simulator ended with exit code {code}: {_tail(folder / LOG)}")
+        raise RunFailed(f"the simulator ended with exit code {code}: {offspring.tail(folder / LOG)}")
     if not (folder / f"{PREFIX}_jobs.csv").exists():
-        raise RunFailed(f"the simulator left no {PREFIX}_jobs.csv: {_tail(folder / LOG)}")
+        raise RunFailed(f"the simulator left no {PREFIX}_jobs.csv: {offspring.tail(folder / LOG)}")
     return Played(sum(os.times()[2:4]) - began, memory.children_peak_bytes())
 
 
@@ -164,45 +164,14 @@ def _endpoint(program: Sequence[str]) -> Iterator[str]:
         yield f"ipc://{path}" if len(str(path)) <= LONGEST_PATH else "tcp://127.0.0.1:*"
 
 
-@contextlib.contextmanager
-def _simulator(command: Sequence[str], log: int) -> Iterator[subprocess.Popen[bytes]]:
-    """Start the simulator, and end it on the way out."""
-    try:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            preexec_fn=None if sees_to_itself(command) else offspring.tied(),
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        raise RunFailed(f"cannot start {command[0]!r}: {getattr(error, 'strerror', error)}") from None
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
-            process.terminate()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(GRACE_S)
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-
-
 def _wait(process: subprocess.Popen[bytes]) -> int:
     try:
-        return process.wait(GRACE_S)
+        return process.wait(offspring.GRACE_S)
     except subprocess.TimeoutExpired:
-        raise RunFailed(f"the simulation has ended, but its process has not within {GRACE_S:g} s") from None
+        raise RunFailed(f"the simulation has ended, but its process has not within {offspring.GRACE_S:g} s") from None
 
 
 def _last_words(process: subprocess.Popen[bytes], log: Path) -> str:
     if process.returncode == 0:
-        return f"the simulation deadlocked (its process ended without saying so): {_tail(log)}"
-    return f"the simulator's process ended with exit code {process.returncode} in the middle: {_tail(log)}"
-
-
-def _tail(log: Path) -> str:
-    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    return " | ".join(line.strip() for line in lines[-LAST_LINES:] if line.strip()) or "no output"
+        return f"the simulation deadlocked (its process ended without saying so): {offspring.tail(log)}"
+    return f"the simulator's process ended with exit code {process.returncode} in the middle: {offspring.tail(log)}"

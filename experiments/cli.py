@@ -19,7 +19,7 @@ from inputs.arguments import PROGRAM, Parser, UsageError, complain, near, play
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "play and compare": ("run", "whatif", "campaign", "study"),
     "read results": ("report", "explain", "export", "verify"),
-    "policies": ("check-policy",),
+    "policies": ("check-policy", "conformance"),
     "machines and jobs": ("platform", "workload"),
     "scheduler and simulator as processes of their own": ("serve", "simulate", "verify-batsim"),
     "against real resource managers": ("validate",),

@@ -62,6 +62,8 @@ class ZmqLink:
         Give up when a reply takes longer; None: never.
     max_message_bytes
         Largest reply that is read.
+    check_alive
+        Called while a reply is waited for, about once a second; raises where none will come.
 
     Raises
     ------
@@ -70,7 +72,11 @@ class ZmqLink:
     """
 
     def __init__(
-        self, endpoint: str, timeout_s: float | None = None, max_message_bytes: int = MAX_MESSAGE_BYTES
+        self,
+        endpoint: str,
+        timeout_s: float | None = None,
+        max_message_bytes: int = MAX_MESSAGE_BYTES,
+        check_alive: Callable[[], None] = lambda: None,
     ) -> None:
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.REQ)
@@ -83,6 +89,7 @@ class ZmqLink:
         self._endpoint = endpoint
         self._timeout_s = timeout_s
         self._max_message_bytes = max_message_bytes
+        self._check_alive = check_alive
         self._met = False
         self._lost = False
         try:
@@ -116,6 +123,7 @@ class ZmqLink:
         self._socket.send(frame)
         deadline = math.inf if self._timeout_s is None else time.monotonic() + self._timeout_s
         while not self._socket.poll(0):
+            self._check_alive()
             if self._lost:
                 raise PeerLost(
                     f"the scheduler at {self._endpoint} closed the connection: it ended, or one of the two messages is "

@@ -20,7 +20,7 @@ from experiments import warm
 from experiments.checks.limit import CPU_S
 from experiments.checks.play import Outcome, play, spec_of
 from experiments.checks.shrink import shrink
-from experiments.checks.world import SPECIAL, World, random_world
+from experiments.checks.world import SPECIAL, World, random_world, simpler
 from schedulers.assembly import check_combination
 from schedulers.errors import OptionError
 from schedulers.options import OptionInfo, plain
@@ -262,7 +262,7 @@ def _smallest(policy: str, failure: Failure, cpu_s: float, tell: Tell) -> Failur
             words[0] = found
         return found is not None
 
-    world = shrink(failure.world, fails, most)
+    world = shrink(failure.world, simpler, fails, most)
     return Failure(failure.check, words[0], world)
 
 

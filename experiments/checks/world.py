@@ -6,7 +6,7 @@ The tests of the house and ``spillway check-policy`` play the same ones.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
@@ -202,3 +202,29 @@ def random_world(
     if not outages:
         return world
     return msgspec.structs.replace(world, drains=random_drains(Random(f"drains {world.seed}")))
+
+
+def simpler(world: World) -> Iterator[World]:
+    """Worlds that are simpler by one step, the largest steps first."""
+    change = msgspec.structs.replace
+    jobs, outages = world.jobs, world.changes
+    half = len(jobs) // 2
+    if half > 1:
+        yield change(world, jobs=jobs[:half])
+        yield change(world, jobs=jobs[half:])
+    if outages:
+        yield change(world, changes=())
+    if world.drains:
+        yield change(world, drains=())
+    for place in range(len(jobs)):
+        if len(jobs) > 1:
+            yield change(world, jobs=jobs[:place] + jobs[place + 1 :])
+    for place, job in enumerate(jobs):
+        plainer = [job._replace(special=False), job._replace(bb_gb=0), job._replace(io_rate_mb_s=0)]
+        plainer += [job._replace(submit_s=0), job._replace(seconds=1.0), job._replace(walltime_s=200)]
+        plainer += [job._replace(nodes=1), job._replace(nodes=job.nodes // 2)] if job.nodes > 1 else []
+        for one in plainer:
+            if one != job:
+                yield change(world, jobs=(*jobs[:place], one, *jobs[place + 1 :]))
+    for name in sorted(world.options):
+        yield change(world, options={key: value for key, value in world.options.items() if key != name})

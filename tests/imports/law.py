@@ -230,6 +230,9 @@ LAW: Mapping[str, Rule] = {
         "analysis.*", "schedulers.durable", "inputs.*", others="numpy numpy.random matplotlib seaborn",
         standard=EVERYTHING,
     ),
+    # What judges a scheduler shares nothing with the schedulers that it judges but the messages.
+    "experiments.conformance.account": _rule("schedulers.wire.messages"),
+    "experiments.conformance.observer": _rule("experiments.conformance.account", "schedulers.wire.messages"),
     "experiments.*": _rule(
         *(f"{package}.*" for package in PACKAGES),
         others="numpy numpy.random matplotlib seaborn PIL msgspec rich zmq distributed dask dask_jobqueue docker "

@@ -100,6 +100,8 @@ PROBES = [
     ("analysis.probe", "from experiments.spec import RunSpec"),
     ("analysis.plots.probe", "from schedulers.wire.intervals import parse_intervals"),
     ("experiments.probe", "from tests.reference.fluid import PlainFluid"),
+    ("experiments.conformance.account", "from schedulers.core.ledger import Ledger"),
+    ("experiments.conformance.observer", "from schedulers.timeline import Timeline"),
 ]
 
 

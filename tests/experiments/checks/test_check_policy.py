@@ -16,7 +16,7 @@ import pytest
 from experiments.checks.house import CHECKS, LEAST_S, TRIES_ENDLESS, Extent, Phase, Verdict, check, check_one, worlds_of
 from experiments.checks.play import play
 from experiments.checks.shrink import shrink
-from experiments.checks.world import Drain, SmallJob, World, random_world, world_from
+from experiments.checks.world import Drain, SmallJob, World, random_world, simpler, world_from
 from experiments.cli import main
 from experiments.errors import SpecError
 from schedulers.core.ledger import Ledger
@@ -173,6 +173,6 @@ def test_shrinking_keeps_what_fails() -> None:
     world = random_world(Random(1), "rigid", "aware", outages=True)
     world = World(world.model, (*world.jobs, world.jobs[0]._replace(nodes=8)), world.settings, world.changes)
     world = msgspec.structs.replace(world, drains=(Drain(1.0, 8, 4),))
-    small = shrink(world, lambda one: any(job.nodes == 8 for job in one.jobs), 200)
+    small = shrink(world, simpler, lambda one: any(job.nodes == 8 for job in one.jobs), 200)
     assert [(job.nodes, job.submit_s, job.bb_gb, job.special) for job in small.jobs] == [(8, 0, 0, False)]
     assert (small.changes, small.drains) == ((), ())

@@ -1,0 +1,40 @@
+"""What is required of a scheduler: requirements, and which of them a discipline has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+REQUIREMENTS: Mapping[str, str] = {
+    "protocol": "each reply is one that Batsim accepts, and comes",
+    "nodes": "each job gets as many compute nodes as it requests, none of them twice at a time",
+    "buffers": "what runs together fits the storage nodes, each request whole on one of them",
+    "once": "each job that can run is started once, and neither rejected nor killed within its walltime",
+    "ends": "no job waits for ever, and what can never run is rejected",
+    "order": "no job starts while one waits that was submitted before",
+    "first": "the first job of the queue starts as soon as its nodes and its buffer are free",
+    "promise": "no other job delays the first one beyond when, by the walltimes, its nodes and its buffer are there",
+    "backfill": "a job that is free to start and ends before the first one can start, is started",
+    "spare": "so is one that ends later, on nodes and bytes that the first one leaves",
+    "promises": "no job starts later than promised: when it would without later jobs, all runs taking their walltimes",
+}
+"""What can be broken, in words."""
+
+SAFETY = ("protocol", "nodes", "buffers", "once", "ends")
+
+DISCIPLINES: Mapping[str, tuple[str, ...]] = {
+    "any": SAFETY,
+    "fcfs": (*SAFETY, "order", "first"),
+    "easy": (*SAFETY, "first", "promise", "backfill"),
+    "easy-counted": (*SAFETY, "first", "promise", "backfill", "spare"),
+    "conservative": (*SAFETY, "promises"),
+}
+"""Requirements by discipline. The queue is in order of submission.
+
+``easy`` leaves open whether the reservation of the first job is a number of nodes or names them: where it names them,
+a job may be refused that would fit by numbers. ``easy-counted`` is EASY as its authors define it, by numbers.
+
+References
+----------
+Lifka, *The ANL/IBM SP scheduling system*, JSSPP 1995; Mu'alem, Feitelson, IEEE TPDS 12(6),
+2001, section 2.2 (EASY and conservative backfilling); Kopanski 2020, section 3 (reservations that cover burst buffers).
+"""
