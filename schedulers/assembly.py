@@ -42,6 +42,7 @@ from schedulers.policies import POLICIES, find_policy
 from schedulers.policykit.estimates import Correction, Estimator, Requested, UserHistory, Walltimes
 from schedulers.policykit.maxima import parse_maxima
 from schedulers.policykit.pass_limit import Limitable, PassLimit
+from schedulers.policykit.survival import Survival
 from schedulers.policykit.user_limit import UserLimit
 from schedulers.policykit.view import GivesBuffers, Policy
 from schedulers.timeline import NodeOrder, Placement, StorageOrder, Timeline
@@ -57,6 +58,7 @@ class Estimates(enum.Enum):
     WALLTIME = "walltime"
     HISTORY = "history"
     REQUESTED = "requested"
+    SURVIVAL = "survival"
 
 
 @dataclass(frozen=True)
@@ -65,12 +67,14 @@ class Settings:
 
     estimates: Estimates = option(
         Estimates.WALLTIME,
-        help="how long a job is expected to run: its walltime, from its user's history, or its field requested_s",
+        help="how long a job is expected to run: its walltime, from its user's history, its field requested_s, or a "
+        "quantile of what similar jobs took that survived as long",
     )
     history: int = option(2, unit="jobs", low=1, high=1000, help="runtimes of a user that a prediction averages")
     correction: Correction = option(
         Correction.GRADUAL, help="growth of a prediction that was exceeded: in steps, or to the walltime"
     )
+    quantile: float = option(0.5, low=0.01, high=0.99, help="estimates=survival: which quantile is expected")
     node_order: NodeOrder = option(NodeOrder.FIRST_FIT, help="which free nodes a job gets")
     storage_order: StorageOrder = option(
         StorageOrder.NEAREST, help="which storage node holds the burst buffer of a node"
@@ -270,8 +274,11 @@ def _check_settings(settings: Settings) -> None:
     if not settings.on_outage.requeues:
         _refuse_changed(settings, ("restart",), "on_outage=requeue", "without it no job is submitted anew")
     if settings.estimates is not Estimates.HISTORY:
-        why = f"with estimates={settings.estimates.value} nothing is predicted from runtimes"
+        why = f"with estimates={settings.estimates.value} no last runtimes of a user are averaged"
         _refuse_changed(settings, ("history", "correction"), "estimates=history", why)
+    if settings.estimates is not Estimates.SURVIVAL:
+        why = f"with estimates={settings.estimates.value} no quantile is taken"
+        _refuse_changed(settings, ("quantile",), "estimates=survival", why)
     if settings.bandwidth != "aware":
         _refuse_changed(
             settings, ("foreign", "pfs_bandwidth"), "bandwidth=aware", "with ignorant no bandwidth is booked"
@@ -609,4 +616,5 @@ _ESTIMATORS: Mapping[Estimates, Callable[[Settings], Estimator]] = {
     Estimates.WALLTIME: lambda _: Walltimes(),
     Estimates.HISTORY: lambda settings: UserHistory(settings.history, settings.correction),
     Estimates.REQUESTED: lambda _: Requested(),
+    Estimates.SURVIVAL: lambda settings: Survival(settings.quantile),
 }

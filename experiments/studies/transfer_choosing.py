@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from experiments.studies.transfer import study
-from experiments.studies.transfer.play import ABLATIONS, POLICIES
+from experiments.studies.transfer.play import ABLATIONS, POLICIES, PREDICTIONS
 
-STUDY = study("transfer-choosing", "Planning on the periods that choose", 1, [*POLICIES, *ABLATIONS], 1)
+STUDY = study("transfer-choosing", "Planning on the periods that choose", 1, [*POLICIES, *ABLATIONS, *PREDICTIONS], 1)

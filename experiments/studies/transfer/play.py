@@ -10,6 +10,7 @@ from experiments.policies import typed
 from experiments.spec import PolicySpec
 from experiments.studies.points import Point, Values
 from experiments.studies.product import summary_of
+from schedulers.options import Value
 from schedulers.plugins import split_spec
 
 LITERAL = "plan-square literal"
@@ -48,6 +49,12 @@ ABLATIONS: Mapping[str, str] = {
 }
 """What each part of our plan-square does, one left out or changed at a time."""
 
+PREDICTIONS: Mapping[str, Mapping[str, Value]] = {
+    "history": {"estimates": "history"},
+    **{f"survival {q:g}": {"estimates": "survival", "quantile": q} for q in (0.5, 0.75, 0.9)},
+}
+"""Our plan-square with predicted runtimes in place of walltimes: settings of the session."""
+
 LEAST_WAIT_S = 60.0
 """Waits below count as this: a ratio of nearly nothing to nearly nothing says nothing."""
 
@@ -55,8 +62,10 @@ LEAST_WAIT_S = 60.0
 def policy(point: Point) -> PolicySpec:
     """The policy of a name in the tables, or one as on the command line."""
     name = point.text("policy")
-    head, options = split_spec(POLICIES.get(name, ABLATIONS.get(name, name)))
-    return typed(PolicySpec(policy=head, options=dict(options), literal=name == LITERAL, label=name))
+    spec = "plan-square" if name in PREDICTIONS else POLICIES.get(name, ABLATIONS.get(name, name))
+    head, options = split_spec(spec)
+    session = dict(PREDICTIONS.get(name, {}))
+    return typed(PolicySpec(policy=head, options=dict(options), literal=name == LITERAL, session=session, label=name))
 
 
 def measure(folder: Path) -> Values:
