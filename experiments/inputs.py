@@ -73,6 +73,7 @@ class Inputs:
         (root / INPUTS).mkdir(parents=True, exist_ok=True)
         self._machines: dict[tuple[Any, ...], tuple[Machine, Prepared]] = {}
         self._workloads: dict[tuple[Any, ...], Prepared] = {}
+        self._sources: dict[str, list[Source]] = {}
         self._jobs: dict[str, int] = {}
         self._fields: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
         self._stated: dict[str, Counter[str]] = {}
@@ -91,7 +92,7 @@ class Inputs:
             An input does not exist or is malformed.
         """
         found: list[tuple[Prepared, Prepared]] = []
-        for source in with_names([source for spec in workloads for source in expand(spec)]):
+        for source in with_names([source for spec in workloads for source in self._expanded(spec)]):
             for spec in platforms:
                 machine, platform, as_described = self._platform(spec, source, seed)
                 workload = self._workload(source, as_described, model, seed)
@@ -99,6 +100,13 @@ class Inputs:
                     self._note_load(workload, machine)
                 found.append((workload, platform))
         return found
+
+    def _expanded(self, spec: WorkloadSpec) -> list[Source]:
+        """Sources of a description; an archive is read once, however many runs it is for."""
+        key = repr(spec)
+        if key not in self._sources:
+            self._sources[key] = expand(spec)
+        return self._sources[key]
 
     def events_of(self, source: str) -> EventsOf:
         """External events of each run: those of a file, or the failures that a generator makes; "": none.

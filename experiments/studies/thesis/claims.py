@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from math import nan
 from statistics import fmean, median
 
 from experiments.studies.claims import Claim, Region, at_most, within
@@ -107,17 +108,17 @@ class MedianOverParts:
     def __call__(self, results: Results) -> Sample:
         """Our values by seed."""
         differences = [
-            median(ratios.values()) - median(self.published(ratios).values())
+            median(ratios.values()) - median(self.published(ratios).values()) if ratios else nan
             for ratios in self.ratios(results).values()
         ]
         return Sample(tuple(differences))
 
     def ratios(self, results: Results) -> dict[Value, dict[str, float]]:
-        """Our ratios by seed and part."""
+        """Our ratios by seed and part; a part without a ratio to the baseline's 0 is left out."""
         [base] = _by_seed(results, self.metric, self.model, BASELINE).values()
         found = _by_seed(results, self.metric, self.model, self.policy)
         return {
-            seed: {part: value / base[part] for part, value in values.items() if part in base}
+            seed: {part: value / base[part] for part, value in values.items() if base.get(part, 0) > 0}
             for seed, values in found.items()
         }
 

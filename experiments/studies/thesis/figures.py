@@ -137,6 +137,8 @@ class Ratios:
             measure = MedianOverParts(metric, self.model, policy)
             if all(points_of(results, self.model, "part", name) for name in (policy, BASELINE)):
                 ratios = measure.ratios(results)[0]
+                if not ratios:
+                    continue
                 found[policy] = np.array(list(ratios.values()))
                 if original(results):
                     marks[policy] = median(measure.published(ratios).values())

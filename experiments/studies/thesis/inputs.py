@@ -119,7 +119,7 @@ def _drawn(model: str, work: Path) -> ThesisInputs:
     from workloads.split import SplitOptions, split_workload
 
     whole = load_workload(LOG, THESIS_MACHINE, ConvertOptions(model=CONVERTED[model], seed=DRAW_SEED))
-    drawn = dict(zip(PARTS, split_workload(whole, SplitOptions(parts=len(PARTS))), strict=True)) | {FULL: whole}
+    drawn = dict(zip(PARTS, split_workload(whole, SplitOptions(parts=len(PARTS))), strict=False)) | {FULL: whole}
     if model == "io":
         drawn[SAMPLE] = dataclasses.replace(whole, jobs=whole.jobs[:SAMPLE_JOBS])
     target = work / f"drawn-{model}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
@@ -80,6 +81,18 @@ def test_medians_are_those_of_the_figures() -> None:
             assert claim.place == f"figure {PUBLISHED[key].figure}"
             checked += 1
     assert checked == 36
+
+
+def test_a_part_in_which_nothing_waits_has_no_ratio() -> None:
+    """Two parts of which one has no ratio: the median is the other's; none has one: the value is not defined."""
+    given = results()
+    measure = MedianOverParts("mean_waiting_time_s", "rigid", "backfill-1")
+    for still, expected in ((("part-4",), 0.0), (("part-4", "part-9"), math.nan)):
+        values = {
+            point: {**found, "mean_waiting_time_s": 0.0} if point["workload"] in still else found
+            for point, found in given.among({"workload": ("part-4", "part-9")}).values.items()
+        }
+        assert measure(Results(values, STUDY.unit)).values == pytest.approx((expected,), nan_ok=True)
 
 
 def test_deviations_beyond_the_tolerance_are_not_reproduced() -> None:

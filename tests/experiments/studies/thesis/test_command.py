@@ -51,7 +51,7 @@ def test_every_kind_of_figure_is_there(report: Path) -> None:
         f"4.2.1-rigid-{wait}-full",
         f"4.2.1-rigid-{wait}-parts",
         "4.2.1-rigid-storage-load",
-        f"4.6.1-rigid-{wait}-normalised",
+        "4.6.1-rigid-mean_turnaround_time_s-normalised",
         "gantt-rigid-no-future-1",
     ):
         assert (report / "figures" / f"{stem}.png").is_file(), stem
