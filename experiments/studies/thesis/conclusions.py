@@ -94,7 +94,8 @@ CONCLUSIONS = (
     Claim(
         "1 whole log, I/O", "conclusion 1, figure 4.16",
         "the same, IO-Aware",
-        replace(at_least(0.9), published=">= 0.9 (its own: 0.28)"), _full(WAIT, "no-future-1", "fcfs", "io"), exact=True,
+        replace(at_least(0.9), published=">= 0.9 (its own: 0.28)"),
+        _full(WAIT, "no-future-1", "fcfs", "io"), exact=True,
     ),
     _against(
         "1 parts", "no-future-1", "backfill-1", at_least(2), "conclusion 1, figure 4.10",
