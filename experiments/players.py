@@ -5,20 +5,19 @@ from __future__ import annotations
 import contextlib
 import gc
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from experiments.errors import SpecError
 from experiments.played import PREFIX, Played, walltimes
 from experiments.prepared import checked
 from experiments.sessions import needs_of
-from experiments.spec import DEFAULT_SILENCE_S, Engine, RunSpec
+from experiments.spec import DEFAULT_SILENCE_S, RunSpec
 from experiments.stopwatch import TimedSession
-from platforms.model import Platform
 from platforms.xml_reader import load_platform
 from schedulers import durable
 from simulator.broker import Simulation
-from simulator.engines.base import Engine as EngineProtocol
+from simulator.engines.by_name import ENGINES
 from simulator.events import drains
 from simulator.links import InProcessLink
 from simulator.options import SimulationOptions
@@ -57,6 +56,8 @@ def play(
 
 
 def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) -> Played:
+    if run.engine.value not in ENGINES:
+        raise SpecError("Batsim is a program of its own: it is spoken to over ZeroMQ")
     begin = time.process_time()
     path = checked(root, run.platform)
     platform = load_platform(path)
@@ -64,7 +65,7 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) ->
     events = (checked(root, run.events),) if run.events is not None else ()
     workload = load_workload(checked(root, run.workload))
     jobs = walltimes(workload)
-    with _ENGINES[run.engine](platform, path) as engine:
+    with ENGINES[run.engine.value](platform, path) as engine:
         simulation = Simulation(
             platform,
             [workload],
@@ -99,41 +100,3 @@ def _collecting_rarely() -> Iterator[None]:
     finally:
         gc.set_threshold(*before)
         gc.unfreeze()
-
-
-def _fluid(platform: Platform, path: Path) -> EngineProtocol:
-    from simulator.engines.fluid import FluidEngine  # loads kernels
-
-    return FluidEngine(platform)
-
-
-def _fixed(platform: Platform, path: Path) -> EngineProtocol:
-    from simulator.engines.fixed import FixedEngine
-
-    return FixedEngine(platform)
-
-
-def _waterfill(platform: Platform, path: Path) -> EngineProtocol:
-    from simulator.engines.waterfill import WaterfillEngine
-
-    return WaterfillEngine(platform)
-
-
-def _simgrid(platform: Platform, path: Path) -> EngineProtocol:
-    from simulator.engines.simgrid import SimgridEngine
-
-    return SimgridEngine(path)
-
-
-def _no_engine(platform: Platform, path: Path) -> EngineProtocol:
-    raise SpecError("Batsim is a program of its own: it is spoken to over ZeroMQ")
-
-
-_ENGINES: dict[Engine, Callable[[Platform, Path], EngineProtocol]] = {
-    Engine.FLUID: _fluid,
-    Engine.FIXED: _fixed,
-    Engine.WATERFILL: _waterfill,
-    Engine.SIMGRID: _simgrid,
-    Engine.BATSIM: _no_engine,
-    Engine.DOCKER: _no_engine,
-}

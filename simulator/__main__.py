@@ -12,16 +12,14 @@ import gc
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from typing import NoReturn
 
 from inputs.arguments import complain, play
-from platforms.model import Platform
 from platforms.xml_reader import load_platform
 from schedulers.wire.messages import Message
 from simulator.broker import Simulation, SimulationResult
 from simulator.command_line import CommandLine, build_parser, information, read_command_line
-from simulator.engines.base import Engine
+from simulator.engines.by_name import ENGINES
 from simulator.links import InProcessLink, ZmqLink
 from simulator.workload import load_workload
 
@@ -51,7 +49,7 @@ def simulate(command: CommandLine) -> SimulationResult:
     platform = load_platform(command.platform)
     workloads = [load_workload(path, f"w{number}") for number, path in enumerate(command.workloads)]
     with ExitStack() as stack:
-        engine = stack.enter_context(make_engine(command.engine, platform, command.platform))
+        engine = stack.enter_context(ENGINES[command.engine](platform, command.platform))
         link = InProcessLink(_no_receiver) if command.options.no_scheduler else ZmqLink(
             command.endpoint, command.peer_timeout_s, command.max_message_bytes
         )  # fmt: skip
@@ -59,25 +57,6 @@ def simulate(command: CommandLine) -> SimulationResult:
         simulation = Simulation(platform, workloads, engine, link, command.options)
         gc.freeze()  # what has been loaded lives until the end
         return simulation.run()
-
-
-def make_engine(name: str, platform: Platform, path: Path) -> Engine:
-    """The engine of that name; imported late, because each needs something else."""
-    if name == "simgrid":
-        from simulator.engines.simgrid import SimgridEngine
-
-        return SimgridEngine(path)
-    if name == "fixed":
-        from simulator.engines.fixed import FixedEngine
-
-        return FixedEngine(platform)
-    if name == "waterfill":
-        from simulator.engines.waterfill import WaterfillEngine
-
-        return WaterfillEngine(platform)
-    from simulator.engines.fluid import FluidEngine
-
-    return FluidEngine(platform)
 
 
 def _no_receiver(message: Message) -> NoReturn:

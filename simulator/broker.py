@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from platforms.model import Platform
-from schedulers.wire.messages import BatsimConfig, Event, JobState, SimulationBegins
+from schedulers.wire.messages import BatsimConfig, Event, JobState, Reply, SimulationBegins
 from simulator.conversation import Conversation
 from simulator.energy import EnergyMeter
 from simulator.engines.base import Engine
@@ -157,12 +157,38 @@ class Simulation:
         Deadlock
             Nothing can happen any more, and ``options.fail_on_deadlock`` is set.
         """
+        result = self.begin()
+        if result is None:
+            raise TypeError("the link gives replies later: begin() and answer() play such a simulation, not run()")
+        return result
+
+    def begin(self) -> SimulationResult | None:
+        """Simulate until the end, or until the link has no reply yet: then ``None``, and :meth:`answer` goes on.
+
+        Raises
+        ------
+        SchedulerFault, Deadlock
+            As :meth:`run`.
+        """
+        return self._play(self._begin)
+
+    def answer(self, reply: Reply) -> SimulationResult | None:
+        """Go on with the reply that the link did not have; as :meth:`begin`."""
+        return self._play(lambda: self.conversation.answer(reply))
+
+    def abandon(self) -> None:
+        """Give up a simulation that waits for a reply; what was written so far stays under temporary names."""
+        self.outputs.abandon()
+
+    def _play(self, first: Callable[[], None]) -> SimulationResult | None:
         try:
-            self._begin()
+            first()
             completed = self.kernel.run()
         except BaseException:
             self.outputs.abandon()
             raise
+        if self.kernel.paused:
+            return None
         result = self._finish(deadlocked=not completed and not self.options.no_scheduler)
         if result.deadlocked and self.options.fail_on_deadlock:
             raise Deadlock(self._deadlock_story())

@@ -12,11 +12,11 @@ from inputs.arguments import Parser
 from inputs.files import advice, read_file, text_of
 from inputs.limits import InputError
 from schedulers.limits import MAX_MESSAGE_BYTES
+from simulator.engines.by_name import ENGINES
 from simulator.errors import SimulatorInputError
 from simulator.options import BATSIM_VERSION, SimulationOptions
 
 DEFAULT_ENDPOINT = "tcp://localhost:28000"
-ENGINES = ("fluid", "simgrid", "fixed", "waterfill")
 VERBOSITIES = ("quiet", "network-only", "information", "debug")
 SIMGRID_VERSION = "3.32.0"
 
@@ -127,7 +127,9 @@ def _jobs(group: argparse._ArgumentGroup) -> None:
 
 
 def _own(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--engine", choices=ENGINES, default="fluid", help="what simulates the tasks (default fluid)")
+    group.add_argument(
+        "--engine", choices=tuple(ENGINES), default="fluid", help="what simulates the tasks (default fluid)"
+    )
     group.add_argument("--fail-on-deadlock", action="store_true", help="exit with code 4 where Batsim ends in silence")
     group.add_argument("--peer-timeout", type=float, metavar="SECONDS", help="longest wait for a reply (no limit)")
     group.add_argument(

@@ -93,6 +93,14 @@ class Conversation:
         reply = self._link.exchange(message)
         self.thinking_s += self._clock() - before
         self.messages += 1
+        if reply is None:
+            self._kernel.paused = True
+        else:
+            self._start(reply)
+
+    def answer(self, reply: Reply) -> None:
+        """Go on with the reply to the last message, which the link did not have at once."""
+        self._kernel.paused = False
         self._start(reply)
 
     def _start(self, reply: Reply) -> None:

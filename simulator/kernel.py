@@ -53,6 +53,9 @@ class Kernel:
         Messages that wait for the server; it is empty while the only message is the one being received.
     stopped
         Set it to leave :meth:`run`.
+    paused
+        Set by an actor that waits for something from outside of simulated time: :meth:`run` is left at once, with all
+        that is still to happen in this instant. Clear it, let the actor go on, and call :meth:`run` again.
     instant_end
         Whether a task without work has started in this instant: it ends before messages that take no time.
     unsettled
@@ -71,7 +74,7 @@ class Kernel:
         self.clock = 0.0
         self.own_message_s = own_message_s
         self.mailbox: deque[Post] = deque()
-        self.stopped = False
+        self.stopped = self.paused = False
         self.instant_end = False
         self.unsettled = False
         self.after_receive: Callable[[], None] = _nothing
@@ -89,6 +92,7 @@ class Kernel:
         self._first_post = 0
         self._posts: list[Post] = []
         self._spawned: list[Callable[[], None]] = []
+        self._round: deque[Callable[[], None]] = deque()
         self._dead: set[int] = set()
         self._others = 0
 
@@ -207,11 +211,11 @@ class Kernel:
     # ------------------------------------------------------------------ the loop
 
     def run(self) -> bool:
-        """Let time pass until :attr:`stopped`; False when nothing can happen any more (a deadlock)."""
+        """Let time pass until stopped or paused; False when nothing can happen any more (a deadlock)."""
         self._settle()
         while True:
             self._drain()
-            if self.stopped:
+            if self.stopped or self.paused:
                 return True
             self.before_advance()
             if not self._step():
@@ -327,7 +331,7 @@ class Kernel:
     def _drain(self) -> None:
         """Receive what waits in the mailbox, as far as that takes no time."""
         mailbox = self.mailbox
-        while mailbox and self._arriving is None and not self.stopped:
+        while mailbox and self._arriving is None and not (self.stopped or self.paused):
             if mailbox[0][0] > 0.0:
                 self._arriving = post = mailbox.popleft()
                 self._arriving_number = self.next_number()
@@ -341,17 +345,21 @@ class Kernel:
 
     def _settle(self) -> None:
         """Deliver what was sent in this round, then let new actors run until none is left."""
+        actors = self._round
         while True:
+            while actors:
+                actor = actors.popleft()
+                self._others = len(actors)
+                actor()
+                if self.paused:
+                    return
             if self._posts:
                 self.mailbox.extend(self._posts)
                 self._posts.clear()
             if not self._spawned:
                 return
-            spawned, self._spawned = self._spawned, []
-            self._others = len(spawned)
-            for actor in spawned:
-                self._others -= 1
-                actor()
+            actors.extend(self._spawned)
+            self._spawned.clear()
 
 
 def _by_number(timer: Timer) -> int:

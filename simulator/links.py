@@ -21,8 +21,8 @@ from simulator.errors import Refused
 class Link(Protocol):
     """A conversation partner. Both kinds get the same messages: numbers are rounded before they come here."""
 
-    def exchange(self, message: Message) -> Reply:
-        """Send a message, wait for the reply."""
+    def exchange(self, message: Message) -> Reply | None:
+        """Send a message, wait for the reply; ``None``: it comes by :meth:`.broker.Simulation.answer`."""
 
     def close(self) -> None:
         """Give everything back; closing twice does no harm."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, ClassVar
 
@@ -44,6 +44,7 @@ from schedulers.policykit.decisions import (
     Finish,
     Hold,
     Kill,
+    Pause,
     Reject,
     SetPowerState,
     Start,
@@ -277,7 +278,22 @@ class Session:
         RemoteProtocolError
             The message is illegal in this state (names the place and the state); nothing can follow it.
         DecisionRefused
-            The policy decided something impossible (names the job and the reason).
+            The policy decided something impossible (names the job and the reason), or pauses.
+        """
+        try:
+            next(self.answering(message))
+        except StopIteration as end:
+            reply: Reply = end.value
+            return reply
+        raise DecisionRefused("", "the policy pauses, and whatever plays this session needs its decisions at once")
+
+    def answering(self, message: Message) -> Generator[None, None, Reply]:
+        """Digest one message and return the answer; on the way yield wherever the policy pauses.
+
+        Raises
+        ------
+        RemoteProtocolError, DecisionRefused
+            As :meth:`handle`.
         """
         if self.finished:
             raise RemoteProtocolError("nothing may follow SIMULATION_ENDS")
@@ -302,11 +318,11 @@ class Session:
                     raise
                 raise error.under(f"$.events[{index}].data") from None
             if self._dirty and self._cadence is Cadence.EVENT:
-                self._run_pass()
+                yield from self._run_pass()
         if self._outages.struck:
             self._strike()
         if not self.finished:
-            self._decide()
+            yield from self._decide()
         self._finish_registration()
         return Reply(message.now, tuple(self._requests))
 
@@ -573,14 +589,14 @@ class Session:
 
     # ------------------------------------------------------------------ the policy's pass
 
-    def _decide(self) -> None:
+    def _decide(self) -> Iterator[None]:
         """Let policy, controllers and runtime act until nothing more follows from it."""
         while True:
             for name, job in self._pool_unused():
                 self._discard(name, job)
                 self._dirty = True
             if self._dirty:
-                self._run_pass()
+                yield from self._run_pass()
             if self._steering is not None and self._machine is not None:
                 self._steer(self._steering)
             step = self._runtime.settle(self._now_s)
@@ -591,7 +607,7 @@ class Session:
     def _pool_unused(self) -> Sequence[tuple[str, Job]]:
         return self._pool.unused() if self._machine is not None and self._pool.doomed else ()
 
-    def _run_pass(self) -> None:
+    def _run_pass(self) -> Iterator[None]:
         self._dirty = False
         if not self._queue.jobs and not self._ledger.running:
             return
@@ -620,9 +636,12 @@ class Session:
             view.stages_first = any(job.lives is not None for job in view.queue)
         for decision in self._policy(view):
             enact = self._ENACT.get(type(decision))
-            if enact is None:
+            if enact is not None:
+                enact(self, decision)
+            elif type(decision) is Pause:
+                yield
+            else:
                 raise DecisionRefused("", f"a policy must yield decisions, got {shown(decision)}")
-            enact(self, decision)
         if notes is not None:
             self._observer.notes(self._now_s, notes)
 

@@ -172,4 +172,11 @@ class Arrange(msgspec.Struct, frozen=True, gc=False):
     places: tuple[tuple[Job, Allocation], ...]
 
 
-Decision = Start | Hold | Evict | Create | Destroy | Finish | Reject | Kill | WakeAt | SetPowerState | Arrange
+class Pause(msgspec.Struct, frozen=True, gc=False):
+    """No decision yet: the session keeps its place until the pass is continued (:meth:`Session.answering`).
+
+    For policies whose decisions come from outside; such a session is played by what can wait, never by a server.
+    """
+
+
+Decision = Start | Hold | Evict | Create | Destroy | Finish | Reject | Kill | WakeAt | SetPowerState | Arrange | Pause

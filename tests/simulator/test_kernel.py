@@ -154,3 +154,23 @@ def test_time_never_goes_back(timers: list[tuple[float, bool]]) -> None:
     times = [time for time, _ in log]
     assert times == sorted(times)
     assert all(later - earlier >= 0.125 - 1e-9 for earlier, later in pairwise(times))
+
+
+def test_a_paused_instant_goes_on_where_it_was_left() -> None:
+    """Actors behind the one that waits, what was sent, and timers of later instants stay; then all in its order."""
+    kernel, log, note = make()
+
+    def wait() -> None:
+        note("asks")(None)
+        kernel.paused = True
+
+    kernel.spawn(lambda: kernel.post(0.0, note("sent before")))
+    kernel.spawn(wait)
+    kernel.spawn(lambda: note("behind")(None))
+    kernel.at(1.0, note("later"))
+    assert kernel.run() is True
+    assert log == [(0.0, "asks")]
+    kernel.paused = False
+    note("answered")(None)
+    kernel.run()
+    assert log == [(0.0, name) for name in ("asks", "answered", "behind", "sent before")] + [(1.0, "later")]

@@ -10,8 +10,9 @@ from schedulers.core.job import Allocation, Job
 from schedulers.core.session import Cadence, Session
 from schedulers.errors import DecisionRefused, RemoteProtocolError
 from schedulers.policies import POLICIES
-from schedulers.policykit.decisions import Decision, Kill, Reject, SetPowerState, Start, WakeAt
+from schedulers.policykit.decisions import Decision, Kill, Pause, Reject, SetPowerState, Start, WakeAt
 from schedulers.policykit.estimates import Correction, UserHistory
+from schedulers.policykit.passes import try_start
 from schedulers.policykit.view import View
 from schedulers.wire.messages import (
     BatsimConfig,
@@ -228,3 +229,31 @@ def test_prediction_is_corrected_when_exceeded() -> None:
     session.check()
     assert history.correct_s(probe, 30.0) == 90.0
     assert UserHistory(correction=Correction.WALLTIME).correct_s(probe, 30.0) == 1000.0
+
+
+def _pausing(view: View) -> Iterator[Decision]:
+    """Pause before each start."""
+    for job in view.queue:
+        yield Pause()
+        start = try_start(view, job)
+        assert start is not None
+        yield start
+
+
+def test_a_pause_keeps_the_place_in_the_pass() -> None:
+    """The answer goes on where the policy paused; the session's state is that of the moment meanwhile."""
+    session = Session(_pausing, rigid())
+    answer = session.answering(Message(0.0, (begins(), submitted(0, 1), submitted(1, 2))))
+    next(answer)
+    assert (session.waiting, len(session.ledger.running)) == (2, 0)
+    next(answer)
+    assert (session.waiting, len(session.ledger.running)) == (1, 1)
+    with pytest.raises(StopIteration) as end:
+        next(answer)
+    assert started(end.value.value) == ["w0!0", "w0!1"]
+
+
+def test_a_pause_is_refused_where_nothing_can_wait() -> None:
+    """A server and the direct player need the answer at once."""
+    with pytest.raises(DecisionRefused, match="the policy pauses"):
+        Session(_pausing, rigid()).handle(Message(0.0, (begins(), submitted(0, 1))))

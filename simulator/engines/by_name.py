@@ -1,0 +1,42 @@
+"""The engines by name. Each is imported when it is made, for each needs something else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from platforms.model import Platform
+from simulator.engines.base import Engine
+
+
+def _fluid(platform: Platform, path: Path) -> Engine:
+    from simulator.engines.fluid import FluidEngine  # loads kernels
+
+    return FluidEngine(platform)
+
+
+def _simgrid(platform: Platform, path: Path) -> Engine:
+    from simulator.engines.simgrid import SimgridEngine
+
+    return SimgridEngine(path)
+
+
+def _fixed(platform: Platform, path: Path) -> Engine:
+    from simulator.engines.fixed import FixedEngine
+
+    return FixedEngine(platform)
+
+
+def _waterfill(platform: Platform, path: Path) -> Engine:
+    from simulator.engines.waterfill import WaterfillEngine
+
+    return WaterfillEngine(platform)
+
+
+ENGINES: Mapping[str, Callable[[Platform, Path], Engine]] = {
+    "fluid": _fluid,
+    "simgrid": _simgrid,
+    "fixed": _fixed,
+    "waterfill": _waterfill,
+}
+"""How to make each engine that plays in this process, or below it, from a platform and the file that it is from."""
