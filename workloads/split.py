@@ -83,10 +83,17 @@ def split_workload(workload: Workload, options: SplitOptions | None = None) -> l
     """Cut a workload; each part starts anew at ``first_submit_s``, requests stay as drawn for the whole."""
     options = options or SplitOptions()
     slices = period_slices([job.subtime for job in workload.jobs], options)
-    return [_part(workload, part, indices, options.first_submit_s) for part, indices in enumerate(slices) if indices]
+    return [part_of(workload, part, indices, options.first_submit_s) for part, indices in enumerate(slices) if indices]
 
 
-def _part(workload: Workload, part: int, indices: list[int], first_submit_s: int) -> Workload:
+def part_of(workload: Workload, part: int, indices: Sequence[int], first_submit_s: int) -> Workload:
+    """Some of a workload's jobs, in the order given, as a workload whose first one is submitted then (s).
+
+    Parameters
+    ----------
+    part
+        Its number, for its name.
+    """
     chosen = [workload.jobs[index] for index in indices]
     shift = first_submit_s - chosen[0].subtime
     jobs = tuple(msgspec.structs.replace(job, subtime=job.subtime + shift) for job in chosen)

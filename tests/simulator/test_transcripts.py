@@ -22,7 +22,7 @@ from platforms.xml_reader import load_platform
 from schedulers.errors import RemoteProtocolError
 from schedulers.wire.batsim4 import codec as batsim4
 from schedulers.wire.messages import Message, Reply
-from simulator.__main__ import make_engine
+from simulator.engines.by_name import ENGINES
 from simulator.broker import Simulation, SimulationResult
 from simulator.command_line import build_parser, read_command_line
 from simulator.engines.base import Engine, EngineUnavailable
@@ -120,10 +120,10 @@ def world(request: pytest.FixtureRequest, platform_file: Path) -> World:
     """The platform with each engine that can run here."""
     platform = load_platform(platform_file)
     try:
-        make_engine(request.param, platform, platform_file).close()
+        ENGINES[request.param](platform, platform_file).close()
     except EngineUnavailable as reason:
         pytest.skip(str(reason))
-    return World(platform, lambda: make_engine(request.param, platform, platform_file))
+    return World(platform, lambda: ENGINES[request.param](platform, platform_file))
 
 
 def _options(reference: Path, name: str, **more: Any) -> tuple[SimulationOptions, Path]:
