@@ -1,0 +1,102 @@
+"""What waiting has cost so far, and how long the jobs of an episode have waited: the reward and the result."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Callable, Mapping
+
+from schedulers.core.job import Allocation, Job
+from schedulers.core.session import Observer
+from schedulers.policykit.view import Running
+from schedulers.wire.messages import JobState
+
+TAU_S = 600.0
+"""Bound of the bounded slowdown (s)."""
+
+LONGEST_S = 1e9
+"""What a job without walltime counts as (s)."""
+
+
+class Reward(enum.Enum):
+    """What a waiting job costs."""
+
+    WAIT = "wait"
+    SLOWDOWN = "slowdown"
+
+
+RATES: Mapping[Reward, Callable[[Job], float]] = {
+    Reward.WAIT: lambda _: 1.0 / 3600.0,
+    Reward.SLOWDOWN: lambda job: 1.0 / min(max(job.walltime_s, TAU_S), LONGEST_S),
+}
+"""Cost per second: an hour of waiting costs 1, or as much waiting as the walltime (600 s at least) does."""
+
+
+class Account(Observer):
+    """Add up what waiting costs.
+
+    Parameters
+    ----------
+    reward
+        What a waiting job costs.
+
+    Attributes
+    ----------
+    cost
+        Of all jobs' waiting up to the last :meth:`until`.
+    """
+
+    def __init__(self, reward: Reward) -> None:
+        self._rate_of = RATES[reward]
+        self._rates: dict[str, float] = {}
+        self._rate = self._since_s = 0.0
+        self._waits_s: list[float] = []
+        self._slowdowns: list[float] = []
+        self._rejected = 0
+        self.cost = 0.0
+
+    def until(self, now_s: float) -> float:
+        """Count the waiting up to now, and return :attr:`cost`."""
+        self.cost += self._rate * (now_s - self._since_s)
+        self._since_s = now_s
+        return self.cost
+
+    def submitted(self, job: Job, now_s: float) -> None:
+        """A job waits from now on."""
+        self.until(now_s)
+        rate = self._rates[job.id] = self._rate_of(job)
+        self._rate += rate
+
+    def rejected(self, job: Job, reason: str, now_s: float) -> None:
+        """A job waits no more."""
+        self._leave(job, now_s)
+        self._rejected += 1
+
+    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        """A job waits no more."""
+        self._leave(job, now_s)
+        self._waits_s.append(now_s - job.submit_time_s)
+
+    def ended(self, running: Running, state: JobState, now_s: float) -> None:
+        """How a job fared is known."""
+        turnaround_s, run_s = now_s - running.job.submit_time_s, now_s - running.start_s
+        self._slowdowns.append(max(1.0, turnaround_s / max(run_s, TAU_S)))
+
+    def _leave(self, job: Job, now_s: float) -> None:
+        self.until(now_s)
+        self._rate -= self._rates.pop(job.id)
+        if not self._rates:
+            self._rate = 0.0  # nothing is left of roundings
+
+    def result(self) -> dict[str, float]:
+        """Of the jobs so far: how many ran and were rejected, mean wait (s), mean bounded slowdown."""
+        return {
+            "jobs": float(len(self._waits_s)),
+            "rejected": float(self._rejected),
+            "mean_wait_s": _mean(self._waits_s),
+            "mean_bounded_slowdown": _mean(self._slowdowns),
+        }
+
+
+def _mean(values: list[float]) -> float:
+    return math.fsum(values) / len(values) if values else math.nan

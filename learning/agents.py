@@ -1,0 +1,57 @@
+"""Agents to compare a learner with: from an observation and a mask to an action."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from learning.env import SchedulingEnv
+
+Agent = Callable[[Mapping[str, Any], npt.NDArray[np.bool_]], int]
+"""Gives an action for an observation and the mask of valid actions."""
+
+
+def reference(observation: Mapping[str, Any], mask: npt.NDArray[np.bool_]) -> int:
+    """Leave every pass to the reference policy: ``easy`` or ``plan``, as the environment was made.
+
+    The episode's jobs start as under that policy, byte for byte.
+    """
+    return len(mask) - 2
+
+
+def greedy(observation: Mapping[str, Any], mask: npt.NDArray[np.bool_]) -> int:
+    """Start the first job that fits, else leave the pass to the reference policy."""
+    return int(mask.argmax())
+
+
+class Random:
+    """Draw among the valid actions, each as likely.
+
+    Parameters
+    ----------
+    seed
+        Of its draws.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._rng = np.random.default_rng(seed)
+
+    def __call__(self, observation: Mapping[str, Any], mask: npt.NDArray[np.bool_]) -> int:
+        """Draw."""
+        return int(self._rng.choice(np.flatnonzero(mask)))
+
+
+def play(env: SchedulingEnv, agent: Agent, seed: int) -> dict[str, Any]:
+    """Play one episode; its result (jobs, mean wait, ...), the sum of its rewards and the number of decisions."""
+    seen, info = env.reset(seed=seed)
+    total, decisions, over = 0.0, 0, False
+    while not over:
+        seen, reward, over, _, info = env.step(np.int64(agent(seen, info["action_mask"])))
+        total, decisions = total + reward, decisions + 1
+    return {name: value for name, value in info.items() if name not in ("action_mask", "invalid")} | {
+        "return": total,
+        "decisions": decisions,
+    }

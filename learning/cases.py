@@ -1,0 +1,42 @@
+"""The workload of an episode: all jobs of a source, or so many consecutive ones, drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simulator.registry import Workload as Simulated
+from simulator.workload import workload_from_object
+from workloads.split import part_of
+from workloads.workload import Workload
+
+FIRST_SUBMIT_S = 1
+"""When the first job of a window is submitted (s)."""
+
+
+class Cases:
+    """Workloads for episodes.
+
+    Parameters
+    ----------
+    workload
+        Where the jobs are from.
+    jobs
+        Jobs of an episode; ``None``: all, as they are.
+    """
+
+    def __init__(self, workload: Workload, jobs: int | None) -> None:
+        self._workload, self._jobs = workload, jobs
+        self._order = sorted(range(len(workload.jobs)), key=lambda index: workload.jobs[index].subtime)
+
+    def __len__(self) -> int:
+        """Jobs of an episode."""
+        return self._jobs if self._jobs is not None else len(self._order)
+
+    def draw(self, rng: np.random.Generator) -> Simulated:
+        """The next episode's workload; draws the first job where not all are taken."""
+        chosen = self._workload
+        if self._jobs is not None:
+            first = int(rng.integers(len(self._order) - self._jobs + 1))
+            chosen = part_of(chosen, first, self._order[first : first + self._jobs], FIRST_SUBMIT_S)
+        jobs = [job.to_object() for job in chosen.jobs]
+        return workload_from_object({"nb_res": chosen.nb_res, "jobs": jobs, "profiles": chosen.profiles})

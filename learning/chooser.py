@@ -1,0 +1,122 @@
+"""A policy whose starts are chosen from outside, one after another; what is not chosen is a reference policy's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from schedulers.core.job import Job
+from schedulers.policykit.decisions import Decision, Pause
+from schedulers.policykit.holds import book, earliest_fit, fit_now
+from schedulers.policykit.passes import try_start
+from schedulers.policykit.view import Policy, View
+
+Mask = npt.NDArray[np.bool_]
+
+
+class Turn(NamedTuple):
+    """A pass that has stopped for a choice.
+
+    Attributes
+    ----------
+    view
+        The pass, as it is now: what was started in it is booked.
+    jobs
+        The window: the first waiting jobs, in order of submission.
+    fits
+        Which of them can be started now.
+    waiting
+        Number of all waiting jobs.
+    may_wait
+        Whether the pass may end without a start: something runs, whose end brings another pass, and the guard does not
+        call for the oldest job.
+    """
+
+    view: View
+    jobs: Sequence[Job]
+    fits: Mask
+    waiting: int
+    may_wait: bool
+
+
+class Chooser:
+    """Stop wherever a job of the window can start, and do what :attr:`action` says then.
+
+    Where no job of the window can start there is nothing to choose: the reference policy decides, and may start jobs
+    beyond the window.
+
+    Parameters
+    ----------
+    reference
+        Decides where it is left to.
+    window
+        How many waiting jobs can be chosen from.
+    guard_s
+        Once the oldest job has waited for longer (s), others start only where its earliest start is not delayed, and it
+        is the only choice where it fits. Holds for choices, not for the reference policy.
+
+    Attributes
+    ----------
+    turn
+        What is to be chosen now; ``None``: nothing.
+    action
+        The choice: a place in the window, ``window`` for the reference policy, ``window + 1`` to wait.
+    """
+
+    def __init__(self, reference: Policy, window: int, guard_s: float) -> None:
+        self._reference, self._window, self._guard_s = reference, window, guard_s
+        self.packs_buffers = getattr(reference, "packs_buffers", False)  # what a session asks of a policy
+        self.turn: Turn | None = None
+        self.action = window
+
+    def __call__(self, view: View) -> Iterable[Decision]:
+        """Run one pass."""
+        return self._choose(view) if view.queue else self._reference(view)
+
+    def _choose(self, view: View) -> Iterator[Decision]:
+        queue, reserved = view.queue, False
+        while queue:
+            jobs = queue[: self._window]
+            fits = startable(view, jobs)
+            overdue = view.now_s - queue[0].submit_time_s > self._guard_s
+            if overdue and fits[0]:
+                fits[1:] = False
+            elif overdue and not reserved:
+                reserved = _reserve(view, queue[0])
+                fits = startable(view, jobs)
+            if not fits.any():
+                break
+            may_wait = (bool(view.running) or queue is not view.queue) and not (overdue and fits.item(0))
+            self.turn = Turn(view, jobs, fits, len(queue), may_wait)
+            yield Pause()
+            if self.action > self._window:
+                return
+            if self.action == self._window:
+                break
+            chosen = jobs[self.action]
+            start = try_start(view, chosen)
+            assert start is not None, "a job was chosen that does not fit"
+            yield start
+            queue = [job for job in queue if job is not chosen]
+        if reserved:
+            view.renew()
+        yield from self._reference(view if queue is view.queue else view.showing(tuple(queue), view.held))
+
+
+def startable(view: View, jobs: Sequence[Job]) -> Mask:
+    """Which jobs can start now, each by itself, beside what is booked."""
+    free = view.timeline.free_nodes_now()
+    fits = [job.nodes <= free and fit_now(view, job, view.estimate_s(job)) is not None for job in jobs]
+    return np.array(fits, np.bool_)
+
+
+def _reserve(view: View, job: Job) -> bool:
+    """Book a job's earliest start; whether there is one."""
+    duration_s = view.estimate_s(job)
+    fit = earliest_fit(view, job, duration_s)
+    if fit is not None:
+        book(view, job, fit, duration_s)
+    return fit is not None

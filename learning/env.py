@@ -1,0 +1,191 @@
+"""The environment: gymnasium's interface of an episode."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from learning import observation
+from learning.account import Account, Reward
+from learning.cases import Cases
+from learning.chooser import Turn
+from learning.episode import Episode, World
+from learning.observation import Eyes, Observation
+from platforms.catalogue import platform_from
+from schedulers.assembly import SessionSpec
+from schedulers.core.session import Observer
+from schedulers.errors import OptionError
+from simulator.engines.by_name import ENGINES
+from workloads.load import load_workload
+from workloads.machine_facts import MachineFacts
+
+LARGEST_WINDOW = 1024
+IN_VAIN = 100
+"""Draws of an episode without any choice after which the workload is refused."""
+
+
+class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
+    """Schedule jobs on a machine with burst buffers, one start after another.
+
+    An action is a place in the window of the first waiting jobs (start that job), :attr:`reference` (the reference
+    policy decides the rest of this pass) or :attr:`wait` (nothing more is started in this pass). One that the mask
+    excludes counts as :attr:`wait`, and as :attr:`reference` where that is excluded too; ``info["invalid"]`` says so.
+
+    Parameters
+    ----------
+    workload
+        A Batsim workload, a log or a generator (``kth-like:jobs=2000,seed=1``), as :func:`workloads.load.load_workload`
+        takes it.
+    platform
+        A built-in machine, a description or a SimGrid file.
+    jobs
+        Consecutive jobs of an episode, drawn from the workload by the seed of :meth:`reset`; the machine is empty in
+        the beginning. ``None``: all jobs, as they are.
+    window
+        How many waiting jobs are seen and can be chosen.
+    reference, options
+        The reference policy by name, and its options.
+    model, settings
+        Job model by name (default: the one that goes with the policy) and settings of the session.
+    engine
+        What plays the machine.
+    reward
+        ``wait`` or ``slowdown``: what a waiting job costs (:data:`learning.account.RATES`). A reward is minus the cost
+        since the last decision, divided by the number of jobs.
+    guard_s
+        Longest wait (s) after which the oldest job is not delayed any more by what is chosen; default: none.
+    seed
+        Of the reference policy's random draws, the same in all episodes.
+    folder
+        Where each episode leaves Batsim's tables (``out_jobs.csv``); default: nowhere.
+
+    Raises
+    ------
+    OptionError, WorkloadError, PlatformError
+        Something of this is unknown or out of range; one line that says what.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012  # as gymnasium declares it
+
+    def __init__(
+        self,
+        workload: str = "kth-like:jobs=5000,seed=1",
+        platform: str = "thesis",
+        *,
+        jobs: int | None = 256,
+        window: int = 32,
+        reference: str = "easy",
+        options: Mapping[str, Any] | None = None,
+        model: str = "",
+        settings: Mapping[str, Any] | None = None,
+        engine: str = "fluid",
+        reward: str = "wait",
+        guard_s: float = float("inf"),
+        seed: int = 0,
+        folder: str | Path | None = None,
+    ) -> None:
+        _check(window, guard_s, engine, reward)
+        spec = SessionSpec(reference, options or {}, model, settings=settings or {}, seed=seed)
+        machine = platform_from(platform)
+        self._world = World(machine, Path(platform), engine, spec, window, guard_s)
+        self._world.session(Observer())  # refuses what cannot be combined
+        source = load_workload(workload, MachineFacts.from_platform(machine))
+        if jobs is not None and not 1 <= jobs <= len(source.jobs):
+            raise OptionError(f"jobs={jobs}: an episode has from 1 to {len(source.jobs)} jobs, those of {workload}")
+        self._cases = Cases(source, jobs)
+        self._draws = 1 if jobs is None else IN_VAIN
+        self._reward = Reward(reward)
+        self._export = None if folder is None else str(Path(folder) / "out")
+        self._episode: Episode | None = None
+        self._account = Account(self._reward)
+        self._turn: Turn | None = None
+        self._eyes: Eyes
+        self.reference, self.wait = window, window + 1
+        self.observation_space: spaces.Dict[Any] = observation.space(window)  # type: ignore[assignment]
+        self.action_space = spaces.Discrete(window + 2)
+        self._nothing = observation.nothing(window)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin an episode: simulate up to the first choice.
+
+        Raises
+        ------
+        OptionError
+            Nothing can be chosen: all jobs are rejected, or fit only when the reference policy has started them.
+        """
+        super().reset(seed=seed)
+        for _ in range(self._draws):
+            self.close()
+            self._account = Account(self._reward)
+            workload = self._cases.draw(self.np_random)
+            self._episode = Episode(self._world, workload, self._account, self._export)
+            self._turn = self._episode.begin()
+            if self._turn is not None:
+                self._eyes = Eyes(self._episode.machine, self._world.window)
+                self._account.until(self._turn.view.now_s)
+                return self._seen()
+        raise OptionError(
+            f"in {self._draws} episodes there was nothing to choose: are all jobs larger than the machine?"
+        )
+
+    def step(self, action: np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Do what was chosen, and simulate up to the next choice, or to the end.
+
+        Raises
+        ------
+        OptionError
+            The action is none, or the episode is over.
+        """
+        if self._turn is None or self._episode is None:
+            raise OptionError("the episode is over, or was not begun: call reset() first")
+        chosen = int(action)
+        if not 0 <= chosen <= self.wait:
+            raise OptionError(f"action {chosen}: expected a whole number from 0 to {self.wait}")
+        invalid = not self.action_masks()[chosen]
+        if invalid:
+            chosen = self.wait if self._turn.may_wait else self.reference
+        before = self._account.cost
+        self._turn = self._episode.choose(chosen)
+        if self._turn is not None:
+            self._account.until(self._turn.view.now_s)
+        seen, info = self._seen()
+        info["invalid"] = invalid
+        return seen, (before - self._account.cost) / len(self._cases), self._turn is None, False, info
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Which actions are valid now, as sb3-contrib's ``MaskablePPO`` takes them; none when the episode is over."""
+        mask = np.zeros(self.wait + 1, np.bool_)
+        if self._turn is not None:
+            mask[: len(self._turn.fits)] = self._turn.fits
+            mask[self.reference], mask[self.wait] = True, self._turn.may_wait
+        return mask
+
+    def close(self) -> None:
+        """Give up an episode that is under way."""
+        if self._episode is not None:
+            self._episode.close()
+        self._episode = self._turn = None
+
+    def _seen(self) -> tuple[Observation, dict[str, Any]]:
+        if self._turn is None:
+            return self._nothing, {"action_mask": self.action_masks()} | self._account.result()
+        return self._eyes.see(self._turn), {"action_mask": self.action_masks(), "now_s": self._turn.view.now_s}
+
+
+def _check(window: int, guard_s: float, engine: str, reward: str) -> None:
+    if not 1 <= window <= LARGEST_WINDOW:
+        raise OptionError(f"window={window}: expected from 1 to {LARGEST_WINDOW} jobs")
+    if not guard_s >= 0:
+        raise OptionError(f"guard_s={guard_s}: expected a number of seconds of at least 0")
+    known_names = {"engine": (engine, tuple(ENGINES)), "reward": (reward, tuple(kind.value for kind in Reward))}
+    for name, (value, known) in known_names.items():
+        if value not in known:
+            raise OptionError(f"{name}={value!r}: expected one of {', '.join(known)}")

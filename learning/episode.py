@@ -1,0 +1,152 @@
+"""One episode: a session and a simulation that stop for each choice, without threads."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from learning.account import Account
+from learning.chooser import Chooser, Turn
+from platforms.model import Platform
+from schedulers.assembly import SessionSpec, assemble, check_combination
+from schedulers.core.machine import Machine
+from schedulers.core.session import Observer, Session
+from schedulers.errors import OptionError
+from schedulers.lives import parse_life
+from schedulers.wire.messages import Message, Reply
+from simulator.broker import Simulation
+from simulator.engines.by_name import ENGINES
+from simulator.options import SimulationOptions
+from simulator.registry import Workload
+
+
+@dataclass(frozen=True)
+class World:
+    """What is the same in all episodes.
+
+    Attributes
+    ----------
+    platform, path
+        The machine, and the file or name that it is from.
+    engine
+        Name of the engine.
+    spec
+        The session; its policy is the reference policy.
+    window, guard_s
+        See :class:`learning.chooser.Chooser`.
+    """
+
+    platform: Platform
+    path: Path
+    engine: str
+    spec: SessionSpec
+    window: int
+    guard_s: float
+
+    def session(self, observer: Observer) -> tuple[Chooser, Session]:
+        """A session whose starts are chosen, and the policy by which they are.
+
+        Raises
+        ------
+        OptionError
+            Something is unknown, or cannot be combined.
+        """
+        spec = self.spec
+        reference, settings, model = spec.make_policy(), spec.make_settings(), spec.make_model()
+        check_combination(reference, settings, model)
+        if hasattr(reference, "sharing"):
+            raise OptionError(f"policy {spec.policy!r} lets jobs share nodes in time: here each job has its own")
+        if parse_life(settings.bb_life).apart:
+            raise OptionError(f"bb_life={settings.bb_life}: here a job is given its nodes and its buffer together")
+        chooser = Chooser(reference, self.window, self.guard_s)
+        return chooser, assemble(chooser, settings, model, seed=spec.seed, observer=observer, direct=True)
+
+
+class Episode:
+    """Play a workload, one choice after another.
+
+    Parameters
+    ----------
+    world
+        The world.
+    workload
+        Its jobs are used up.
+    account
+        Watches.
+    export
+        Prefix of Batsim's tables; ``None``: none are written.
+    """
+
+    def __init__(self, world: World, workload: Workload, account: Account, export: str | None = None) -> None:
+        needs = world.spec.needs()
+        self._chooser, self._session = world.session(account)
+        self._link = _Link(self._session)
+        self._open = ExitStack()
+        self._simulation = Simulation(
+            world.platform,
+            [workload],
+            self._open.enter_context(ENGINES[world.engine](world.platform, world.path)),
+            self._link,
+            SimulationOptions(
+                export=export,
+                dynamic_jobs=needs.dynamic_jobs,
+                profile_reuse=needs.profile_reuse,
+                fail_on_deadlock=True,
+            ),
+        )
+        self._open.callback(self._simulation.abandon)
+
+    @property
+    def machine(self) -> Machine:
+        """The machine, once :meth:`begin` has been called."""
+        return self._session.machine
+
+    def begin(self) -> Turn | None:
+        """Simulate up to the first choice; ``None``: there is none, and the simulation is over."""
+        self._simulation.begin()
+        return self._stopped()
+
+    def choose(self, action: int) -> Turn | None:
+        """Do what was chosen, and simulate up to the next choice; ``None``: the simulation is over."""
+        self._chooser.action, self._chooser.turn = action, None
+        reply = self._link.go_on()
+        if reply is not None:
+            self._simulation.answer(reply)
+        return self._stopped()
+
+    def _stopped(self) -> Turn | None:
+        turn = self._chooser.turn
+        if turn is None:
+            self._open.close()
+        return turn
+
+    def close(self) -> None:
+        """Give everything back; closing twice does no harm."""
+        self._open.close()
+
+
+class _Link:
+    """A session in this process whose answers may have to wait for a choice."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._answering: Generator[None, None, Reply]
+
+    def exchange(self, message: Message) -> Reply | None:
+        """Let the session begin with an answer."""
+        self._answering = self._session.answering(message)
+        return self.go_on()
+
+    def go_on(self) -> Reply | None:
+        """Let it go on; ``None`` where a choice is missing."""
+        try:
+            next(self._answering)
+        except StopIteration as end:
+            reply: Reply = end.value
+            return reply
+        return None
+
+    def close(self) -> None:
+        """Nothing is open."""

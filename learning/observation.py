@@ -1,0 +1,126 @@
+"""What a learner sees: four tables of numbers from 0 to 1, whose shapes do not depend on the machine."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from learning.chooser import Turn
+from schedulers.core.job import Job
+from schedulers.core.machine import Machine
+from schedulers.timeline.layout import FREE_BYTES, FREE_NODES
+
+Table = npt.NDArray[np.float32]
+Observation = dict[str, Table]
+
+MONTH_S = 30 * 86_400.0
+MOST_WAITING = 10_000
+HORIZONS_S = (0.0, 300.0, 900.0, 3600.0, 4 * 3600.0, 12 * 3600.0, 86_400.0, 7 * 86_400.0)
+"""For how far ahead what is free is shown (s)."""
+
+DAY_S, WEEK_S = 86_400.0, 7 * 86_400.0
+JOB_FEATURES, MACHINE_FEATURES, QUANTILES = 6, 9, 5
+
+
+def _shapes(window: int) -> dict[str, tuple[int, ...]]:
+    return {
+        "jobs": (window, JOB_FEATURES),
+        "machine": (MACHINE_FEATURES,),
+        "releases": (len(HORIZONS_S), 2),
+        "storages": (QUANTILES,),
+    }
+
+
+def space(window: int) -> spaces.Dict[Any]:
+    """The space of observations."""
+    return spaces.Dict({name: spaces.Box(0.0, 1.0, shape, np.float32) for name, shape in _shapes(window).items()})
+
+
+def nothing(window: int) -> Observation:
+    """What is seen when the episode is over."""
+    return {name: np.zeros(shape, np.float32) for name, shape in _shapes(window).items()}
+
+
+class Eyes:
+    """Describes the turns of one episode.
+
+    Parameters
+    ----------
+    machine
+        The machine.
+    window
+        Rows of the table of jobs.
+    """
+
+    def __init__(self, machine: Machine, window: int) -> None:
+        self._window = window
+        self._nodes = len(machine.nodes)
+        self._sizes = np.array([max(storage.capacity_bytes, 1) for storage in machine.storages], np.float64)
+        self._bytes = float(max(sum(storage.capacity_bytes for storage in machine.storages), 1))
+        self._known: dict[str, tuple[float, float, float, float]] = {}
+        self._horizons = np.array(HORIZONS_S)
+
+    def see(self, turn: Turn) -> Observation:
+        """The observation of a turn."""
+        times, rows, tables = turn.view.timeline.arrays
+        ahead = rows[np.searchsorted(times, turn.view.now_s + self._horizons, side="right") - 1]
+        releases = np.empty((len(HORIZONS_S), 2), np.float32)
+        releases[:, 0] = ahead[:, FREE_NODES] / self._nodes
+        releases[:, 1] = ahead[:, FREE_BYTES] / self._bytes
+        next_s = float(times[1]) - turn.view.now_s if len(times) > 1 else math.inf
+        return {
+            "jobs": self._jobs(turn),
+            "machine": self._machine(turn, next_s),
+            "releases": np.clip(releases, 0.0, 1.0, out=releases),
+            "storages": self._storages(rows[0, tables.storages]),
+        }
+
+    def _jobs(self, turn: Turn) -> Table:
+        table, count, now_s = np.zeros((self._window, JOB_FEATURES), np.float32), len(turn.jobs), turn.view.now_s
+        rows = [self._known.get(job.id) or self._know(job, turn.view.estimate_s(job)) for job in turn.jobs]
+        known = np.array(rows, np.float64)
+        table[:count, :3] = known[:, :3]
+        table[:count, 3] = np.log1p(np.maximum(now_s - known[:, 3], 0.0)) / math.log1p(MONTH_S)
+        table[:count, 4] = turn.fits
+        table[:count, 5] = 1.0
+        return np.clip(table, 0.0, 1.0, out=table)
+
+    def _know(self, job: Job, estimate_s: float) -> tuple[float, float, float, float]:
+        """What does not change of a job: shares of nodes and bytes, expected duration, submission (s)."""
+        share = job.requests * job.bb_bytes / self._bytes
+        known = self._known[job.id] = (job.nodes / self._nodes, _log(estimate_s), share, job.submit_time_s)
+        return known
+
+    def _machine(self, turn: Turn, next_s: float) -> Table:
+        view, waiting = turn.view, turn.waiting
+        day, week = 2 * math.pi * view.now_s / DAY_S, 2 * math.pi * view.now_s / WEEK_S
+        return np.array(
+            [
+                min(1.0, math.log1p(waiting) / math.log1p(MOST_WAITING)),
+                (waiting - len(turn.jobs)) / waiting,
+                min(1.0, len(view.running) / self._nodes),
+                _log(next_s),
+                (1 + math.sin(day)) / 2,
+                (1 + math.cos(day)) / 2,
+                (1 + math.sin(week)) / 2,
+                (1 + math.cos(week)) / 2,
+                float(turn.may_wait),
+            ],
+            np.float32,
+        )
+
+    def _storages(self, free_bytes: npt.NDArray[np.int64]) -> Table:
+        if not len(free_bytes):
+            return np.zeros(QUANTILES, np.float32)
+        shares = np.sort(free_bytes / self._sizes)
+        places = np.linspace(0, len(shares) - 1, QUANTILES).round().astype(np.intp)
+        return np.clip(shares[places], 0.0, 1.0).astype(np.float32)
+
+
+def _log(seconds: float) -> float:
+    """A duration from 0 to 1: 1 s is 0.05, an hour 0.55, a day 0.77, a month or more 1."""
+    return min(1.0, math.log1p(max(seconds, 0.0)) / math.log1p(MONTH_S))
