@@ -46,7 +46,7 @@ class Signature(NamedTuple):
 
 
 def sizes(root: Path = REPOSITORY) -> dict[str, Size]:
-    """Sizes of all folders of the six packages and of ``tests/reference``, by path."""
+    """Sizes of all folders of our packages and of ``tests/reference``, by path."""
     found: dict[str, Size] = {}
     for package in (*PACKAGES, "tests/reference"):
         for path in sorted((root / package).rglob("*.py")):

@@ -23,7 +23,7 @@ class AllowListContract(Contract):
     type_name = "allow_list"
 
     def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:
-        """Check all modules of the six packages."""
+        """Check all modules of our packages."""
         ours = modules()
         found = [
             str(fault)

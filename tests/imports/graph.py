@@ -1,4 +1,4 @@
-"""Import statements of the six packages, read from their syntax trees: nothing is imported to find them."""
+"""Import statements of our packages, read from their syntax trees: nothing is imported to find them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 REPOSITORY = Path(__file__).parents[2]
-PACKAGES = ("inputs", "schedulers", "platforms", "workloads", "simulator", "experiments", "analysis")
+PACKAGES = ("inputs", "schedulers", "platforms", "workloads", "simulator", "learning", "experiments", "analysis")
 
 
 class Import(NamedTuple):
@@ -33,7 +33,7 @@ class Import(NamedTuple):
 
 
 def modules(root: Path = REPOSITORY) -> dict[str, Path]:
-    """All modules of the six packages with their files."""
+    """All modules of our packages with their files."""
     return {
         module_name(path.relative_to(root)): path for package in PACKAGES for path in (root / package).rglob("*.py")
     }
@@ -56,7 +56,7 @@ def imports(name: str, source: str, ours: frozenset[str], is_package: bool = Fal
     source
         Its text.
     ours
-        Names of all modules of the six packages.
+        Names of all modules of our packages.
     is_package
         Whether the text is that of an ``__init__.py`` (relative imports count from there).
 

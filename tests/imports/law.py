@@ -1,4 +1,4 @@
-"""Who may import whom: an allow-list for each part of the six packages. What a list does not name is denied.
+"""Who may import whom: an allow-list for each part of our packages. What a list does not name is denied.
 
 The table :data:`LAW` is the whole rule; the contracts in ``pyproject.toml`` state its outline for ``lint-imports``.
 Every import statement counts, also those inside functions and under ``if TYPE_CHECKING``.
@@ -40,7 +40,7 @@ class Rule:
     Attributes
     ----------
     ours
-        Modules of the six packages: a name stands for that module alone, ``name.*`` for all below it as well.
+        Modules of our packages: a name stands for that module alone, ``name.*`` for all below it as well.
     others
         Distributions from elsewhere.
     standard
@@ -233,6 +233,17 @@ LAW: Mapping[str, Rule] = {
     # What judges a scheduler shares nothing with the schedulers that it judges but the messages.
     "experiments.conformance.account": _rule("schedulers.wire.messages"),
     "experiments.conformance.observer": _rule("experiments.conformance.account", "schedulers.wire.messages"),
+    # An environment for learners: what plays in this process, and what is chosen by name; no command line. gymnasium is
+    # an extra that only this package needs.
+    "learning.*": _rule(
+        "learning.*", "platforms.catalogue", "platforms.model", "schedulers.assembly", "schedulers.core.job",
+        "schedulers.core.machine", "schedulers.core.session", "schedulers.errors", "schedulers.lives",
+        "schedulers.policykit.*", "schedulers.timeline.layout", "schedulers.wire.messages", "simulator.broker",
+        "simulator.engines.by_name", "simulator.options", "simulator.registry", "simulator.workload", "workloads.load",
+        "workloads.machine_facts", "workloads.split", "workloads.workload",
+        others="numpy numpy.random gymnasium",
+        standard=PURE | {"pathlib"},
+    ),
     "experiments.*": _rule(
         *(f"{package}.*" for package in PACKAGES),
         others="numpy numpy.random matplotlib seaborn PIL msgspec rich zmq distributed dask dask_jobqueue docker "
@@ -268,7 +279,7 @@ def faults(module: str, source: str, ours: Iterable[str], is_package: bool = Fal
     module, source
         Its name and text.
     ours
-        Names of all modules of the six packages.
+        Names of all modules of our packages.
     is_package
         Whether it is an ``__init__.py``.
     """

@@ -22,10 +22,10 @@ from platforms.xml_reader import load_platform
 from schedulers.errors import RemoteProtocolError
 from schedulers.wire.batsim4 import codec as batsim4
 from schedulers.wire.messages import Message, Reply
-from simulator.engines.by_name import ENGINES
 from simulator.broker import Simulation, SimulationResult
 from simulator.command_line import build_parser, read_command_line
 from simulator.engines.base import Engine, EngineUnavailable
+from simulator.engines.by_name import ENGINES
 from simulator.errors import Deadlock
 from simulator.options import SimulationOptions
 from simulator.workload import load_workload

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("inputs", "schedulers", "platforms", "workloads", "simulator", "experiments", "analysis")
+PACKAGES = ("inputs", "schedulers", "platforms", "workloads", "simulator", "learning", "experiments", "analysis")
 FILES = ("pyproject.toml", "README.md", "LICENSE", "run_experiments.py")
 POLICY = '''"""Starts jobs in order, each on the first free nodes."""
 
@@ -74,7 +74,7 @@ def give_compiled_kernels(packages: Path) -> None:
 
 
 def test_every_file_is_in_the_wheel(wheel: Path) -> None:
-    """Of the seven packages, sources and data."""
+    """Of our packages, sources and data."""
     there = set(zipfile.ZipFile(wheel).namelist())
     ours = {
         str(path.relative_to(ROOT))
