@@ -40,11 +40,12 @@ class _Watched:
     link: Link
     observer: Observer
 
-    def exchange(self, message: Message) -> Reply:
+    def exchange(self, message: Message) -> Reply | None:
         """Pass a message on, and its reply back."""
         self.observer.message(message)
         reply = self.link.exchange(message)
-        self.observer.reply(reply)
+        if reply is not None:
+            self.observer.reply(reply)
         return reply
 
     def close(self) -> None:
