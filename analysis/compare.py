@@ -1,12 +1,10 @@
 """Comparing policies: paired differences on the same jobs, with intervals over what is independent.
 
 Intervals over runs, or over long periods of one, are those of Student's law, longer on the side of the long tail where
-units are skewed (:mod:`analysis.units`); those over
-independent pairs (parts of a log) are made by a bootstrap, which is seeded: the same files give the same intervals.
+units are skewed (:mod:`analysis.units`).
 
 References
 ----------
-Efron, Tibshirani, *An introduction to the bootstrap*, 1993, chapters 6 and 13 (percentile intervals);
 Cliff, *Dominance statistics: ordinal analyses to answer ordinal questions*, Psychological Bulletin 114, 1993 (delta).
 """
 
@@ -23,7 +21,6 @@ from analysis.errors import AnalysisError
 from analysis.tables import Floats, JobTable
 from analysis.units import Estimate, Units, ratio_of, typical_ratio, units_of
 
-RESAMPLES = 1000
 CONFIDENCE = 0.95
 
 
@@ -43,7 +40,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Paired:
-    """Comparison of a policy with a baseline over pairs (the same jobs, or the same parts).
+    """Comparison of a policy with a baseline over pairs (the same jobs).
 
     Attributes
     ----------
@@ -161,32 +158,6 @@ def _exp(value: float) -> float:
     return math.exp(min(value, 700.0))
 
 
-def compare_pairs(
-    policy: Floats, baseline: Floats, *, seed: int = 0, resamples: int = RESAMPLES, confidence: float = CONFIDENCE
-) -> Paired:
-    """Compare values pair by pair, resampling pairs together; the pairs must be independent (parts of a log).
-
-    Raises
-    ------
-    AnalysisError
-        The two columns differ in length, or are empty.
-    """
-    if policy.shape != baseline.shape or not policy.size:
-        raise AnalysisError(f"paired values must be equally many and not none, got {policy.size} and {baseline.size}")
-    means = _resampled_means(np.column_stack((policy, baseline)), seed, resamples)
-    delta = policy - baseline
-    spread = float(delta.std(ddof=1)) if delta.size > 1 else 0.0
-    return Paired(
-        ratio=_interval(_ratio(policy.mean(), baseline.mean()), _ratios(means[:, 0], means[:, 1]), confidence),
-        difference=_interval(float(delta.mean()), means[:, 0] - means[:, 1], confidence),
-        win=float((delta < 0).mean()),
-        loss=float((delta > 0).mean()),
-        effect=float(delta.mean()) / spread if spread > 0 else 0.0,
-        pairs=int(delta.size),
-        over=f"{delta.size} pairs",
-    )
-
-
 def align(first: JobTable, second: JobTable) -> tuple[JobTable, JobTable]:
     """Return both tables restricted to the jobs that ran in both, in the same order.
 
@@ -220,26 +191,5 @@ def _keys(table: JobTable) -> list[tuple[str, str]]:
     return list(zip(table.workload, table.job_id, strict=True))
 
 
-def _resampled_means(values: Floats, seed: int, resamples: int) -> Floats:
-    """Means of resamples with replacement; one resample in memory at a time."""
-    rng = np.random.default_rng(seed)
-    size = len(values)
-    means = np.empty((resamples, values.shape[1]))
-    for row in range(resamples):
-        counts = np.bincount(rng.integers(0, size, size), minlength=size)
-        means[row] = counts @ values / size
-    return means
-
-
-def _interval(value: float, resampled: Floats, confidence: float) -> Interval:
-    tail = 100 * (1 - confidence) / 2
-    low, high = np.nanpercentile(resampled, [tail, 100 - tail]) if np.isfinite(resampled).any() else (np.nan, np.nan)
-    return Interval(value, float(low), float(high))
-
-
 def _ratio(policy: float, baseline: float) -> float:
     return float(policy / baseline) if baseline else float("nan")
-
-
-def _ratios(policy: Floats, baseline: Floats) -> Floats:
-    return np.divide(policy, baseline, out=np.full_like(policy, np.nan), where=baseline != 0)

@@ -298,13 +298,8 @@ def _converted_for(model: ModelSpec) -> str:
     return "io" if model.name == "io" else "alloc"
 
 
-def sizes(source: Source, seed: int) -> list[int]:
-    """Compute nodes that each job of a workload requests."""
-    return sizes_and_machine(source, seed)[0]
-
-
 def sizes_and_machine(source: Source, seed: int) -> tuple[list[int], machines.Stated]:
-    """The same, and what a workload states of its machine: its ``nb_res``, or its log's header.
+    """Compute nodes that each job requests, and what is stated of the machine: ``nb_res``, or the log's header.
 
     Generators state nothing: their logs are not a site's.
     """

@@ -54,8 +54,8 @@ class Image:
 
 Block = Heading | Paragraph | Listing | Table | Image
 
-MARKS = ("met", "missed", "within", "beyond")
-"""Cells with these words get a colour in HTML."""
+MARKS = {"reproduced": "met", "not reproduced": "missed", "fitted": "open"}
+"""Classes of the cells with these words: they get a colour in HTML."""
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 1180px; margin: 2rem auto; padding: 0 1rem }
@@ -66,8 +66,8 @@ table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabula
 th, td { padding: .22rem .6rem; border-bottom: 1px solid #e4e4e4; text-align: right; white-space: nowrap }
 th:first-child, td:first-child { text-align: left }
 thead th { border-bottom: 2px solid #bbb }
-.met, .within { color: #00654a; font-weight: 600 } .missed { color: #b3261e; font-weight: 700 }
-.beyond { color: #8a5a00; font-weight: 600 }
+.met { color: #00654a; font-weight: 600 } .missed { color: #b3261e; font-weight: 700 }
+.open { color: #8a5a00; font-weight: 600 }
 figure { margin: 1rem 0 } img { max-width: 100% } figcaption { color: #555; font-size: 13px }
 code { background: #f3f3f3; padding: 0 .25em; border-radius: 3px }
 nav ul { columns: 2; list-style: none; padding: 0 }
@@ -155,7 +155,7 @@ def _html(block: Block) -> Html:
 
 
 def _cell(text: str) -> Html:
-    mark = fill(' class="{text}"', text=text) if text in MARKS else Html("")
+    mark = fill(' class="{name}"', name=MARKS[text]) if text in MARKS else Html("")
     return fill("<td{mark}>{text}</td>", mark=mark, text=_inline(text))
 
 

@@ -19,7 +19,7 @@ def blocks(folder: Path) -> list[Heading | Paragraph | Listing | Table | Image]:
         Heading("Part one"),
         Paragraph("x < y, says `a & b`."),
         Listing(("first", "second")),
-        Table(("name", "verdict"), [("a", "met"), ("b", "missed")]),
+        Table(("name", "verdict"), [("a", "reproduced"), ("b", "not reproduced")]),
         Image(picture, "A picture"),
     ]
 
@@ -28,7 +28,7 @@ def test_markdown(tmp_path: Path) -> None:
     """Tables with right-aligned numbers, pictures as relative links."""
     text = to_markdown(blocks(tmp_path), tmp_path)
     assert text.startswith("# Title & more\n\n## Part one\n\n")
-    assert "| name | verdict |\n| :--- | ---: |\n| a | met |" in text
+    assert "| name | verdict |\n| :--- | ---: |\n| a | reproduced |" in text
     assert "- first\n- second" in text
     assert "![A picture](plots/a.png)" in text
 
@@ -39,7 +39,7 @@ def test_html_needs_no_other_file(tmp_path: Path) -> None:
     assert "<title>Title &amp; more</title>" in page
     assert '<a href="#part-one">' in page
     assert "x &lt; y, says <code>a &amp; b</code>." in page
-    assert '<td class="missed">missed</td>' in page
+    assert '<td class="missed">not reproduced</td>' in page
     assert 'src="data:image/png;base64,' in page
     assert "://" not in page
     assert "default-src 'none'; script-src 'none';" in page
