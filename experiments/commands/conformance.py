@@ -88,12 +88,12 @@ def _one(options: argparse.Namespace, extent: Extent, discipline: str) -> int:
     from experiments.conformance.report import count, story, verdict_rows
     from experiments.conformance.suite import FAILS, verdicts
 
-    subject, again = _subject(options)
+    subject, tested = _subject(options)
     if options.world is not None:
         return _world(options, subject, discipline)
     with _shown() as tell:
         found = verdicts(subject, discipline, extent, tell)
-    stories = [[one.name, *story(failure, again)] for one in found for failure in one.failures]
+    stories = [[one.name, *story(failure, discipline, tested)] for one in found for failure in one.failures]
     title = f"{subject.name} as {discipline}: {count(found)}"
     _report(options, title, verdict_rows(found), stories)
     _write_json(options, scheduler=subject.name, discipline=discipline, verdicts=found)
@@ -131,7 +131,7 @@ def _all(options: argparse.Namespace, extent: Extent) -> int:
             except (OptionError, SpecError) as error:
                 found[name] = str(error)
     stories = [
-        [f"{name} as {claim}", *story(failure, f"spillway conformance --policy {name} --discipline {claim}")]
+        [f"{name} as {claim}", *story(failure, claim, f"--policy {name}")]
         for name, broken in found.items()
         if not isinstance(broken, str)
         for claim in (CLAIMS.get(name, "any"),)
@@ -144,15 +144,14 @@ def _all(options: argparse.Namespace, extent: Extent) -> int:
 
 
 def _subject(options: argparse.Namespace) -> tuple[Subject, str]:
-    """What is tested, and the command that tests it again."""
+    """What is tested, and how the command line names it."""
     import shlex
 
     from experiments.conformance.subject import Command, Own
 
-    discipline = f" --discipline {options.discipline}" if options.discipline else ""
     if options.policy:
-        return Own(options.policy), f"spillway conformance --policy {shlex.quote(options.policy)}{discipline}"
-    return Command(tuple(options.words), options.silence), f"spillway conformance{discipline} ... --"
+        return Own(options.policy), f"--policy {shlex.quote(options.policy)}"
+    return Command(tuple(options.words), options.silence), f"-- {shlex.join(options.words)}"
 
 
 def _report(options: argparse.Namespace, title: str, rows: Rows, stories: list[list[str]]) -> None:

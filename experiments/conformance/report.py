@@ -45,10 +45,21 @@ def standing_rows(found: Mapping[str, Mapping[str, Mapping[str, Failure]] | str]
     return rows
 
 
-def story(failure: Failure, again: str) -> list[str]:
-    """A failure in words, with its world; ``again`` is the command that plays a world."""
-    lines = [f"{failure.requirement}: {failure.words}", *(f"  {line}" for line in failure.world.story())]
-    return [*lines, f"  again: {again} --world '{failure.world.text()}'"]
+def story(failure: Failure, discipline: str, tested: str) -> list[str]:
+    """A failure in words, with its world and the command that plays it again.
+
+    Parameters
+    ----------
+    discipline
+        What was tested; where only a case had the requirement, the command names a discipline that has it.
+    tested
+        The part of the command line that names the scheduler.
+    """
+    one = failure.requirement
+    names = [discipline, *DISCIPLINES]
+    having = next(name for name in names if one in DISCIPLINES[name])
+    lines = [f"{one}: {failure.words}", *(f"  {line}" for line in failure.world.story())]
+    return [*lines, f"  again: spillway conformance --discipline {having} --world '{failure.world.text()}' {tested}"]
 
 
 def count(found: Iterable[Verdict]) -> str:

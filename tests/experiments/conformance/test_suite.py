@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -14,6 +15,7 @@ from experiments.cli import main
 from experiments.conformance.cases import CASES
 from experiments.conformance.disciplines import DISCIPLINES, REQUIREMENTS
 from experiments.conformance.play import judged
+from experiments.conformance.report import story
 from experiments.conformance.subject import Own
 from experiments.conformance.suite import FAILS, PASSES, Extent, Verdict, standing, verdicts
 from experiments.conformance.world import MOST_JOBS, World, WorldJob, random_world, simpler, world_from
@@ -169,7 +171,8 @@ def test_reports_say_it_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "filler as easy: 13 passes, 4 fails, 5 not applicable" in page.read_text()
     for text in (printed, page.read_text()):
         assert "job 2: submitted at 2 s, 4 nodes, walltime 10 s" in text
-        assert "again: spillway conformance --policy filler --world '" in text
+        assert "again: spillway conformance --discipline easy --world '" in text
+        assert "' --policy filler" in text
     (failure,) = next(one["failures"] for one in json.loads(data.read_text())["verdicts"] if one["name"] == "starved")
     assert main(["conformance", "--policy", "filler", "--world", json.dumps(failure["world"])]) == 1
     assert failure["words"] in capsys.readouterr().out
@@ -179,3 +182,12 @@ def test_a_job_that_ends_at_its_walltime_ends_there() -> None:
     """Worlds whose jobs take their whole walltime: the next one starts at that second."""
     world = World(1, (WorldJob(1, 1, 10), WorldJob(2, 1, 10)))
     assert judged(Own("fcfs"), world, frozenset(DISCIPLINES["fcfs"])) == {}
+
+
+def test_the_command_of_a_failure_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also of a requirement that only a case has: the command names a discipline that has it."""
+    (failure,) = next(one.failures for one in verdicts(Own("fcfs"), "easy", CASES_ALONE) if one.name == "spare-nodes")
+    *_, again = story(failure, "easy", "--policy fcfs")
+    words = shlex.split(again.partition("again: spillway ")[2])
+    assert main(words) == 1
+    assert f"spare: {failure.words}" in capsys.readouterr().out
