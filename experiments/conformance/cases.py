@@ -139,6 +139,10 @@ CASES = (
         _world(4, (1, 3, 100, 0, 10), (2, 4, 10), (3, 1, 50), (4, 1, 9)),
     ),
     Case(
+        "scattered", "nodes must lie side by side: free ones between others stay idle", EASY, ("fcfs", *EASIES),
+        _world(4, (1, 1, 10), (1, 1, 50), (2, 3, 10)),
+    ),
+    Case(
         "third-in-line", "a job behind the first is delayed", EASY, ("conservative",),
         _world(4, (1, 2, 20), (2, 3, 20), (3, 4, 20), (4, 1, 45)),
     ),

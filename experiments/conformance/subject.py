@@ -16,7 +16,9 @@ from experiments import offspring
 from experiments.errors import RunFailed, SpecError
 from schedulers import durable
 from schedulers.assembly import SessionSpec, check_combination
+from schedulers.errors import SpillwayError
 from schedulers.plugins import split_spec
+from schedulers.wire.messages import Message, Reply
 from simulator.links import InProcessLink, Link, ZmqLink
 
 SOCKET, PORT = "{socket}", "{port}"
@@ -62,8 +64,18 @@ class Own:
 
     @contextlib.contextmanager
     def talk(self) -> Iterator[Link]:
-        """A new session."""
-        yield InProcessLink(self._spec.session().handle)
+        """A new session; what a policy raises that is no error of ours ends the play as a crash of a process does."""
+        session = self._spec.session()
+
+        def handle(message: Message) -> Reply:
+            try:
+                return session.handle(message)
+            except SpillwayError:
+                raise
+            except Exception as error:
+                raise RunFailed(f"the policy fails with {type(error).__name__}: {error}") from error
+
+        yield InProcessLink(handle)
 
 
 @dataclass(frozen=True)

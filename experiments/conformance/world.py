@@ -191,6 +191,9 @@ def simpler(world: World) -> Iterator[World]:
     """Worlds that are simpler by one step, the largest steps first; in each, every job that fitted fits."""
     jobs, change = world.jobs, msgspec.structs.replace
     yield from fewer_jobs(world)
+    early_s = jobs[0].submit_s - 1
+    if early_s:
+        yield change(world, jobs=tuple(job._replace(submit_s=job.submit_s - early_s) for job in jobs))
     if world.storages and not any(job.gb for job in jobs):
         yield change(world, storages=0, gb=0)
     fewer = change(world, nodes=world.nodes - 1)

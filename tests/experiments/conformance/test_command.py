@@ -15,6 +15,7 @@ from experiments.conformance.subject import Command
 from experiments.errors import SpecError
 
 GREEDY = Path(__file__).parent / "greedy.py"
+FAULTS = Path(__file__).parents[1] / "checks" / "faults.py"
 WORLDS = {case.name: case.world.text() for case in CASES}
 
 
@@ -90,6 +91,7 @@ def _gone(process: int) -> bool:
         ((), "expected either --policy NAME or a command after --"),
         (("--policy", "easy", "--", "x", "{socket}"), "expected either --policy NAME or a command after --"),
         (("--policy", "esay"), "unknown policy 'esay'"),
+        (("--policy", f"{FAULTS}:Crash"), "the policy fails with IndexError: tuple index out of range"),
         (("--policy", "gang"), "cannot be combined: jobs that share nodes in time"),
         (("--policy", "all", "--discipline", "easy"), "--policy all tests every discipline"),
         (("--", "no-such-program", "{socket}"), "cannot start 'no-such-program': there is no such program"),
