@@ -18,6 +18,11 @@ from typing import Any
 
 import pytest
 
+from experiments.conformance.cases import CASES
+from experiments.conformance.disciplines import DISCIPLINES
+from experiments.conformance.play import judged
+from experiments.conformance.subject import Command
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -183,6 +188,17 @@ def test_pybatsims_own_schedulers_drive_our_simulator(inputs: Path, pybatsim: Pa
     assert "Job submitted: 12 , scheduled: 12 , rejected: 0" in said
     jobs = _jobs(inputs / "out_jobs.csv")
     assert [job["final_state"] for job in jobs] == ["COMPLETED_SUCCESSFULLY"] * len(SIZES)
+
+
+def test_pybatsims_easy_wants_nodes_side_by_side(pybatsim: Path) -> None:
+    """``spillway conformance`` finds it: nodes are reserved for a wide job, but must have consecutive numbers."""
+    launch = 'cd "$0" && exec "$1" -m batsim.cmds.launcher easyBackfill -t 30000 -v error -s "$2"'
+    easy = Command(("sh", "-c", launch, str(pybatsim), sys.executable, "{socket}"), SECONDS)
+    worlds = {case.name: case.world for case in CASES}
+    required = frozenset(DISCIPLINES["easy"])
+    assert judged(easy, worlds["starved"], required) == {}
+    found = judged(easy, worlds["scattered"], required)
+    assert found == {"first": "at 11 s job 3, first in the queue, waits for its 3 nodes beside 3 nodes"}
 
 
 def test_batsim_gets_the_reason_of_an_error(inputs: Path, pybatsim: Path) -> None:
