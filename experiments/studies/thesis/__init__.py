@@ -24,10 +24,10 @@ FURTHER = (*DEEPER, *(name + CORRECTED for name in DEEPER), "plan-sum-0", "plan-
 """What else the conclusions speak of."""
 
 WHOLE = {
-    "rigid": ("fcfs", "no-future-1", "backfill-1"),
+    "rigid": ("fcfs", "no-future-1", "backfill-1", "filler"),
     "io": ("fcfs", "no-future-1", "backfill-sjf-1", "plan-square-0"),
 }
-"""Schedules of the whole log that the conclusions speak of."""
+"""Schedules of the whole log that the conclusions, or Figures 4.2 to 4.7, speak of."""
 
 EVEN = PARTS[::2]
 MEASURED = ("fcfs", "no-future-1", "backfill-1", "filler", "backfill-sjf-1")
