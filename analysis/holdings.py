@@ -62,8 +62,9 @@ def node_spans(table: JobTable) -> list[NodeSpan]:
 
 def storage_spans(table: JobTable) -> list[StorageSpan]:
     """Bytes held by the jobs of a table (which must have run), in the order of the jobs' starts."""
+    sizes: list[float] = table.bb_bytes.tolist()
     return [
-        StorageSpan(job, storage, int(count * table.bb_bytes[job]), start_s, end_s)
+        StorageSpan(job, storage, int(count * sizes[job]), start_s, end_s)
         for job in table.start_s.argsort(kind="stable").tolist()
         for what, start_s, end_s in _lives(table, job, table.storage_lives, table.storages)
         for storage, count in parse_storages(what).items()

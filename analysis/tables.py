@@ -214,8 +214,10 @@ class JobTable:
     def take(self, rows: Rows) -> JobTable:
         """Return the table of the given rows, in that order."""
 
+        places = rows.tolist()
+
         def pick(column: Sequence[str]) -> list[str]:
-            return [column[row] for row in rows]
+            return [column[place] for place in places]
 
         return JobTable(
             pick(self.job_id),
@@ -326,10 +328,11 @@ def read_machine(path: Path) -> MachineInfo:
 def parse_intervals(text: str) -> list[int]:
     """Expand Batsim's interval set: ``"0-2 5"`` is ``[0, 1, 2, 5]``."""
     ids: list[int] = []
+    most = HOSTS.value
     for part in text.split():
         first, _, last = part.partition("-")
         begin, end = int(first), int(last or first)
-        if len(ids) + end - begin >= HOSTS.value:
+        if len(ids) + end - begin >= most:
             raise AnalysisError(f"the machines {shown(text)}: {HOSTS.text()}")
         ids.extend(range(begin, end + 1))
     return ids

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from inputs.limits import RUNS
 if TYPE_CHECKING:
     from experiments.pool import Executor
     from experiments.single import Task
+    from experiments.spec import Engine
 
 RESULTS = Path("results")
 """Folder below which results are kept where no other is given."""
@@ -60,15 +62,22 @@ def add_rerun(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def executor_of(options: argparse.Namespace) -> Executor[Task]:
-    """Where the runs of a campaign take place; raise :class:`SpecError` for what does not fit together."""
+def executor_of(options: argparse.Namespace, engines: Collection[Engine] = ()) -> Executor[Task]:
+    """Where the runs of a campaign take place; ``engines``: what plays them, where that is known.
+
+    Raises
+    ------
+    SpecError
+        Options do not fit together.
+    """
     if options.dask and options.dask_jobqueue:
         raise SpecError("give --dask (an existing cluster) or --dask-jobqueue (a batch system), not both")
     if not options.dask and not options.dask_jobqueue:
         from experiments.pool import Pool
         from experiments.single import execute
+        from experiments.spec import Engine
 
-        return Pool(execute, options.workers)
+        return Pool(execute, options.workers, fluid=set(engines) != {Engine.FIXED})
     from experiments.dask_pool import DaskPool
 
     if options.dask:

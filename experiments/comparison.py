@@ -47,7 +47,7 @@ def play_grids(
     return run_grids(
         campaigns,
         out,
-        executor_of(options),
+        executor_of(options, {campaign.engine for campaign in campaigns}),
         console,
         rerun=options.rerun,
         max_runs=options.max_runs,

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
@@ -88,12 +88,14 @@ class Pool(Generic[Task]):
         A function that can be imported by name; returning is success, raising is failure.
     workers
         How many processes at a time, at least 1.
+    fluid
+        Whether the tasks need the kernels of the fluid engine: they are then loaded once for all.
     """
 
-    def __init__(self, work: Callable[[Task, Report], None], workers: int) -> None:
+    def __init__(self, work: Callable[[Task, Report], None], workers: int, *, fluid: bool = True) -> None:
         self._work = work
         self._workers = workers
-        self._context = _context()
+        self._context = _context((PRELOADED, *(KERNEL_MODULES if fluid else ())))
         self._running: dict[Connection, tuple[Task, BaseProcess]] = {}
 
     def run(self, tasks: Iterable[Task]) -> Generator[tuple[Task, News], None, None]:
@@ -182,9 +184,9 @@ def _obituary(exit_code: int | None) -> str:
     return f"its process ended with exit code {exit_code} before it was through"
 
 
-def _context() -> BaseContext:
+def _context(preloaded: Sequence[str]) -> BaseContext:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([PRELOADED, *KERNEL_MODULES])
+    context.set_forkserver_preload(list(preloaded))
     return context

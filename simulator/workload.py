@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def load_workload(path: str | Path, name: str = "w0") -> Workload:
         data = parse_json(read_file(file), object_pairs_hook=_object, parse_constant=_constant)
     except InputError as fault:
         raise SimulatorInputError(f"workload {str(path)!r}: {fault}") from None
-    return workload_from_object(data, name, str(file.absolute()))
+    return _checked(data, name, str(file.absolute()))
 
 
 def workload_from_object(data: Any, name: str = "w0", file: str = "") -> Workload:
@@ -48,6 +49,11 @@ def workload_from_object(data: Any, name: str = "w0", file: str = "") -> Workloa
     SimulatorInputError
         It is no valid workload.
     """
+    parts = {key: copy(data[key]) for key in ("jobs", "profiles") if key in data} if isinstance(data, dict) else {}
+    return _checked({**data, **parts} if parts else data, name, file)
+
+
+def _checked(data: Any, name: str, file: str) -> Workload:
     title = f"workload {file or name!r}"
     try:
         return _read(data, name, file)
@@ -56,6 +62,7 @@ def workload_from_object(data: Any, name: str = "w0", file: str = "") -> Workloa
 
 
 def _read(data: Any, name: str, file: str) -> Workload:
+    """Read the object of a file; its jobs and profiles are taken out as they are read, so that none is there twice."""
     if not isinstance(data, dict):
         raise ValueError("must be an object with the fields nb_res, jobs and profiles")
     fields = Fields(data, "the file")
@@ -64,11 +71,14 @@ def _read(data: Any, name: str, file: str) -> Workload:
         raise fields.wrong("nb_res", "a whole number above 0", nb_res)
     workload = Workload(name, file, nb_res)
     origin = Origin(str(Path(file).parent) if file else ".")
-    for profile_name, item in fields.mapping("profiles").items():
-        workload.profiles[profile_name] = read_profile(profile_name, item, origin)
+    profiles = fields.mapping("profiles")
+    for profile_name in list(profiles):
+        workload.profiles[profile_name] = read_profile(profile_name, profiles.pop(profile_name), origin)
     link_parts(workload.profiles)
-    for number, item in enumerate(fields.array("jobs")):
-        workload.jobs.append(_job(workload, item, number))
+    jobs = fields.array("jobs")
+    jobs.reverse()
+    for number in range(len(jobs)):
+        workload.jobs.append(_job(workload, jobs.pop(), number))
     _drop_unused(workload)
     return workload
 

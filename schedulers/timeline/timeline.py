@@ -262,8 +262,11 @@ class Timeline:
 
     def advance(self, now_s: float) -> None:
         """Forget what lies before ``now_s``; ValueError when that is earlier than :attr:`now_s`."""
-        if not self.now_s <= now_s < math.inf:
-            raise ValueError(f"cannot advance to {now_s} s: the timeline already begins at {self.now_s} s")
+        before_s = self._times.item(0)
+        if now_s == before_s:
+            return
+        if not before_s <= now_s < math.inf:
+            raise ValueError(f"cannot advance to {now_s} s: the timeline already begins at {before_s} s")
         if self._count > 1 and self._times.item(1) <= now_s:
             first = int(self._times[: self._count].searchsorted(now_s, side="right")) - 1
             self._times[: self._count - first] = self._times[first : self._count]
@@ -417,7 +420,7 @@ class Timeline:
         if start_s == end_s:
             return
         if (
-            self.machine.rows > 1
+            self._tables.machine.rows > 1
             and 0 < len(allocation.storages) < len(allocation.nodes)
             and not allocation.striped
             and Resource.NODES in covering
