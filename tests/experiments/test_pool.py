@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import multiprocessing
 import os
 import signal
 import time
@@ -10,8 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from experiments.arguments import executor_of
 from experiments.errors import SpecError
 from experiments.pool import Failed, Finished, News, Pool, Progress, Report, Started
+from experiments.spec import Engine
+from simulator.kernels import KERNEL_MODULES
 
 
 def work(task: str, report: Report) -> None:
@@ -48,6 +53,17 @@ def test_every_task_ends_and_failures_stop_nothing() -> None:
     assert failed["input"].cause == "say it in one line"
     assert "SIGKILL (out of memory?)" in failed["die"].cause
     assert "exit code 3" in failed["exit"].cause
+
+
+def test_only_runs_that_need_them_load_the_kernels_of_the_fluid_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process that workers are forked from loads what all need; kernels take half a second."""
+    loaded: list[list[str]] = []
+    context = multiprocessing.get_context("forkserver")
+    monkeypatch.setattr(type(context), "set_forkserver_preload", lambda _, names: loaded.append(names))
+    options = argparse.Namespace(dask="", dask_jobqueue="", workers=1)
+    for engines in ((), {Engine.FIXED}, {Engine.FIXED, Engine.FLUID}, {Engine.SIMGRID}):
+        executor_of(options, engines)
+    assert [set(KERNEL_MODULES) <= set(names) for names in loaded] == [True, False, True, True]
 
 
 def test_progress_comes_before_the_end() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,18 @@ def test_a_good_one() -> None:
     (job,) = workload.jobs
     assert (job.id, job.name, job.walltime, workload.nb_res) == ("w0!7", "7", -1.0, 4)
     assert job.source == {"id": "w0!7", "user": "x", "walltime": -1, "subtime": 0, "res": 1, "profile": "p"}
+
+
+def test_jobs_of_a_file_are_taken_out_as_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A million of them would be in memory twice; an object that a caller made stays as it is."""
+    data = jobs({"id": 1}, {"id": 2}, {"id": 3})
+    before = deepcopy(data)
+    assert [job.id for job in workload_from_object(data).jobs] == ["w0!1", "w0!2", "w0!3"]
+    assert data == before
+    (tmp_path / "w.json").write_text("{}")
+    monkeypatch.setattr("simulator.workload.parse_json", lambda *_, **__: data)
+    assert [job.id for job in load_workload(tmp_path / "w.json").jobs] == ["w0!1", "w0!2", "w0!3"]
+    assert (data["jobs"], data["profiles"]) == ([], {})
 
 
 @pytest.mark.parametrize(
