@@ -49,7 +49,8 @@ def play(
 
         played = play_over_zmq(run, root, folder, session, simulator, silence_s)
     else:
-        played = _play_here(run, root, folder, session)
+        with _collecting_rarely():
+            played = _play_here(run, root, folder, session)
     for path in folder.glob(f"{PREFIX}_*"):
         durable.rename(path, folder / path.name.removeprefix(f"{PREFIX}_"), sync=False)
     return played
@@ -80,20 +81,16 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) ->
                 fail_on_deadlock=True,
             ),
         )
-        with _collecting_rarely():
-            simulation.run()
+        gc.freeze()  # what has been loaded lives until the end: no need to look at it again and again
+        simulation.run()
     spent_s = time.process_time() - begin - session.cpu_s
     return Played(spent_s, spans=simulation.outputs.jobs.spans or None, platform=platform, jobs=jobs)
 
 
 @contextlib.contextmanager
 def _collecting_rarely() -> Iterator[None]:
-    """Look for unreachable objects less often: nearly all that a run makes is freed at once, without a search.
-
-    What has been loaded lives until the end, and is not looked at.
-    """
+    """Look for unreachable objects less often: nearly all that a run makes is freed at once, without a search."""
     before = gc.get_threshold()
-    gc.freeze()
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, *before[1:])
     try:
         yield

@@ -48,6 +48,13 @@ def shown(value: Any) -> str:
 
     Takes bounded time and memory whatever the value is.
     """
+    kind = type(value)
+    if kind is str and len(value) < MOST_SHOWN:  # names, which readers put into the place of each job and profile
+        text = repr(value)
+        if len(text) <= MOST_SHOWN:
+            return text
+    elif kind is int and value.bit_length() <= 64:
+        return repr(value)
     text = _SHORT.repr(value)
     return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 3]}..."
 

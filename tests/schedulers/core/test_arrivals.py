@@ -6,6 +6,8 @@ import math
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from schedulers.core.arrivals import UsedIds
 from schedulers.core.session import Cadence, Session
@@ -249,6 +251,13 @@ def test_odd_places_are_sorted(place: str) -> None:
 def test_values_are_shown_short(value: Any) -> None:
     """Whatever their size."""
     assert len(shown(value)) <= MOST_SHOWN
+
+
+@given(st.text(max_size=MOST_SHOWN + 2) | st.integers() | st.sampled_from([2**63, -(2**64), 2**64, True, "\x00" * 30]))
+def test_short_values_are_shown_whole(value: str | int) -> None:
+    """As their ``repr``, where that is short enough; integers beyond 64 bits by their size."""
+    text, size = repr(value), abs(value) if isinstance(value, int) else 0
+    assert (shown(value) == text) is (len(text) <= MOST_SHOWN and size < 2**64)
 
 
 def test_used_ids() -> None:
