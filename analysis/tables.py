@@ -214,7 +214,7 @@ class JobTable:
     def take(self, rows: Rows) -> JobTable:
         """Return the table of the given rows, in that order."""
 
-        places = rows.tolist()
+        places = np.asarray(rows).tolist()
 
         def pick(column: Sequence[str]) -> list[str]:
             return [column[place] for place in places]
