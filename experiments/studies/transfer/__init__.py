@@ -16,7 +16,7 @@ from experiments.studies.product import Product
 from experiments.studies.results import Results
 from experiments.studies.statistics import Sample, geometric
 from experiments.studies.study import Study
-from experiments.studies.tables import Ratios
+from experiments.studies.tables import Means, Ratios
 from experiments.studies.transfer.logs import PERIODS, at_hand, platform, workload
 from experiments.studies.transfer.play import LITERAL, POLICIES, measure, policy
 
@@ -116,8 +116,8 @@ def _goals(name: str) -> list[Claim]:
     ]
 
 
-def _tables() -> list[Ratios]:
-    """Ratios to the literal plan: over all loads, by load, by buffers, and with I/O."""
+def _tables() -> list[Means]:
+    """Ratios to the literal plan: over all loads, by load, by buffers, and with I/O; and to what is possible at all."""
     wait = {WAIT: "mean wait"}
     kinds: Sequence[tuple[str, Mapping[str, str], tuple[str, ...], Mapping[str, Value]]] = (
         ("All loads, Alloc-Only", RATIOS, (), {"model": "rigid", "buffers": 1.0}),
@@ -125,10 +125,12 @@ def _tables() -> list[Ratios]:
         ("By size of burst buffers", wait, ("buffers",), {"model": "rigid", "load": LOADS[1]}),
         ("IO-Aware", RATIOS, (), {"model": "io"}),
     )
-    return [
+    ratios = [
         Ratios(title, metrics, ("policy", *rows), {"policy": LITERAL}, only, log_of)
         for title, metrics, rows, only in kinds
     ]
+    bound = {"over_bound": "mean wait over the least of any schedule"}
+    return [*ratios, Means("Scale", bound, ("policy", "load"), only={"model": "rigid", "buffers": 1.0})]
 
 
 def study(name: str, title: str, parity: int, policies: Sequence[str], each: int) -> Study:
