@@ -99,6 +99,7 @@ STUDY = Study(
             f"{policy}, {model}, {part} is left out on both sides: {why}"
             for (model, part, policy), why in UNSOUND.items()
         ),
+        "Conclusions have intervals over parts of the log; published values of annealed schedules, over seeds.",
         "Diamonds in figures are published values of the same workload (of the same parts in figures of ratios).",
         "Not compared: seconds spent in the scheduler, which are those of another machine.",
     ),
