@@ -63,19 +63,19 @@ class Eyes:
         self._bytes = float(max(sum(storage.capacity_bytes for storage in machine.storages), 1))
         self._known: dict[str, tuple[float, float, float, float]] = {}
         self._horizons = np.array(HORIZONS_S)
+        self._quantiles = np.linspace(0, max(len(self._sizes) - 1, 0), QUANTILES).round().astype(np.intp)
+        self._scale = np.array([self._nodes, self._bytes])
 
     def see(self, turn: Turn) -> Observation:
         """The observation of a turn."""
         times, rows, tables = turn.view.timeline.arrays
         ahead = rows[np.searchsorted(times, turn.view.now_s + self._horizons, side="right") - 1]
-        releases = np.empty((len(HORIZONS_S), 2), np.float32)
-        releases[:, 0] = ahead[:, FREE_NODES] / self._nodes
-        releases[:, 1] = ahead[:, FREE_BYTES] / self._bytes
+        releases = (ahead[:, FREE_NODES : FREE_BYTES + 1] / self._scale).astype(np.float32)
         next_s = float(times[1]) - turn.view.now_s if len(times) > 1 else math.inf
         return {
             "jobs": self._jobs(turn),
             "machine": self._machine(turn, next_s),
-            "releases": np.clip(releases, 0.0, 1.0, out=releases),
+            "releases": releases,
             "storages": self._storages(rows[0, tables.storages]),
         }
 
@@ -87,7 +87,7 @@ class Eyes:
         table[:count, 3] = np.log1p(np.maximum(now_s - known[:, 3], 0.0)) / math.log1p(MONTH_S)
         table[:count, 4] = turn.fits
         table[:count, 5] = 1.0
-        return np.clip(table, 0.0, 1.0, out=table)
+        return np.minimum(table, 1.0, out=table)
 
     def _know(self, job: Job, estimate_s: float) -> tuple[float, float, float, float]:
         """What does not change of a job: shares of nodes and bytes, expected duration, submission (s)."""
@@ -116,9 +116,9 @@ class Eyes:
     def _storages(self, free_bytes: npt.NDArray[np.int64]) -> Table:
         if not len(free_bytes):
             return np.zeros(QUANTILES, np.float32)
-        shares = np.sort(free_bytes / self._sizes)
-        places = np.linspace(0, len(shares) - 1, QUANTILES).round().astype(np.intp)
-        return np.clip(shares[places], 0.0, 1.0).astype(np.float32)
+        shares = free_bytes / self._sizes
+        shares.sort()
+        return shares[self._quantiles].astype(np.float32)
 
 
 def _log(seconds: float) -> float:
