@@ -55,6 +55,12 @@ class Backfill:
         "when its reservation begins now",
     )
 
+    by_number: bool = option(
+        False,
+        help="reserve as few as possible of the nodes that are idle now, so that spare nodes count by their number "
+        "(off: the first ones, as published)",
+    )
+
     def __call__(self, view: View) -> Iterable[Decision]:
         """Run one pass: start in order, reserve, fill."""
         if not view.queue:
@@ -78,7 +84,7 @@ class Backfill:
             waiting = in_order[len(started) :]
             head = waiting[0].id if waiting else ""
             first, misfit = waiting[: self.depth - tried], waiting[0] if waiting and not tried else None
-            yield from reserve_first(view, first, COVERED[self.covered], self.literal_depth, misfit)
+            yield from reserve_first(view, first, COVERED[self.covered], self.literal_depth, misfit, self.by_number)
             waiting = waiting[self.depth - tried :]
             if self.fill_order == "fcfs" and self.order != "fcfs":
                 waiting = sorted(waiting, key=lambda job: job.number)

@@ -106,16 +106,48 @@ def _demands(view: View, jobs: Sequence[Job]) -> npt.NDArray[np.int64]:
     return np.array([view.timeline.demand_of(job) for job in jobs], np.int64)
 
 
-def reserve(view: View, job: Job, covering: Resource) -> Fit | None:
-    """Reserve the earliest interval for one job and note it; ``None`` when it can never fit."""
+def reserve(view: View, job: Job, covering: Resource, by_number: bool = False) -> Fit | None:
+    """Reserve the earliest interval for one job and note it; ``None`` when it can never fit.
+
+    ``by_number``: on as few as possible of the nodes that are idle now, so that as many are left as if only their
+    number were reserved (Mu'alem, Feitelson 2001, section 2.2: the extra nodes).
+    """
     duration_s = view.estimate_s(job)
     fit = earliest_fit(view, job, duration_s, covering)
     if fit is None:
         return None
+    if by_number:
+        fit = _off_idle_nodes(view, job, fit, duration_s, covering)
     if view.notes is not None:
         view.notes.write(job.id, Role.RESERVED, binding_now(view, job), fit.start_s)
     book(view, job, fit, duration_s, covering)
     view.reserved_s = min(view.reserved_s, fit.start_s)
+    return fit
+
+
+def _off_idle_nodes(view: View, job: Job, fit: Fit, duration_s: float, covering: Resource) -> Fit:
+    """A fit at the same time that leaves out as many idle nodes as it can."""
+    timeline, start_s, end_s = view.timeline, fit.start_s, fit.start_s + duration_s
+    free = timeline.free_nodes_now()
+    if not free or start_s <= view.now_s:
+        return fit
+    plain = sized_as(job if job.lives is None else msgspec.structs.replace(job, lives=None), free)
+    idle = timeline.fit_now(plain, 1e-9, Resource.NODES)
+    low, high = 0, 0 if idle is None else len(idle.nodes)
+    while low < high:
+        middle = (low + high + 1) // 2
+        left_out = Allocation(idle.nodes[-middle:] if idle is not None else ())
+        try:
+            timeline.reserve(start_s, end_s, left_out, Resource.NODES)
+        except ValueError:  # reserved for another job already
+            high = middle - 1
+            continue
+        found = earliest_fit(view, job, duration_s, covering, start_s)
+        timeline.release(start_s, end_s, left_out, Resource.NODES)
+        if found is None:
+            high = middle - 1
+        else:
+            low, fit = middle, found
     return fit
 
 
@@ -125,11 +157,12 @@ def reserve_first(
     covering: Resource = Resource.ALL,
     literal_depth: bool = False,
     misfit: Job | None = None,
+    by_number: bool = False,
 ) -> Generator[Start, None, list[Job]]:
     """Reserve for jobs in order, or start them where the reservation would begin now; return those that wait.
 
     ``literal_depth`` is the thesis's code for more than one job: a job never starts in the pass that reserves for it.
-    ``misfit`` is a job that is known not to fit now, if it comes first.
+    ``misfit`` is a job that is known not to fit now, if it comes first. ``by_number``: see :func:`reserve`.
     """
     waiting: list[Job] = []
     for job in jobs:
@@ -137,7 +170,7 @@ def reserve_first(
         if start is not None:
             yield start
         else:
-            reserve(view, job, covering)
+            reserve(view, job, covering, by_number)
             waiting.append(job)
     return waiting
 

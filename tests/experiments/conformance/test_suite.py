@@ -32,7 +32,13 @@ def failing(found: list[Verdict]) -> dict[str, tuple[str, ...]]:
 
 @pytest.mark.parametrize(
     ("policy", "discipline"),
-    [("easy", "easy"), ("conservative", "conservative"), ("fcfs", "fcfs"), ("filler", "any")],
+    [
+        ("easy", "easy"),
+        ("easy:by_number=true", "easy-counted"),
+        ("conservative", "conservative"),
+        ("fcfs", "fcfs"),
+        ("filler", "any"),
+    ],
 )
 def test_what_is_right_passes(policy: str, discipline: str) -> None:
     """Each policy keeps what it claims, in every case that applies and in random worlds."""
