@@ -36,7 +36,7 @@ def run(study: Study, options: argparse.Namespace) -> int:
     console = Console(width=200) if not sys.stdout.isatty() else Console()
     changes = _changes(study, options)
     usual = study.points(changes, quick=options.quick, whole=options.all)
-    withheld = QUICK if options.quick else _changed(study, changes) or study.lacks(usual[0])
+    withheld = QUICK if options.quick else _changed(changes) or study.lacks(usual[0])
     with results_folder(options.out or Path("results") / study.name) as out:
         crossed = study.crossed(changes) if options.readings and not options.quick else {}
         points = list(dict.fromkeys([*usual, *(point for found in crossed.values() for point in found)]))
@@ -117,9 +117,9 @@ def _value(text: str, like: Value, given: str) -> Value:
         raise SpecError(f"--set {given}: expected {type(like).__name__} values as {like!r}, got {text!r}") from None
 
 
-def _changed(study: Study, changes: Mapping[str, Sequence[Value]]) -> str:
+def _changed(changes: Mapping[str, Sequence[Value]]) -> str:
     """Why nothing may be judged under other conditions; more or fewer seeds are no other conditions."""
-    others = [axis for axis in changes if axis not in (study.unit, "seed", DATA)]
+    others = [axis for axis in changes if axis not in ("seed", DATA)]
     return f"{', '.join(others)} was set to other values than the study's" if others else ""
 
 

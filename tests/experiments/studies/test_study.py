@@ -228,6 +228,15 @@ def test_other_inputs_than_the_papers_are_not_judged_and_its_own_may_lie_anywher
     capsys.readouterr()
 
 
+def test_fewer_units_that_are_no_seeds_are_other_conditions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Parts of a log may be the units: two of them are not the paper's sixteen; more seeds are the same conditions."""
+    path, out = study(tmp_path, SMALL.replace("    quick=", '    unit="load",\n    quick=')), tmp_path / "out"
+    few = ["--set", "load=0.3;0.4", "--seeds", "1", "--no-readings", "--workers", "1"]
+    assert main(["study", path, *few, "--out", str(out)]) == 0
+    capsys.readouterr()
+    assert "load was set to other values" in claims(out)["jobs wait 10 s"]["why"]
+
+
 def test_what_is_costly_is_played_on_demand_and_many_claims_are_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
