@@ -254,7 +254,7 @@ STUDY = Study(
         Parameter("fewer jobs", str(FEWER_JOBS), "tests in which loads, logs and readings are compared; else 2,500"),
     ],
     choices=CHOICES,
-    crossing={"test": [LEVELS], "jobs": [FEWER_JOBS], "policy": ["easy"], "under": [30]},
+    crossing={"test": [LEVELS], "jobs": [FEWER_JOBS], "policy": ["easy"], "under": [0, *UNDER]},
     tables=[
         Means("By level", METRICS, ("under", "scheduler"), only=EASY),
         Means("By log and size, 30 % less", METRICS, ("log", "size", "scheduler"), only={"test": LOADS}),
