@@ -175,7 +175,7 @@ def test_a_simulator_that_hangs(
     """Silence beyond the bound ends the run, and the process with it."""
     monkeypatch.setenv("BATSIM", program(tmp_path / "batsim", f"echo $$ > {tmp_path}/pid; exec sleep 600"))
     arguments = ["run", "--workload", "kth-like:jobs=5", "--policy", "fcfs", "--engine", "batsim", "--silence", "1"]
-    monkeypatch.setattr("experiments.batsim.GRACE_S", 0.2)
+    monkeypatch.setattr("experiments.offspring.GRACE_S", 0.2)
     assert main([*arguments, "--out", str(tmp_path / "out")]) == 1
     assert "no simulator has spoken within 1 s" in capsys.readouterr().out
     with pytest.raises(ProcessLookupError):

@@ -48,7 +48,7 @@ def holder(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     "command",
     [
         ["run", *SMALL],
-        ["thesis", "--quick", "--report"],
+        ["thesis", "--quick"],
         ["herbein", "--quick"],
         ["jeannot", "--quick"],
         ["gang", "--quick"],

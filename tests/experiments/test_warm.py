@@ -51,7 +51,7 @@ def test_wrong_input_compiles_nothing(tmp_path: Path, line: str, words: str) -> 
     assert done.returncode == 2
     assert words in done.stderr
     assert "compiling" not in done.stderr
-    assert set(done.stdout.split()) <= {"simulator.engines.base"}
+    assert set(done.stdout.split()) <= {"simulator.engines.base", "simulator.engines.by_name"}
     assert not list(cache.rglob("*.nbi"))
 
 

@@ -217,8 +217,10 @@ def values_of(info: OptionInfo) -> st.SearchStrategy[Any]:
         found = st.integers(None if least is None else math.ceil(least), None if most is None else math.floor(most))
     elif info.type is float:
         low, high = -1e300 if least is None else float(least), 1e300 if most is None else float(most)
-        whole = st.integers(math.ceil(max(low, -1e17)), math.floor(min(high, 1e17))).map(float)
-        found = st.floats(low, high) | whole
+        first, last = math.ceil(max(low, -1e17)), math.floor(min(high, 1e17))
+        found = st.floats(low, high)
+        if first <= last:
+            found |= st.integers(first, last).map(float)
     else:
         found = st.text()
     return st.none() | found if info.optional else found
