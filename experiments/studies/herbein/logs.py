@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
 
 from msgspec import structs
 
 from experiments.studies.herbein.pace import STEADY_GAP_S, pace_of
+from experiments.studies.local_logs import is_at_hand, place_of
 from experiments.studies.points import Point
-from workloads.catalogue import cache_folder
 from workloads.herbein import HerbeinModel, HerbeinOptions, draw_herbein, fit_herbein
 from workloads.load import load_log
 from workloads.streams_command import MIXES
 from workloads.swf import SwfLog
 from workloads.workload import Workload
 
-VARIABLE = "SPILLWAY_DATA"
 ATLAS_NODES = 1152
 SUBMISSIONS, SPAN = "submissions", "span"
 
@@ -44,14 +41,12 @@ class Log:
     @property
     def place(self) -> str:
         """The local copy, else the source."""
-        folder = os.environ.get(VARIABLE, "")
-        local = Path(folder) / self.file
-        return str(local) if folder and self.file and local.is_file() else self.source
+        return place_of(self.file, self.source)
 
     @property
     def at_hand(self) -> bool:
         """Whether it can be read without network."""
-        return self.place != self.source or ":" in self.source or (cache_folder() / f"{self.source}.swf.gz").is_file()
+        return is_at_hand(self.file, self.source)
 
 
 LOGS = {

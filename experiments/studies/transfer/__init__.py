@@ -66,16 +66,8 @@ class Better:
 
     def __call__(self, results: Results) -> Sample:
         """One share per period."""
-        units = dict.fromkeys(point[results.unit] for point in results.points({"policy": self.policy}))
-        shares = []
-        for unit in units:
-            here = results.at({results.unit: unit})
-            pairs = [
-                here.metric(WAIT, point) < here.metric(WAIT, point.replaced(policy=LITERAL))
-                for point in here.points({"policy": self.policy})
-            ]
-            shares.append(sum(pairs) / len(pairs))
-        return Sample(tuple(shares))
+        pairs = _beside(results, self.policy, (LITERAL,))
+        return Sample(tuple(sum(own < least for own, least in runs) / len(runs) for runs in pairs))
 
 
 @dataclass(frozen=True)
@@ -87,16 +79,17 @@ class AgainstBest:
 
     def __call__(self, results: Results) -> Sample:
         """Geometric means over the runs of a period."""
-        units = dict.fromkeys(point[results.unit] for point in results.points({"policy": self.policy}))
-        values = []
-        for unit in units:
-            here = results.at({results.unit: unit})
-            ratios = [
-                here.metric(WAIT, point) / min(here.metric(WAIT, point.replaced(policy=other)) for other in self.others)
-                for point in here.points({"policy": self.policy})
-            ]
-            values.append(geometric(ratios))
-        return Sample(tuple(values), ratios=True)
+        pairs = _beside(results, self.policy, self.others)
+        return Sample(tuple(geometric([own / least for own, least in runs]) for runs in pairs), ratios=True)
+
+
+def _beside(results: Results, policy: str, others: Sequence[str]) -> list[list[tuple[float, float]]]:
+    """By period, the mean wait of each run of a policy, and the least of some others on the same jobs."""
+    runs: dict[Value, list[tuple[float, float]]] = {}
+    for point in results.points({"policy": policy}):
+        least = min(results.metric(WAIT, point.replaced(policy=other)) for other in others)
+        runs.setdefault(point[results.unit], []).append((results.metric(WAIT, point), least))
+    return list(runs.values())
 
 
 def _goals(name: str) -> list[Claim]:

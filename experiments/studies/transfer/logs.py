@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -13,15 +12,14 @@ import msgspec
 from experiments import machines
 from experiments.errors import SpecError
 from experiments.spec import PlatformSpec, WorkloadSpec
+from experiments.studies.local_logs import is_at_hand, place_of
 from experiments.studies.points import Point
 from workloads.batsim_json import write_batsim
-from workloads.catalogue import cache_folder
 from workloads.convert import ConvertOptions, convert
 from workloads.load import load_log
 from workloads.machine_facts import MachineFacts
 from workloads.swf import SwfHeader, SwfLog, SwfRecord
 
-VARIABLE = "SPILLWAY_DATA"
 CAPACITY_GB = 40
 """Burst buffer of the thesis's storage nodes, for eight nodes of one processor."""
 
@@ -56,14 +54,12 @@ class Log:
     @property
     def place(self) -> str:
         """The local copy, else the source."""
-        folder = os.environ.get(VARIABLE, "")
-        local = Path(folder) / self.file
-        return str(local) if folder and self.file and local.is_file() else self.source
+        return place_of(self.file, self.source)
 
     @property
     def at_hand(self) -> bool:
         """Whether it can be read without network."""
-        return self.generated or self.place != self.source or (cache_folder() / f"{self.source}.swf.gz").is_file()
+        return is_at_hand(self.file, self.source)
 
 
 LOGS = {
