@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from workloads.draws import Draws, Floats, exp
-from workloads.errors import WorkloadError
-from workloads.swf import SwfHeader, SwfLog, SwfRecord
+from workloads.swf import SwfLog, SwfRecord
 from workloads.synthetic.arrivals import burst_times, session_lengths, weekly_times
+from workloads.synthetic.common import check_ranges, header_of
 
 _SIZES = (
     (1, 329), (2, 135), (3, 48), (4, 104), (5, 39), (6, 24), (7, 11), (8, 94), (9, 31), (10, 21), (11, 2), (12, 11),
@@ -87,12 +87,7 @@ class KthLike:
     feedback: float = 0.5
 
     def __post_init__(self) -> None:
-        for name, (least, most) in _RANGES.items():
-            value = getattr(self, name)
-            if not least <= value <= most:
-                raise WorkloadError(
-                    f"option {name!r} of generator 'kth-like' must be >= {least:g} and <= {most:g}, got {value!r}"
-                )
+        check_ranges("kth-like", self, _RANGES)
 
     def __call__(self) -> SwfLog:
         """Draw the log."""
@@ -125,7 +120,7 @@ class KthLike:
             )
             for number, (submitted, runtime, size, requested, user) in enumerate(columns, start=1)
         )
-        return SwfLog(self._header(), records)
+        return SwfLog(header_of("kth-like", self.jobs, self.seed, self.load, self.nodes), records)
 
     def _draws(self, stream: str) -> Draws:
         return Draws(self.seed, f"kth-like {stream}")
@@ -137,20 +132,6 @@ class KthLike:
         sizes = np.asarray([size for size, _ in fitting], np.int64)[which]
         row = self._draws("walltimes").choose([entry[1] for entry in _WALLTIMES], len(lengths))
         return np.repeat(sizes, lengths), np.repeat(row, lengths)
-
-    def _header(self) -> SwfHeader:
-        directives = {
-            "Version": "2.2",
-            "Computer": "none: synthetic log",
-            "MaxJobs": self.jobs,
-            "MaxRecords": self.jobs,
-            "UnixStartTime": 345600,  # Monday, 5 January 1970, 0:00 UTC
-            "TimeZone": 0,
-            "MaxNodes": self.nodes,
-            "MaxProcs": self.nodes,
-            "Note": f"generator kth-like:jobs={self.jobs},seed={self.seed},load={self.load:g},nodes={self.nodes}",
-        }
-        return SwfHeader(tuple(f" {name}: {value}" for name, value in directives.items()))
 
 
 def kth_like(jobs: int = 1000, seed: int = 0, load: float = 0.72, nodes: int = 96) -> SwfLog:

@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from workloads.draws import Draws, Floats, exp, log
-from workloads.errors import WorkloadError
-from workloads.swf import SwfHeader, SwfLog, SwfRecord
+from workloads.swf import SwfLog, SwfRecord
 from workloads.synthetic.arrivals import weekly_times
+from workloads.synthetic.common import check_ranges, header_of
 
 SERIAL, POWER_OF_TWO = 0.244, 0.576
 """Shares of all jobs: one processor; a power of two above."""
@@ -68,12 +68,7 @@ class Lublin:
     nodes: int = 256
 
     def __post_init__(self) -> None:
-        for name, (least, most) in _RANGES.items():
-            value = getattr(self, name)
-            if not least <= value <= most:
-                raise WorkloadError(
-                    f"option {name!r} of generator 'lublin' must be >= {least:g} and <= {most:g}, got {value!r}"
-                )
+        check_ranges("lublin", self, _RANGES)
 
     def __call__(self) -> SwfLog:
         """Draw the log."""
@@ -90,7 +85,7 @@ class Lublin:
             )
             for number, (submitted, runtime, size) in enumerate(columns, start=1)
         )
-        return SwfLog(self._header(), records)
+        return SwfLog(header_of("lublin", self.jobs, self.seed, self.load, self.nodes), records)
 
     def _draws(self, stream: str) -> Draws:
         return Draws(self.seed, f"lublin {stream}")
@@ -116,20 +111,6 @@ class Lublin:
             _capped_gamma(draws, np.full(self.jobs, LONG[0]), LONG[1], LONGEST_LOG_RUNTIME),
         )
         return np.maximum(np.rint(exp(logarithm)), 1.0).astype(np.int64)
-
-    def _header(self) -> SwfHeader:
-        directives = {
-            "Version": "2.2",
-            "Computer": "none: synthetic log",
-            "MaxJobs": self.jobs,
-            "MaxRecords": self.jobs,
-            "UnixStartTime": 345600,  # Monday, 5 January 1970, 0:00 UTC
-            "TimeZone": 0,
-            "MaxNodes": self.nodes,
-            "MaxProcs": self.nodes,
-            "Note": f"generator lublin:jobs={self.jobs},seed={self.seed},load={self.load:g},nodes={self.nodes}",
-        }
-        return SwfHeader(tuple(f" {name}: {value}" for name, value in directives.items()))
 
 
 def _capped_gamma(draws: Draws, shape: Floats, scale: float, most: float) -> Floats:
