@@ -19,7 +19,7 @@ help:  ## show what there is
 	@echo "make demo    five schedulers on a synthetic log: a table and plots (makes .venv first)"
 	@echo "make test    lint, types, import rules, documentation and the whole test suite (about 15 minutes on 2 cores)"
 	@echo "make quicktest  some tests of every package, under a minute on 2 cores"
-	@echo "make bench   jobs and decisions per second, memory and growth from 1,000 to 1,000,000 jobs"
+	@echo "make bench   jobs and decisions per second, memory and growth from 1,000 to 100,000 jobs (a million: --million)"
 	@echo "make setup   .venv from requirements.lock.txt, compiled kernels"
 	@echo "make lint    the static checks alone;  make format  lets ruff tidy the code"
 	@echo "make docs    the documentation, to site/index.html"

@@ -49,13 +49,8 @@ def overtaken(table: JobTable) -> Ints:
     """For each job that ran, how many jobs that were submitted later started before it."""
     ran = table.ran()
     order = np.lexsort((np.arange(len(ran)), ran.submit_s))
-    starts = ran.start_s[order]
-    ranks = np.searchsorted(np.unique(starts), starts)
     counts = np.zeros(len(ran), dtype=np.int64)
-    tree = np.zeros(len(ran) + 2, dtype=np.int64)
-    for position in range(len(ran) - 1, -1, -1):
-        counts[order[position]] = _below(tree, int(ranks[position]))
-        _add(tree, int(ranks[position]))
+    counts[order] = _smaller_behind(ran.start_s[order])
     return counts
 
 
@@ -67,10 +62,13 @@ def starved(table: JobTable, patience_s: float = STARVED_S) -> int:
 def waits_by_user(table: JobTable) -> dict[str, tuple[int, float]]:
     """Number of jobs and mean waiting time (s) of each user; empty where the log names none."""
     ran = table.ran()
-    users = np.array(ran.user)
+    if not len(ran):
+        return {}
+    users, of_job, jobs = np.unique(np.array(ran.user), return_inverse=True, return_counts=True)
+    waits_s = np.split(ran.wait_s[np.argsort(of_job, kind="stable")], np.cumsum(jobs)[:-1])
     return {
-        str(user): (int((users == user).sum()), float(ran.wait_s[users == user].mean()))
-        for user in np.unique(users)
+        str(user): (int(count), float(wait_s.mean()))
+        for user, count, wait_s in zip(users, jobs, waits_s, strict=True)
         if user
     }
 
@@ -81,17 +79,19 @@ def jain(values: Floats) -> float:
     return float(np.sum(values)) ** 2 / (len(values) * square) if square > 0 else float("nan")
 
 
-def _below(tree: Ints, rank: int) -> int:
-    """Number of added ranks smaller than ``rank`` (binary indexed tree)."""
-    total, index = 0, rank
-    while index > 0:
-        total += int(tree[index])
-        index -= index & -index
-    return total
+def _smaller_behind(values: Floats) -> Ints:
+    """For each value how many behind it are smaller.
 
-
-def _add(tree: Ints, rank: int) -> None:
-    index = rank + 1
-    while index < len(tree):
-        tree[index] += 1
-        index += index & -index
+    As merge sort counts them, for all pairs of blocks of one width at once: what stands in a block's left half with how
+    much smaller there is in its right half.
+    """
+    counts = np.zeros(len(values), dtype=np.int64)
+    by_value = np.argsort(values, kind="stable")  # of equal values the one in front comes first: it is not counted
+    for level in range(max(len(values) - 1, 0).bit_length()):
+        block = by_value >> (level + 1)
+        order = np.argsort(block, kind="stable")
+        place, block = by_value[order], block[order]
+        right = place >> level & 1
+        smaller = np.cumsum(right) - right - (block << level)  # all blocks before are full, half of each on the right
+        counts[place] += np.where(right, 0, smaller)
+    return counts

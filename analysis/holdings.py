@@ -6,12 +6,14 @@ and until when, ``WHAT@START-END`` separated by ``;``. Where they are empty a jo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from analysis.tables import Floats, JobTable, parse_intervals, parse_storages
+from inputs.limits import HOSTS
 
 
 class NodeSpan(NamedTuple):
@@ -53,21 +55,22 @@ def node_spans(table: JobTable) -> list[NodeSpan]:
                 turns.job.tolist(), turns.start_s.tolist(), turns.finish_s.tolist(), turns.allocated, strict=True
             )
         ]
+    most = HOSTS.value
     return [
-        NodeSpan(job, parse_intervals(what), start_s, end_s)
-        for job in range(len(table))
-        for what, start_s, end_s in _lives(table, job, table.node_lives, table.allocated)
+        NodeSpan(job, parse_intervals(what, most), start_s, end_s)
+        for job, what, start_s, end_s in _held(table, range(len(table)), table.node_lives, table.allocated)
     ]
 
 
 def storage_spans(table: JobTable) -> list[StorageSpan]:
     """Bytes held by the jobs of a table (which must have run), in the order of the jobs' starts."""
     sizes: list[float] = table.bb_bytes.tolist()
+    order: list[int] = table.start_s.argsort(kind="stable").tolist()
+    parsed = functools.cache(parse_storages)  # a few texts stand in many rows
     return [
         StorageSpan(job, storage, int(count * sizes[job]), start_s, end_s)
-        for job in table.start_s.argsort(kind="stable").tolist()
-        for what, start_s, end_s in _lives(table, job, table.storage_lives, table.storages)
-        for storage, count in parse_storages(what).items()
+        for job, what, start_s, end_s in _held(table, order, table.storage_lives, table.storages)
+        for storage, count in parsed(what).items()
     ]
 
 
@@ -112,11 +115,18 @@ def held_bytes(table: JobTable) -> tuple[Floats, Floats, Floats]:
     return _columns([(span.start_s, span.end_s, span.size) for span in spans])
 
 
-def _lives(table: JobTable, job: int, lives: Sequence[str], whole: Sequence[str]) -> list[tuple[str, float, float]]:
-    """What a job held by a column of lives, all of it from start to end where that says nothing."""
-    if lives and lives[job]:
-        return parse_lives(lives[job])
-    return [(whole[job], float(table.start_s[job]), float(table.finish_s[job]))]
+def _held(
+    table: JobTable, jobs: Iterable[int], lives: Sequence[str], whole: Sequence[str]
+) -> Iterator[tuple[int, str, float, float]]:
+    """What jobs held by a column of lives, all of it from start to end where that says nothing."""
+    starts_s: list[float] = table.start_s.tolist()
+    ends_s: list[float] = table.finish_s.tolist()
+    for job in jobs:
+        if lives and lives[job]:
+            for what, start_s, end_s in parse_lives(lives[job]):
+                yield job, what, start_s, end_s
+        else:
+            yield job, whole[job], starts_s[job], ends_s[job]
 
 
 def _columns(rows: list[tuple[float, float, int]]) -> tuple[Floats, Floats, Floats]:

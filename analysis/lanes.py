@@ -5,6 +5,8 @@ from __future__ import annotations
 import heapq
 import re
 from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import NamedTuple
 
 from analysis.holdings import storage_spans
 from analysis.tables import JobTable, MachineInfo
@@ -18,8 +20,7 @@ def lane_names(machine: MachineInfo) -> list[str]:
     return [f"storage {row} ({group})" if group else f"storage {row}" for row, group in enumerate(groups)]
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """Part of a job's request on one storage node: bytes ``[low, high)`` of its lane.
 
     Attributes
@@ -46,7 +47,7 @@ def pieces(table: JobTable) -> list[Piece]:
     """Place the requests of all jobs (which must have run), first fit; a request is split where the free bytes are."""
     lanes = {host.id: (row, _Lane(host.capacity_bytes)) for row, host in enumerate(table.machine.storages)}
     found: list[Piece] = []
-    for span in sorted(storage_spans(table), key=lambda span: span.start_s):  # stable: equal starts keep their order
+    for span in sorted(storage_spans(table), key=attrgetter("start_s")):  # stable: equal starts keep their order
         row, lane = lanes[span.storage]
         taken = lane.take(span.start_s, span.end_s, span.size)
         found += [Piece(span.job, row, low, high, span.start_s, span.end_s) for low, high in taken]
@@ -63,22 +64,29 @@ class _Lane:
     _count: int = 0
 
     def __post_init__(self) -> None:
-        self._free = [(0, self.capacity)]
+        self._free = [(0, self.capacity)] if self.capacity else []
 
     def take(self, start_s: float, end_s: float, size: int) -> list[tuple[int, int]]:
         """Take ``size`` bytes from ``start_s`` to ``end_s`` (starts must not go back); return the ranges."""
+        free = self._free
         while self._held and self._held[0][0] <= start_s:
-            self._free = _merged(self._free + heapq.heappop(self._held)[2])
+            free = free + heapq.heappop(self._held)[2]
+        if free is not self._free:
+            free = _merged(free)
         taken: list[tuple[int, int]] = []
-        left: list[tuple[int, int]] = []
-        for low, high in self._free:
+        rest = len(free)
+        for place, (low, high) in enumerate(free):
+            if size <= 0:
+                rest = place
+                break
             part = min(size, high - low)
-            if part > 0:
-                taken.append((low, low + part))
-                size -= part
+            taken.append((low, low + part))
+            size -= part
             if low + part < high:
-                left.append((low + part, high))
-        self._free = left
+                free = [(low + part, high), *free[place + 1 :]]
+                rest = 0
+                break
+        self._free = free[rest:]
         self._count += 1
         heapq.heappush(self._held, (end_s, self._count, taken))
         return taken

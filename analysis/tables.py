@@ -8,9 +8,12 @@ their slices in ``batsim_jobs.csv``.
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -176,8 +179,9 @@ class JobTable:
         """Requests for burst buffer of ``bb_bytes`` each: one per node, or those of a striped buffer (``storages``)."""
         if not any(self.storages):
             return self.nodes
-        counts = [sum(parse_storages(text).values()) for text in self.storages]
-        return np.array([count or nodes for count, nodes in zip(counts, self.nodes.tolist(), strict=True)], np.int64)
+        counts = {text: sum(parse_storages(text).values()) for text in set(self.storages)}
+        rows = zip(self.storages, self.nodes.tolist(), strict=True)
+        return np.array([counts[text] or nodes for text, nodes in rows], np.int64)
 
     @property
     def executed(self) -> Mask:
@@ -208,8 +212,8 @@ class JobTable:
         return Turns(ran, self.start_s[ran], self.finish_s[ran], [self.allocated[row] for row in ran.tolist()])
 
     def only(self, mask: Mask) -> JobTable:
-        """Return the table of the jobs that the mask chooses."""
-        return self.take(np.flatnonzero(mask))
+        """Return the table of the jobs that the mask chooses; this one where that is all of them."""
+        return self if mask.all() else self.take(np.flatnonzero(mask))
 
     def take(self, rows: Rows) -> JobTable:
         """Return the table of the given rows, in that order."""
@@ -325,10 +329,10 @@ def read_machine(path: Path) -> MachineInfo:
         raise AnalysisError(f"{path}: expected an object with 'nodes' and 'storages': {error!r}") from error
 
 
-def parse_intervals(text: str) -> list[int]:
-    """Expand Batsim's interval set: ``"0-2 5"`` is ``[0, 1, 2, 5]``."""
+def parse_intervals(text: str, most: int | None = None) -> list[int]:
+    """Expand Batsim's interval set: ``"0-2 5"`` is ``[0, 1, 2, 5]``; ``most`` ids, by default those of the limit."""
     ids: list[int] = []
-    most = HOSTS.value
+    most = HOSTS.value if most is None else most
     for part in text.split():
         first, _, last = part.partition("-")
         begin, end = int(first), int(last or first)
@@ -377,6 +381,9 @@ def _with_allocations(table: JobTable, path: Path) -> JobTable:
 MISSING = "expected the results of a run"
 """What errors add about a table that cannot be read."""
 
+ROWS_AT_A_TIME = 10_000
+"""Rows whose cells are taken to their columns together: few enough that the other cells take no memory."""
+
 
 def _header(path: Path) -> list[str]:
     return next(read_lines(path, MISSING), (1, []))[1]
@@ -393,17 +400,18 @@ def _read_columns(path: Path, names: Sequence[str], optional: Sequence[str] = ()
     present = [*names, *(name for name in optional if name in header)]
     places = [header.index(name) for name in present]
     columns: list[list[str]] = [[] for _ in present]
-    for _, fields in lines:
+    rows = (fields for _, fields in lines)
+    while part := list(itertools.islice(rows, ROWS_AT_A_TIME)):
         for column, place in zip(columns, places, strict=True):
-            column.append(fields[place])
+            column += map(itemgetter(place), part)
     return {name: [] for name in optional} | dict(zip(present, columns, strict=True))
 
 
 def _numbers(path: Path, name: str, texts: Sequence[str]) -> Floats:
-    try:
-        return np.array([float(text) if text else math.nan for text in texts], dtype=np.float64)
-    except ValueError:
-        pass
+    with contextlib.suppress(ValueError):
+        return np.fromiter(map(float, texts), np.float64, len(texts))
+    with contextlib.suppress(ValueError):  # some are empty
+        return np.fromiter((float(text or math.nan) for text in texts), np.float64, len(texts))
     for row, text in enumerate(texts):
         try:
             float(text or "nan")

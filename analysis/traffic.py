@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -108,11 +109,14 @@ def read_io_times(folder: Path) -> IoTimes:
 def _phases(folder: Path) -> list[Row]:
     """Rows of the jobs that ran in phases."""
     path = folder / "jobs.csv"
-    rows = _rows(path)
-    if rows and "stage_in_s" not in rows[0].cells:
-        raise AnalysisError(f"{path}: no column 'stage_in_s'; only IO-Aware runs have it")
-    return [row for row in rows if row["stage_in_s"]]
+    found = []
+    for row in _rows(path):
+        if "stage_in_s" not in row.cells:
+            raise AnalysisError(f"{path}: no column 'stage_in_s'; only IO-Aware runs have it")
+        if row["stage_in_s"]:
+            found.append(row)
+    return found
 
 
-def _rows(path: Path) -> list[Row]:
-    return list(read_rows(path, (), "only IO-Aware runs have it"))
+def _rows(path: Path) -> Iterator[Row]:
+    return read_rows(path, (), "only IO-Aware runs have it")

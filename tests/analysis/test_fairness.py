@@ -19,9 +19,9 @@ def test_overtaken_by_hand(table: JobTable) -> None:
     assert fairness.overtaken(table).tolist() == [0, 1, 0]
 
 
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=12))
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=20))
 def test_overtaken_against_counting(jobs: list[tuple[int, int]]) -> None:
-    """The tree counts what two nested loops count; equal submissions are ordered as in the file."""
+    """Blocks counted together give what two nested loops count; equal submissions are ordered as in the file."""
     jobs = sorted(jobs)
     made = make_table([(submit, submit + wait, 1, 1) for submit, wait in jobs])
     starts = made.start_s
@@ -40,6 +40,20 @@ def test_users_and_starvation(table: JobTable) -> None:
     assert fairness.waits_by_user(table) == {"u1": (2, 15.0), "u2": (1, 90.0)}
     assert fairness.starved(table, 60) == 1
     assert fairness.starved(table) == 0
+    assert fairness.waits_by_user(table.take(np.zeros(0, np.intp))) == {}
+
+
+@given(st.lists(st.tuples(st.sampled_from(["", "u1", "u2", "u10"]), st.floats(0, 1e6)), min_size=1, max_size=40))
+def test_users_against_one_look_each(rows: list[tuple[str, float]]) -> None:
+    """All users are grouped at once; numbers of jobs and means are those of each user's own rows, bit for bit."""
+    made = make_table([(0, wait_s, 1, 1) for _, wait_s in rows])
+    made = dataclasses.replace(made, user=[user for user, _ in rows])
+    users = np.array(made.user)
+    expected = {
+        user: (int((users == user).sum()), float(made.wait_s[users == user].mean()))
+        for user in sorted({user for user, _ in rows if user})
+    }
+    assert list(fairness.waits_by_user(made).items()) == list(expected.items())
 
 
 def test_jain() -> None:

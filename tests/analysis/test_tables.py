@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from analysis import tables
 from analysis.errors import AnalysisError
 from analysis.tables import JobTable, parse_intervals, parse_storages, read_jobs, read_run
 from tests.analysis.samples import HEADER, JOBS, write_run
@@ -29,6 +30,15 @@ def test_allocations_and_machine_are_joined_by_name(table: JobTable) -> None:
     assert list(table.storages) == ["4:2", "", "5:1", ""]
     assert [node.name for node in table.machine.nodes] == ["n0", "n1", "n2", "n3"]
     assert table.machine.total_storage_bytes == 200
+
+
+def test_rows_are_read_in_parts(run_folder: Path, table: JobTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The end of a part loses no row, repeats none and mixes no columns."""
+    for rows in (1, 3, 4, 5):
+        monkeypatch.setattr(tables, "ROWS_AT_A_TIME", rows)
+        again = read_run(run_folder)
+        assert (again.job_id, again.allocated, again.storages) == (table.job_id, table.allocated, table.storages)
+        assert np.array_equal(again.start_s, table.start_s, equal_nan=True)
 
 
 def test_batsims_file_alone_is_enough(run_folder: Path) -> None:
