@@ -41,7 +41,8 @@ class Random:
 
     def __call__(self, observation: Mapping[str, Any], mask: npt.NDArray[np.bool_]) -> int:
         """Draw."""
-        return int(self._rng.choice(np.flatnonzero(mask)))
+        valid = np.flatnonzero(mask)
+        return int(valid[self._rng.integers(len(valid))])
 
 
 def play(env: SchedulingEnv, agent: Agent, seed: int) -> dict[str, Any]:

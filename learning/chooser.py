@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from schedulers.policykit.decisions import Decision, Pause
 from schedulers.policykit.holds import book, earliest_fit, fit_now
 from schedulers.policykit.passes import try_start
 from schedulers.policykit.view import Policy, View
+from schedulers.timeline import StorageOrder
 
 Mask = npt.NDArray[np.bool_]
 
@@ -78,15 +79,19 @@ class Chooser:
 
     def _choose(self, view: View) -> Iterator[Decision]:
         queue, reserved = view.queue, False
+        again = view.timeline.placement.storage_order is StorageOrder.RACK  # there more may fit when more is booked
+        misfits: set[str] = set()
         while queue:
             jobs = queue[: self._window]
-            fits = startable(view, jobs)
+            fits = startable(view, jobs, misfits)
+            if not again:
+                misfits.update(job.id for job, fit in zip(jobs, fits.tolist(), strict=True) if not fit)
             overdue = view.now_s - queue[0].submit_time_s > self._guard_s
             if overdue and fits[0]:
                 fits[1:] = False
             elif overdue and not reserved:
                 reserved = _reserve(view, queue[0])
-                fits = startable(view, jobs)
+                fits = startable(view, jobs, misfits)
             if not fits.any():
                 break
             may_wait = (bool(view.running) or queue is not view.queue) and not (overdue and fits.item(0))
@@ -106,10 +111,13 @@ class Chooser:
         yield from self._reference(view if queue is view.queue else view.showing(tuple(queue), view.held))
 
 
-def startable(view: View, jobs: Sequence[Job]) -> Mask:
-    """Which jobs can start now, each by itself, beside what is booked."""
+def startable(view: View, jobs: Sequence[Job], misfits: Collection[str] = ()) -> Mask:
+    """Which jobs can start now, each by itself, beside what is booked; those that are known not to fit cannot."""
     free = view.timeline.free_nodes_now()
-    fits = [job.nodes <= free and fit_now(view, job, view.estimate_s(job)) is not None for job in jobs]
+    fits = [
+        job.nodes <= free and job.id not in misfits and fit_now(view, job, view.estimate_s(job)) is not None
+        for job in jobs
+    ]
     return np.array(fits, np.bool_)
 
 

@@ -30,6 +30,12 @@ IN_VAIN = 100
 """Draws of an episode without any choice after which the workload is refused."""
 
 
+def space(window: int) -> spaces.Dict[Any]:
+    """The space of observations."""
+    tables = observation.shapes(window)
+    return spaces.Dict({name: spaces.Box(0.0, 1.0, shape, np.float32) for name, shape in tables.items()})
+
+
 class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
     """Schedule jobs on a machine with burst buffers, one start after another.
 
@@ -107,7 +113,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         self._turn: Turn | None = None
         self._eyes: Eyes
         self.reference, self.wait = window, window + 1
-        self.observation_space: spaces.Dict[Any] = observation.space(window)  # type: ignore[assignment]
+        self.observation_space: spaces.Dict[Any] = space(window)  # type: ignore[assignment]
         self.action_space = spaces.Discrete(window + 2)
         self._nothing = observation.nothing(window)
 

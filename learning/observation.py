@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
-from gymnasium import spaces
 
 from learning.chooser import Turn
-from schedulers.core.job import Job
 from schedulers.core.machine import Machine
 from schedulers.timeline.layout import FREE_BYTES, FREE_NODES
 
@@ -23,10 +21,14 @@ HORIZONS_S = (0.0, 300.0, 900.0, 3600.0, 4 * 3600.0, 12 * 3600.0, 86_400.0, 7 * 
 """For how far ahead what is free is shown (s)."""
 
 DAY_S, WEEK_S = 86_400.0, 7 * 86_400.0
+OTHERS = ("machine", "releases", "storages")
+"""What is seen beside the jobs, in the order in which a network takes it."""
+
 JOB_FEATURES, MACHINE_FEATURES, QUANTILES = 6, 9, 5
 
 
-def _shapes(window: int) -> dict[str, tuple[int, ...]]:
+def shapes(window: int) -> Mapping[str, tuple[int, ...]]:
+    """Shapes of the tables by their names."""
     return {
         "jobs": (window, JOB_FEATURES),
         "machine": (MACHINE_FEATURES,),
@@ -35,18 +37,13 @@ def _shapes(window: int) -> dict[str, tuple[int, ...]]:
     }
 
 
-def space(window: int) -> spaces.Dict[Any]:
-    """The space of observations."""
-    return spaces.Dict({name: spaces.Box(0.0, 1.0, shape, np.float32) for name, shape in _shapes(window).items()})
-
-
 def nothing(window: int) -> Observation:
     """What is seen when the episode is over."""
-    return {name: np.zeros(shape, np.float32) for name, shape in _shapes(window).items()}
+    return {name: np.zeros(shape, np.float32) for name, shape in shapes(window).items()}
 
 
 class Eyes:
-    """Describes the turns of one episode.
+    """Describes turns.
 
     Parameters
     ----------
@@ -61,7 +58,6 @@ class Eyes:
         self._nodes = len(machine.nodes)
         self._sizes = np.array([max(storage.capacity_bytes, 1) for storage in machine.storages], np.float64)
         self._bytes = float(max(sum(storage.capacity_bytes for storage in machine.storages), 1))
-        self._known: dict[str, tuple[float, float, float, float]] = {}
         self._horizons = np.array(HORIZONS_S)
         self._quantiles = np.linspace(0, max(len(self._sizes) - 1, 0), QUANTILES).round().astype(np.intp)
         self._scale = np.array([self._nodes, self._bytes])
@@ -80,20 +76,17 @@ class Eyes:
         }
 
     def _jobs(self, turn: Turn) -> Table:
-        table, count, now_s = np.zeros((self._window, JOB_FEATURES), np.float32), len(turn.jobs), turn.view.now_s
-        rows = [self._known.get(job.id) or self._know(job, turn.view.estimate_s(job)) for job in turn.jobs]
-        known = np.array(rows, np.float64)
-        table[:count, :3] = known[:, :3]
-        table[:count, 3] = np.log1p(np.maximum(now_s - known[:, 3], 0.0)) / math.log1p(MONTH_S)
-        table[:count, 4] = turn.fits
-        table[:count, 5] = 1.0
-        return np.minimum(table, 1.0, out=table)
-
-    def _know(self, job: Job, estimate_s: float) -> tuple[float, float, float, float]:
-        """What does not change of a job: shares of nodes and bytes, expected duration, submission (s)."""
-        share = job.requests * job.bb_bytes / self._bytes
-        known = self._known[job.id] = (job.nodes / self._nodes, _log(estimate_s), share, job.submit_time_s)
-        return known
+        view, table = turn.view, np.zeros((self._window, JOB_FEATURES), np.float64)
+        asked = [(job.nodes, view.estimate_s(job), job.requests * job.bb_bytes, job.submit_time_s) for job in turn.jobs]
+        rows = table[: len(asked)]
+        rows[:, :4] = asked
+        rows[:, 0] /= self._nodes
+        rows[:, 2] /= self._bytes
+        np.subtract(view.now_s, rows[:, 3], out=rows[:, 3])
+        rows[:, 1:4:2] = np.log1p(np.maximum(rows[:, 1:4:2], 0.0)) / math.log1p(MONTH_S)
+        rows[:, 4] = turn.fits
+        rows[:, 5] = 1.0
+        return np.minimum(table, 1.0).astype(np.float32)
 
     def _machine(self, turn: Turn, next_s: float) -> Table:
         view, waiting = turn.view, turn.waiting

@@ -1,0 +1,43 @@
+"""Write what the agent of the transfer study learns from: odd periods of KTH's log, with burst buffers drawn.
+
+``python periods.py --out FOLDER`` writes ``machine.xml`` and a workload for each odd period and load
+(``kth-1-0.75.json``). Even periods, which the study reports, are not read.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from experiments import machines
+from experiments.spec import PlatformSpec
+from experiments.studies.transfer.logs import CAPACITY_GB, LOGS, PERIODS, at_load, window
+from workloads.batsim_json import write_batsim
+from workloads.convert import ConvertOptions, convert
+from workloads.swf import SwfHeader, SwfLog
+
+JOBS = 3500
+"""Of a period; the log's eighth has a few more."""
+
+LOADS = (0.75, 0.9)
+
+
+def main() -> None:
+    """Write the machine and the workloads."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, required=True)
+    folder: Path = parser.parse_args().out
+    folder.mkdir(parents=True, exist_ok=True)
+    nodes = LOGS["kth"].nodes
+    machine = machines.load(PlatformSpec(source=f"nodes:{nodes},burst_buffer={CAPACITY_GB}GB"))
+    (folder / "machine.xml").write_text(machine.xml, encoding="utf-8")
+    for period in range(1, PERIODS, 2):
+        for load in LOADS:
+            records = at_load(window("kth", period, JOBS), load, nodes, 1)
+            options = ConvertOptions(model="alloc", seed=100 + period, oversized="drop")
+            jobs, _ = convert(SwfLog(SwfHeader(()), records), machine.facts, options, f"kth-{period}")
+            write_batsim(jobs, folder / f"kth-{period}-{load:g}.json")
+
+
+if __name__ == "__main__":
+    main()

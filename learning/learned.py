@@ -1,0 +1,59 @@
+"""A policy whose starts are a trained network's: numpy alone runs it, no learner's library.
+
+The network was trained by ``docs/examples/learning/train.py`` on three of the odd periods of KTH's log, as
+``docs/learning.md`` tells; periods that the transfer study reports were not seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import ClassVar
+
+from learning import network
+from learning.chooser import Chooser
+from learning.observation import Eyes
+from schedulers.options import option
+from schedulers.policies.backfill import Backfill
+from schedulers.policykit.decisions import Decision, Pause
+from schedulers.policykit.view import View
+
+WINDOW = 32
+WEIGHTS = Path(__file__).with_name("learned.csv")
+CHECKSUM = "10c42bb1003446620b7671b2baca3c62b7866dedce892a0ba19a8857e6f41025"
+"""Of the weights: results are made anew where these change, for then this line does."""
+
+EYES = "learned"
+"""Key of the notebook."""
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Start, one after another, the job that the network likes best; where none of the window fits, EASY goes on."""
+
+    source: ClassVar[str] = "Zhang et al. 2020 (RLScheduler), its kernel network; trained with PPO and action masks"
+
+    guard: float = option(
+        86_400.0, unit="s", low=0.0, high=1e9,
+        help="once the oldest job has waited for longer, the network starts only what does not delay it",
+    )  # fmt: skip
+
+    def __call__(self, view: View) -> Iterable[Decision]:
+        """Run one pass."""
+        agent, eyes = trained(), view.notebook.get(EYES)
+        if eyes is None:
+            eyes = view.notebook[EYES] = Eyes(view.machine, WINDOW)
+        chooser = Chooser(Backfill(), WINDOW, self.guard)
+        for decision in chooser(view):
+            if type(decision) is Pause and chooser.turn is not None:
+                chooser.action, chooser.turn = agent(eyes.see(chooser.turn), chooser.turn.fits), None
+            else:
+                yield decision
+
+
+@lru_cache(maxsize=1)
+def trained() -> network.Network:
+    """The network that was trained; an agent for the environment as well."""
+    return network.read(WEIGHTS, CHECKSUM)
