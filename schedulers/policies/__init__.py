@@ -86,6 +86,11 @@ def _plan(summary: str, **preset: Any) -> PolicyEntry:
     return PolicyEntry(Plan, summary, preset, _LITERAL_PLAN)
 
 
+def _plan_for_means(summary: str, **preset: Any) -> PolicyEntry:
+    entry = _plan(summary, alpha=1.3, beta=0.3, expected=0.875, **preset)
+    return replace(entry, settings={"storage_order": StorageOrder.FULLEST_AT_END})
+
+
 POLICIES: dict[str, PolicyEntry] = {
     "fcfs": PolicyEntry(
         Backfill,
@@ -141,21 +146,16 @@ POLICIES: dict[str, PolicyEntry] = {
         {"size": 20, "method": "pareto", "reserve": "always", "fill_order": "fcfs"},
         source="Fan et al. 2019 (HPDC), sections 3 and 4",
     ),
-    "plan": _plan(
-        "plan-based: waiting times to the power 1.5, those of more than some days weighing far more",
-        alpha=1.5,
-        guard=400_000.0,
+    "plan": _plan_for_means(
+        "plan-based: as plan-mean, and waits beyond twice the longest of late weighing far more",
+        guard_quantile=1.0,
+        guard_times=2.0,
         guard_power=4.0,
-        steps=720,
+        candidates="portfolio",
+        placements=200_000,
     ),
-    "plan-mean": replace(
-        _plan(
-            "plan-based, for the means: waits to the power 1.3, short jobs weighing more, 7/8 of walltimes planned",
-            alpha=1.3,
-            beta=0.3,
-            expected=0.875,
-        ),
-        settings={"storage_order": StorageOrder.FULLEST_AT_END},
+    "plan-mean": _plan_for_means(
+        "plan-based, for the means: waits to the power 1.3, short jobs weighing more, 7/8 of walltimes planned"
     ),
     "plan-sum": _plan("plan-based: sum of waiting times", alpha=1.0),
     "plan-square": _plan("plan-based: sum of squared waiting times", alpha=2.0),

@@ -21,6 +21,7 @@ from schedulers.options import option
 from schedulers.policykit.decisions import Decision, Start
 from schedulers.policykit.evolution import Evolution, evolve
 from schedulers.policykit.explain import Role
+from schedulers.policykit.history import RecentWaits
 from schedulers.policykit.objectives import Objective
 from schedulers.policykit.ordering import THESIS_STARTS, positions
 from schedulers.policykit.pass_limit import Over, PassLimit, Searches, never
@@ -32,12 +33,17 @@ LAST_PLAN = "last plan"
 LAST_STARTS = "last starts"
 KEYS = "keys"
 SEARCHES = "searches"
+WAITS = "waits"
 """Entries of the notebook: the order of the last plan, its starts by job in that order (with ``keep``), the keys of
-waiting jobs, and how many searches were ended."""
+waiting jobs, how many searches were ended, and recent waits."""
 
 MORE_ORDERS = ("small-bb", "large-bb", "area", "expansion", "wfp3", "unicef", "f1", "f2", "f3", "f4")
-CANDIDATES: dict[str, tuple[str, ...]] = {"thesis": THESIS_STARTS, "all": THESIS_STARTS + MORE_ORDERS}
+ALL_ORDERS = THESIS_STARTS + MORE_ORDERS
+CANDIDATES: dict[str, tuple[str, ...]] = {"thesis": THESIS_STARTS, "all": ALL_ORDERS, "portfolio": ALL_ORDERS}
 """Starting orders by name of the set; ``all`` adds the field's others (and the last plan, with ``warm_start``)."""
+
+BACKFILLED: dict[str, tuple[str, ...]] = {"portfolio": ("area",)}
+"""Beside these, orders whose schedules under EASY backfilling are starting orders, too."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +59,16 @@ class Plan:
     guard: float = option(
         float("inf"), unit="s", low=1.0, high=float("inf"), help="waits beyond this weigh more and more; infinite: none"
     )
+    guard_quantile: float = option(
+        0.0, low=0.0, high=1.0, help="guard by this quantile of the waits of the last 1,000 jobs; 0: as guard says"
+    )
+    guard_times: float = option(1.0, low=0.01, high=1000.0, help="the guard is so many times that quantile")
     guard_power: float = option(1.5, low=0.1, high=10.0, help="how much more: power of wait / guard")
     latest: bool = option(False, help="minimise the latest planned start instead (the thesis's text for plan-start)")
     exhaustive: int = option(5, unit="jobs", low=0, high=8, help="up to this many jobs all orders are tried")
-    candidates: str = option("all", choices=tuple(CANDIDATES), help="starting orders")
+    candidates: str = option(
+        "all", choices=tuple(CANDIDATES), help="starting orders; portfolio: all, and EASY's schedule by area"
+    )
     warm_start: bool = option(True, help="add the last pass's plan to the starting orders")
     keep: bool = option(
         False, help="no search where the last plan stands: no job arrived, and all would start as it has them"
@@ -68,6 +80,9 @@ class Plan:
         "annealing", choices=("annealing", "genetic"), help="search from the starting orders, with as many evaluations"
     )
     steps: int = option(180, unit="evaluations", low=0, high=10_000_000, help="annealing moves (or children) per pass")
+    placements: int = option(
+        0, unit="jobs", low=0, high=10**12, help="at most as many jobs placed by a search's moves; 0: no bound"
+    )
     population: int = option(20, unit="orders", low=3, high=10_000, help="orders of a generation of the genetic search")
     chains: int = option(
         1, low=1, high=64, help="annealing runs side by side with all the moves each, on as many cores; the best counts"
@@ -91,7 +106,12 @@ class Plan:
     limit: PassLimit | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse settings of annealing beside the genetic search, which would do nothing."""
+        """Refuse settings that would do nothing: of annealing beside the genetic search, two guards."""
+        if self.guard_quantile > 0 and self.guard < float("inf"):
+            raise OptionError(
+                f"options 'guard' and 'guard_quantile' both place the guard, got {self.guard:g} s and "
+                f"{self.guard_quantile:g}: give one of them (guard=inf or guard_quantile=0 takes back a preset)"
+            )
         if self.search == "genetic" and (self.chains > 1 or self.restarts > 1):
             raise OptionError(
                 "options 'chains' and 'restarts' are of search=annealing, got search=genetic with "
@@ -125,7 +145,7 @@ class Plan:
             view.timeline,
             jobs,
             lambda job: self._planned_s(view, job),
-            Objective(self.alpha, self.beta, self.latest, self.guard, self.guard_power),
+            Objective(self.alpha, self.beta, self.latest, self._guard_s(view), self.guard_power),
         )
         order = self._standing(view, planner)
         if order is None:
@@ -179,6 +199,14 @@ class Plan:
         if starts:
             yield Start(job, fit.allocation)
 
+    def _guard_s(self, view: View) -> float:
+        """Waits beyond which jobs weigh more and more (s)."""
+        if self.guard_quantile == 0:
+            return self.guard
+        waits: RecentWaits = view.notebook.setdefault(WAITS, RecentWaits())
+        so_far_s = [view.now_s - job.submit_time_s for job in view.queue]
+        return self.guard_times * waits.quantile_s(view.finished, so_far_s, self.guard_quantile)
+
     def _planned_s(self, view: View, job: Job) -> float:
         """How long a waiting job is planned to run (s); running ones hold their place to the end of their estimate.
 
@@ -206,14 +234,15 @@ class Plan:
     def _search_until(self, view: View, planner: Planner, over: Over) -> Order:
         if len(planner.jobs) <= self.exhaustive:
             return planner.exhaust(over)[0]
+        moves = self._moves_for(len(planner.jobs))
         if self.search == "genetic":
-            return self._evolved(view, planner, over)
-        best, score, worst = planner.best_of(self._starting_orders(view, planner.jobs), over)
+            return self._evolved(view, planner, moves, over)
+        best, score, worst = planner.best_of(self._starting_orders(view, planner), over)
         if self.whole_seconds:
             score, worst = float(round(score)), float(round(worst))
-        if self.steps == 0 or worst == score:
+        if moves == 0 or worst == score:
             return best
-        how = self._annealing(planner, score, worst)
+        how = self._annealing(planner, score, worst, moves)
         if how is None:
             return best
         for _ in range(self.restarts):
@@ -223,18 +252,22 @@ class Plan:
                 best, score = found, found_score
         return best
 
-    def _evolved(self, view: View, planner: Planner, over: Over) -> Order:
+    def _evolved(self, view: View, planner: Planner, moves: int, over: Over) -> Order:
         """The genetic search from the starting orders, of which the first is always planned."""
         starts: list[tuple[float, Order]] = []
-        for order in self._starting_orders(view, planner.jobs):
+        for order in self._starting_orders(view, planner):
             if starts and over():
                 break
             starts.append((planner.score(order), order))
-        return evolve(planner, starts, Evolution(self.steps, self.population), view.rng.getrandbits(64), over)[0]
+        return evolve(planner, starts, Evolution(moves, self.population), view.rng.getrandbits(64), over)[0]
 
-    def _annealing(self, planner: Planner, score: float, worst: float) -> Annealing | None:
+    def _moves_for(self, jobs: int) -> int:
+        """Moves of a search for so many jobs: bounded by what they take, alike on every machine."""
+        return min(self.steps, self.placements // jobs) if self.placements else self.steps
+
+    def _annealing(self, planner: Planner, score: float, worst: float, moves: int) -> Annealing | None:
         """The temperatures and moves; ``None`` when the best order cannot be improved."""
-        steps = max(1, self.steps // self.restarts)
+        steps = max(1, moves // self.restarts)
         swaps, delayed = self.moves == "swap", self.moves == "delayed"
         if self.schedule == "spread":
             return Annealing(steps, worst - score, swaps_only=swaps, delayed_only=delayed)
@@ -243,8 +276,13 @@ class Plan:
             return None
         return Annealing(steps, gap / len(planner.jobs), 1e-3 ** (1.0 / steps), 1, 0.0, swaps, delayed)
 
-    def _starting_orders(self, view: View, jobs: Sequence[Job]) -> Iterator[Order]:
-        yield from positions(jobs, CANDIDATES[self.candidates], view.now_s, view.notebook.setdefault(KEYS, {}))
+    def _starting_orders(self, view: View, planner: Planner) -> Iterator[Order]:
+        jobs, names = planner.jobs, CANDIDATES[self.candidates]
+        orders = positions(jobs, names, view.now_s, view.notebook.setdefault(KEYS, {}))
+        for name, order in zip(names, orders, strict=True):
+            yield order
+            if name in BACKFILLED.get(self.candidates, ()):
+                yield planner.backfilled(order)
         if self.warm_start:
             rank = {job.id: index for index, job in enumerate(jobs)}
             last = [rank[job_id] for job_id in view.notebook.get(LAST_PLAN, ()) if job_id in rank]

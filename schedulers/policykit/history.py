@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from typing import overload
 
 import msgspec
+import numpy as np
 
 HISTORY_JOBS = 100_000
 """How many of the jobs that ended last are shown. What users have held counts all of them."""
@@ -99,3 +102,34 @@ class FinishedJobs(Sequence[Finished]):
     def __getitem__(self, index: int | slice) -> Finished | Sequence[Finished]:
         places = range(self._first, self._stop)[index]
         return self._items[places] if isinstance(places, int) else tuple(self._items[place] for place in places)
+
+
+RECENT_JOBS = 1000
+"""How many of the jobs that ended last :class:`RecentWaits` is about."""
+
+FEWEST_JOBS = 20
+"""Of fewer jobs no quantile is stated."""
+
+
+class RecentWaits:
+    """Waiting times of the jobs that ended last, and of those that wait: what a long wait is on this machine now."""
+
+    def __init__(self) -> None:
+        self._read = 0
+        self._waits_s: deque[float] = deque(maxlen=RECENT_JOBS)
+
+    def quantile_s(self, finished: FinishedJobs, so_far_s: Iterable[float], share: float) -> float:
+        """A quantile of their waits (s, at least 1); infinite while too few jobs have ended.
+
+        Parameters
+        ----------
+        finished
+            Jobs that have ended by now.
+        so_far_s
+            How long the waiting jobs have waited (s). Without them long waits would count only once they are over.
+        """
+        self._waits_s.extend(job.start_s - job.submit_time_s for job in finished.since(self._read))
+        self._read = finished.total
+        if len(self._waits_s) < FEWEST_JOBS:
+            return math.inf
+        return max(float(np.quantile([*self._waits_s, *so_far_s], share)), 1.0)

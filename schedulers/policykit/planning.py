@@ -25,11 +25,12 @@ from schedulers.policykit.objectives import Objective
 from schedulers.policykit.pass_limit import Over, never
 from schedulers.timeline import Timeline
 from schedulers.timeline.demand_keys import DemandKeys, demand_keys
-from schedulers.timeline.layout import STRIPED, USE_LINKS, USE_NODES, USE_STORAGES
+from schedulers.timeline.layout import FREE_BYTES, FREE_NODES, STRIPED, USE_LINKS, USE_NODES, USE_STORAGES
 
 if TYPE_CHECKING:
-    from schedulers.timeline import plan_kernels
+    from schedulers.timeline import easy_kernels, plan_kernels
 else:
+    easy_kernels = late("schedulers.timeline.easy_kernels")
     plan_kernels = late("schedulers.timeline.plan_kernels")
 
 Order = npt.NDArray[np.int32]
@@ -167,6 +168,24 @@ class Planner:
             order, 0, math.inf, self._rules, self._jobs, self._slots, self._plan, self._machine, self._scratch
         )
         return planned
+
+    def backfilled(self, order: Order) -> Order:
+        """Jobs in the order of their starts under EASY backfilling in an order, were none to arrive (by totals).
+
+        A plan of this order starts no job later than backfilling would, where only totals count: what runs at a time in
+        the plan, of the jobs that start before, would run then under backfilling, too.
+        """
+        checkpoints = plan_kernels.Slots(*self._slots)  # the first one is the timeline as it is, and stays
+        number, count = len(order), checkpoints.counts[0]
+        times, free = np.empty(count + number), np.empty((count + number, 2), np.int64)
+        times[:count] = checkpoints.times[0, :count]
+        free[:count] = checkpoints.rows[0, :count, FREE_NODES : FREE_BYTES + 1]
+        starts_s = np.empty(number)
+        nodes, bb_bytes, _, _, requests = self._jobs[0].T
+        demands = np.ascontiguousarray(np.column_stack((nodes, bb_bytes * requests)))
+        durations = np.ascontiguousarray(self._spans[:, 0])
+        easy_kernels.easy_starts(times, count, free, order.copy(), demands, durations, starts_s)
+        return np.asarray(order[np.argsort(starts_s[order], kind="stable")], np.int32)
 
     def best_of(self, orders: Iterable[Order], over: Over = never) -> tuple[Order, float, float]:
         """Best order, its score, and the worst score; the first of equals wins.

@@ -25,6 +25,7 @@ from schedulers.timeline.kernel_types import (
 )
 from schedulers.timeline.layout import (
     BELOW,
+    BY_ID,
     COMPACT,
     EMPTIEST,
     EQUAL,
@@ -32,6 +33,7 @@ from schedulers.timeline.layout import (
     FREE_BYTES,
     FREE_NODES,
     FULL,
+    FULLEST,
     FULLEST_AT_END,
     HEAD,
     LEAST_LOADED,
@@ -307,9 +309,13 @@ def _choose_storages(window, after, since, demand, machine, scratch):
     work, chosen, first = scratch.work, scratch.chosen, HEAD + machine.words
     for column in range(first, first + machine.storages):
         work[TAKEN, column] = 0
+    # What these orders prefer, they prefer still when it has less: the same storage again, as long as it has room.
+    stays = machine.storage_order in (BY_ID, FULLEST, FULLEST_AT_END) and not demand.uses & STRIPED
+    storage = np.int64(-1)
     for request in range(demand.requests):
         place = request * demand.nodes // demand.requests if demand.requests != demand.nodes else request
-        storage = _storage_for(window, after, since, work, np.int64(chosen[0, place]), demand, machine)
+        if not stays or storage < 0 or window[first + storage] < demand.bb_bytes:
+            storage = _storage_for(window, after, since, work, np.int64(chosen[0, place]), demand, machine)
         window[first + storage] -= demand.bb_bytes
         work[TAKEN, first + storage] += 1
         chosen[1, request] = storage

@@ -36,6 +36,8 @@ POLICIES: Mapping[str, str] = {
     "plan-genetic": "plan-genetic",
     "plan": "plan",
     "plan-mean": "plan-mean",
+    "former plan": "plan-square:alpha=1.5,guard=400000,guard_power=4,steps=720",
+    "learned": "learning.learned:Learned",
 }
 """Policies by their names in the tables; those with orders are EASY backfilling in that order throughout."""
 
@@ -47,27 +49,36 @@ ABLATIONS: Mapping[str, str] = {
     "any jobs moved": "plan-square:moves=mixed",
     "720 moves": "plan-square:steps=720",
     "power 1.5": "plan-square:alpha=1.5",
-    "guard": "plan-square:alpha=1.5,guard=400000,guard_power=4",
+    "plan without guard": "plan:guard_quantile=0",
+    "plan guarded at the longest": "plan:guard_times=1",
+    "plan without EASY's schedule": "plan:candidates=all",
+    "plan with walltimes alike": "plan:beta=0",
+    "plan of whole walltimes": "plan:expected=1",
+    "plan to the power 2": "plan:alpha=2",
+    "plan with 720 moves": "plan:steps=720",
 }
-"""What each part of our plan-square does, one left out or changed at a time."""
+"""What each part of our plan-square, and of the default, does: one left out or changed at a time."""
 
-PREDICTIONS: Mapping[str, Mapping[str, Value]] = {
+ESTIMATES: Mapping[str, Mapping[str, Value]] = {
     "history": {"estimates": "history"},
     **{f"survival {q:g}": {"estimates": "survival", "quantile": q} for q in (0.5, 0.75, 0.9)},
 }
-"""Our plan-square with predicted runtimes in place of walltimes: settings of the session."""
+"""Predicted runtimes in place of walltimes: settings of the session."""
+
+PREDICTIONS = [f"{name}, {estimates}" for name in ("plan-square", "plan") for estimates in ESTIMATES]
+"""Policies that plan with these, by their names in the tables."""
 
 LEAST_WAIT_S = 60.0
 """Waits below count as this: a ratio of nearly nothing to nearly nothing says nothing."""
 
 
 def policy(point: Point) -> PolicySpec:
-    """The policy of a name in the tables, or one as on the command line."""
-    name = point.text("policy")
-    spec = "plan-square" if name in PREDICTIONS else POLICIES.get(name, ABLATIONS.get(name, name))
-    head, options = split_spec(spec)
-    session = dict(PREDICTIONS.get(name, {}))
-    return typed(PolicySpec(policy=head, options=dict(options), literal=name == LITERAL, session=session, label=name))
+    """The policy of a name in the tables, or one as on the command line; after a comma the estimates of the session."""
+    label = point.text("policy")
+    name, _, estimates = label.partition(", ")
+    head, options = split_spec(POLICIES.get(name, ABLATIONS.get(name, name)))
+    session = dict(ESTIMATES[estimates]) if estimates else {}
+    return typed(PolicySpec(policy=head, options=dict(options), literal=name == LITERAL, session=session, label=label))
 
 
 def measure(folder: Path) -> Values:

@@ -8,10 +8,14 @@ import pytest
 
 from schedulers.core.job import Job
 from schedulers.core.machine import simple_machine
+from schedulers.errors import OptionError
 from schedulers.policies import POLICIES
 from schedulers.policies.plan import CANDIDATES, Plan
 from schedulers.policykit.explain import PassNotes, Role
+from schedulers.policykit.history import Finished, FinishedJobs, RecentWaits, Usage
+from schedulers.policykit.objectives import Objective
 from schedulers.policykit.ordering import ordered
+from schedulers.policykit.planning import Planner
 from tests.schedulers.policies.scenes import GB, job, numbers, started, view
 
 MACHINE = simple_machine(10, 2, 10 * GB)
@@ -35,6 +39,50 @@ def test_waiting_long_beats_being_short_with_squares() -> None:
     queue = [job(0, 10, 100.0, submit_s=0.0), job(1, 10, 90.0, submit_s=999.0)]
     assert numbers(started(Plan(alpha=1.0), view(MACHINE, queue, now_s=1000.0))) == [1]
     assert numbers(started(Plan(alpha=2.0), view(MACHINE, queue, now_s=1000.0))) == [0]
+
+
+@pytest.mark.parametrize(("ended", "starts"), [(19, [1]), (20, [0])])
+def test_a_guard_at_a_quantile_of_recent_waits(ended: int, starts: list[int]) -> None:
+    """Power 1 as above, but waits beyond 500 s, which most of the last jobs waited, weigh (wait / 500 s)^4 more.
+
+    Old first: 1000 x 17 + 101; new first: 1090 x 23.6 + 1. With fewer than 20 jobs that have ended there is no guard.
+    """
+    past = FinishedJobs([
+        Finished(f"w1!{i}", "", 0.0, 500.0, 600.0, 100.0, 1, "COMPLETED_SUCCESSFULLY", Usage()) for i in range(ended)
+    ])  # fmt: skip
+    seen = view(MACHINE, [job(0, 10, 100.0, submit_s=0.0), job(1, 10, 90.0, submit_s=999.0)], now_s=1000.0)
+    seen._finished = past
+    assert numbers(started(Plan(alpha=1.0, guard_quantile=0.5, guard_power=4.0), seen)) == starts
+
+
+def test_recent_waits_are_those_of_the_last_thousand() -> None:
+    """Waits of 1 to 1,500 s: the last thousand are 501 to 1,500 s, read in two portions."""
+    items = [
+        Finished(f"w1!{i}", "", 0.0, float(i), 2000.0, 100.0, 1, "COMPLETED_SUCCESSFULLY", Usage())
+        for i in range(1, 1501)
+    ]
+    waits = RecentWaits()
+    assert waits.quantile_s(FinishedJobs(items[:700]), [], 1.0) == 700.0
+    assert waits.quantile_s(FinishedJobs(items), [], 0.5) == 1000.5
+    assert waits.quantile_s(FinishedJobs(items), [], 0.0001) >= 501.0
+    assert waits.quantile_s(FinishedJobs(items), [3000.0], 1.0) == 3000.0
+
+
+def test_two_guards_are_refused() -> None:
+    """A guard in seconds and one at a quantile: one of them would do nothing."""
+    with pytest.raises(OptionError, match=r"'guard' and 'guard_quantile' both place the guard, got 100 s and 0.9"):
+        Plan(guard=100.0, guard_quantile=0.9)
+
+
+@pytest.mark.parametrize(("placements", "moves"), [(0, 180), (60, 6), (5, 0)])
+def test_a_search_is_bounded_by_what_it_places(placements: int, moves: int) -> None:
+    """Ten jobs and at most 60 placements: six moves; fewer placements than jobs: the starting orders alone."""
+    queue = [job(i, 1 + i % 7, 10.0 * (1 + 3 * i % 8)) for i in range(10)]
+    planner = Planner(view(MACHINE, queue).timeline, queue, lambda one: one.walltime_s, Objective(2.0))
+    policy = Plan(placements=placements)
+    orders = len(list(policy._starting_orders(view(MACHINE, queue), planner)))
+    policy._search(view(MACHINE, queue, busy=[job(9, 9, 100.0)]), planner)
+    assert planner.evaluations == orders + moves
 
 
 def test_a_job_expected_to_end_early_fits_into_a_gap() -> None:

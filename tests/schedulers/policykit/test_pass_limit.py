@@ -47,7 +47,7 @@ def test_never_worse_than_the_first_order(seconds: float) -> None:
     seen, clock = view(MACHINE, jobs, now_s=1000.0, notes=PassNotes()), Clock()
     policy = Plan(alpha=2.0).limited(PassLimit(seconds, clock))
     planner = Planner(seen.timeline, jobs, lambda one: one.walltime_s, Objective(2.0))
-    first = planner.score(next(policy._starting_orders(seen, jobs)))
+    first = planner.score(next(policy._starting_orders(seen, planner)))
     evaluations = planner.evaluations
     order = policy._search(seen, planner)
     ended = seconds < 1000

@@ -41,7 +41,7 @@ class Service:
 
         self._thread = threading.Thread(target=run)
         self._thread.start()
-        self.endpoint = endpoints.get(timeout=10)
+        self.endpoint = endpoints.get(timeout=60)
         self._context = zmq.Context()
         self.socket = self._context.socket(zmq.REQ)
         self.socket.linger = 0
@@ -67,7 +67,7 @@ class Service:
 
     def wait(self) -> Any:
         """Wait for the service's end; return its number of exchanges or its error."""
-        self._thread.join(timeout=10)
+        self._thread.join(timeout=60)
         assert not self._thread.is_alive()
         return self.outcome
 

@@ -1,0 +1,97 @@
+"""The order of EASY's starts among the starting orders of a plan."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schedulers.core.job import Job
+from schedulers.core.machine import simple_machine
+from schedulers.policykit.objectives import Objective
+from schedulers.policykit.planning import Planner
+from schedulers.timeline import Timeline
+from schedulers.timeline.easy_kernels import easy_starts
+from tests.reference.easy import easy_starts as plain_starts
+
+NODES, GB, ROOM_GB = 8, 10**9, 10
+MACHINE = simple_machine(NODES, 1, ROOM_GB * GB)
+"""All nodes share one storage node: totals are all that counts."""
+
+JOB = st.tuples(st.integers(1, NODES), st.integers(0, ROOM_GB), st.integers(1, 20).map(float))
+RUNNING = st.lists(st.tuples(st.integers(1, 3), st.integers(0, 3), st.integers(1, 20).map(float)), max_size=4)
+
+
+def world(running: list[tuple[int, int, float]], waiting: list[tuple[int, int, float]]) -> tuple[Timeline, list[Job]]:
+    """A timeline on which some jobs run, and jobs that wait; a request of bytes is one of a single node's job."""
+    timeline = Timeline(MACHINE, 0.0)
+    for number, (nodes, size, wall_s) in enumerate(running):
+        job = Job(f"r!{number}", number, 0.0, wall_s, nodes, size * GB // nodes)
+        allocation = timeline.fit_now(job, wall_s)
+        if allocation is not None:
+            timeline.reserve(0.0, wall_s, allocation)
+    jobs = [
+        Job(f"w!{number}", number, 0.0, wall_s, nodes, size * GB // nodes)
+        for number, (nodes, size, wall_s) in enumerate(waiting)
+    ]
+    return timeline, jobs
+
+
+def starts_of(timeline: Timeline, jobs: list[Job]) -> list[float]:
+    """Starts by the kernel, in order of submission."""
+    times, rows, _ = timeline.arrays
+    count, number = len(times), len(jobs)
+    begin, free = np.zeros(count + number), np.zeros((count + number, 2), np.int64)
+    begin[:count], free[:count] = times, rows[:, :2]
+    demands = np.array([(job.nodes, job.nodes * job.bb_bytes) for job in jobs], np.int64)
+    durations = np.array([job.walltime_s for job in jobs])
+    starts = np.empty(number)
+    easy_starts(begin, count, free, np.arange(number, dtype=np.int32), demands, durations, starts)
+    return [float(start_s) for start_s in starts]
+
+
+@settings(max_examples=60)
+@given(running=RUNNING, waiting=st.lists(JOB, min_size=1, max_size=8))
+def test_starts_are_those_of_the_plain_definition(
+    running: list[tuple[int, int, float]], waiting: list[tuple[int, int, float]]
+) -> None:
+    """Kernel and plain reference agree on every start."""
+    timeline, jobs = world(running, waiting)
+    times, rows, _ = timeline.arrays
+    free = [(float(at_s), int(row[0]), int(row[1])) for at_s, row in zip(times, rows, strict=True)]
+    demands = [(job.nodes, job.nodes * job.bb_bytes, job.walltime_s) for job in jobs]
+    assert starts_of(timeline, jobs) == plain_starts(free, demands)
+
+
+@settings(max_examples=60)
+@given(running=RUNNING, waiting=st.lists(JOB, min_size=2, max_size=8))
+def test_a_plan_of_its_order_starts_nothing_later(
+    running: list[tuple[int, int, float]], waiting: list[tuple[int, int, float]]
+) -> None:
+    """Placing jobs in the order of EASY's starts is never later than EASY, job by job."""
+    timeline, jobs = world(running, waiting)
+    planner = Planner(timeline, jobs, lambda job: job.walltime_s, Objective())
+    order = planner.backfilled(np.arange(len(jobs), dtype=np.int32))
+    assert sorted(order.tolist()) == list(range(len(jobs)))
+    planner.score(order)
+    assert all(planner.starts_s[job] <= start_s for job, start_s in enumerate(starts_of(timeline, jobs)))
+
+
+def test_by_hand() -> None:
+    """Six of eight nodes run until 10 s, so the first job of 4 nodes starts then; the next has the 2 nodes now.
+
+    At 10 s the first takes four nodes, and four are left: the job of 2 nodes for 5 s starts then, too.
+    """
+    timeline, jobs = world([(6, 0, 10.0)], [(4, 0, 10.0), (2, 0, 10.0), (2, 0, 5.0)])
+    assert starts_of(timeline, jobs) == [10.0, 0.0, 10.0]
+    planner = Planner(timeline, jobs, lambda job: job.walltime_s, Objective())
+    assert planner.backfilled(np.arange(3, dtype=np.int32)).tolist() == [1, 0, 2]
+
+
+def test_a_job_that_never_fits_reserves_nothing() -> None:
+    """Nine nodes of eight: the job behind it starts now, although it would take all nodes for ever."""
+    timeline, jobs = world([], [(8, 0, 10.0), (8, 0, 20.0)])
+    jobs[0] = Job("w!0", 0, 0.0, 10.0, 9)
+    assert starts_of(timeline, jobs) == [math.inf, 0.0]
