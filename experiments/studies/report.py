@@ -142,20 +142,28 @@ def lines_of(outcome: Outcome) -> list[Line]:
 
 
 def reading_sentence(crossed: Mapping[Reading, Sequence[Judged]]) -> str:
-    """Whether a reading gives all statements; those whose points were not all played are counted apart."""
-    played = {reading: judged for reading, judged in crossed.items() if all(one.cases for one in judged)}
+    """Whether a reading gives all statements; those whose points were not all played are counted apart.
+
+    A statement that has a value under none of the readings is not compared, as where its points are too many to cross.
+    """
+    claims = len(next(iter(crossed.values())))
+    compared = [place for place in range(claims) if any(every[place].cases for every in crossed.values())]
+    judged = {reading: [every[place] for place in compared] for reading, every in crossed.items()}
+    played = {reading: ones for reading, ones in judged.items() if ones and all(one.cases for one in ones)}
     looked = f"{len(played)} readings were looked at"
     looked += (
         f", {len(crossed) - len(played)} more were not played to their end." if len(played) < len(crossed) else "."
     )
+    left_out = claims - len(compared)
+    if left_out:
+        looked += f" {left_out} statements are compared under none of them."
     if not played:
         return looked
-    all_hold = [reading for reading, judged in played.items() if all(_holds(one) for one in judged)]
-    if all_hold:
+    all_hold = [reading for reading, ones in played.items() if all(_holds(one) for one in ones)]
+    if all_hold and not left_out:
         return f"{looked} All statements hold under: {'; '.join(map(_words, all_hold))}."
-    most = max(sum(_holds(one) for one in judged) for judged in played.values())
-    claims = len(next(iter(played.values())))
-    return f"{looked} No reading tried gives all statements; the most that one gives is {most} of {claims}."
+    most = max(sum(_holds(one) for one in ones) for ones in played.values())
+    return f"{looked} No reading tried gives all statements; the most that one gives is {most} of {len(compared)}."
 
 
 def reading_table(crossed: Mapping[Reading, Sequence[Judged]]) -> Table:

@@ -208,7 +208,7 @@ class Gantt:
         for table in first_of(results, self.model, (self.policy,)).values():
             ran = table.ran()
             first = ran.take(np.argsort(ran.start_s, kind="stable")[:GANTT_JOBS])
-            title = f"{self.policy}, {MODELS[self.model]}: the first jobs to start"
+            title = f"{self.policy}, {MODELS[self.model]}"
             drawn.append(kept(gantt(first, title=title), folder, f"gantt-{self.model}-{self.policy}"))
         return drawn
 

@@ -116,6 +116,17 @@ def test_readings_that_were_not_played_to_their_end_are_counted_apart(
     assert "1 readings were looked at, 1 more were not played to their end." in capsys.readouterr().out
 
 
+def test_a_statement_that_no_reading_has_points_for_is_not_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The gain at a low load, while readings are crossed at the high one: both were looked at all the same."""
+    text = SMALL.replace('mean("gain")', 'mean("gain", load=0.2)')
+    assert main(["study", study(tmp_path, text), "--out", str(tmp_path / "out")]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "2 readings were looked at. 1 statements are compared under none of them." in printed
+    assert "No reading tried gives all statements; the most that one gives is 1 of 1." in printed
+
+
 def test_quick_runs_print_no_published_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Neither in the table nor on the page."""
     out = tmp_path / "out"
