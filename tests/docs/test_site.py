@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from experiments import reference
-from tests.analysis.report.browser import PROGRAMS, Page, browser, program
+from tests.analysis.report.browser import PATIENCE_S, PROGRAMS, Page, browser, program
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ("docs", "schedulers", "analysis", "experiments", "mkdocs.yml")
@@ -71,10 +71,10 @@ def show(page: Page, path: Path, width: int, query: str = "") -> None:
 
 
 def wait_for(page: Page, condition: str) -> None:
-    """Wait until an expression is true, at most ten seconds."""
-    deadline = time.monotonic() + 10
+    """Wait until an expression is true, as long as for any answer of the browser."""
+    deadline = time.monotonic() + PATIENCE_S
     while page.evaluate(condition) is not True:
-        assert time.monotonic() < deadline, f"not after ten seconds: {condition}"
+        assert time.monotonic() < deadline, f"not after {PATIENCE_S:g} s: {condition}"
         time.sleep(0.05)
 
 
