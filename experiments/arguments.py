@@ -62,6 +62,14 @@ def add_rerun(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def load_early(options: argparse.Namespace, engines: Collection[Engine]) -> None:
+    """Have what runs need loaded beside this process (:func:`experiments.pool.begin_loading`), where they run here."""
+    if not options.dask and not options.dask_jobqueue:
+        from experiments.pool import begin_loading
+
+        begin_loading(fluid=_fluid(engines))
+
+
 def executor_of(options: argparse.Namespace, engines: Collection[Engine] = ()) -> Executor[Task]:
     """Where the runs of a campaign take place; ``engines``: what plays them, where that is known.
 
@@ -75,14 +83,20 @@ def executor_of(options: argparse.Namespace, engines: Collection[Engine] = ()) -
     if not options.dask and not options.dask_jobqueue:
         from experiments.pool import Pool
         from experiments.single import execute
-        from experiments.spec import Engine
 
-        return Pool(execute, options.workers, fluid=set(engines) != {Engine.FIXED})
+        return Pool(execute, options.workers, fluid=_fluid(engines))
     from experiments.dask_pool import DaskPool
 
     if options.dask:
         return DaskPool.at(options.dask, options.dask_patience, _note)
     return DaskPool.from_jobqueue(options.dask_jobqueue, options.workers, options.dask_patience, _note)
+
+
+def _fluid(engines: Collection[Engine]) -> bool:
+    """Whether the kernels of contended machines may be needed."""
+    from experiments.spec import Engine
+
+    return set(engines) != {Engine.FIXED}
 
 
 def _note(text: str) -> None:

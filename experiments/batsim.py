@@ -27,7 +27,6 @@ from experiments.stopwatch import TimedSession
 from schedulers import durable
 from schedulers.errors import PeerLost
 from schedulers.wire.batsim4 import codec as batsim4
-from schedulers.wire.server import serve
 from simulator.events import drains
 
 BATSIM_VARIABLE = "BATSIM"
@@ -66,6 +65,8 @@ def play_over_zmq(
     SpillwayError
         What the session refuses.
     """
+    from schedulers.wire.server import serve  # loads ZeroMQ, which runs in this process do without
+
     began = sum(os.times()[2:4])
     with contextlib.ExitStack() as stack:
         log = stack.enter_context(durable.open_binary(folder / LOG))

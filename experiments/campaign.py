@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.markup import escape
 
 from analysis.campaign import ASSUMPTIONS
-from analysis.report.build import build_report
 from experiments import folders, kept, manifest, places, policies, rejected, summary
 from experiments.batsim import simulator_command
 from experiments.errors import RunFailed
@@ -184,6 +183,7 @@ def _write_results(
     durable.write_text(root / ASSUMPTIONS, "".join(f"{line}\n" for line in assumed))
     written = [table, table.with_name(summary.RESULTS), root / ASSUMPTIONS, root / places.RECORD, *further]
     if rows and campaign.plots:
+        from analysis.report.build import build_report
         from experiments import figures  # loads matplotlib: half a second that a refused command does not wait
 
         console.print("drawing figures and the report", highlight=False)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 """Folder of our packages."""
 
-PACKAGES = ("inputs", "schedulers", "platforms", "workloads", "simulator", "experiments", "analysis")
+PACKAGES = ("inputs", "schedulers", "platforms", "workloads", "simulator", "learning", "experiments", "analysis")
 
 NOT_FOLLOWED = frozenset(
     {

@@ -38,16 +38,21 @@ def play_grids(
     campaigns: Sequence[Campaign], out: Path, options: argparse.Namespace, conclude: Conclude | None = None
 ) -> int:
     """The same for several grids in one folder (:func:`experiments.campaign.run_grids`)."""
+    from experiments.arguments import executor_of, load_early
+
+    engines = {campaign.engine for campaign in campaigns}
+    if not out.exists():  # else its runs may all be kept
+        load_early(options, engines)
+
     from rich.console import Console
 
-    from experiments.arguments import executor_of
     from experiments.campaign import run_grids
 
     console = Console() if sys.stdout.isatty() else Console(width=160, force_terminal=False)
     return run_grids(
         campaigns,
         out,
-        executor_of(options, {campaign.engine for campaign in campaigns}),
+        executor_of(options, engines),
         console,
         rerun=options.rerun,
         max_runs=options.max_runs,

@@ -5,9 +5,14 @@ Kernels that only some policies compute with are loaded by the runs that do.
 
 from __future__ import annotations
 
-from experiments import single
+import numpy.ma  # noqa: F401  # Numba imports it when a compiled function gets its first array
+
+from experiments import provenance, single
+from schedulers.kernels import FIRST
 from schedulers.late import load
 
 __all__ = ["single"]
 
-load("schedulers.timeline.fit_kernels")
+load(FIRST)
+provenance.versions()
+provenance.metrics_code()

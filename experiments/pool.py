@@ -7,11 +7,12 @@ gives it memory of its own. A run that dies (killed, out of memory) is a failed 
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.forkserver
 import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
@@ -19,11 +20,12 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Generic, Protocol, TypeVar
 
 from experiments import offspring
-from simulator.kernels import KERNEL_MODULES
+from schedulers import kernels as scheduling
+from simulator import kernels as simulation
 
 Task = TypeVar("Task")
 
-PRELOADED = "experiments.forked"
+PRELOADED, FLUID = "experiments.forked", "simulator.engines.fluid"
 POLL_S = 0.5
 LAST_WORDS_S = 5.0
 
@@ -95,7 +97,7 @@ class Pool(Generic[Task]):
     def __init__(self, work: Callable[[Task, Report], None], workers: int, *, fluid: bool = True) -> None:
         self._work = work
         self._workers = workers
-        self._context = _context((PRELOADED, *(KERNEL_MODULES if fluid else ())))
+        self._context = _context(fluid=fluid)
         self._running: dict[Connection, tuple[Task, BaseProcess]] = {}
 
     def run(self, tasks: Iterable[Task]) -> Generator[tuple[Task, News], None, None]:
@@ -184,9 +186,19 @@ def _obituary(exit_code: int | None) -> str:
     return f"its process ended with exit code {exit_code} before it was through"
 
 
-def _context(preloaded: Sequence[str]) -> BaseContext:
+def begin_loading(*, fluid: bool = True) -> None:
+    """Start the server process of the pools that are made later: it loads what runs need while inputs are prepared.
+
+    Not where that would compile kernels: this is announced first (:func:`experiments.warm.ensure`).
+    """
+    cached = scheduling.is_cached([scheduling.FIRST]) and (not fluid or simulation.is_cached())
+    if cached and _context(fluid=fluid).get_start_method() == "forkserver":
+        multiprocessing.forkserver.ensure_running()
+
+
+def _context(*, fluid: bool) -> BaseContext:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(list(preloaded))
+    context.set_forkserver_preload([PRELOADED, *((*simulation.KERNEL_MODULES, FLUID) if fluid else ())])
     return context

@@ -16,9 +16,6 @@ from schedulers import late
 from schedulers.policies import find_policy
 from simulator import kernels as simulation
 
-FIRST = "schedulers.timeline.fit_kernels"
-"""Other kernels have this module's code in them: it must be there before they are compiled."""
-
 ANNOUNCEMENT = "compiling numerical kernels (once per installation; half a minute to two)"
 
 
@@ -78,11 +75,11 @@ def warm_up(
     """
     begin = time.perf_counter()
     chosen = scheduling.kernel_modules() if names is None else names
-    others = [name for name in chosen if name != FIRST]
+    others = [name for name in chosen if name != scheduling.FIRST]
     total = len(others) + 2
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(os.cpu_count() or 1, mp_context=context) as pool:
-        first = pool.submit(_compile, [FIRST])
+        first = pool.submit(_compile, [scheduling.FIRST])
         simulated = pool.submit(_compile, simulation.KERNEL_MODULES)
         first.result()
         report(1, total)

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 from xml.parsers import expat
-from xml.sax.saxutils import quoteattr
 
 from platforms.errors import PlatformError
 from platforms.io_paths import IO_LEVELS, IO_PATH, io_levels, io_levels_text, io_path, number_of, path_of
@@ -130,6 +129,8 @@ def _numbers(radical: str) -> list[int]:
 
 def _insert(data: bytes, properties: Mapping[int, tuple[str, str]]) -> bytes:
     """Put a property right behind each of these start tags."""
+    from xml.sax.saxutils import quoteattr  # loads urllib, with http and ssl
+
     pieces: list[bytes] = []
     done = 0
     for offset in sorted(properties):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from xml.sax.saxutils import quoteattr
 
 from platforms import units
 
@@ -96,4 +95,8 @@ def _start(tag: str, attributes: Mapping[str, str], end: str = "") -> str:
 
 
 def _quoted(value: str) -> str:
-    return f'"{value}"' if _PLAIN.fullmatch(value) else quoteattr(value)
+    if _PLAIN.fullmatch(value):
+        return f'"{value}"'
+    from xml.sax.saxutils import quoteattr  # loads urllib, with http and ssl: most names are plain
+
+    return quoteattr(value)

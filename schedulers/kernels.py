@@ -13,6 +13,9 @@ from pathlib import Path
 from schedulers.late import load
 
 _PACKAGE = Path(__file__).parent
+FIRST = "schedulers.timeline.fit_kernels"
+"""The module that every session needs; others have its code in theirs: it must be there before they are compiled."""
+
 _CALLED_BY_OTHERS = ("layout.py", "kernel_types.py", "placement_kernels.py", "fit_kernels.py")
 """Files whose change makes the whole folder's compiled code stale (see :mod:`schedulers.kernel_cache`)."""
 

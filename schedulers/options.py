@@ -21,6 +21,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import enum
+import functools
 import math
 import types
 import typing
@@ -133,18 +134,26 @@ def describe(policy_class: type, preset: Mapping[str, Any] | None = None) -> lis
     TypeError
         A field has a type no option can have, or ``preset`` names no option: a mistake in the policy's code.
     """
-    hints = typing.get_type_hints(policy_class)
-    found = [
-        _info(policy_class, field, hints[field.name])
-        for field in dataclasses.fields(policy_class)
-        if _METADATA in field.metadata
-    ]
+    found = list(_declared(policy_class))
     if preset:
         unknown = preset.keys() - {info.name for info in found}
         if unknown:
             raise TypeError(f"{policy_class.__name__} has no option {sorted(unknown)} to preset")
-        found = [msgspec.structs.replace(info, default=preset.get(info.name, info.default)) for info in found]
+        found = [
+            msgspec.structs.replace(info, default=preset[info.name]) if info.name in preset else info for info in found
+        ]
     return found
+
+
+@functools.cache
+def _declared(policy_class: type) -> tuple[OptionInfo, ...]:
+    """A class's options with its own defaults: its annotations are texts, whose reading takes most of a small run."""
+    hints = typing.get_type_hints(policy_class)
+    return tuple(
+        _info(policy_class, field, hints[field.name])
+        for field in dataclasses.fields(policy_class)
+        if _METADATA in field.metadata
+    )
 
 
 def build(policy_class: Callable[..., T], options: Mapping[str, Any], preset: Mapping[str, Any] | None = None) -> T:

@@ -20,8 +20,9 @@ from schedulers.wire.messages import Message
 from simulator.broker import Simulation, SimulationResult
 from simulator.command_line import CommandLine, build_parser, information, read_command_line
 from simulator.engines.by_name import ENGINES
-from simulator.links import InProcessLink, ZmqLink
+from simulator.links import InProcessLink
 from simulator.workload import load_workload
+from simulator.zmq_link import ZmqLink
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

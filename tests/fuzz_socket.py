@@ -31,9 +31,9 @@ from schedulers.wire.messages import ResourceInfo, SimulationBegins
 from schedulers.wire.server import serve
 from simulator.broker import Simulation
 from simulator.engines.fixed import FixedEngine
-from simulator.links import ZmqLink
 from simulator.options import SimulationOptions
 from simulator.workload import load_workload
+from simulator.zmq_link import ZmqLink
 
 LIMIT_BYTES = 100_000
 JOBS = 60

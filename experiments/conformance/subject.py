@@ -19,7 +19,8 @@ from schedulers.assembly import SessionSpec, check_combination
 from schedulers.errors import SpillwayError
 from schedulers.plugins import split_spec
 from schedulers.wire.messages import Message, Reply
-from simulator.links import InProcessLink, Link, ZmqLink
+from simulator.links import InProcessLink, Link
+from simulator.zmq_link import ZmqLink
 
 SOCKET, PORT = "{socket}", "{port}"
 """Stand in a command for the endpoint of a socket in a private folder, or for a free port of the loopback address."""

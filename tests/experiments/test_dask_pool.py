@@ -167,7 +167,7 @@ def test_a_cluster_that_is_lost(tmp_path: Path, capfd: pytest.CaptureFixture[str
     arguments = [
         "run",
         "--workload",
-        "kth-like:jobs=20000",
+        "kth-like:jobs=4000",
         "--policy",
         "conservative",
         "--no-plots",

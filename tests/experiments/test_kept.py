@@ -228,7 +228,7 @@ def test_values_stay_typed_through_a_campaign(tmp_path: Path) -> None:
     """guard = 1000001.0 reached the policy as 1000000.0, and the digest was that of the text 1e+06."""
     campaign = tmp_path / "c.toml"
     campaign.write_text(
-        'plots = false\n[[workload]]\nsource = "kth-like:jobs=5"\n[[policy]]\npolicy = "plan"\n'
+        'plots = false\n[[workload]]\nsource = "kth-like:jobs=5"\n[[policy]]\npolicy = "plan-square"\n'
         "options = { guard = [1000001.0, 1000000.0] }\n"
         'session = { foreign = 0.1, estimates = "history", history = 3 }\n'
     )

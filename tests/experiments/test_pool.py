@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import multiprocessing.forkserver
 import os
 import signal
 import time
@@ -12,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.arguments import executor_of
+from experiments import pool
+from experiments.arguments import executor_of, load_early
 from experiments.errors import SpecError
 from experiments.pool import Failed, Finished, News, Pool, Progress, Report, Started
 from experiments.spec import Engine
@@ -64,6 +66,23 @@ def test_only_runs_that_need_them_load_the_kernels_of_the_fluid_engine(monkeypat
     for engines in ((), {Engine.FIXED}, {Engine.FIXED, Engine.FLUID}, {Engine.SIMGRID}):
         executor_of(options, engines)
     assert [set(KERNEL_MODULES) <= set(names) for names in loaded] == [True, False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("line", "cached", "starts"),
+    [("fluid", (True, True), 1), ("fluid", (True, False), 0), ("fixed", (True, False), 1), ("fixed", (False, True), 0)],
+)
+def test_loading_begins_early_where_it_compiles_nothing(
+    monkeypatch: pytest.MonkeyPatch, line: str, cached: tuple[bool, bool], starts: int
+) -> None:
+    """Compiling is announced, so it waits until the runs are known; an engine without kernels needs none cached."""
+    monkeypatch.setattr(pool.scheduling, "is_cached", lambda names: cached[0] and names == [pool.scheduling.FIRST])
+    monkeypatch.setattr(pool.simulation, "is_cached", lambda: cached[1])
+    started: list[int] = []
+    monkeypatch.setattr(multiprocessing.forkserver, "ensure_running", lambda: started.append(1))
+    load_early(argparse.Namespace(dask="", dask_jobqueue=""), {Engine(line)})
+    load_early(argparse.Namespace(dask="tcp://x:1", dask_jobqueue=""), {Engine(line)})
+    assert len(started) == starts
 
 
 def test_progress_comes_before_the_end() -> None:

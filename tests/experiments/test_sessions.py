@@ -12,7 +12,8 @@ from schedulers.errors import OptionError
 @pytest.mark.parametrize(
     ("spec", "order"),
     [
-        (PolicySpec(policy="plan"), "nearest"),
+        (PolicySpec(policy="plan-square"), "nearest"),
+        (PolicySpec(policy="plan"), "fullest-at-end"),
         (PolicySpec(policy="plan-mean"), "fullest-at-end"),
         (PolicySpec(policy="plan-mean", session={"storage_order": "by-id"}), "by-id"),
         (PolicySpec(policy="plan-mean", literal=True), "nearest"),

@@ -102,6 +102,8 @@ PROBES = [
     ("learning.probe", "from schedulers.policies.backfill import Backfill"),
     ("learning.probe", "import torch"),
     ("learning.probe", "import threading"),
+    ("learning.learned", "from learning.env import SchedulingEnv"),
+    ("learning.learned", "import gymnasium"),
     ("analysis.probe", "from experiments.spec import RunSpec"),
     ("analysis.plots.probe", "from schedulers.wire.intervals import parse_intervals"),
     ("experiments.probe", "from tests.reference.fluid import PlainFluid"),
