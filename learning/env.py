@@ -155,7 +155,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         chosen = int(action)
         if not 0 <= chosen <= self.wait:
             raise OptionError(f"action {chosen}: expected a whole number from 0 to {self.wait}")
-        invalid = not self.action_masks()[chosen]
+        invalid = not self._turn.allows(chosen, self.reference)
         if invalid:
             chosen = self.wait if self._turn.may_wait else self.reference
         before = self._account.cost

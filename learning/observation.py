@@ -76,17 +76,19 @@ class Eyes:
         }
 
     def _jobs(self, turn: Turn) -> Table:
-        view, table = turn.view, np.zeros((self._window, JOB_FEATURES), np.float64)
-        asked = [(job.nodes, view.estimate_s(job), job.requests * job.bb_bytes, job.submit_time_s) for job in turn.jobs]
-        rows = table[: len(asked)]
-        rows[:, :4] = asked
-        rows[:, 0] /= self._nodes
-        rows[:, 2] /= self._bytes
-        np.subtract(view.now_s, rows[:, 3], out=rows[:, 3])
-        rows[:, 1:4:2] = np.log1p(np.maximum(rows[:, 1:4:2], 0.0)) / math.log1p(MONTH_S)
-        rows[:, 4] = turn.fits
-        rows[:, 5] = 1.0
-        return np.minimum(table, 1.0).astype(np.float32)
+        view, table = turn.view, np.zeros((self._window, JOB_FEATURES), np.float32)
+        table[: len(turn.jobs)] = [
+            (
+                min(1.0, job.nodes / self._nodes),
+                _log(view.estimate_s(job)),
+                min(1.0, job.requests * job.bb_bytes / self._bytes),
+                _log(view.now_s - job.submit_time_s),
+                fits,
+                1.0,
+            )
+            for job, fits in zip(turn.jobs, turn.fits.tolist(), strict=True)
+        ]
+        return table
 
     def _machine(self, turn: Turn, next_s: float) -> Table:
         view, waiting = turn.view, turn.waiting

@@ -175,11 +175,11 @@ class Planner:
         A plan of this order starts no job later than backfilling would, where only totals count: what runs at a time in
         the plan, of the jobs that start before, would run then under backfilling, too.
         """
-        checkpoints = plan_kernels.Slots(*self._slots)  # the first one is the timeline as it is, and stays
-        number, count = len(order), checkpoints.counts[0]
+        now_times, now_rows, counts = self._slots[:3]  # the first checkpoint is the timeline as it is, and stays
+        number, count = len(order), counts[0]
         times, free = np.empty(count + number), np.empty((count + number, 2), np.int64)
-        times[:count] = checkpoints.times[0, :count]
-        free[:count] = checkpoints.rows[0, :count, FREE_NODES : FREE_BYTES + 1]
+        times[:count] = now_times[0, :count]
+        free[:count] = now_rows[0, :count, FREE_NODES : FREE_BYTES + 1]
         starts_s = np.empty(number)
         nodes, bb_bytes, _, _, requests = self._jobs[0].T
         demands = np.ascontiguousarray(np.column_stack((nodes, bb_bytes * requests)))

@@ -24,7 +24,7 @@ LOADS = (0.6, 0.75, 0.9)
 BUFFERS = (0.5, 1.0, 2.0)
 JOBS = 300
 COSTLY = ("atlas",)
-"""Logs of machines on which a plan takes ten times as long."""
+"""Logs of machines on which a plan takes some twenty times as long."""
 
 WAIT = "mean_wait_s"
 GOALS = ("plan", "plan-mean", "plan-square")
