@@ -42,12 +42,6 @@ class Turn(NamedTuple):
     waiting: int
     may_wait: bool
 
-    def allows(self, action: int, reference: int) -> bool:
-        """Whether an action is valid: a place in the window, ``reference`` or, above, to wait."""
-        if action < len(self.jobs):
-            return bool(self.fits[action])
-        return action == reference or (action > reference and self.may_wait)
-
 
 class Chooser:
     """Stop wherever a job of the window can start, and do what :attr:`action` says then.

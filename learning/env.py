@@ -111,6 +111,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         self._episode: Episode | None = None
         self._account = Account(self._reward)
         self._turn: Turn | None = None
+        self._valid: list[bool] = []
         self._eyes: Eyes
         self.reference, self.wait = window, window + 1
         self.observation_space: spaces.Dict[Any] = space(window)  # type: ignore[assignment]
@@ -155,7 +156,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         chosen = int(action)
         if not 0 <= chosen <= self.wait:
             raise OptionError(f"action {chosen}: expected a whole number from 0 to {self.wait}")
-        invalid = not self._turn.allows(chosen, self.reference)
+        invalid = not self._valid[chosen]
         if invalid:
             chosen = self.wait if self._turn.may_wait else self.reference
         before = self._account.cost
@@ -181,9 +182,11 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         self._episode = self._turn = None
 
     def _seen(self) -> tuple[Observation, dict[str, Any]]:
+        mask = self.action_masks()
+        self._valid = mask.tolist()
         if self._turn is None:
-            return self._nothing, {"action_mask": self.action_masks()} | self._account.result()
-        return self._eyes.see(self._turn), {"action_mask": self.action_masks(), "now_s": self._turn.view.now_s}
+            return self._nothing, {"action_mask": mask} | self._account.result()
+        return self._eyes.see(self._turn), {"action_mask": mask, "now_s": self._turn.view.now_s}
 
 
 def _check(window: int, guard_s: float, engine: str, reward: str) -> None:
