@@ -54,10 +54,12 @@ ABLATIONS: Mapping[str, str] = {
     "plan without EASY's schedule": "plan:candidates=all",
     "plan with walltimes alike": "plan:beta=0",
     "plan of whole walltimes": "plan:expected=1",
+    "plan to the power 1": "plan:alpha=1",
     "plan to the power 2": "plan:alpha=2",
     "plan with 720 moves": "plan:steps=720",
+    "easy by number": "easy:by_number=true",
 }
-"""What each part of our plan-square, and of the default, does: one left out or changed at a time."""
+"""What each part of our plan-square, of the default, and of EASY's reservation does: one left out or changed at a time."""
 
 ESTIMATES: Mapping[str, Mapping[str, Value]] = {
     "history": {"estimates": "history"},
