@@ -59,7 +59,7 @@ ABLATIONS: Mapping[str, str] = {
     "plan with 720 moves": "plan:steps=720",
     "easy by number": "easy:by_number=true",
 }
-"""What each part of our plan-square, of the default, and of EASY's reservation does: one left out or changed at a time."""
+"""What parts of our plan-square, of the default and of EASY do: one left out or changed at a time."""
 
 ESTIMATES: Mapping[str, Mapping[str, Value]] = {
     "history": {"estimates": "history"},
