@@ -32,6 +32,9 @@ from workloads.gang import MEAN_GAP_S, MEAN_TIMES_S
 
 POLICIES: Mapping[Value, str] = {GS: "GS", IOGS: "IOGS", ADAPTIVE: "Adaptive-IOGS", MIGRATE: "Migrate-IOGS"}
 MIXES = ("0.5", "0.33", "0.1", MIXED_NAME)
+INTENSITIES: Mapping[Value, str] = {mix: f"intensity {mix}" for mix in MIXES[:3]}
+"""What a line for each is called."""
+
 TIMES = tuple(MEAN_TIMES_S[step] for step in (0, 2, 5, 8))
 """Four of the nine loads: the lowest, the highest, and those that the paper rounds to 2,000 and 2,600 s."""
 TOP = TIMES[-1]
@@ -242,9 +245,11 @@ STUDY = Study(
         *_figures(4, (GS, IOGS), MIXES[:3]),
         *_figures(6, (GS, IOGS, ADAPTIVE), MIXES[:3]),
         Lines(SLOWDOWN, "mean slowdown", "cost", "cost of a migration C (s)", by="mix", log=True,
-              only={"policy": MIGRATE, "time": TOP, "limit": LIMIT}, shown={"mix": MIXES[:3]}, name="figure 8 cost"),
+              only={"policy": MIGRATE, "time": TOP, "limit": LIMIT}, shown={"mix": MIXES[:3]}, names=INTENSITIES,
+              name="figure 8 cost"),
         Lines(SLOWDOWN, "mean slowdown", "limit", "most tasks migrated in a slice, Q", by="mix", log=True,
-              only={"policy": MIGRATE, "time": TOP, "cost": COST_S}, shown={"mix": MIXES[:3]}, name="figure 8 limit"),
+              only={"policy": MIGRATE, "time": TOP, "cost": COST_S}, shown={"mix": MIXES[:3]}, names=INTENSITIES,
+              name="figure 8 limit"),
         *_figures(9, (GS, IOGS, ADAPTIVE, MIGRATE), MIXES[:3]),
         *_figures(10, (GS, IOGS, ADAPTIVE, MIGRATE), MIXES[3:]),
     ],
