@@ -8,6 +8,7 @@ import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,15 @@ class Listing:
 
 @dataclass(frozen=True)
 class Table:
-    """A table; the first column is text, the others are numbers or verdicts."""
+    """A table; the first column is a name, those with a longer cell are text, the others numbers or verdicts."""
 
     columns: tuple[str, ...]
     rows: Sequence[Sequence[str]]
+
+    def texts(self) -> list[bool]:
+        """Which columns are text: it begins on the left, and goes on in a line below where the page is narrow."""
+        places = range(1, len(self.columns))
+        return [False, *(any(len(row[place]) > LONGEST_NUMBER for row in self.rows) for place in places)]
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,9 @@ class Image:
 
 Block = Heading | Paragraph | Listing | Table | Image
 
+LONGEST_NUMBER = 32
+"""Characters of a cell that is a number with its interval; more of them are a text."""
+
 MARKS = {"reproduced": "met", "not reproduced": "missed", "fitted": "open"}
 """Classes of the cells with these words: they get a colour in HTML."""
 
@@ -65,6 +74,7 @@ h3 { margin-top: 1.8rem }
 table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; margin: .8rem 0 }
 th, td { padding: .22rem .6rem; border-bottom: 1px solid #e4e4e4; text-align: right; white-space: nowrap }
 th:first-child, td:first-child { text-align: left }
+.text { text-align: left } td.text { white-space: normal; min-width: 15em }
 thead th { border-bottom: 2px solid #bbb }
 .met { color: #00654a; font-weight: 600 } .missed { color: #b3261e; font-weight: 700 }
 .open { color: #8a5a00; font-weight: 600 }
@@ -116,7 +126,7 @@ def _markdown(block: Block, folder: Path) -> str:
         case Listing(points):
             return "\n".join(f"- {_plain(point)}" for point in points)
         case Table(columns, rows):
-            rule = [":---", *["---:"] * (len(columns) - 1)]
+            rule = [":---", *(":---" if text else "---:" for text in block.texts()[1:])]
             lines = ([_plain(cell).replace("|", "\\|") for cell in cells] for cells in (columns, *rows))
             head, *body = (f"| {' | '.join(cells)} |" for cells in lines)
             return "\n".join([head, f"| {' | '.join(rule)} |", *body])
@@ -139,10 +149,11 @@ def _html(block: Block) -> Html:
         case Listing(points):
             return fill("<ul>{points}</ul>", points=join(fill("<li>{p}</li>", p=_inline(point)) for point in points))
         case Table(columns, rows):
+            texts = block.texts()
             return fill(
                 '<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>',
-                head=join(fill("<th>{text}</th>", text=_inline(text)) for text in columns),
-                body=join((fill("<tr>{cells}</tr>", cells=join(map(_cell, row))) for row in rows), "\n"),
+                head=join(map(partial(_cell, name="th"), columns, texts)),
+                body=join((fill("<tr>{cells}</tr>", cells=join(map(_cell, row, texts))) for row in rows), "\n"),
             )
         case Image(path, caption):
             return fill(
@@ -154,9 +165,10 @@ def _html(block: Block) -> Html:
             )
 
 
-def _cell(text: str) -> Html:
-    mark = fill(' class="{name}"', name=MARKS[text]) if text in MARKS else Html("")
-    return fill("<td{mark}>{text}</td>", mark=mark, text=_inline(text))
+def _cell(content: str, text: bool, name: str = "td") -> Html:
+    mark = MARKS.get(content, "text" if text else "")
+    kind = fill(' class="{mark}"', mark=mark) if mark else Html("")
+    return fill("<{name}{kind}>{content}</{name}>", name=name, kind=kind, content=_inline(content))
 
 
 def _inline(text: str) -> Html:

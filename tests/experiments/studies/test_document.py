@@ -59,3 +59,16 @@ def test_names_from_outside_stay_text() -> None:
 def test_csv() -> None:
     """Cells with commas are quoted."""
     assert to_csv(("a", "b"), [(1, "x,y")]) == 'a,b\n1,"x,y"\n'
+
+
+def test_columns_with_sentences_are_text() -> None:
+    """They begin on the left and may take several lines, so that the verdict beside them is on the page."""
+    sentence = "jobs wait far longer without reservations of burst buffers"
+    table = Table(
+        ("place", "claim", "verdict"), [["section 1", sentence, "reproduced"], ["section 2", "less", "fitted"]]
+    )
+    assert table.texts() == [False, True, False]
+    page = to_html([table])
+    assert f'<td class="text">{sentence}</td><td class="met">reproduced</td>' in page
+    assert '<td>section 2</td><td class="text">less</td><td class="open">fitted</td>' in page
+    assert "| :--- | :--- | ---: |" in to_markdown([table], Path())
