@@ -8,7 +8,6 @@ import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -149,11 +148,11 @@ def _html(block: Block) -> Html:
         case Listing(points):
             return fill("<ul>{points}</ul>", points=join(fill("<li>{p}</li>", p=_inline(point)) for point in points))
         case Table(columns, rows):
-            texts = block.texts()
+            kinds = ["text" if text else "" for text in block.texts()]
             return fill(
                 '<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>',
-                head=join(map(partial(_cell, name="th"), columns, texts)),
-                body=join((fill("<tr>{cells}</tr>", cells=join(map(_cell, row, texts))) for row in rows), "\n"),
+                head=join(_cell("th", name, kind) for name, kind in zip(columns, kinds, strict=True)),
+                body=join((fill("<tr>{cells}</tr>", cells=_cells(row, kinds)) for row in rows), "\n"),
             )
         case Image(path, caption):
             return fill(
@@ -165,10 +164,13 @@ def _html(block: Block) -> Html:
             )
 
 
-def _cell(content: str, text: bool, name: str = "td") -> Html:
-    mark = MARKS.get(content, "text" if text else "")
-    kind = fill(' class="{mark}"', mark=mark) if mark else Html("")
-    return fill("<{name}{kind}>{content}</{name}>", name=name, kind=kind, content=_inline(content))
+def _cells(row: Sequence[str], kinds: Sequence[str]) -> Html:
+    return join(_cell("td", text, MARKS.get(text, kind)) for text, kind in zip(row, kinds, strict=True))
+
+
+def _cell(name: str, text: str, kind: str) -> Html:
+    mark = fill(' class="{kind}"', kind=kind) if kind else Html("")
+    return fill("<{name}{mark}>{text}</{name}>", name=name, mark=mark, text=_inline(text))
 
 
 def _inline(text: str) -> Html:

@@ -72,3 +72,9 @@ def test_columns_with_sentences_are_text() -> None:
     assert f'<td class="text">{sentence}</td><td class="met">reproduced</td>' in page
     assert '<td>section 2</td><td class="text">less</td><td class="open">fitted</td>' in page
     assert "| :--- | :--- | ---: |" in to_markdown([table], Path())
+
+
+def test_names_of_columns_are_no_verdicts() -> None:
+    """A table that counts verdicts has them as its columns: these have no colour."""
+    page = to_html([Table(("group", "reproduced", "fitted"), [["parts", "3", "0"]])])
+    assert "<th>group</th><th>reproduced</th><th>fitted</th>" in page
