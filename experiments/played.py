@@ -29,7 +29,7 @@ class Played:
         The machine, where it was played in this process.
     jobs
         Full ids and walltimes (s, -1 for none) of the jobs, in the order of the file, where that was read in this
-        process.
+        process and the times of jobs without contention are found by it (:mod:`experiments.uncontended`).
     """
 
     simulator_cpu_s: float

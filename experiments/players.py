@@ -14,6 +14,7 @@ from experiments.prepared import checked
 from experiments.sessions import needs_of
 from experiments.spec import DEFAULT_SILENCE_S, RunSpec
 from experiments.stopwatch import TimedSession
+from experiments.uncontended import model_alone
 from platforms.xml_reader import load_platform
 from schedulers import durable
 from simulator.broker import Simulation
@@ -65,7 +66,7 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) ->
     needs = needs_of(run)
     events = (checked(root, run.events),) if run.events is not None else ()
     workload = load_workload(checked(root, run.workload))
-    jobs = walltimes(workload)
+    jobs = walltimes(workload) if model_alone(run) is not None else ()
     with ENGINES[run.engine.value](platform, path) as engine:
         simulation = Simulation(
             platform,

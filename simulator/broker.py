@@ -28,7 +28,13 @@ from simulator.power import PowerSwitches
 from simulator.registry import Registry, Workload
 from simulator.requests import Requests
 from simulator.server import Server
-from simulator.submitters import Submitter, in_order_of_occurrence, in_order_of_submission
+from simulator.submitters import (
+    Submitter,
+    in_order_of_occurrence,
+    in_order_of_submission,
+    occurrence_time,
+    submission_time,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +134,7 @@ class Simulation:
             Submitter(
                 self.kernel,
                 in_order_of_submission(workload.jobs),
+                submission_time,
                 server.hello,
                 server.jobs_submitted,
                 server.job_submitter_left,
@@ -136,7 +143,14 @@ class Simulation:
             for workload in self._workloads
         ]
         others = [
-            Submitter(self.kernel, in_order_of_occurrence(found), server.hello, occurred, server.event_submitter_left)
+            Submitter(
+                self.kernel,
+                in_order_of_occurrence(found),
+                occurrence_time,
+                server.hello,
+                occurred,
+                server.event_submitter_left,
+            )
             for found in events
         ]
         server.job_submitters, server.event_submitters = len(jobs), len(others)

@@ -6,7 +6,9 @@ sleeps for the time between two submissions, counted from when the server has ta
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 from simulator.events import ExternalEvent
@@ -15,14 +17,16 @@ from simulator.kernel import PRECISION, Action, Kernel
 
 
 class Submitter:
-    """Brings things to the server.
+    """Brings things to the server, and lets go of them: an ended job needs no memory.
 
     Parameters
     ----------
     kernel
         Time and mailbox.
     items
-        Things with their times (s), in order.
+        Things in the order of their times.
+    when
+        The time of a thing (s).
     deliver
         What the server does with those of one time.
     leave
@@ -34,25 +38,26 @@ class Submitter:
     def __init__(
         self,
         kernel: Kernel,
-        items: Sequence[tuple[float, Any]],
+        items: Sequence[Any],
+        when: Callable[[Any], float],
         hello: Action,
         deliver: Action,
         leave: Action,
         first: Callable[[], None] | None = None,
     ) -> None:
         self._kernel = kernel
-        self._items = items
+        self._items = deque(items)
+        self._when = when
         self._hello = hello
         self._deliver = deliver
         self._leave = leave
         self._first = first
-        self._position = 0
         self._since = 0.0
 
     @property
     def things(self) -> list[Any]:
         """What is still to be brought."""
-        return [thing for _, thing in self._items[self._position :]]
+        return list(self._items)
 
     def begin(self) -> None:
         """Announce itself to the server."""
@@ -65,42 +70,45 @@ class Submitter:
 
     def _collect(self, batch: list[Any]) -> None:
         items, limit = self._items, self._since + PRECISION
-        position = self._position
-        while position < len(items) and items[position][0] <= limit:
+        while items and self._when(items[0]) <= limit:
             if self._first is not None:
                 self._first()
                 self._first = None
-            batch.append(items[position][1])
-            position += 1
-        self._position = position
-        after = self._sleep if position < len(items) else self._bye
+            batch.append(items.popleft())
+        after = self._sleep if items else self._bye
         if batch:
             self._kernel.post_here(self._deliver, batch, after)
         else:
             after()
 
     def _sleep(self) -> None:
-        moment, delay = self._items[self._position][0], self._kernel.clock - self._since
+        moment, delay = self._when(self._items[0]), self._kernel.clock - self._since
         self._kernel.at(moment + delay, self._woken)
 
     def _woken(self, _: object) -> None:
         self._since = self._kernel.clock
-        item = self._items[self._position][1]
+        item = self._items.popleft()
         if self._first is not None:
             self._first()
             self._first = None
-        self._position += 1
         self._collect([item])
 
     def _bye(self) -> None:
         self._kernel.post_here(self._leave)
 
 
-def in_order_of_submission(jobs: Sequence[Job]) -> list[tuple[float, Job]]:
-    """Jobs with their submission times: by time, then by full id compared as text (``w0!10`` before ``w0!9``)."""
-    return [(job.subtime, job) for job in sorted(jobs, key=lambda job: (job.subtime, job.id))]
+submission_time = attrgetter("subtime")
+"""When a job is to be submitted (s)."""
+
+occurrence_time = attrgetter("time")
+"""When an event happens (s)."""
 
 
-def in_order_of_occurrence(events: Sequence[ExternalEvent]) -> list[tuple[float, ExternalEvent]]:
-    """Events with their times: by time, then by kind."""
-    return [(event.time, event) for event in sorted(events, key=lambda event: (event.time, event.order))]
+def in_order_of_submission(jobs: Sequence[Job]) -> list[Job]:
+    """Jobs by submission time, then by full id compared as text (``w0!10`` before ``w0!9``)."""
+    return sorted(jobs, key=attrgetter("subtime", "id"))
+
+
+def in_order_of_occurrence(events: Sequence[ExternalEvent]) -> list[ExternalEvent]:
+    """Events by time, then by kind."""
+    return sorted(events, key=attrgetter("time", "order"))

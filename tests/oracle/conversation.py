@@ -71,7 +71,7 @@ def play_theirs(platform: Path, data: dict[str, Any], handle: Handle) -> Told:
                 "source": job.source,
                 **{key: job.profile.source[key] for key in ("delay", "cpu", "com") if key in job.profile.source},
             }
-            for _, job in jobs
+            for job in jobs
         ],
     }  # fmt: skip
     binding = find_binding()
