@@ -161,4 +161,4 @@ def study(name: str, title: str, parity: int, policies: Sequence[str], each: int
     )  # fmt: skip
 
 
-STUDY = study("transfer", "Planning on periods that chose nothing", 0, [*POLICIES, "plan, survival 0.75"], 1)
+STUDY = study("transfer", "Planning on periods that chose nothing", 0, [*POLICIES, "plan, survival 0.75"], 4)
