@@ -16,6 +16,7 @@ import os
 import sys
 import tarfile
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,8 @@ def _compare(work: Path, base: Path, log: Path, what: list[str], repeat: int) ->
     tables: dict[Path, bytes] = {}
     for number in range(repeat):
         for tree in (base, REPOSITORY) if number % 2 == 0 else (REPOSITORY, base):
-            tables[tree], spent = _play(work, tree, log, what)
+            policy, model, *extra = what
+            tables[tree], spent = play(work, tree, str(log), ["--policy", policy, "--model", model, *extra])
             best[tree] = min(best.get(tree, spent), spent)
     before, after = best[base], best[REPOSITORY]
     equal = tables[base] == tables[REPOSITORY]
@@ -93,11 +95,11 @@ def _compare(work: Path, base: Path, log: Path, what: list[str], repeat: int) ->
     return not equal
 
 
-def _play(work: Path, tree: Path, log: Path, what: list[str]) -> tuple[bytes, Spent]:
-    policy, model, *extra = what
+def play(work: Path, tree: Path, log: str, options: Sequence[str]) -> tuple[bytes, Spent]:
+    """Run ``spillway run`` of a tree on a log and the thesis's machine: its table of jobs, and what it cost."""
     with tempfile.TemporaryDirectory(dir=work) as out:
-        command = [sys.executable, "run_experiments.py", "run", "--workload", str(log), "--platform", "thesis"]
-        command += ["--policy", policy, "--model", model, "--no-plots", "--no-site", "--out", out, *extra]
+        command = [sys.executable, "run_experiments.py", "run", "--workload", log, "--platform", "thesis"]
+        command += [*options, "--no-plots", "--no-site", "--out", out]
         spent = measured(command, tree, {"PYTHONPATH": str(tree)}, work / "printed.txt")
         (table,) = Path(out).glob("*/jobs.csv")
         return table.read_bytes(), spent
