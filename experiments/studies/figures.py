@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -104,4 +105,56 @@ class Lines:
         rows = dict.fromkeys((point[self.by], point[self.x]) for point in results.points({}))
         return {
             (name, x): statistics.estimate(self.measure(results.at({self.by: name, self.x: x}))) for name, x in rows
+        }
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Rows of tables with their intervals, one below the other, beside 1: a panel for each value that is drawn.
+
+    Attributes
+    ----------
+    name
+        Of the file.
+    panels
+        Table and metric by the panel's title; rows are those of the first one, the smallest value on top.
+    words
+        Name of the axis below.
+    """
+
+    name: str
+    panels: Mapping[str, tuple[Means, str]]
+    words: str
+
+    def __call__(self, results: Results, folder: Path) -> list[Path]:
+        """Draw; nothing where no point was run."""
+        from analysis.plots.forest import forest
+        from analysis.plots.panels import panels
+        from analysis.plots.style import save, set_title
+
+        columns = {title: self._rows(table, metric, results) for title, (table, metric) in self.panels.items()}
+        columns = {title: rows for title, rows in columns.items() if rows}
+        if not columns:
+            return []
+        first = next(iter(columns.values()))
+        order = sorted(first, key=lambda row: first[row][0])
+        width, height = PANEL_INCHES
+        axes = panels(1, len(columns), width=width * len(columns), height=max(height, 0.26 * len(order) + 1.0))
+        for ax, (title, rows) in zip(axes, columns.items(), strict=True):
+            forest({row: rows[row] for row in order if row in rows}, ax=ax)
+            set_title(ax, title)
+            ax.set_xlabel(self.words)
+        if all(rows.keys() == first.keys() for rows in columns.values()):
+            for ax in axes[1:]:
+                ax.set_yticklabels([])
+        return save(axes[0], folder / slug(self.name))[:1]
+
+    @staticmethod
+    def _rows(table: Means, metric: str, results: Results) -> dict[str, tuple[float, float, float]]:
+        """What can be drawn on a logarithmic axis; a single unit has no interval."""
+        found = {" ".join(map(str, row)): values[metric] for row, values in table.estimates(results).items()}
+        return {
+            name: (one.value, *((one.low, one.high) if one.low > 0 and math.isfinite(one.high) else (one.value,) * 2))
+            for name, one in found.items()
+            if 0 < one.value < math.inf
         }

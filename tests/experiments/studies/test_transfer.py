@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import math
 import re
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from experiments.errors import SpecError
 from experiments.studies import statistics, transfer, transfer_choosing
+from experiments.studies.figures import Forest
 from experiments.studies.points import Point
 from experiments.studies.results import NotRun, Results
 from experiments.studies.tables import Ratios
@@ -86,6 +88,19 @@ def test_every_log_counts_alike() -> None:
     assert found.value == pytest.approx(0.5)
     assert (found.units, found.low <= 0.5 <= found.high) == (3, True)
     assert ("plan", "0.5", "2 of 3") in [tuple(map(str, row)) for row in table(made_up(WAITS)).rows]
+
+
+def test_the_figure_has_a_row_for_each_policy(tmp_path: Path) -> None:
+    """Smallest ratio on top (0.5, 0.74, 1); a panel without runs is left out, and nothing is drawn of nothing."""
+    ratios = Ratios("t", {transfer.WAIT: "wait"}, ("policy",), {"policy": play.LITERAL}, group=transfer.log_of)
+    never = dataclasses.replace(ratios, only={"policy": "conservative"})
+    figure = Forest("ratios", {"all": (ratios, transfer.WAIT), "none": (never, transfer.WAIT)}, "over the literal")
+    [drawn] = figure(made_up(WAITS), tmp_path)
+    assert drawn.stat().st_size > 1000
+    text = drawn.with_suffix(".svg").read_text("utf-8")
+    assert "over the literal" in text
+    assert re.findall("(?<=>)(all|none|plan|sjf-easy|easy)(?=<)", text) == ["plan", "easy", "sjf-easy", "all"]
+    assert Forest("ratios", {"none": (never, transfer.WAIT)}, "")(made_up(WAITS), tmp_path) == []
 
 
 def test_better_and_against_the_best_in_hindsight() -> None:
