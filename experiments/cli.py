@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import itertools
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from experiments import signals
@@ -49,10 +51,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         with signals.stopping_on_signals():
-            return play(build_parser(), expanded(given))
+            words = expanded(given)
+            return play(build_parser(words), words)
     except UsageError as error:
         complain(error)
         return error.exit_code
+
+
+def _load_beside(words: Sequence[str]) -> None:
+    """Have what runs need loaded in another process, while this one reads its options; a guess: they are not read yet.
+
+    Not where nothing is likely to run: help is asked for, another machine plays, or the folder of results exists.
+    """
+    parts = [part for word in words for part in word.split("=", 1)]
+    after = dict(itertools.pairwise([*parts, ""]))
+    elsewhere = not {"-h", "--help", "--dask", "--dask-jobqueue"}.isdisjoint(parts)
+    if not elsewhere and not ("--out" in after and Path(after["--out"]).is_dir()):
+        from experiments.pool import begin_loading
+
+        begin_loading(fluid=after.get("--engine") != "fixed")
 
 
 def expanded(given: Sequence[str]) -> list[str]:
@@ -77,8 +94,11 @@ def expanded(given: Sequence[str]) -> list[str]:
     )
 
 
-def build_parser() -> Parser:
-    """The parser of all subcommands; each is filled when it is used."""
+def build_parser(words: Sequence[str] = ()) -> Parser:
+    """The parser of all subcommands; each is filled when it is used.
+
+    ``words``: the command line that is about to be read and carried out; without it nothing but that is done.
+    """
     parser = _Top(
         prog=PROGRAM,
         usage=USAGE,
@@ -90,7 +110,7 @@ def build_parser() -> Parser:
         prog=PROGRAM, required=True, metavar="COMMAND", help=argparse.SUPPRESS, parser_class=Parser
     )
     for name in COMMANDS:
-        commands.add_parser(name, help=name, fill=partial(_fill, name))
+        commands.add_parser(name, help=name, fill=partial(_fill, name, words=words))
     return parser
 
 
@@ -127,7 +147,9 @@ def module_of(name: str) -> Any:
     return importlib.import_module(f"experiments.commands.{name.replace('-', '_')}")
 
 
-def _fill(name: str, parser: Parser) -> None:
+def _fill(name: str, parser: Parser, words: Sequence[str] = ()) -> None:
+    if name == "run" and words:
+        _load_beside(words)
     module = module_of(name)
     parser.description = getattr(module, "DESCRIPTION", module.HELP)
     parser.epilog = getattr(module, "EPILOG", None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import multiprocessing.forkserver
+import multiprocessing.resource_tracker
 import os
 import signal
 import sys
@@ -119,6 +120,8 @@ class Pool(Generic[Task]):
             task = next(todo, None)
             if task is None:
                 return
+            if self._context.get_start_method() == "forkserver":
+                _ensure_server()
             ours, theirs = self._context.Pipe(duplex=False)
             process = self._context.Process(target=_main, args=(self._work, task, theirs), daemon=True)  # type: ignore[attr-defined]
             process.start()
@@ -193,7 +196,19 @@ def begin_loading(*, fluid: bool = True) -> None:
     """
     cached = scheduling.is_cached([scheduling.FIRST]) and (not fluid or simulation.is_cached())
     if cached and _context(fluid=fluid).get_start_method() == "forkserver":
+        _ensure_server()
+
+
+def _ensure_server() -> None:
+    """Start the server process where there is none. Ctrl-C, which all processes get, is this one's to deal with (here
+    once the server is there): the server would say where in its imports it was.
+    """
+    multiprocessing.resource_tracker.ensure_running()  # where this one starts it, no signal is blocked any more
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the server inherits what is blocked
+    try:
         multiprocessing.forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _context(*, fluid: bool) -> BaseContext:

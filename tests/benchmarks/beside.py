@@ -3,7 +3,7 @@
 ``python -m tests.benchmarks.beside BASE [--rows whole,many,tiny,pass,window] [--repeat N]``
 
 ``BASE`` is another checkout, its kernels compiled (:mod:`tests.benchmarks.same_jobs`). Each row is measured in both
-trees one after the other, and counts with the least of ``--repeat`` measurements.
+trees one after the other, and counts with the least of ``--repeat`` measurements. Tables of jobs are compared.
 
 ``whole``   the whole KTH log, IO-Aware, ``plan-square`` and ``sjf-easy``, times without contention included
 ``many``    its 28,453 jobs Alloc-Only, ``easy``, engine ``fixed``
@@ -11,14 +11,12 @@ trees one after the other, and counts with the least of ``--repeat`` measurement
 ``pass``    a pass of plan-based scheduling by jobs that wait (:mod:`tests.benchmarks.plan_load` of each tree)
 ``window``  choices of a window that are proven best (:mod:`tests.benchmarks.window_load` of each tree)
 
-CPU seconds are those of all processes of the command; ``MB`` is the largest process. ``jobs.csv`` is compared column by
-column: times without contention may differ in the last decimal, where they are calculated and not simulated.
+CPU seconds are those of all processes of the command; ``MB`` is the largest process.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 import subprocess
 import sys
@@ -27,7 +25,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.benchmarks.same_jobs import play
+from tests.benchmarks.same_jobs import differences, play
 from tests.imports.graph import REPOSITORY
 
 WHOLE = "kth/KTH-SP2-1996-2.1-cln-{}-from-parts.json.xz"
@@ -59,25 +57,12 @@ def main() -> None:
 
 
 def _show(title: str, base: list[Figures], new: list[Figures]) -> None:
-    remark = _differences(base[0].jobs, new[0].jobs) if new[0].jobs else ""
+    remark = f"jobs.csv {differences(base[0].jobs, new[0].jobs)}" if new[0].jobs else ""
     for name, (_, form) in new[0].numbers.items():
         before, after = (min(one.numbers[name][0] for one in found) for found in (base, new))
         ratio = f"{before / after:.2f}" if after else "-"
         print(ROW.format(f"{title}: {name}", format(before, form), format(after, form), ratio, remark), flush=True)
         remark = ""
-
-
-def _differences(base: bytes, new: bytes) -> str:
-    """By column, how many values differ."""
-    if base == new:
-        return "jobs.csv equal"
-    before, after = (list(csv.DictReader(table.decode().splitlines())) for table in (base, new))
-    if len(before) != len(after) or before[0].keys() != after[0].keys():
-        return f"jobs.csv: {len(before)} rows, now {len(after)}, or other columns"
-    pairs = list(zip(before, after, strict=True))
-    counts = {name: sum(one[name] != other[name] for one, other in pairs) for name in before[0]}
-    differing = ", ".join(f"{name} in {count} rows" for name, count in counts.items() if count)
-    return f"jobs.csv equal but for {differing}, of {len(before)}"
 
 
 Row = tuple[str, Callable[[Path], Figures]]

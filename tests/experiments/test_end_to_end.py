@@ -273,6 +273,30 @@ def test_ctrl_c_and_resume(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"comparison.json", "inputs"}  # and no lock
 
 
+@pytest.mark.parametrize("seconds", [0.0, 0.2, 0.5])
+def test_ctrl_c_while_modules_are_loaded(seconds: float, tmp_path: Path) -> None:
+    """All processes get it; the one that loads what runs need says nothing of where it was."""
+    arguments = ["run", "--workload", "kth-like:jobs=20000", "--out", str(tmp_path / "results")]
+    process = subprocess.Popen(
+        [sys.executable, "run_experiments.py", *arguments],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    deadline = time.monotonic() + 60
+    while len(children.read_text().split()) < 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(seconds)
+    os.killpg(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=60)[0]
+    assert process.returncode == 130
+    assert "stopped" in said
+    assert "Traceback" not in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
