@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from matplotlib.axes import Axes
@@ -11,6 +12,13 @@ from analysis.plots.style import FAINT, INK, new_axes
 
 OPEN = "#8A8A8A"
 """Colour of an estimate whose interval has the reference in it."""
+
+TICKS = (
+    (1.6, tuple(tenth / 10 for tenth in range(1, 50))),
+    (2.6, tuple(fifth / 5 for fifth in range(1, 25))),
+    (math.inf, tuple(sign * 10.0**power for power in range(-6, 7) for sign in (1, 1.5, 2, 3, 5, 7))),
+)
+"""Ticks of the axis by how wide it is (largest over smallest value, exclusive)."""
 
 
 def forest(rows: Mapping[str, tuple[float, float, float]], *, reference: float = 1.0, ax: Axes | None = None) -> Axes:
@@ -35,8 +43,8 @@ def forest(rows: Mapping[str, tuple[float, float, float]], *, reference: float =
     ax.set_xscale("log")
     low = min(min(row) for row in rows.values())
     high = max(max(row) for row in rows.values())
-    ticks = [tick / 10 for tick in range(1, 31) if low <= tick / 10 <= high and (tick % 2 == 0 or high / low < 1.6)]
-    ax.set_xticks(ticks)
+    steps = next(found for ratio, found in TICKS if high / low < ratio)
+    ax.set_xticks([tick for tick in steps if low <= tick <= high])
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.xaxis.set_minor_formatter(NullFormatter())
     ax.set_yticks(list(places), list(rows))
