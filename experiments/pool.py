@@ -120,8 +120,7 @@ class Pool(Generic[Task]):
             task = next(todo, None)
             if task is None:
                 return
-            if self._context.get_start_method() == "forkserver":
-                _ensure_server()
+            _ensure_server(self._context)
             ours, theirs = self._context.Pipe(duplex=False)
             process = self._context.Process(target=_main, args=(self._work, task, theirs), daemon=True)  # type: ignore[attr-defined]
             process.start()
@@ -195,14 +194,16 @@ def begin_loading(*, fluid: bool = True) -> None:
     Not where that would compile kernels: this is announced first (:func:`experiments.warm.ensure`).
     """
     cached = scheduling.is_cached([scheduling.FIRST]) and (not fluid or simulation.is_cached())
-    if cached and _context(fluid=fluid).get_start_method() == "forkserver":
-        _ensure_server()
+    if cached:
+        _ensure_server(_context(fluid=fluid))
 
 
-def _ensure_server() -> None:
-    """Start the server process where there is none. Ctrl-C, which all processes get, is this one's to deal with (here
-    once the server is there): the server would say where in its imports it was.
+def _ensure_server(context: BaseContext) -> None:
+    """Start the server process where there is none, and one is needed. Ctrl-C, which all processes get, is this one's
+    to deal with (here once the server is there): the server would say where in its imports it was.
     """
+    if context.get_start_method() != "forkserver":
+        return
     multiprocessing.resource_tracker.ensure_running()  # where this one starts it, no signal is blocked any more
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the server inherits what is blocked
     try:
