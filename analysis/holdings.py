@@ -15,6 +15,9 @@ import numpy as np
 from analysis.tables import Floats, JobTable, parse_intervals, parse_storages
 from inputs.limits import HOSTS
 
+TEXTS = 4096
+"""Texts of storage nodes that are kept parsed: some stand in many rows, on a large machine few do."""
+
 
 class NodeSpan(NamedTuple):
     """Nodes (resource ids) that a job (row of the table) held over ``[start_s, end_s)``."""
@@ -62,16 +65,14 @@ def node_spans(table: JobTable) -> list[NodeSpan]:
     ]
 
 
-def storage_spans(table: JobTable) -> list[StorageSpan]:
-    """Bytes held by the jobs of a table (which must have run), in the order of the jobs' starts."""
+def storage_spans(table: JobTable) -> Iterator[StorageSpan]:
+    """Bytes held by the jobs of a table (which must have run), in the order of the jobs' starts, one after another."""
     sizes: list[float] = table.bb_bytes.tolist()
     order: list[int] = table.start_s.argsort(kind="stable").tolist()
-    parsed = functools.cache(parse_storages)  # a few texts stand in many rows
-    return [
-        StorageSpan(job, storage, int(count * sizes[job]), start_s, end_s)
-        for job, what, start_s, end_s in _held(table, order, table.storage_lives, table.storages)
-        for storage, count in parsed(what).items()
-    ]
+    parsed = functools.lru_cache(TEXTS)(parse_storages)
+    for job, what, start_s, end_s in _held(table, order, table.storage_lives, table.storages):
+        for storage, count in parsed(what).items():
+            yield StorageSpan(job, storage, int(count * sizes[job]), start_s, end_s)
 
 
 def node_seconds(table: JobTable) -> float:

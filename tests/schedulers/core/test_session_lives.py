@@ -151,7 +151,7 @@ def test_the_files_say_when_what_was_held(played: tuple[JobTable, list[tuple[Run
     assert header.endswith(",start_s,node_lives,storage_lives,bandwidth_lives")
     assert row == ("1,w0,,2,0-1,6,2:1 3:1,160.000000,0-1@160.000000-700.000000,2:1 3:1@100.000000-900.000000,")
     assert node_spans(table) == [NodeSpan(0, [0, 1], 160.0, 700.0)]
-    assert storage_spans(table) == [StorageSpan(0, 2, 6, 100.0, 900.0), StorageSpan(0, 3, 6, 100.0, 900.0)]
+    assert list(storage_spans(table)) == [StorageSpan(0, 2, 6, 100.0, 900.0), StorageSpan(0, 3, 6, 100.0, 900.0)]
     assert [(piece.low, piece.high, piece.start_s, piece.end_s) for piece in pieces(table)] == [
         (0, 6, 100.0, 900.0),
         (0, 6, 100.0, 900.0),
