@@ -15,7 +15,7 @@ from experiments.kept import Found
 from experiments.pool import Executor, Failed, Finished, Started
 from experiments.progress import make_display
 from experiments.single import Task, keep_cause
-from experiments.spec import RunSpec
+from experiments.spec import Engine, RunSpec
 from inputs.arguments import how
 
 
@@ -78,7 +78,8 @@ def run_all(
     if not todo:
         return outcome
     try:
-        warm.ensure(names=warm.needed(task.run.policy.policy for task in todo))
+        fluid = any(task.run.engine is not Engine.FIXED for task in todo)
+        warm.ensure(names=warm.needed(task.run.policy.policy for task in todo), fluid=fluid)
         with make_display(console, len(todo)) as display, closing(executor.run(todo)) as news_of:
             for task, news in news_of:
                 if isinstance(news, Started):

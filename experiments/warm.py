@@ -33,7 +33,7 @@ def needed(policies: Iterable[str]) -> list[str]:
     return [name for name in scheduling.kernel_modules() if name in code]
 
 
-def ensure(console: Console | None = None, names: Collection[str] | None = None) -> None:
+def ensure(console: Console | None = None, names: Collection[str] | None = None, *, fluid: bool = True) -> None:
     """Compile what Numba's cache does not have, after an announcement; what is there is not loaded.
 
     Loading takes half a second of CPU time, and a driver whose worker processes play has no use for it.
@@ -44,14 +44,16 @@ def ensure(console: Console | None = None, names: Collection[str] | None = None)
         Where that is shown: in a terminal with how many of the modules are done, elsewhere as one line. By default
         the standard error stream.
     names
-        Kernel modules of the schedulers (:func:`needed`); by default all of them. The simulator's always count.
+        Kernel modules of the schedulers (:func:`needed`); by default all of them.
+    fluid
+        Whether the simulator's count, too: the engine ``fixed`` needs none.
     """
-    if not (scheduling.is_cached(names) and simulation.is_cached()):
+    if not (scheduling.is_cached(names) and (not fluid or simulation.is_cached())):
         shown = console or Console(stderr=True)
         if not shown.is_terminal:
             shown.print(ANNOUNCEMENT, highlight=False, soft_wrap=True)
         with shown.status(ANNOUNCEMENT) as status:
-            warm_up(lambda done, total: status.update(f"{ANNOUNCEMENT}: {done} of {total}"), names)
+            warm_up(lambda done, total: status.update(f"{ANNOUNCEMENT}: {done} of {total}"), names, fluid=fluid)
 
 
 def load() -> None:
@@ -62,7 +64,10 @@ def load() -> None:
 
 
 def warm_up(
-    report: Callable[[int, int], object] = lambda done, total: None, names: Collection[str] | None = None
+    report: Callable[[int, int], object] = lambda done, total: None,
+    names: Collection[str] | None = None,
+    *,
+    fluid: bool = True,
 ) -> float:
     """Compile kernels, or load them from Numba's cache, on all cores; return the seconds it took.
 
@@ -72,23 +77,26 @@ def warm_up(
         Gets how many parts are done, and of how many.
     names
         Kernel modules of the schedulers; by default all of them.
+    fluid
+        Whether the simulator's are wanted.
     """
     begin = time.perf_counter()
     chosen = scheduling.kernel_modules() if names is None else names
     others = [name for name in chosen if name != scheduling.FIRST]
-    total = len(others) + 2
+    total = len(others) + 1 + fluid
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(os.cpu_count() or 1, mp_context=context) as pool:
         first = pool.submit(_compile, [scheduling.FIRST])
-        simulated = pool.submit(_compile, simulation.KERNEL_MODULES)
+        rest = [pool.submit(_compile, simulation.KERNEL_MODULES)] if fluid else []
         first.result()
         report(1, total)
-        rest = [simulated, *(pool.submit(_compile, [name]) for name in others)]
+        rest += [pool.submit(_compile, [name]) for name in others]
         for done, part in enumerate(as_completed(rest), 2):
             part.result()
             report(done, total)
     scheduling.mark_cached(chosen)
-    simulation.mark_cached()
+    if fluid:
+        simulation.mark_cached()
     return time.perf_counter() - begin
 
 

@@ -6,6 +6,7 @@ import io
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,7 @@ def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     """One line before it begins; then nothing more where there is no terminal."""
     written = io.StringIO()
     at_begin: list[str] = []
-    monkeypatch.setattr(warm, "warm_up", lambda report, names: at_begin.append(written.getvalue()))
+    monkeypatch.setattr(warm, "warm_up", lambda report, names, fluid: at_begin.append(written.getvalue()))
     warm.ensure(Console(file=written, width=40))
     assert at_begin == [f"{warm.ANNOUNCEMENT}\n"] == [written.getvalue()]
 
@@ -75,7 +76,7 @@ def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_terminal_sees_how_many_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is shown there goes on with each module."""
     written = io.StringIO()
-    monkeypatch.setattr(warm, "warm_up", lambda report, names: report(3, 9))
+    monkeypatch.setattr(warm, "warm_up", lambda report, names, fluid: report(3, 9))
     warm.ensure(Console(file=written, width=120, force_terminal=True))
     assert "3 of 9" in written.getvalue()
 
@@ -91,6 +92,21 @@ def test_a_run_needs_the_kernels_of_its_policies_only() -> None:
         "schedulers.search.subset_bb_kernels",
     }
     assert set(warm.needed(["easy", "plan"])) == names["easy"] | names["plan"]
+
+
+def test_runs_without_contention_compile_no_kernel_of_the_simulator(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine ``fixed`` has none, and compiling those takes two fifths of the time."""
+    parts: list[list[str]] = []
+    monkeypatch.setattr(warm, "ProcessPoolExecutor", lambda workers, mp_context: ThreadPoolExecutor(1))
+    monkeypatch.setattr(warm, "_compile", lambda modules: parts.append(list(modules)))
+    monkeypatch.setattr(warm.scheduling, "is_cached", lambda names: False)
+    console = Console(file=io.StringIO())
+    warm.ensure(console, warm.needed(["easy"]), fluid=False)
+    without = [name for part in parts for name in part]
+    assert set(without) == set(warm.needed(["easy"]))
+    parts.clear()
+    warm.ensure(console, warm.needed(["easy"]))
+    assert {name for part in parts for name in part} == {*without, *warm.simulation.KERNEL_MODULES}
 
 
 def test_what_is_compiled_is_not_announced() -> None:
