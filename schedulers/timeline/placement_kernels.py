@@ -221,9 +221,19 @@ def whole_requests_fit(work, window, demand, machine):
         for column in range(first, last):
             fitting += work[at, column] >= bb_bytes
     elif work[window, FREE_BYTES] <= (requests - 1) * bb_bytes + storages * (bb_bytes - 1):
-        # What no whole request fits into may be what is missing: count. The quotient of whole numbers below 2^53
-        # never rounds up to the next whole number, and dividing doubles is much faster. Unsigned columns: no negative
-        # index to look out for, so that the loop becomes vector instructions.
+        # What no whole request fits into may be what is missing. Most windows are decided by the storages that have
+        # room for one: as many of them as requests are enough, and what they have together must be.
+        usable = np.int64(0)
+        for column in range(first, last):
+            free = work[at, column]
+            has = free >= bb_bytes
+            fitting += has
+            usable += free if has else np.int64(0)
+        if fitting >= requests or usable < requests * bb_bytes:
+            return fitting >= requests
+        # Count. The quotient of whole numbers below 2^53 never rounds up to the next whole number, and dividing doubles
+        # is much faster. Unsigned columns: no negative index to look out for, so that loops become vector instructions.
+        fitting = np.int64(0)
         for column in range(first, last):
             fitting += np.int64(np.float64(work[at, column]) / size)
     else:
