@@ -106,5 +106,5 @@ def _compile(modules: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    print("setup: compiling the kernels (once; about ten seconds)", flush=True)
+    print("setup: compiling the kernels (once; half a minute to two)", flush=True)
     print(f"setup: kernels ready after {warm_up():.1f} s")
