@@ -79,7 +79,8 @@ def run_all(
         return outcome
     try:
         fluid = any(task.run.engine is not Engine.FIXED for task in todo)
-        warm.ensure(names=warm.needed(task.run.policy.policy for task in todo), fluid=fluid)
+        lives = {str(task.run.settings["bb_life"]) for task in todo}
+        warm.ensure(names=warm.needed((task.run.policy.policy for task in todo), lives), fluid=fluid)
         with make_display(console, len(todo)) as display, closing(executor.run(todo)) as news_of:
             for task, news in news_of:
                 if isinstance(news, Started):

@@ -13,13 +13,21 @@ from rich.console import Console
 from experiments.codehash import modules_of
 from schedulers import kernels as scheduling
 from schedulers import late
+from schedulers.lives import parse_life
 from schedulers.policies import find_policy
 from simulator import kernels as simulation
 
 ANNOUNCEMENT = "compiling numerical kernels (once per installation; half a minute to two)"
 
 
-def needed(policies: Iterable[str]) -> list[str]:
+OF_LIVES = "schedulers.timeline.apart_kernels"
+"""The module that looks for a fit where burst buffers are held longer than nodes."""
+
+OF_PLANS = "schedulers.timeline.plan_kernels"
+"""One that has that module's code in it."""
+
+
+def needed(policies: Iterable[str], lives: Iterable[str] = ()) -> list[str]:
     """Kernel modules that runs under some policies compute with: those that the code of the runs imports.
 
     The others take two thirds of the time of compiling.
@@ -28,9 +36,13 @@ def needed(policies: Iterable[str]) -> list[str]:
     ----------
     policies
         Names in the table of policies, or ``FILE.py:CLASS``.
+    lives
+        How long burst buffers are held in them (``--bb-life``); by default as long as nodes. What finds place for
+        others is compiled for these, and for plans; jobs that get lives from an own model or policy wait for it.
     """
     code = modules_of("experiments.single", *{find_policy(policy).cls.__module__ for policy in policies})
-    return [name for name in scheduling.kernel_modules() if name in code]
+    apart = any(parse_life(life).apart for life in lives) or OF_PLANS in code
+    return [name for name in scheduling.kernel_modules() if name in code and (apart or name != OF_LIVES)]
 
 
 def ensure(console: Console | None = None, names: Collection[str] | None = None, *, fluid: bool = True) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, njit, void
 
-from schedulers.timeline.fit_kernels import find_fit, narrow_links, note_since, segment_at
+from schedulers.timeline.fit_kernels import narrow_links, note_since, segment_at
 from schedulers.timeline.kernel_types import MACHINE, OPTIONS, PLAIN_MACHINE, PLAIN_SCRATCH, ROWS, TIMES
 from schedulers.timeline.layout import (
     BACK,
@@ -14,7 +14,6 @@ from schedulers.timeline.layout import (
     FULL,
     FULLEST_AT_END,
     HEAD,
-    RACK,
     SINCE,
     USE_STORAGES,
     WINDOW,
@@ -52,22 +51,16 @@ def first_that_fits(times, count, rows, demands, durations_s, machine, scratch):
         A :class:`Demand` and a duration (s) for each job, as :func:`schedulers.timeline.fit_kernels.find_fit` takes
         them; no duration is negative.
     machine, scratch
-        A :class:`Machine` and :class:`Scratch` memory, without their names. ``usage`` and ``chosen`` are filled as
+        A :class:`Machine`, whose rule for storages is not ``rack`` (there a wider window may hold what a narrower one
+        does not seem to), and :class:`Scratch` memory, without their names. ``usage`` and ``chosen`` are filled as
         :func:`find_fit` fills them for that job.
     """
-    plain_machine, plain_scratch, now_s, known = machine, scratch, times[0], 0
-    machine, scratch = Machine(*plain_machine), Scratch(*plain_scratch)
+    machine, scratch, now_s, known = Machine(*machine), Scratch(*scratch), times[0], 0
     work, chosen = scratch.work, scratch.chosen
     for job in range(len(durations_s)):
         if rows[0, FREE_NODES] < demands[job, 0]:
             continue
-        plain = (demands[job, 0], demands[job, 1], demands[job, 2], demands[job, 3], demands[job, 4])
-        if machine.storage_order == RACK:  # there a wider window may hold what a narrower one did not seem to
-            start_s = find_fit(times, count, rows, plain, durations_s[job], now_s, now_s, plain_machine, plain_scratch)
-            if start_s < np.inf:
-                return job
-            continue
-        demand = Demand(*plain)
+        demand = Demand(demands[job, 0], demands[job, 1], demands[job, 2], demands[job, 3], demands[job, 4])
         end_s = now_s + durations_s[job]
         last = segment_at(times, count, end_s)
         if last > 0 and times[last] >= end_s:

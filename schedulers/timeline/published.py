@@ -10,10 +10,6 @@ burst-buffer reservations waits 16,813 s on average; without this rule 14,552 s)
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-
-import numpy as np
-import numpy.typing as npt
 
 from schedulers.core.job import Allocation, Job
 from schedulers.timeline import Timeline
@@ -41,16 +37,6 @@ class PublishedTimeline(Timeline):
         storages = self._nearest_with_room(job, nodes.nodes, duration_s)
         striped = job.stripes > 0
         return None if storages is None else Allocation(nodes.nodes, storages, job.bb_bytes, striped=striped)
-
-    def first_fit_now(
-        self, jobs: Sequence[Job], demands: npt.NDArray[np.int64], durations_s: npt.NDArray[np.float64]
-    ) -> tuple[int, Allocation] | None:
-        """As for the timeline, one job after the other."""
-        for place in range(len(jobs)):
-            allocation = self.fit_now(jobs[place], durations_s.item(place))
-            if allocation is not None:
-                return place, allocation
-        return None
 
     def _nearest_with_room(self, job: Job, nodes: tuple[int, ...], duration_s: float) -> tuple[int, ...] | None:
         """For each node in turn the nearest storage node that holds its request over the whole duration."""

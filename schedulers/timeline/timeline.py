@@ -170,6 +170,12 @@ class Timeline:
             Its place and what it gets; ``None`` where none of them fits.
         """
         tables = self._tables
+        if self.holds_nodes_longer or self.placement.storage_order is StorageOrder.RACK:  # their windows share nothing
+            for at, job in enumerate(jobs):
+                allocation = self.fit_now(job, durations_s.item(at))
+                if allocation is not None:
+                    return at, allocation
+            return None
         if self._count > tables.segments:
             tables.make_room(self._count)
         place = instant_kernels.first_that_fits(

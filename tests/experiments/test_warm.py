@@ -85,13 +85,24 @@ def test_a_run_needs_the_kernels_of_its_policies_only() -> None:
     """Plans have kernels of their own, and so has the window; every run needs those of the timeline."""
     names = {policy: set(warm.needed([policy])) for policy in ("easy", "plan", "window", "maxutil")}
     assert names["easy"] >= {"schedulers.timeline.fit_kernels", "schedulers.timeline.placement_kernels"}
-    assert names["plan"] - names["easy"] == {"schedulers.timeline.easy_kernels", "schedulers.timeline.plan_kernels"}
+    assert names["plan"] - names["easy"] == {
+        "schedulers.timeline.apart_kernels",
+        "schedulers.timeline.easy_kernels",
+        "schedulers.timeline.plan_kernels",
+    }
     assert names["maxutil"] - names["easy"] == {"schedulers.timeline.filling_kernels"}
     assert names["window"] - names["easy"] == {
         "schedulers.search.packing_kernels",
         "schedulers.search.subset_bb_kernels",
     }
     assert set(warm.needed(["easy", "plan"])) == names["easy"] | names["plan"]
+
+
+def test_what_finds_place_for_lives_is_compiled_where_burst_buffers_have_them() -> None:
+    """Plans have it in their own kernels."""
+    plain = set(warm.needed(["easy"], ["with-nodes"]))
+    assert set(warm.needed(["easy"], ["with-nodes", "two-reservations:margin=2"])) == plain | {warm.OF_LIVES}
+    assert warm.OF_LIVES in warm.needed(["plan"], ["with-nodes"])
 
 
 def test_runs_without_contention_compile_no_kernel_of_the_simulator(monkeypatch: pytest.MonkeyPatch) -> None:
