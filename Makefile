@@ -9,8 +9,8 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.spillway-setup
 WARM := $(VENV)/.spillway-warm
 KERNEL_SOURCES := $(shell grep -rlE '^(from|import) numba' --include='*.py' schedulers simulator 2>/dev/null)
-# Processes that run the tests: one a core, each needs some 700 MB.
-JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+# Processes that run the tests: one more than cores, as some tests wait for containers; each needs some 700 MB.
+JOBS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 # NumPy's threads only get in the way of worker processes.
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
@@ -32,7 +32,8 @@ $(INSTALLED): requirements.lock.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "setup: Python 3.11 or newer is needed, %s is %d.%d. Say which one to take: make PYTHON=python3.12" % (sys.executable, *sys.version_info[:2]))'
 	@test -x $(BIN)/python || { echo "setup: making $(VENV)"; $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "setup: '$(PYTHON) -m venv' failed (see above). On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }; }
 	@echo "setup: installing the packages of requirements.lock.txt"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r requirements.lock.txt
+	@$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true  # on all cores, where pip takes one
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 

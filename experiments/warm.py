@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Collection, Iterable
 
 from rich.console import Console
 
 from experiments.codehash import modules_of
 from schedulers import kernels as scheduling
-from schedulers import late
 from schedulers.lives import parse_life
 from schedulers.policies import find_policy
 from simulator import kernels as simulation
-
-ANNOUNCEMENT = "compiling numerical kernels (once per installation; half a minute to two)"
-
 
 OF_LIVES = "schedulers.timeline.apart_kernels"
 """The module that looks for a fit where burst buffers are held longer than nodes."""
@@ -61,11 +54,11 @@ def ensure(console: Console | None = None, names: Collection[str] | None = None,
         Whether the simulator's count, too: the engine ``fixed`` needs none.
     """
     if not (scheduling.is_cached(names) and (not fluid or simulation.is_cached())):
-        shown = console or Console(stderr=True)
+        shown, line = console or Console(stderr=True), scheduling.ANNOUNCEMENT
         if not shown.is_terminal:
-            shown.print(ANNOUNCEMENT, highlight=False, soft_wrap=True)
-        with shown.status(ANNOUNCEMENT) as status:
-            warm_up(lambda done, total: status.update(f"{ANNOUNCEMENT}: {done} of {total}"), names, fluid=fluid)
+            shown.print(line, highlight=False, soft_wrap=True)
+        with shown.status(line) as status:
+            warm_up(lambda done, total: status.update(f"{line}: {done} of {total}"), names, fluid=fluid)
 
 
 def load() -> None:
@@ -94,27 +87,10 @@ def warm_up(
     """
     begin = time.perf_counter()
     chosen = scheduling.kernel_modules() if names is None else names
-    others = [name for name in chosen if name != scheduling.FIRST]
-    total = len(others) + 1 + fluid
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(os.cpu_count() or 1, mp_context=context) as pool:
-        first = pool.submit(_compile, [scheduling.FIRST])
-        rest = [pool.submit(_compile, simulation.KERNEL_MODULES)] if fluid else []
-        first.result()
-        report(1, total)
-        rest += [pool.submit(_compile, [name]) for name in others]
-        for done, part in enumerate(as_completed(rest), 2):
-            part.result()
-            report(done, total)
-    scheduling.mark_cached(chosen)
+    scheduling.compile_side_by_side(chosen, [simulation.KERNEL_MODULES] if fluid else [], report)
     if fluid:
         simulation.mark_cached()
     return time.perf_counter() - begin
-
-
-def _compile(modules: Sequence[str]) -> None:
-    for name in modules:
-        late.load(name)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Collection, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -15,6 +15,8 @@ from schedulers.late import load
 _PACKAGE = Path(__file__).parent
 FIRST = "schedulers.timeline.fit_kernels"
 """The module that every session needs; others have its code in theirs: it must be there before they are compiled."""
+
+ANNOUNCEMENT = "compiling numerical kernels (once per installation; half a minute to two)"
 
 _CALLED_BY_OTHERS = ("layout.py", "kernel_types.py", "placement_kernels.py", "fit_kernels.py")
 """Files whose change makes the whole folder's compiled code stale (see :mod:`schedulers.kernel_cache`)."""
@@ -27,7 +29,7 @@ def kernel_modules() -> list[str]:
 
 
 def warm_up(report: Callable[[str], None] | None = None, check: Callable[[], object] | None = None) -> float:
-    """Run every kernel module, which compiles what Numba's cache does not have.
+    """Run every kernel module, after what Numba's cache does not have was compiled on all cores.
 
     Parameters
     ----------
@@ -51,13 +53,49 @@ def warm_up(report: Callable[[str], None] | None = None, check: Callable[[], obj
     if check is not None and not cached:
         _call_without_kernels(check)
     if report is not None and not cached:
-        report("compiling numerical kernels (once per installation, about ten seconds)")
+        report(ANNOUNCEMENT)
     begin = time.perf_counter()
-    for name in kernel_modules():
-        load(name)
+    names = kernel_modules()
     if not cached:
-        mark_cached()
+        compile_side_by_side(names)
+    for name in names:
+        load(name)
     return time.perf_counter() - begin
+
+
+def compile_side_by_side(
+    names: Collection[str],
+    others: Collection[Sequence[str]] = (),
+    report: Callable[[int, int], object] = lambda done, total: None,
+) -> None:
+    """Compile kernels, or load them from Numba's cache, in processes of their own, on all cores.
+
+    Parameters
+    ----------
+    names
+        Kernel modules of this package.
+    others
+        Further modules, in groups of which each is for one process.
+    report
+        Gets how many parts are done, and of how many.
+    """
+    rest = [name for name in names if name != FIRST]
+    total = 1 + len(others) + len(rest)
+    with ProcessPoolExecutor(os.cpu_count() or 1, mp_context=get_context("spawn")) as pool:
+        first = pool.submit(_compile, [FIRST])
+        parts = [pool.submit(_compile, group) for group in others]
+        first.result()
+        report(1, total)
+        parts += [pool.submit(_compile, [name]) for name in rest]
+        for done, part in enumerate(as_completed(parts), 2):
+            part.result()
+            report(done, total)
+    mark_cached(names)
+
+
+def _compile(modules: Sequence[str]) -> None:
+    for name in modules:
+        load(name)
 
 
 def _call_without_kernels(check: Callable[[], object]) -> None:

@@ -30,7 +30,7 @@ def warm_up(report: Callable[[str], None] | None = None) -> float:
     """
     cached = is_cached()
     if report is not None and not cached:
-        report("compiling the simulator's kernels (once per installation, about five seconds)")
+        report("compiling the simulator's kernels (once per installation, about ten seconds)")
     begin = time.perf_counter()
     for name in KERNEL_MODULES:
         importlib.import_module(name)

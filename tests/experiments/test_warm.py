@@ -59,7 +59,7 @@ def test_wrong_input_compiles_nothing(tmp_path: Path, line: str, words: str) -> 
 @pytest.fixture
 def _empty(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(warm, "_compile", list)
+    monkeypatch.setattr(warm.scheduling, "_compile", list)
 
 
 @pytest.mark.usefixtures("_empty")
@@ -69,7 +69,7 @@ def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     at_begin: list[str] = []
     monkeypatch.setattr(warm, "warm_up", lambda report, names, fluid: at_begin.append(written.getvalue()))
     warm.ensure(Console(file=written, width=40))
-    assert at_begin == [f"{warm.ANNOUNCEMENT}\n"] == [written.getvalue()]
+    assert at_begin == [f"{warm.scheduling.ANNOUNCEMENT}\n"] == [written.getvalue()]
 
 
 @pytest.mark.usefixtures("_empty")
@@ -108,8 +108,8 @@ def test_what_finds_place_for_lives_is_compiled_where_burst_buffers_have_them() 
 def test_runs_without_contention_compile_no_kernel_of_the_simulator(monkeypatch: pytest.MonkeyPatch) -> None:
     """The engine ``fixed`` has none, and compiling those takes two fifths of the time."""
     parts: list[list[str]] = []
-    monkeypatch.setattr(warm, "ProcessPoolExecutor", lambda workers, mp_context: ThreadPoolExecutor(1))
-    monkeypatch.setattr(warm, "_compile", lambda modules: parts.append(list(modules)))
+    monkeypatch.setattr(warm.scheduling, "ProcessPoolExecutor", lambda workers, mp_context: ThreadPoolExecutor(1))
+    monkeypatch.setattr(warm.scheduling, "_compile", lambda modules: parts.append(list(modules)))
     monkeypatch.setattr(warm.scheduling, "is_cached", lambda names: False)
     console = Console(file=io.StringIO())
     warm.ensure(console, warm.needed(["easy"]), fluid=False)

@@ -32,7 +32,7 @@ def test_right_input_is_compiled_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """After the check the line comes."""
     monkeypatch.setattr(kernels, "is_cached", lambda: False)
     monkeypatch.setattr(kernels, "kernel_modules", lambda: ["schedulers.errors"])
-    monkeypatch.setattr(kernels, "mark_cached", lambda: None)
+    monkeypatch.setattr(kernels, "compile_side_by_side", lambda names: None)
     said: list[str] = []
     kernels.warm_up(said.append, partial(dict, {}))
     assert ["compiling" in line for line in said] == [True]

@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -70,12 +72,33 @@ def test_some_kernels_are_enough(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 
 def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """With an empty cache one line says that it takes a while. (The modules are loaded here, nothing is compiled.)"""
+    """With an empty cache one line says that it takes a while, and all modules are compiled. (Here none is.)"""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    compiled: list[str] = []
+    monkeypatch.setattr(kernels, "compile_side_by_side", compiled.extend)
     lines: list[str] = []
     kernels.warm_up(lines.append)
     assert len(lines) == 1
     assert "compiling" in lines[0]
+    assert compiled == kernels.kernel_modules()
+
+
+def test_modules_are_compiled_side_by_side_after_the_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Code of the first is in others': it must be in the cache when these begin. (Here nothing is compiled.)"""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(kernels, "ProcessPoolExecutor", lambda workers, mp_context: ThreadPoolExecutor(4))
+    ended: list[str] = []
+
+    def compile_slowly(modules: Sequence[str]) -> None:
+        time.sleep(0.05 if modules == [kernels.FIRST] else 0.0)
+        ended.extend(modules)
+
+    monkeypatch.setattr(kernels, "_compile", compile_slowly)
+    done: list[tuple[int, int]] = []
+    kernels.compile_side_by_side(["a", kernels.FIRST, "b"], [["x", "y"]], lambda *counts: done.append(counts))
+    assert ended[:3] == ["x", "y", kernels.FIRST]
+    assert sorted(ended[3:]) == ["a", "b"]
+    assert done == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
 def test_code_older_than_its_callees_is_dropped(tmp_path: Path) -> None:
@@ -96,6 +119,8 @@ def test_kernels_of_sources_that_were_only_written_anew_are_announced_once(
 ) -> None:
     """A checkout makes sources look newer than what Numba keeps of them: after one warming they count as cached."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(kernels, "_compile", list)
+    monkeypatch.setattr(kernels, "ProcessPoolExecutor", lambda workers, mp_context: ThreadPoolExecutor(1))
     version = f"py{sys.version_info.major}{sys.version_info.minor}"
     for name in kernels.kernel_modules():
         *_, package, module = name.split(".")
