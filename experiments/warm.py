@@ -94,5 +94,5 @@ def warm_up(
 
 
 if __name__ == "__main__":
-    print("setup: compiling the kernels (once; half a minute to two)", flush=True)
+    print(f"setup: {scheduling.ANNOUNCEMENT}", flush=True)
     print(f"setup: kernels ready after {warm_up():.1f} s")

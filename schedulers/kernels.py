@@ -49,16 +49,14 @@ def warm_up(report: Callable[[str], None] | None = None, check: Callable[[], obj
     Exception
         What ``check`` raises.
     """
-    cached = is_cached()
-    if check is not None and not cached:
-        _call_without_kernels(check)
-    if report is not None and not cached:
-        report(ANNOUNCEMENT)
     begin = time.perf_counter()
-    names = kernel_modules()
-    if not cached:
-        compile_side_by_side(names)
-    for name in names:
+    if not is_cached():
+        if check is not None:
+            _call_without_kernels(check)
+        if report is not None:
+            report(ANNOUNCEMENT)
+        compile_side_by_side(kernel_modules())
+    for name in kernel_modules():
         load(name)
     return time.perf_counter() - begin
 

@@ -106,10 +106,12 @@ def test_no_page_of_the_reference_is_endless(page: Page, site: Path) -> None:
     """Commands have a page each, and so have the parts of the API."""
     longest = {}
     page.call("Emulation.setScriptExecutionDisabled", value=True)  # each page would read the whole search index
-    for path in sorted([*(site / "reference").rglob("*.html"), *(site / "api").glob("*.html")]):
-        show(page, path, 1280)
-        longest[path.relative_to(site).as_posix()] = page.evaluate("document.body.scrollHeight")
-    page.call("Emulation.setScriptExecutionDisabled", value=False)
+    try:
+        for path in sorted([*(site / "reference").rglob("*.html"), *(site / "api").glob("*.html")]):
+            show(page, path, 1280)
+            longest[path.relative_to(site).as_posix()] = page.evaluate("document.body.scrollHeight")
+    finally:
+        page.call("Emulation.setScriptExecutionDisabled", value=False)  # the browser is shared
     assert {name: height for name, height in longest.items() if height > LONGEST} == {}
 
 
