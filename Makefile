@@ -38,7 +38,7 @@ $(INSTALLED): requirements.lock.txt
 	@touch $@
 
 $(WARM): $(INSTALLED) $(KERNEL_SOURCES)
-	@$(BIN)/python -m experiments.warm
+	@$(BIN)/python -m spillway.experiments.cli.warm
 	@touch $@
 
 demo: setup
@@ -51,18 +51,18 @@ lint: setup
 	$(BIN)/lint-imports
 
 docs: setup
-	$(BIN)/python -m experiments.reference
+	$(BIN)/python -m docs.tools.reference
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # Core, policies, readers, engine, metrics, command line and import rules; not: properties over random workloads, oracles,
 # studies, other processes, browsers.
-QUICK := tests/imports/test_law.py tests/inputs tests/schedulers/core tests/schedulers/policykit tests/schedulers/jobmodels \
-	tests/schedulers/test_options.py tests/schedulers/test_plugins.py tests/platforms/test_description.py \
+QUICK := tests/imports/test_law.py tests/base tests/schedulers/core tests/schedulers/policykit tests/schedulers/jobmodels \
+	tests/base/test_options.py tests/base/test_plugins.py tests/platforms/test_description.py \
 	tests/platforms/test_units.py tests/platforms/test_tree.py tests/workloads/test_swf.py tests/workloads/test_convert.py \
-	tests/workloads/test_burst_buffer.py tests/simulator/test_kernel.py tests/simulator/test_requests.py \
-	tests/simulator/test_workload.py tests/analysis/test_metrics.py tests/analysis/test_compare.py \
-	tests/analysis/test_tables.py tests/experiments/test_campaign_file.py tests/experiments/test_grid.py \
-	tests/experiments/test_progress.py tests/experiments/test_reference.py
+	tests/workloads/test_burst_buffer.py tests/simulator/wire/test_kernel.py tests/simulator/wire/test_requests.py \
+	tests/simulator/reading/test_workload.py tests/analysis/test_metrics.py tests/analysis/test_compare.py \
+	tests/analysis/test_tables.py tests/experiments/campaign/test_campaign_file.py tests/experiments/campaign/test_grid.py \
+	tests/experiments/campaign/test_progress.py tests/docs/test_reference.py
 
 quicktest: setup
 	$(BIN)/python -m pytest $(QUICK) -k "not lint_imports and not bomb and not history and not quickly"
@@ -75,7 +75,7 @@ test: announce setup
 	$(BIN)/python -m pytest -n $(JOBS) --benchmark-disable
 
 bench: setup
-	$(BIN)/python -m tests.benchmarks.bench
+	$(BIN)/python -m tools.benchmarks.bench
 
 format: setup
 	$(BIN)/ruff check --fix .

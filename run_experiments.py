@@ -3,7 +3,7 @@
 
 import sys
 
-from experiments.cli import main
+from spillway.experiments.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

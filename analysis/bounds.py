@@ -15,7 +15,7 @@ import heapq
 
 import numpy as np
 
-from analysis.tables import Floats, JobTable
+from spillway.analysis.tables import Floats, JobTable
 
 
 def least_mean_wait_s(table: JobTable) -> float:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.errors import AnalysisError
-from analysis.rows import Row, read_rows
-from inputs.files import parse_json, read_file
-from inputs.limits import InputError, shown
+from spillway.analysis.errors import AnalysisError
+from spillway.analysis.rows import Row, read_rows
+from spillway.base.files import parse_json, read_file
+from spillway.base.limits import InputError, shown
 
 NAMES = ("workload", "platform", "policy", "engine", "model", "seed")
 """Columns that identify the run of a row."""

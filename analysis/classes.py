@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.compare import Paired, compare_runs
-from analysis.tables import JobTable, Mask
+from spillway.analysis.compare import Paired, compare_runs
+from spillway.analysis.tables import JobTable, Mask
 
 SHORT_S = 3600.0
 """Jobs that request at most this time are short (s)."""
@@ -42,7 +42,7 @@ def compare_by_class(pairs: Sequence[tuple[JobTable, JobTable]], borders: Border
     Parameters
     ----------
     pairs
-        Runs of the policy and of the baseline, aligned (:func:`analysis.compare.in_order`).
+        Runs of the policy and of the baseline, aligned (:func:`spillway.analysis.compare.in_order`).
     """
     ours, theirs = [run.wait_s for run, _ in pairs], [run.wait_s for _, run in pairs]
     masks = [{"all": np.ones(len(run), dtype=np.bool_)} | split(run, borders) for run, _ in pairs]

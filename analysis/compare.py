@@ -1,7 +1,7 @@
 """Comparing policies: paired differences on the same jobs, with intervals over what is independent.
 
 Intervals over runs, or over long periods of one, are those of Student's law, longer on the side of the long tail where
-units are skewed (:mod:`analysis.units`).
+units are skewed (:mod:`spillway.analysis.units`).
 
 References
 ----------
@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from analysis.errors import AnalysisError
-from analysis.tables import Floats, JobTable
-from analysis.units import Estimate, Units, ratio_of, typical_ratio, units_of
+from spillway.analysis.errors import AnalysisError
+from spillway.analysis.tables import Floats, JobTable
+from spillway.analysis.units import Estimate, Units, ratio_of, typical_ratio, units_of
 
 CONFIDENCE = 0.95
 
@@ -69,7 +69,8 @@ class Paired:
 
 
 def mean_interval(runs: Sequence[Floats]) -> Interval:
-    """Mean over all jobs of some runs, each in order of submission, with its interval (:mod:`analysis.units`)."""
+    """Mean over all jobs of some runs, each in order of submission, with its interval
+    (:mod:`spillway.analysis.units`)."""
     values = np.concatenate(runs) if runs else np.empty(0)
     if not values.size:
         return Interval(math.nan, math.nan, math.nan)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.rows import read_rows
+from spillway.analysis.rows import read_rows
 
 TABLE = "drains.csv"
 COLUMNS = ("time_s", "storage", "drained_bytes")

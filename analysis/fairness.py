@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.compare import align
-from analysis.tables import Floats, Ints, JobTable
+from spillway.analysis.compare import align
+from spillway.analysis.tables import Floats, Ints, JobTable
 
 STARVED_S = 7 * 86_400.0
 """Default patience: a job that waits longer than a week counts as starved."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from analysis.compare import Interval, Paired
-from analysis.tables import JobTable
+from spillway.analysis.compare import Interval, Paired
+from spillway.analysis.tables import JobTable
 
 
 @dataclass(frozen=True)

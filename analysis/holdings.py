@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.tables import Floats, JobTable, parse_intervals, parse_storages
-from inputs.limits import HOSTS
+from spillway.analysis.tables import Floats, JobTable, parse_intervals, parse_storages
+from spillway.base.limits import HOSTS
 
 TEXTS = 4096
 """Texts of storage nodes that are kept parsed: some stand in many rows, on a large machine few do."""

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.compare import comparable
-from analysis.errors import AnalysisError
-from analysis.fairness import against_fcfs, jain, overtaken, starved, waits_by_user
-from analysis.metrics import mean, percentile
-from analysis.tables import JobTable, read_contention
-from analysis.traffic import read_io_times, read_transfers
-from analysis.waste import idle_while_queued, loss_of_capacity
+from spillway.analysis.compare import comparable
+from spillway.analysis.errors import AnalysisError
+from spillway.analysis.fairness import against_fcfs, jain, overtaken, starved, waits_by_user
+from spillway.analysis.metrics import mean, percentile
+from spillway.analysis.tables import JobTable, read_contention
+from spillway.analysis.traffic import read_io_times, read_transfers
+from spillway.analysis.waste import idle_while_queued, loss_of_capacity
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Insights:
     Attributes
     ----------
     loss_of_capacity, idle_while_queued
-        See :mod:`analysis.waste`; shares in [0, 1].
+        See :mod:`spillway.analysis.waste`; shares in [0, 1].
     mean_overtaken, max_overtaken
         Later jobs that started before a job.
     starved

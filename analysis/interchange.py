@@ -7,10 +7,10 @@ import io
 import math
 from pathlib import Path
 
-from analysis.errors import AnalysisError
-from analysis.metrics import SHORTEST_EXECUTION_S
-from analysis.tables import JobTable
-from schedulers import durable
+from spillway.analysis.errors import AnalysisError
+from spillway.analysis.metrics import SHORTEST_EXECUTION_S
+from spillway.analysis.tables import JobTable
+from spillway.base import durable
 
 BATSIM_COLUMNS = (
     "job_id",

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from analysis.colours import NOTHING, PALETTE, RAMP
-from analysis.tables import JobTable
+from spillway.analysis.colours import NOTHING, PALETTE, RAMP
+from spillway.analysis.tables import JobTable
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import NamedTuple
 
-from analysis.holdings import storage_spans
-from analysis.tables import JobTable, MachineInfo
+from spillway.analysis.holdings import storage_spans
+from spillway.analysis.tables import JobTable, MachineInfo
 
 _NUMBERED = re.compile(r"g(\d+)")
 

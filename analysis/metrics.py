@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from analysis.holdings import byte_seconds, byte_seconds_by_storage, node_seconds
-from analysis.tables import Floats, JobTable
+from spillway.analysis.holdings import byte_seconds, byte_seconds_by_storage, node_seconds
+from spillway.analysis.tables import Floats, JobTable
 
 DEFAULT_TAU_S = 600.0
 """Bound of the bounded slowdown in seconds: what most of the thesis's figures use."""
@@ -62,8 +62,8 @@ def storage_utilisation(table: JobTable) -> float:
     """Share of the machine's burst-buffer byte-seconds in ``[0, makespan)`` that jobs held, in [0, 1].
 
     A job holds ``bb_bytes`` for each of its nodes while it runs, pre-empted or not, or when the run says
-    (:mod:`analysis.holdings`). (The thesis's figures leave out the number of nodes and divide by an eighth of the
-    capacity; they cannot be compared.) NaN where capacity or requests are unknown.
+    (:mod:`spillway.analysis.holdings`). (The thesis's figures leave out the number of nodes and divide by an eighth of
+    the capacity; they cannot be compared.) NaN where capacity or requests are unknown.
     """
     return _share(byte_seconds(table), table.machine.total_storage_bytes * makespan_s(table))
 

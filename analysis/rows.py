@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.errors import AnalysisError
-from inputs.files import open_regular
-from inputs.limits import InputError, shown
+from spillway.analysis.errors import AnalysisError
+from spillway.base.files import open_regular
+from spillway.base.limits import InputError, shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.drains import most_drained
-from analysis.errors import AnalysisError
-from analysis.rows import read_rows
-from analysis.tables import Floats, JobTable, read_run
+from spillway.analysis.drains import most_drained
+from spillway.analysis.errors import AnalysisError
+from spillway.analysis.rows import read_rows
+from spillway.analysis.tables import Floats, JobTable, read_run
 
 SHOWN_DRAINS = 4
 SHOWN_ESTIMATES = 6

@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from analysis.errors import AnalysisError
-from analysis.rows import read_lines
-from inputs.files import parse_json, read_file
-from inputs.limits import HOSTS, shown
+from spillway.analysis.errors import AnalysisError
+from spillway.analysis.rows import read_lines
+from spillway.base.files import parse_json, read_file
+from spillway.base.limits import HOSTS, shown
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -149,8 +149,8 @@ class JobTable:
     turns
         When pre-empted jobs were on nodes; ``None`` where every job ran from its start to its end.
     node_lives, storage_lives
-        What a job held when, where that was not all of it from start to end (:mod:`analysis.holdings`); no columns or
-        "" where it was.
+        What a job held when, where that was not all of it from start to end (:mod:`spillway.analysis.holdings`); no
+        columns or "" where it was.
     """
 
     job_id: Sequence[str]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis import holdings
-from analysis.tables import Floats, JobTable
+from spillway.analysis import holdings
+from spillway.analysis.tables import Floats, JobTable
 
 
 @dataclass(frozen=True)

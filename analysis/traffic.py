@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.errors import AnalysisError
-from analysis.rows import Row, read_rows
-from analysis.tables import Floats
-from analysis.timelines import Steps, steps
+from spillway.analysis.errors import AnalysisError
+from spillway.analysis.rows import Row, read_rows
+from spillway.analysis.tables import Floats
+from spillway.analysis.timelines import Steps, steps
 
 KINDS = {
     "data_staging_profile_0": ("stage_in_bytes", "stage_out_bytes"),

@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from analysis.metrics import makespan_s
-from analysis.tables import Floats, JobTable
-from analysis.timelines import Steps, busy_nodes, queue_length, queued_nodes
+from spillway.analysis.metrics import makespan_s
+from spillway.analysis.tables import Floats, JobTable
+from spillway.analysis.timelines import Steps, busy_nodes, queue_length, queued_nodes
 
 
 def idle_while_queued(table: JobTable) -> float:

@@ -6,10 +6,10 @@ import enum
 import math
 from collections.abc import Callable, Mapping
 
-from schedulers.core.job import Allocation, Job
-from schedulers.core.session import Observer
-from schedulers.policykit.view import Running
-from schedulers.wire.messages import JobState
+from spillway.protocol.messages import JobState
+from spillway.schedulers.core.session import Observer
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.policykit.view import Running
 
 TAU_S = 600.0
 """Bound of the bounded slowdown (s)."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from learning.env import SchedulingEnv
+from spillway.learning.env import SchedulingEnv
 
 Agent = Callable[[Mapping[str, Any], npt.NDArray[np.bool_]], int]
 """Gives an action for an observation and the mask of valid actions."""

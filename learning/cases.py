@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from simulator.registry import Workload as Simulated
-from simulator.workload import workload_from_object
-from workloads.split import part_of
-from workloads.workload import Workload
+from spillway.simulator.reading.registry import Workload as Simulated
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.workloads.split import part_of
+from spillway.workloads.workload import Workload
 
 FIRST_SUBMIT_S = 1
 """When the first job of a window is submitted (s)."""

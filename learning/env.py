@@ -11,19 +11,19 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from learning import observation
-from learning.account import Account, Reward
-from learning.cases import Cases
-from learning.chooser import Turn
-from learning.episode import Episode, World
-from learning.observation import Eyes, Observation
-from platforms.catalogue import platform_from
-from schedulers.assembly import SessionSpec
-from schedulers.core.session import Observer
-from schedulers.errors import OptionError
-from simulator.engines.by_name import ENGINES
-from workloads.load import load_workload
-from workloads.machine_facts import MachineFacts
+from spillway.base.errors import OptionError
+from spillway.learning import observation
+from spillway.learning.account import Account, Reward
+from spillway.learning.cases import Cases
+from spillway.learning.chooser import Turn
+from spillway.learning.episode import Episode, World
+from spillway.learning.observation import Eyes, Observation
+from spillway.platforms.catalogue import platform_from
+from spillway.schedulers.assembly import SessionSpec
+from spillway.schedulers.core.session import Observer
+from spillway.simulator.engines.by_name import ENGINES
+from spillway.workloads.load import load_workload
+from spillway.workloads.machine_facts import MachineFacts
 
 LARGEST_WINDOW = 1024
 IN_VAIN = 100
@@ -46,8 +46,8 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
     Parameters
     ----------
     workload
-        A Batsim workload, a log or a generator (``kth-like:jobs=2000,seed=1``), as :func:`workloads.load.load_workload`
-        takes it.
+        A Batsim workload, a log or a generator (``kth-like:jobs=2000,seed=1``), as
+        :func:`spillway.workloads.load.load_workload` takes it.
     platform
         A built-in machine, a description or a SimGrid file.
     jobs
@@ -62,8 +62,8 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
     engine
         What plays the machine.
     reward
-        ``wait`` or ``slowdown``: what a waiting job costs (:data:`learning.account.RATES`). A reward is minus the cost
-        since the last decision, divided by the number of jobs.
+        ``wait`` or ``slowdown``: what a waiting job costs (:data:`spillway.learning.account.RATES`). A reward is minus
+        the cost since the last decision, divided by the number of jobs.
     guard_s
         Longest wait (s) after which the oldest job is not delayed any more by what is chosen; default: none.
     seed

@@ -7,19 +7,19 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from learning.account import Account
-from learning.chooser import Chooser, Turn
-from platforms.model import Platform
-from schedulers.assembly import SessionSpec, assemble, check_combination
-from schedulers.core.machine import Machine
-from schedulers.core.session import Observer, Session
-from schedulers.errors import OptionError
-from schedulers.lives import parse_life
-from schedulers.wire.messages import Message, Reply
-from simulator.broker import Simulation
-from simulator.engines.by_name import ENGINES
-from simulator.options import SimulationOptions
-from simulator.registry import Workload
+from spillway.base.errors import OptionError
+from spillway.learning.account import Account
+from spillway.learning.chooser import Chooser, Turn
+from spillway.platforms.model import Platform
+from spillway.protocol.messages import Message, Reply
+from spillway.schedulers.assembly import SessionSpec, assemble, check_combination
+from spillway.schedulers.core.session import Observer, Session
+from spillway.schedulers.lives import parse_life
+from spillway.schedulers.model.machine import Machine
+from spillway.simulator.engines.by_name import ENGINES
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.registry import Workload
+from spillway.simulator.wire.broker import Simulation
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class World:
     spec
         The session; its policy is the reference policy.
     window, guard_s
-        See :class:`learning.chooser.Chooser`.
+        See :class:`spillway.learning.chooser.Chooser`.
     """
 
     platform: Platform

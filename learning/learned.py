@@ -12,13 +12,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar
 
-from learning import network
-from learning.chooser import Chooser
-from learning.observation import Eyes
-from schedulers.options import option
-from schedulers.policies.backfill import Backfill
-from schedulers.policykit.decisions import Decision, Pause
-from schedulers.policykit.view import View
+from spillway.base.options import option
+from spillway.learning import network
+from spillway.learning.chooser import Chooser
+from spillway.learning.observation import Eyes
+from spillway.schedulers.model.decisions import Decision, Pause
+from spillway.schedulers.policies.backfill import Backfill
+from spillway.schedulers.policykit.view import View
 
 WINDOW = 32
 WEIGHTS = Path(__file__).with_name("learned.csv")

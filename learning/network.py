@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from learning.observation import OTHERS
-from schedulers.errors import OptionError
+from spillway.base.errors import OptionError
+from spillway.learning.observation import OTHERS
 
 Layer = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 """Weights (a row for each input) and biases."""

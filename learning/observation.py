@@ -8,9 +8,9 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from learning.chooser import Turn
-from schedulers.core.machine import Machine
-from schedulers.timeline.layout import FREE_BYTES, FREE_NODES
+from spillway.learning.chooser import Turn
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.timeline.layout import FREE_BYTES, FREE_NODES
 
 Table = npt.NDArray[np.float32]
 Observation = dict[str, Table]

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from xml.parsers import expat
 
-from platforms.errors import PlatformError
-from platforms.io_paths import IO_LEVELS, IO_PATH, io_levels, io_levels_text, io_path, number_of, path_of
-from platforms.model import Platform
-from platforms.xml_reader import parse_platform
-from platforms.xml_rules import ALIASES
+from spillway.platforms.errors import PlatformError
+from spillway.platforms.io_paths import IO_LEVELS, IO_PATH, io_levels, io_levels_text, io_path, number_of, path_of
+from spillway.platforms.model import Platform
+from spillway.platforms.xml_reader import parse_platform
+from spillway.platforms.xml_rules import ALIASES
 
 _TAG_END = re.compile(rb"""(?:[^>"']|"[^"]*"|'[^']*')*?(/?)>""")
 """The rest of a start tag: quoted values may contain ``>``."""
@@ -45,7 +45,7 @@ def annotate(xml: str, source: str = "", file_system: str = "", *, own_links: bo
     source
         Names it in messages.
     file_system, own_links
-        See :func:`platforms.io_paths.io_levels`.
+        See :func:`spillway.platforms.io_paths.io_levels`.
 
     Raises
     ------

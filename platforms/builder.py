@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from inputs.limits import HOSTS
-from platforms.errors import PlatformError
-from platforms.model import Host, LinkInfo, Platform, Sharing
-from platforms.routing import ZoneRouter
-from platforms.zones.base import Point, PointKind, RouteLink, Zone
+from spillway.base.limits import HOSTS
+from spillway.platforms.errors import PlatformError
+from spillway.platforms.model import Host, LinkInfo, Platform, Sharing
+from spillway.platforms.routing import ZoneRouter
+from spillway.platforms.zones.base import Point, PointKind, RouteLink, Zone
 
 LOOPBACK = "__loopback__"
 """Name of the link that joins a host with itself where the platform states none; no route of the file may name it."""

@@ -9,14 +9,14 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from inputs.arguments import near
-from inputs.files import read_file, text_of
-from inputs.limits import DESCRIPTION_BYTES, InputError
-from platforms.description import Description, read_description
-from platforms.errors import PlatformError
-from platforms.generate import build, generate
-from platforms.model import Platform
-from platforms.xml_reader import load_platform
+from spillway.base.arguments import near
+from spillway.base.files import read_file, text_of
+from spillway.base.limits import DESCRIPTION_BYTES, InputError
+from spillway.platforms.description import Description, read_description
+from spillway.platforms.errors import PlatformError
+from spillway.platforms.generate import build, generate
+from spillway.platforms.model import Platform
+from spillway.platforms.xml_reader import load_platform
 
 
 @lru_cache(maxsize=1)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from platforms import units
-from platforms.errors import PlatformError
-from platforms.model import Platform
+from spillway.platforms import units
+from spillway.platforms.errors import PlatformError
+from spillway.platforms.model import Platform
 
 PAIR_LIMIT = 40_000
 """Most pairs of hosts whose routes are checked; of larger platforms an even selection."""

@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from platforms.builder import PlatformBuilder
-from platforms.errors import PlatformError
-from platforms.model import Host, Sharing
-from platforms.zones.base import Point, Zone
+from spillway.platforms.builder import PlatformBuilder
+from spillway.platforms.errors import PlatformError
+from spillway.platforms.model import Host, Sharing
+from spillway.platforms.zones.base import Point, Zone
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from platforms.builder import PlatformBuilder
-from platforms.cluster_spec import ClusterSpec, add_link_pair, add_loopback
-from platforms.errors import PlatformError
-from platforms.zones.base import Zone
-from platforms.zones.dragonfly import add_dragonfly
-from platforms.zones.fat_tree import add_fat_tree
-from platforms.zones.star import StarZone
-from platforms.zones.torus import add_torus
+from spillway.platforms.builder import PlatformBuilder
+from spillway.platforms.cluster_spec import ClusterSpec, add_link_pair, add_loopback
+from spillway.platforms.errors import PlatformError
+from spillway.platforms.zones.base import Zone
+from spillway.platforms.zones.dragonfly import add_dragonfly
+from spillway.platforms.zones.fat_tree import add_fat_tree
+from spillway.platforms.zones.star import StarZone
+from spillway.platforms.zones.torus import add_torus
 
 
 def add_cluster(builder: PlatformBuilder, parent: Zone | None, spec: ClusterSpec) -> Zone:

@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from platforms.description import Description
-from platforms.fields import ABSENT, Key, Table, tables, toml
+from spillway.platforms.description import Description
+from spillway.platforms.fields import ABSENT, Key, Table, tables, toml
 
 HEAD = (
     "A machine for spillway. Every key stands here with its meaning; a key that is commented out has the value that "

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inputs.files import parse_toml
-from inputs.limits import HOSTS, InputError
-from platforms import units
-from platforms.errors import PlatformError
-from platforms.settings import (
+from spillway.base.files import parse_toml
+from spillway.base.limits import HOSTS, InputError
+from spillway.platforms import units
+from spillway.platforms.errors import PlatformError
+from spillway.platforms.settings import (
     Choice,
     Quantity,
     Several,

@@ -2,8 +2,8 @@
 
 SimGrid's own ``<cluster topology="DRAGONFLY">`` cannot be joined to anything without crossing a node's link since
 release 3.28. What every release reads is one zone with full routing, so that is written: each host, link and route.
-The routes are SimGrid's minimal ones (:func:`platforms.zones.dragonfly.minimal_route`), quirk included. Traffic to and
-from the file system crosses its link only.
+The routes are SimGrid's minimal ones (:func:`spillway.platforms.zones.dragonfly.minimal_route`), quirk included.
+Traffic to and from the file system crosses its link only.
 
 A platform built here (:func:`build_dragonfly`) equals the one read from the file (:func:`write_dragonfly`), but finds
 its routes by arithmetic and is there at once.
@@ -14,8 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import product
 
-from platforms.description import Description, Dragonfly
-from platforms.hosts import (
+from spillway.platforms.description import Description, Dragonfly
+from spillway.platforms.hosts import (
     SERVER_SPEED,
     heading,
     master_properties,
@@ -23,10 +23,10 @@ from platforms.hosts import (
     pfs_properties,
     storage_properties,
 )
-from platforms.io_paths import IO_PATH, IoLevel, io_path
-from platforms.model import Host, LinkInfo, Platform, Route, Sharing
-from platforms.writer import XmlWriter
-from platforms.zones.dragonfly import DragonflyLinks, Shape, minimal_route, pairs
+from spillway.platforms.io_paths import IO_PATH, IoLevel, io_path
+from spillway.platforms.model import Host, LinkInfo, Platform, Route, Sharing
+from spillway.platforms.writer import XmlWriter
+from spillway.platforms.zones.dragonfly import DragonflyLinks, Shape, minimal_route, pairs
 
 _LEGEND = (
     "Links, u and d for the two directions: n5 node 5 to its router; g1.2.0-1 green, in chassis 2 of group 1 between"
@@ -57,7 +57,7 @@ class DragonflyMachine:
     servers: dict[int, int] = field(default_factory=dict)
 
     def find(self, src: int, dst: int) -> Route:
-        """See :class:`platforms.model.RouteFinder`."""
+        """See :class:`spillway.platforms.model.RouteFinder`."""
         links = self.way(src, dst)
         latency = 0.0
         for link in links:
@@ -65,7 +65,8 @@ class DragonflyMachine:
         return Route(links, latency)
 
     def alike(self) -> list[list[int]]:
-        """See :class:`platforms.model.RouteFinder`; what is written to a file is read again before it is simulated."""
+        """See :class:`spillway.platforms.model.RouteFinder`; what is written to a file is read again before it is
+        simulated."""
         return []
 
     def way(self, src: int, dst: int) -> tuple[int, ...]:

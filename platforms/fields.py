@@ -11,10 +11,10 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from platforms import units
-from platforms.description import Description
-from platforms.hostlist import compressed
-from platforms.settings import (
+from spillway.platforms import units
+from spillway.platforms.description import Description
+from spillway.platforms.hostlist import compressed
+from spillway.platforms.settings import (
     Choice,
     Quantity,
     Several,

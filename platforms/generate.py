@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from platforms.description import Description
-from platforms.dragonfly import build_dragonfly, write_dragonfly
-from platforms.model import Platform
-from platforms.tree import write_tree
-from platforms.xml_reader import parse_platform
+from spillway.platforms.description import Description
+from spillway.platforms.dragonfly import build_dragonfly, write_dragonfly
+from spillway.platforms.model import Platform
+from spillway.platforms.tree import write_tree
+from spillway.platforms.xml_reader import parse_platform
 
 _WRITERS: Mapping[str, Callable[[Description], str]] = {"dragonfly": write_dragonfly, "tree": write_tree}
 

@@ -19,12 +19,12 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from inputs.files import parse_json
-from inputs.limits import NESTING, InputError
-from platforms.errors import PlatformError
-from platforms.hostlist import compressed
-from platforms.inventory import Inventory, RackFacts, with_nodes
-from platforms.settings import identifier
+from spillway.base.files import parse_json
+from spillway.base.limits import NESTING, InputError
+from spillway.platforms.errors import PlatformError
+from spillway.platforms.hostlist import compressed
+from spillway.platforms.inventory import Inventory, RackFacts, with_nodes
+from spillway.platforms.settings import identifier
 
 CAPACITY = "spillway.capacity_bytes"
 DESCRIPTION = "spillway.description"

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from inputs.limits import HOSTS
+from spillway.base.limits import HOSTS
 
 _ITEM = re.compile(r"([^\[\],\s]*)(?:\[([^\[\]]*)\]([^\[\],\s]*))?")
 _RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?", re.ASCII)
@@ -26,7 +26,7 @@ def expanded(text: str) -> tuple[str, ...]:
     Raises
     ------
     ValueError
-        It is no such list, names a host twice, or more hosts than :data:`~inputs.limits.HOSTS`.
+        It is no such list, names a host twice, or more hosts than :data:`~spillway.base.limits.HOSTS`.
     """
     names: list[str] = []
     at = 0

@@ -1,6 +1,7 @@
 """What a site's files say of a machine: racks with their nodes and storage nodes. No network, no speeds.
 
-It stands between the formats of sites (:mod:`platforms.rabbit_map`, :mod:`platforms.graph`) and descriptions.
+It stands between the formats of sites (:mod:`spillway.platforms.rabbit_map`, :mod:`spillway.platforms.graph`) and
+descriptions.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from platforms.errors import PlatformError
-from platforms.model import Host, Platform
+from spillway.platforms.errors import PlatformError
+from spillway.platforms.model import Host, Platform
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from platforms.errors import PlatformError
-from platforms.model import Host, Platform, Sharing
+from spillway.platforms.errors import PlatformError
+from spillway.platforms.model import Host, Platform, Sharing
 
 IO_PATH = "io_path"
 """Property with a host's levels, outermost first: ``name=bytes_per_s`` separated by ``/``."""

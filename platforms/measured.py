@@ -29,9 +29,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from inputs.files import read_file, text_of
-from inputs.limits import InputError
-from platforms.errors import PlatformError
+from spillway.base.files import read_file, text_of
+from spillway.base.limits import InputError
+from spillway.platforms.errors import PlatformError
 
 Floats = npt.NDArray[np.float64]
 

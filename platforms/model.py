@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from platforms.errors import PlatformError
+from spillway.platforms.errors import PlatformError
 
 MEMO_LIMIT = 2_000_000
 """Routes kept at most; beyond, the memo starts anew (a bound on memory, about 400 bytes each)."""

@@ -10,14 +10,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from platforms.catalogue import describe
-from platforms.description import Description
-from platforms.errors import PlatformError
-from platforms.picture_dragonfly import draw_dragonfly
-from platforms.picture_style import COLOURS, draw_vertices, vertex_legend
-from platforms.picture_tree import draw_tree
-from platforms.topology import route_graph
-from platforms.xml_reader import load_platform
+from spillway.platforms.catalogue import describe
+from spillway.platforms.description import Description
+from spillway.platforms.errors import PlatformError
+from spillway.platforms.picture_dragonfly import draw_dragonfly
+from spillway.platforms.picture_style import COLOURS, draw_vertices, vertex_legend
+from spillway.platforms.picture_tree import draw_tree
+from spillway.platforms.topology import route_graph
+from spillway.platforms.xml_reader import load_platform
 
 _DRAWERS: Mapping[str, Callable[[Axes, Description], list[Line2D]]] = {"dragonfly": draw_dragonfly, "tree": draw_tree}
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from platforms.description import Description, FileSystem, Master
-from platforms.dragonfly import DragonflyMachine, lay_out
-from platforms.picture_style import (
+from spillway.platforms.description import Description, FileSystem, Master
+from spillway.platforms.dragonfly import DragonflyMachine, lay_out
+from spillway.platforms.picture_style import (
     Spot,
     amount,
     cable_legend,
@@ -20,7 +20,7 @@ from platforms.picture_style import (
     rate,
     vertex_legend,
 )
-from platforms.zones.dragonfly import Shape, pairs
+from spillway.platforms.zones.dragonfly import Shape, pairs
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from math import ceil, log
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from platforms.description import Description
-from platforms.model import Host
-from platforms.picture_style import (
+from spillway.platforms.description import Description
+from spillway.platforms.model import Host
+from spillway.platforms.picture_style import (
     COLOURS,
     Spot,
     amount,
@@ -21,7 +21,7 @@ from platforms.picture_style import (
     rate,
     vertex_legend,
 )
-from platforms.tree import Switch, lay_out_tree
+from spillway.platforms.tree import Switch, lay_out_tree
 
 TREE_LIMIT = 24
 """Most hosts that are drawn as a tree."""

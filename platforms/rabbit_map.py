@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from platforms.errors import PlatformError
-from platforms.hostlist import expanded
-from platforms.inventory import Inventory, RackFacts
-from platforms.settings import identifier
+from spillway.platforms.errors import PlatformError
+from spillway.platforms.hostlist import expanded
+from spillway.platforms.inventory import Inventory, RackFacts
+from spillway.platforms.settings import identifier
 
 
 def is_map(data: Any) -> bool:

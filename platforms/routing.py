@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from platforms.errors import PlatformError
-from platforms.model import Route
-from platforms.zones.base import Hop, Point, Zone
+from spillway.platforms.errors import PlatformError
+from spillway.platforms.model import Route
+from spillway.platforms.zones.base import Hop, Point, Zone
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,14 @@ class ZoneRouter:
     latencies: Sequence[float]
 
     def find(self, src: int, dst: int) -> Route:
-        """See :class:`platforms.model.RouteFinder`."""
+        """See :class:`spillway.platforms.model.RouteFinder`."""
         links: list[int] = []
         latency = self._extend(self.host_points[src], self.host_points[dst], links, 0.0)
         return Route(tuple(links), latency)
 
     def alike(self) -> list[list[int]]:
-        """See :meth:`platforms.model.Platform.alike`: what the zones know of their own points (:meth:`Zone.alike`).
+        """See :meth:`spillway.platforms.model.Platform.alike`: what the zones know of their own points
+        (:meth:`Zone.alike`).
 
         Between zones a route depends on the zones and on the ways inside them alone.
         """

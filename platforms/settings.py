@@ -10,10 +10,10 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from inputs.arguments import near
-from platforms import units
-from platforms.errors import PlatformError
-from platforms.hostlist import expanded
+from spillway.base.arguments import near
+from spillway.platforms import units
+from spillway.platforms.errors import PlatformError
+from spillway.platforms.hostlist import expanded
 
 Parser = Callable[[Any], Any]
 """Turns a TOML value into a field's value; raises ValueError saying what was expected and what came."""

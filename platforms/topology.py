@@ -14,12 +14,12 @@ from itertools import pairwise
 
 import networkx as nx
 
-from platforms.description import Description, FileSystem, Level, Master
-from platforms.dragonfly import DragonflyMachine, lay_out
-from platforms.errors import PlatformError
-from platforms.model import Host, Platform
-from platforms.tree import Switch, lay_out_tree
-from platforms.zones.dragonfly import pairs
+from spillway.platforms.description import Description, FileSystem, Level, Master
+from spillway.platforms.dragonfly import DragonflyMachine, lay_out
+from spillway.platforms.errors import PlatformError
+from spillway.platforms.model import Host, Platform
+from spillway.platforms.tree import Switch, lay_out_tree
+from spillway.platforms.zones.dragonfly import pairs
 
 ROUTE_GRAPH_LIMIT = 400
 """Largest number of hosts for which :func:`route_graph` follows all routes."""
@@ -39,7 +39,7 @@ def hops(graph: nx.Graph, src: str, dst: str) -> int:
     """Cables on a shortest way between two vertices; 0 for a vertex and itself.
 
     This is the distance in the network as built. SimGrid's routes on a Dragonfly can be longer or shorter by a cable
-    (:func:`platforms.zones.dragonfly.minimal_route`).
+    (:func:`spillway.platforms.zones.dragonfly.minimal_route`).
 
     Raises
     ------

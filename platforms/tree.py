@@ -2,8 +2,8 @@
 
 Every switch is a router. The innermost switches with their nodes are star zones; a switch above others lies in the
 middle of a zone with shortest-path routing over the links to those below it. So the file grows with the number of
-nodes only, both SimGrid and :mod:`platforms.xml_reader` read it, and a route crosses each link on its way once.
-Traffic to the file system crosses every link upwards, the cluster's uplink, then the file system's.
+nodes only, both SimGrid and :mod:`spillway.platforms.xml_reader` read it, and a route crosses each link on its way
+once. Traffic to the file system crosses every link upwards, the cluster's uplink, then the file system's.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from platforms.description import Description, Level, Rack, TreeCluster
-from platforms.hosts import (
+from spillway.platforms.description import Description, Level, Rack, TreeCluster
+from spillway.platforms.hosts import (
     SERVER_SPEED,
     heading,
     master_properties,
@@ -21,9 +21,9 @@ from platforms.hosts import (
     pfs_properties,
     storage_properties,
 )
-from platforms.io_paths import IO_PATH
-from platforms.model import Host
-from platforms.writer import Step, XmlWriter
+from spillway.platforms.io_paths import IO_PATH
+from spillway.platforms.model import Host
+from spillway.platforms.writer import Step, XmlWriter
 
 
 @dataclass(frozen=True, slots=True)

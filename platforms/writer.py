@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from platforms import units
+from spillway.platforms import units
 
 _PLAIN = re.compile(r"[\w .,:;/=+-]*")
 

@@ -17,18 +17,18 @@ from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
 
-from inputs.files import read_file
-from inputs.limits import ELEMENTS, HOSTS, InputError
-from platforms import units
-from platforms.builder import PlatformBuilder
-from platforms.cluster_spec import ClusterSpec
-from platforms.clusters import add_cluster
-from platforms.errors import PlatformError
-from platforms.model import Host, Platform, Sharing
-from platforms.xml_rules import ALIASES, CHILDREN, Attributes, check_attributes
-from platforms.zones import ROUTINGS
-from platforms.zones.base import Hop, Point, PointKind, RouteLink, Zone
-from platforms.zones.star import StarZone
+from spillway.base.files import read_file
+from spillway.base.limits import ELEMENTS, HOSTS, InputError
+from spillway.platforms import units
+from spillway.platforms.builder import PlatformBuilder
+from spillway.platforms.cluster_spec import ClusterSpec
+from spillway.platforms.clusters import add_cluster
+from spillway.platforms.errors import PlatformError
+from spillway.platforms.model import Host, Platform, Sharing
+from spillway.platforms.xml_rules import ALIASES, CHILDREN, Attributes, check_attributes
+from spillway.platforms.zones import ROUTINGS
+from spillway.platforms.zones.base import Hop, Point, PointKind, RouteLink, Zone
+from spillway.platforms.zones.star import StarZone
 
 
 def load_platform(path: str | Path) -> Platform:

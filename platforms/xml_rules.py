@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from platforms.errors import PlatformError
+from spillway.platforms.errors import PlatformError
 
 Attributes = Mapping[str, str]
 

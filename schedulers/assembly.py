@@ -8,48 +8,48 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from schedulers.applications.moldable import Moldable
-from schedulers.controllers.control import make_controllers
-from schedulers.controllers.interference import Conflict
-from schedulers.core.execution import Runtime
-from schedulers.core.job import BURST_BUFFER_FIELD, TOTAL_FIELD, Job
-from schedulers.core.machine import MachineDefaults
-from schedulers.core.outages import OnOutage, Restart
-from schedulers.core.session import Cadence, Observer, Session
-from schedulers.core.steering import Steering
-from schedulers.errors import OptionError
-from schedulers.jobmodels import MODELS, make_model, name_of, unplayable
-from schedulers.jobmodels.base import JobModel, Needs, stages_of
-from schedulers.jobmodels.gates import IoControl, IoOrder, make_gate
-from schedulers.jobmodels.io_aware import IoAware
-from schedulers.jobmodels.malleable import Malleable
-from schedulers.jobmodels.record import JobRecord
-from schedulers.jobmodels.runtime import ProgramRuntime
-from schedulers.jobmodels.steerable import Applications
-from schedulers.jobmodels.time_sharing import TimeSharing
-from schedulers.jobmodels.timeshared import TimeShared
-from schedulers.lives import LIVES, parse_life
-from schedulers.lives import name_of as life_name
-from schedulers.lives.base import Expected, Expects, Life, Under
-from schedulers.lives.buffer_first import Slurm
-from schedulers.lives.persistent import WithPersistent
-from schedulers.options import build, describe, option, show
-from schedulers.plugins import split_spec
-from schedulers.policies import POLICIES, find_policy
-from schedulers.policykit.estimates import Correction, Estimator, Requested, UserHistory, Walltimes
-from schedulers.policykit.maxima import parse_maxima
-from schedulers.policykit.pass_limit import Limitable, PassLimit
-from schedulers.policykit.survival import Survival
-from schedulers.policykit.user_limit import UserLimit
-from schedulers.policykit.view import GivesBuffers, Policy
-from schedulers.timeline import NodeOrder, Placement, StorageOrder, Timeline
-from schedulers.timeline.published import PublishedTimeline
-from schedulers.timesharing.costs import Costs
-from schedulers.timesharing.sharing import Sharing
-from schedulers.timesharing.slices import Slices
+from spillway.base.errors import OptionError
+from spillway.base.options import build, describe, option, show
+from spillway.base.plugins import split_spec
+from spillway.schedulers.applications.moldable import Moldable
+from spillway.schedulers.controllers.control import make_controllers
+from spillway.schedulers.controllers.interference import Conflict
+from spillway.schedulers.core.execution import Runtime
+from spillway.schedulers.core.outages import OnOutage, Restart
+from spillway.schedulers.core.session import Cadence, Observer, Session
+from spillway.schedulers.core.steering import Steering
+from spillway.schedulers.jobmodels import MODELS, make_model, name_of, unplayable
+from spillway.schedulers.jobmodels.base import JobModel, Needs, stages_of
+from spillway.schedulers.jobmodels.gates import IoControl, IoOrder, make_gate
+from spillway.schedulers.jobmodels.io_aware import IoAware
+from spillway.schedulers.jobmodels.malleable import Malleable
+from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.jobmodels.runtime import ProgramRuntime
+from spillway.schedulers.jobmodels.steerable import Applications
+from spillway.schedulers.jobmodels.time_sharing import TimeSharing
+from spillway.schedulers.jobmodels.timeshared import TimeShared
+from spillway.schedulers.lives import LIVES, parse_life
+from spillway.schedulers.lives import name_of as life_name
+from spillway.schedulers.lives.base import Expected, Expects, Life, Under
+from spillway.schedulers.lives.buffer_first import Slurm
+from spillway.schedulers.lives.persistent import WithPersistent
+from spillway.schedulers.model.job import BURST_BUFFER_FIELD, TOTAL_FIELD, Job
+from spillway.schedulers.model.machine import MachineDefaults
+from spillway.schedulers.policies import POLICIES, find_policy
+from spillway.schedulers.policykit.estimates import Correction, Estimator, Requested, UserHistory, Walltimes
+from spillway.schedulers.policykit.maxima import parse_maxima
+from spillway.schedulers.policykit.pass_limit import Limitable, PassLimit
+from spillway.schedulers.policykit.survival import Survival
+from spillway.schedulers.policykit.user_limit import UserLimit
+from spillway.schedulers.policykit.view import GivesBuffers, Policy
+from spillway.schedulers.timeline import NodeOrder, Placement, StorageOrder, Timeline
+from spillway.schedulers.timeline.published import PublishedTimeline
+from spillway.schedulers.timesharing.costs import Costs
+from spillway.schedulers.timesharing.sharing import Sharing
+from spillway.schedulers.timesharing.slices import Slices
 
 
 class Estimates(enum.Enum):
@@ -126,26 +126,6 @@ class Settings:
     )
 
 
-FORMER_SETTINGS: Mapping[str, str] = {
-    "operations": "operations",
-    "malleable": "malleable",
-    "streams": "stream",
-    "file_nodes": "timeshared",
-} | {
-    item.name: f"{model}:{item.name}=VALUE"
-    for model in ("io", "malleable")
-    for item in fields(MODELS[model])  # type: ignore[arg-type]  # every model is a dataclass
-}
-"""What once were settings, and their spelling with ``--model`` now."""
-
-
-def refuse_former(name: str) -> None:
-    """Raise :class:`OptionError` with the new spelling for what once was a setting."""
-    if name in FORMER_SETTINGS:
-        flag = name.replace("_", "-")
-        raise OptionError(f"--{flag} belongs to a job model now: say --model {FORMER_SETTINGS[name]}")
-
-
 def make_settings(given: Mapping[str, Any], preset: Mapping[str, Any], *, literal: bool = False) -> Settings:
     """Build the settings of a session: what is given, else what goes with the policy, else the defaults.
 
@@ -154,7 +134,7 @@ def make_settings(given: Mapping[str, Any], preset: Mapping[str, Any], *, litera
     given
         Texts or values by name.
     preset
-        Values by name that go with the policy (:attr:`schedulers.policies.PolicyEntry.settings`).
+        Values by name that go with the policy (:attr:`spillway.schedulers.policies.PolicyEntry.settings`).
     literal
         Follow the published experiment, which knew no such presets.
 
@@ -163,8 +143,6 @@ def make_settings(given: Mapping[str, Any], preset: Mapping[str, Any], *, litera
     OptionError
         A setting or its value is unknown.
     """
-    for name in given:
-        refuse_former(name)
     return build(Settings, given, {} if literal else preset)
 
 
@@ -331,7 +309,7 @@ def assemble(
     cadence
         When the policy is called; default: as ``literal`` requires.
     burst_buffer_bytes, location_shape
-        See :class:`schedulers.core.machine.MachineDefaults`.
+        See :class:`spillway.schedulers.model.machine.MachineDefaults`.
     on_record
         Gets the record of every job that is through.
     on_conflict
@@ -493,7 +471,6 @@ def spec_from(options: Mapping[str, Any]) -> SessionSpec:
     for name, value in given.items():
         if name in known:
             continue
-        refuse_former(name)
         if name not in _JSON:
             raise OptionError(f"unknown option {name!r}; known: {', '.join(sorted(_JSON.keys() | known))}")
         check, words = _JSON[name]
@@ -582,7 +559,8 @@ _RUNTIMES: Mapping[type, Callable[..., Played]] = {TimeSharing: _time_sharing, M
 
 
 def _shares_nodes(policy: Policy) -> bool:
-    """Whether jobs take turns on nodes under a policy (:class:`schedulers.timesharing.sharing.SharesNodes`)."""
+    """Whether jobs take turns on nodes under a policy
+    (:class:`spillway.schedulers.timesharing.sharing.SharesNodes`)."""
     return hasattr(policy, "sharing")
 
 

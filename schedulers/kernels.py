@@ -10,22 +10,22 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
 
-from schedulers.late import load
+from spillway.base.late import load
 
 _PACKAGE = Path(__file__).parent
-FIRST = "schedulers.timeline.fit_kernels"
+FIRST = "spillway.schedulers.timeline.fit_kernels"
 """The module that every session needs; others have its code in theirs: it must be there before they are compiled."""
 
 ANNOUNCEMENT = "compiling numerical kernels (once per installation; half a minute to two)"
 
 _CALLED_BY_OTHERS = ("layout.py", "kernel_types.py", "placement_kernels.py", "fit_kernels.py")
-"""Files whose change makes the whole folder's compiled code stale (see :mod:`schedulers.kernel_cache`)."""
+"""Files whose change makes the whole folder's compiled code stale (see :mod:`spillway.base.kernel_cache`)."""
 
 
 def kernel_modules() -> list[str]:
     """Names of the modules with kernels: all files of this package called ``*_kernels.py``."""
     files = sorted(path.relative_to(_PACKAGE.parent) for path in _PACKAGE.rglob("*_kernels.py"))
-    return [".".join(path.with_suffix("").parts) for path in files]
+    return [".".join(("spillway", *path.with_suffix("").parts)) for path in files]
 
 
 def warm_up(report: Callable[[str], None] | None = None, check: Callable[[], object] | None = None) -> float:
@@ -144,7 +144,7 @@ def is_cached(names: Iterable[str] | None = None) -> bool:
 def _sources(names: Iterable[str] | None) -> list[Path]:
     """Files of kernel modules."""
     chosen = kernel_modules() if names is None else names
-    return [_PACKAGE.parent.joinpath(*name.split(".")).with_suffix(".py") for name in chosen]
+    return [_PACKAGE.parents[1].joinpath(*name.split(".")).with_suffix(".py") for name in chosen]
 
 
 def _index_files(source: Path) -> list[Path]:

@@ -1,4 +1,5 @@
 """Batsim's part in the conversation: jobs run on a simulated platform, a scheduler decides.
 
-In process: :class:`simulator.broker.Simulation`; as a program with Batsim 4's options: ``python -m simulator``.
+In process: :class:`spillway.simulator.wire.broker.Simulation`; as a program with Batsim 4's options: ``spillway
+simulate``.
 """

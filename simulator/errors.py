@@ -2,7 +2,7 @@
 
 ::
 
-    SpillwayError                  (schedulers.errors)
+    SpillwayError                  (spillway.base.errors)
     +-- InputError
     |   +-- SimulatorInputError    a file or option given to the simulator is wrong (exit code 2)
     +-- RemoteProtocolError
@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-from schedulers.errors import InputError, RemoteProtocolError, SpillwayError, shown
+from spillway.base.errors import InputError, RemoteProtocolError, SpillwayError, shown
 
 
 class SimulatorInputError(InputError):

@@ -11,7 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 _FOLDER = Path(__file__).parent / "engines"
-KERNEL_MODULES = ("simulator.engines.routes", "simulator.engines.fluid_kernels", "simulator.engines.weights")
+KERNEL_MODULES = (
+    "spillway.simulator.engines.routes",
+    "spillway.simulator.engines.fluid_kernels",
+    "spillway.simulator.engines.weights",
+)
 """Modules with compiled functions; importing one compiles them or loads them from Numba's cache."""
 
 

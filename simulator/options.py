@@ -46,7 +46,7 @@ class SimulationOptions:
     no_scheduler
         Start every job at once on the first hosts, without any scheduler.
     fail_on_deadlock
-        Raise :class:`simulator.errors.Deadlock` where Batsim ends in silence.
+        Raise :class:`spillway.simulator.errors.Deadlock` where Batsim ends in silence.
     wall_clock
         Whether ``_schedule.csv`` states how long the run took; off, two equal runs give equal files.
     progress_every

@@ -1,18 +1,18 @@
 """Workloads: logs in the Standard Workload Format, Batsim workload files, and the models that make one of the other.
 
-``load_workload`` is the way in for programs, ``python -m workloads`` the command line.
+``load_workload`` is the way in for programs, ``spillway workload`` the command line.
 """
 
 from __future__ import annotations
 
-from workloads.batsim_json import read_batsim, write_batsim
-from workloads.burst_buffer import BurstBufferModel
-from workloads.convert import ConvertOptions, convert
-from workloads.errors import WorkloadError
-from workloads.load import load_log, load_workload
-from workloads.machine_facts import THESIS_MACHINE, MachineFacts
-from workloads.swf import SwfLog, SwfRecord, read_swf, write_swf
-from workloads.workload import Workload, WorkloadJob
+from spillway.workloads.batsim_json import read_batsim, write_batsim
+from spillway.workloads.burst_buffer import BurstBufferModel
+from spillway.workloads.convert import ConvertOptions, convert
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.load import load_log, load_workload
+from spillway.workloads.machine_facts import THESIS_MACHINE, MachineFacts
+from spillway.workloads.swf import SwfLog, SwfRecord, read_swf, write_swf
+from spillway.workloads.workload import Workload, WorkloadJob
 
 __all__ = [
     "THESIS_MACHINE",

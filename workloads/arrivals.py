@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from workloads.draws import Draws, Floats
-from workloads.swf import SwfLog, SwfRecord
+from spillway.workloads.draws import Draws, Floats
+from spillway.workloads.swf import SwfLog, SwfRecord
 
 DAY_S, HOUR_S = 86400, 3600
 QUICK_SUCCESSION_S = 10

@@ -14,8 +14,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from workloads.errors import WorkloadError
-from workloads.workload import Profile, Workload, WorkloadJob
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.workload import Profile, Workload, WorkloadJob
 
 EXTRA_DATA = "extra_data"
 """The field of a job that Batsim 5 passes on."""

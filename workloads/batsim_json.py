@@ -12,13 +12,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from inputs.files import number_fault, refuse_nesting
-from inputs.limits import NESTING, InputError
-from schedulers.limits import time_fault
-from workloads.errors import WorkloadError
-from workloads.files import plain_name, read_bytes, write_bytes
-from workloads.profiles import check_profile, check_references, is_number, is_whole
-from workloads.workload import Workload, WorkloadJob
+from spillway.base.files import number_fault, refuse_nesting
+from spillway.base.limits import NESTING, InputError
+from spillway.protocol.limits import time_fault
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.files import plain_name, read_bytes, write_bytes
+from spillway.workloads.profiles import check_profile, check_references, is_number, is_whole
+from spillway.workloads.workload import Workload, WorkloadJob
 
 _FORBIDDEN_IN_ID = "!,|(){}"
 _JOB_FIELDS = frozenset({"id", "subtime", "walltime", "res", "profile"})

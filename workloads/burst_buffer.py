@@ -1,8 +1,8 @@
 """Size of the burst buffer that a job requests: the thesis's model, parametrised by the machine.
 
 No public log records burst-buffer requests. The model takes them to be as large as requests for main memory and draws
-them from a log-normal law fitted to a log that has those (``workloads.fit`` fits another), then bends them to what the
-machine can serve at all.
+them from a log-normal law fitted to a log that has those (``spillway.workloads.fit`` fits another), then bends them to
+what the machine can serve at all.
 
 References
 ----------
@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from workloads.draws import Draws, exp
-from workloads.errors import WorkloadError
-from workloads.machine_facts import MachineFacts
+from spillway.workloads.draws import Draws, exp
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.machine_facts import MachineFacts
 
 _STREAM = "burst buffer"
 

@@ -20,10 +20,10 @@ import urllib.request
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from inputs.arguments import near
-from workloads.errors import WorkloadError
-from workloads.files import decompress, read_bytes, write_bytes
-from workloads.swf import parse_swf
+from spillway.base.arguments import near
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.files import decompress, read_bytes, write_bytes
+from spillway.workloads.swf import parse_swf
 
 ARCHIVE = "https://www.cs.huji.ac.il/labs/parallel/workload"
 _TIMEOUT_S = 60.0

@@ -1,4 +1,4 @@
-"""``spillway workload ACTION``, also ``python -m workloads``: files in, files out, errors in one line."""
+"""``spillway workload ACTION``: files in, files out, errors in one line."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
-from inputs.arguments import Parser, add_out, near, play
-from workloads import gang_command, malleable_command, periodic_command, recommend_command, streams_command
-from workloads.batsim5 import to_batsim5
-from workloads.batsim_json import read_batsim, write_batsim
-from workloads.catalogue import ARCHIVE, CATALOGUE, acknowledgement, fetch
-from workloads.convert import ConvertOptions, convert, convert_columns
-from workloads.errors import WorkloadError
-from workloads.files import content_suffix, write_pieces
-from workloads.load import load_log, load_table
-from workloads.logs.info import info_rows
-from workloads.logs.options import add_reading, reading_of
-from workloads.logs.table import JobTable
-from workloads.machine_facts import THESIS_MACHINE, MachineFacts
-from workloads.split import SplitOptions, split_log, split_workload
-from workloads.staging_options import add_buffers
-from workloads.summary import Row, summarise_workload
-from workloads.swf import read_swf, write_swf
-from workloads.synthetic import GENERATORS
+from spillway.base.arguments import Parser, add_out, near, play
+from spillway.workloads import gang_command, malleable_command, periodic_command, recommend_command, streams_command
+from spillway.workloads.batsim5 import to_batsim5
+from spillway.workloads.batsim_json import read_batsim, write_batsim
+from spillway.workloads.catalogue import ARCHIVE, CATALOGUE, acknowledgement, fetch
+from spillway.workloads.convert import ConvertOptions, convert, convert_columns
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.files import content_suffix, write_pieces
+from spillway.workloads.load import load_log, load_table
+from spillway.workloads.logs.info import info_rows
+from spillway.workloads.logs.options import add_reading, reading_of
+from spillway.workloads.logs.table import JobTable
+from spillway.workloads.machine_facts import THESIS_MACHINE, MachineFacts
+from spillway.workloads.split import SplitOptions, split_log, split_workload
+from spillway.workloads.staging_options import add_buffers
+from spillway.workloads.summary import Row, summarise_workload
+from spillway.workloads.swf import read_swf, write_swf
+from spillway.workloads.synthetic import GENERATORS
 
 MANY_JOBS = 500_000
 """Above this number of jobs a converted log is written as a stream, and no checksum of its content is printed."""
@@ -33,7 +33,7 @@ MANY_JOBS = 500_000
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code: 0, or 2 for wrong input (one line on standard error)."""
-    parser = Parser(prog="python -m workloads", description="Logs, Batsim workloads, and the models between them.")
+    parser = Parser(prog="spillway workload", description="Logs, Batsim workloads, and the models between them.")
     parser.set_defaults(handler=act)
     add_actions(parser)
     return play(parser, arguments)
@@ -141,17 +141,13 @@ def _synth(options: argparse.Namespace) -> None:
 
 
 def _fit(options: argparse.Namespace) -> None:
-    from workloads.fit import (  # SciPy and Matplotlib are slow to load: only where needed
-        fit_log,
-        report_lines,
-        write_model,
-    )
+    from spillway.workloads.fit import fit_log, report_lines, write_model
 
     log, name = load_log(options.source, reading_of(options))
     result = fit_log(log, folds=options.folds, seed=options.seed, name=name)
     print(*report_lines(result), sep="\n")
     if options.output is not None:
-        from workloads.fit_plots import draw_all
+        from spillway.workloads.fit_plots import draw_all
 
         for path in draw_all(log, result, options.output):
             print(f"drew {path}")
@@ -176,7 +172,7 @@ def _convert_options(options: argparse.Namespace) -> ConvertOptions:
     if options.burst_buffers == "none":
         chosen["burst_buffers"] = None
     elif options.burst_buffers != "thesis":
-        from workloads.fit import read_model
+        from spillway.workloads.fit import read_model
 
         chosen["burst_buffers"] = read_model(Path(options.burst_buffers))
     return ConvertOptions(**chosen)

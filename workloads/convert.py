@@ -17,18 +17,18 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from workloads.burst_buffer import THESIS_MODEL, BurstBufferModel
-from workloads.converted import Converted
-from workloads.draws import Draws
-from workloads.errors import WorkloadError
-from workloads.logs.record import PIECE, RUNNING
-from workloads.logs.shares import shares_line
-from workloads.logs.table import Ints, JobTable, identities
-from workloads.logs.tables import as_table
-from workloads.machine_facts import MachineFacts
-from workloads.staging import Staged, StagingModel
-from workloads.swf import SwfLog
-from workloads.workload import Workload
+from spillway.workloads.burst_buffer import THESIS_MODEL, BurstBufferModel
+from spillway.workloads.converted import Converted
+from spillway.workloads.draws import Draws
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.logs.record import PIECE, RUNNING
+from spillway.workloads.logs.shares import shares_line
+from spillway.workloads.logs.table import Ints, JobTable, identities
+from spillway.workloads.logs.tables import as_table
+from spillway.workloads.machine_facts import MachineFacts
+from spillway.workloads.staging import Staged, StagingModel
+from spillway.workloads.swf import SwfLog
+from spillway.workloads.workload import Workload
 
 _MANY_CUT = 0.05
 
@@ -77,7 +77,7 @@ class ConvertOptions:
         Whether jobs keep how long they waited at their site (field ``site_wait_s``), for the policy ``replay``; jobs
         whose log does not state it are left out.
     staging
-        What jobs stage into and out of their buffers, as options of :class:`workloads.staging.StagingModel`
+        What jobs stage into and out of their buffers, as options of :class:`spillway.workloads.staging.StagingModel`
         (``minutes=30,share_in=0.5``); "": jobs state nothing of it. Bytes are stated for the model ``io`` alone: no
         other one moves any.
     stripes

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from workloads.logs.table import Ints, JobTable
-from workloads.staging import Staged
-from workloads.workload import Profile, Workload, WorkloadJob
+from spillway.workloads.logs.table import Ints, JobTable
+from spillway.workloads.staging import Staged
+from spillway.workloads.workload import Profile, Workload, WorkloadJob
 
 _BATCH = 65_536
 
@@ -67,7 +67,8 @@ class Converted:
         return Workload(self.name, self.nb_res, tuple(self._jobs()), profiles, self.description)
 
     def text(self) -> Iterator[bytes]:
-        """The text of the workload's file, in pieces: the bytes of :func:`workloads.batsim_json.format_batsim`."""
+        """The text of the workload's file, in pieces: the bytes of
+        :func:`spillway.workloads.batsim_json.format_batsim`."""
         head = {"name": self.name, "description": self.description, "nb_res": self.nb_res}
         lines = "".join(f"{json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
         yield f'{{\n{lines}"jobs": [\n'.encode()

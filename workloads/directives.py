@@ -18,9 +18,9 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from workloads.errors import WorkloadError
-from workloads.logs.lines import shown
-from workloads.logs.slurm_units import UnitError, capacity_of
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.logs.lines import shown
+from spillway.workloads.logs.slurm_units import UnitError, capacity_of
 
 _DIRECTIVE = re.compile(r"\s*#\s?(BB_LUA|BB|DW)\b(.*)", re.DOTALL)
 _OPTION = re.compile(r"--bb[= ](\"[^\"]*\"|'[^']*'|\S+)")

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from inputs.files import PACKED, read_file, unpack
-from inputs.limits import InputError
-from workloads.errors import WorkloadError
+from spillway.base.files import PACKED, read_file, unpack
+from spillway.base.limits import InputError
+from spillway.workloads.errors import WorkloadError
 
 _COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     ".xz": lambda data: lzma.compress(data, preset=6),

@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from inputs.files import parse_json
-from inputs.limits import InputError
-from workloads.burst_buffer import BurstBufferModel
-from workloads.draws import Draws
-from workloads.errors import WorkloadError
-from workloads.files import read_bytes, write_bytes
-from workloads.swf import SwfLog
+from spillway.base.files import parse_json
+from spillway.base.limits import InputError
+from spillway.workloads.burst_buffer import BurstBufferModel
+from spillway.workloads.draws import Draws
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.files import read_bytes, write_bytes
+from spillway.workloads.swf import SwfLog
 
 Floats = npt.NDArray[np.float64]
 

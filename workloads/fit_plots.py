@@ -16,9 +16,9 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from workloads.errors import WorkloadError
-from workloads.fit import LARGE_PROCESSORS, FitResult, MemoryRequests, memory_requests
-from workloads.swf import SwfLog
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.fit import LARGE_PROCESSORS, FitResult, MemoryRequests, memory_requests
+from spillway.workloads.swf import SwfLog
 
 Floats = npt.NDArray[np.float64]
 Draw = Callable[[Figure, MemoryRequests, FitResult], None]

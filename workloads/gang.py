@@ -19,11 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from workloads.draws import Draws, Floats
-from workloads.errors import WorkloadError
-from workloads.hyper_erlang import HyperErlang, fit_hyper_erlang
-from workloads.swf import SwfLog
-from workloads.workload import Profile, Workload, WorkloadJob
+from spillway.workloads.draws import Draws, Floats
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.hyper_erlang import HyperErlang, fit_hyper_erlang
+from spillway.workloads.swf import SwfLog
+from spillway.workloads.workload import Profile, Workload, WorkloadJob
 
 NODES = 320
 """Nodes of the paper's machine."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from inputs.arguments import add_out
-from workloads.batsim_json import write_batsim
-from workloads.gang import INTENSITIES, LAYOUTS, SIZES, GangOptions, as_workload, draw_gang
+from spillway.base.arguments import add_out
+from spillway.workloads.batsim_json import write_batsim
+from spillway.workloads.gang import INTENSITIES, LAYOUTS, SIZES, GangOptions, as_workload, draw_gang
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -1,6 +1,6 @@
 """The workload of Herbein et al.: fitted to any log, drawn with a seed, every job with a constant I/O stream.
 
-Five quantities are modelled: user arrivals and the jobs of an arrival (:mod:`workloads.arrivals`), sizes in
+Five quantities are modelled: user arrivals and the jobs of an arrival (:mod:`spillway.workloads.arrivals`), sizes in
 power-of-two bins, time limit and elapsed time together (the log's own pairs), and the average I/O rate per node.
 
 References
@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from workloads.arrivals import ArrivalModel, Calendar, fit_arrivals
-from workloads.draws import Draws
-from workloads.errors import WorkloadError
-from workloads.swf import SwfLog, SwfRecord
-from workloads.workload import Profile, Workload, WorkloadJob
+from spillway.workloads.arrivals import ArrivalModel, Calendar, fit_arrivals
+from spillway.workloads.draws import Draws
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.swf import SwfLog, SwfRecord
+from spillway.workloads.workload import Profile, Workload, WorkloadJob
 
 PAPER_JOBS = 2500
 """Jobs of one of the paper's tests (section 5.1)."""

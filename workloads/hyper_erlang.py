@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from workloads.draws import Draws, Floats, log
-from workloads.errors import WorkloadError
+from spillway.workloads.draws import Draws, Floats, log
+from spillway.workloads.errors import WorkloadError
 
 LARGEST_ORDER = 64
 

@@ -36,9 +36,9 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from workloads.draws import Draws, exp
-from workloads.errors import WorkloadError
-from workloads.workload import Profile, Workload, WorkloadJob
+from spillway.workloads.draws import Draws, exp
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.workload import Profile, Workload, WorkloadJob
 
 Floats = npt.NDArray[np.float64]
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from inputs.arguments import near
-from workloads.batsim_json import read_batsim
-from workloads.convert import ConvertOptions, convert
-from workloads.errors import WorkloadError
-from workloads.files import content_suffix, plain_name
-from workloads.logs.formats import SWF, read_log, recognised
-from workloads.logs.lines import LogFile, opened
-from workloads.logs.reading import STRICT, Reading
-from workloads.logs.table import JobTable
-from workloads.logs.tables import as_swf, as_table
-from workloads.machine_facts import THESIS_MACHINE, MachineFacts
-from workloads.swf import SwfLog, read_swf
-from workloads.synthetic import GENERATORS, generator
-from workloads.workload import Workload
+from spillway.base.arguments import near
+from spillway.workloads.batsim_json import read_batsim
+from spillway.workloads.convert import ConvertOptions, convert
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.files import content_suffix, plain_name
+from spillway.workloads.logs.formats import SWF, read_log, recognised
+from spillway.workloads.logs.lines import LogFile, opened
+from spillway.workloads.logs.reading import STRICT, Reading
+from spillway.workloads.logs.table import JobTable
+from spillway.workloads.logs.tables import as_swf, as_table
+from spillway.workloads.machine_facts import THESIS_MACHINE, MachineFacts
+from spillway.workloads.swf import SwfLog, read_swf
+from spillway.workloads.synthetic import GENERATORS, generator
+from spillway.workloads.workload import Workload
 
 
 def load_workload(
@@ -32,8 +32,8 @@ def load_workload(
     ----------
     source
         A Batsim workload (``.json``, ``.json.xz``, ``.json.gz``: taken as it is); a log of any format
-        (:mod:`workloads.logs.formats`; ``.xz`` and ``.gz`` too), a generator (``kth-like:jobs=500,seed=3``) or the name
-        of a public log: these are converted.
+        (:mod:`spillway.workloads.logs.formats`; ``.xz`` and ``.gz`` too), a generator (``kth-like:jobs=500,seed=3``)
+        or the name of a public log: these are converted.
     machine
         The machine that logs are converted for.
     options
@@ -86,7 +86,7 @@ def _file(source: Path | str) -> tuple[Path, str]:
         if _is_json(text):
             raise WorkloadError("expected a log, got a Batsim workload (.json)", text)
         return path, plain_name(path)
-    from workloads.catalogue import CATALOGUE, fetch
+    from spillway.workloads.catalogue import CATALOGUE, fetch
 
     if text in CATALOGUE:
         return fetch(text).path, text

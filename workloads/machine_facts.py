@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from workloads.errors import WorkloadError
+from spillway.workloads.errors import WorkloadError
 
 DEFAULT_NETWORK_BYTES_PER_S = 1.25e9
 """10 Gbit/s: assumed where no link can be read."""
@@ -15,7 +15,7 @@ _MASTER = "master_host"
 
 
 class PlatformLike(Protocol):
-    """The part of :class:`platforms.model.Platform` that is read here."""
+    """The part of :class:`spillway.platforms.model.Platform` that is read here."""
 
     @property
     def hosts(self) -> Sequence[Any]:

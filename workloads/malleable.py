@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from workloads.draws import Draws, exp
-from workloads.errors import WorkloadError
-from workloads.machine_facts import MachineFacts
-from workloads.workload import Profile, Workload, WorkloadJob
+from spillway.workloads.draws import Draws, exp
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.machine_facts import MachineFacts
+from spillway.workloads.workload import Profile, Workload, WorkloadJob
 
 INTERVALS_PER_PERIOD = 4
 """Intervals between control points in an I/O period."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from inputs.arguments import add_out
-from workloads.batsim_json import write_batsim
-from workloads.load import load_workload
-from workloads.logs.options import add_reading, reading_of
-from workloads.machine_facts import THESIS_MACHINE, MachineFacts
-from workloads.malleable import MalleableOptions, make_malleable
+from spillway.base.arguments import add_out
+from spillway.workloads.batsim_json import write_batsim
+from spillway.workloads.load import load_workload
+from spillway.workloads.logs.options import add_reading, reading_of
+from spillway.workloads.machine_facts import THESIS_MACHINE, MachineFacts
+from spillway.workloads.malleable import MalleableOptions, make_malleable
 
 
 def add_options(parser: argparse.ArgumentParser, source_help: str) -> None:

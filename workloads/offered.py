@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from workloads.machine_facts import MachineFacts
-from workloads.workload import Workload
+from spillway.workloads.machine_facts import MachineFacts
+from spillway.workloads.workload import Workload
 
 WEEK_S = 7 * 86_400.0
 FEWEST_JOBS = 100

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from inputs.arguments import add_out
-from workloads.batsim_json import write_batsim
-from workloads.jeannot import FAMILIES, KINDS, LIMITS, SIZES, SPREADS, VOLUMES, JeannotOptions, draw_jeannot
+from spillway.base.arguments import add_out
+from spillway.workloads.batsim_json import write_batsim
+from spillway.workloads.jeannot import FAMILIES, KINDS, LIMITS, SIZES, SPREADS, VOLUMES, JeannotOptions, draw_jeannot
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

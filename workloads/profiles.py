@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from schedulers.limits import DEEPEST_PROFILE, MOST_TASKS
-from workloads.errors import WorkloadError
+from spillway.protocol.limits import DEEPEST_PROFILE, MOST_TASKS
+from spillway.workloads.errors import WorkloadError
 
 Check = Callable[[Any], str]
 """Takes a value; returns what was expected, or "" where the value is right."""
@@ -141,7 +141,8 @@ def check_profile(profile: Any, where: str, folder: Path | None = None) -> None:
 def check_references(profiles: dict[str, dict[str, Any]], where: str) -> None:
     """Check that profiles named by others exist, and that sequences neither contain themselves nor unfold without end.
 
-    The limits are the simulator's: :data:`schedulers.limits.DEEPEST_PROFILE`, :data:`schedulers.limits.MOST_TASKS`.
+    The limits are the simulator's: :data:`spillway.protocol.limits.DEEPEST_PROFILE`,
+    :data:`spillway.protocol.limits.MOST_TASKS`.
     """
     uses: dict[str, list[str]] = {}
     for name, profile in profiles.items():

@@ -28,17 +28,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from workloads.errors import WorkloadError
-from workloads.jeannot import PROTOCOLS
-from workloads.ranks import rank_correlation
-from workloads.workload import Workload
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.jeannot import PROTOCOLS
+from spillway.workloads.ranks import rank_correlation
+from spillway.workloads.workload import Workload
 
 Floats = npt.NDArray[np.float64]
 
 OBJECTIVES = ("makespan", "stretch")
 """What can be minimised."""
 LEARNED = Path(__file__).with_name("lists_or_packs.csv")
-"""The learned coefficients: ``python -m experiments.studies.jeannot.learning`` writes them."""
+"""The learned coefficients: ``python -m spillway.experiments.studies.jeannot.learning`` writes them."""
 RIDGE = 1.0
 DIGITS = 6
 """Significant digits of what is kept, so that another machine's rounding learns the same."""

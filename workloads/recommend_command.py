@@ -7,9 +7,9 @@ import math
 from dataclasses import asdict
 from pathlib import Path
 
-from inputs.arguments import above_zero
-from workloads.batsim_json import read_batsim
-from workloads.recommend import OBJECTIVES, bandwidth_for, measure_workload, shipped
+from spillway.base.arguments import above_zero
+from spillway.workloads.batsim_json import read_batsim
+from spillway.workloads.recommend import OBJECTIVES, bandwidth_for, measure_workload, shipped
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from inputs.files import parse_json, parse_toml, read_file, text_of
-from inputs.limits import InputError
-from workloads.directives import Buffer, Requests, Spread, directives_of
-from workloads.errors import WorkloadError
-from workloads.logs.directives import SCRIPT_BYTES, read_script
+from spillway.base.files import parse_json, parse_toml, read_file, text_of
+from spillway.base.limits import InputError
+from spillway.workloads.directives import Buffer, Requests, Spread, directives_of
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.logs.directives import SCRIPT_BYTES, read_script
 
 GIB = 2**30
 

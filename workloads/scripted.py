@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from workloads.directives import Requests
-from workloads.errors import WorkloadError
-from workloads.requests import Site, fields_of
-from workloads.workload import Profile, Workload, WorkloadJob
+from spillway.workloads.directives import Requests
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.requests import Site, fields_of
+from spillway.workloads.workload import Profile, Workload, WorkloadJob
 
 _REPLACED = (
     *("bb", "bb_total", "bb_stripes", "stage_in_bytes", "stage_out_bytes"),

@@ -17,9 +17,9 @@ from fractions import Fraction
 
 import msgspec
 
-from workloads.errors import WorkloadError
-from workloads.swf import SwfHeader, SwfLog
-from workloads.workload import Workload
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.swf import SwfHeader, SwfLog
+from spillway.workloads.workload import Workload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from workloads.draws import Draws, Floats
-from workloads.errors import WorkloadError
-from workloads.logs.table import Ints
+from spillway.workloads.draws import Draws, Floats
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.logs.table import Ints
 
 MEASURED = "measured"
 MOST_MINUTES = 60.0

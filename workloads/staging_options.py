@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from inputs.arguments import natural
-from workloads.errors import WorkloadError
-from workloads.staging import StagingModel
+from spillway.base.arguments import natural
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.staging import StagingModel
 
 
 def add_buffers(group: argparse._ActionsContainer) -> None:

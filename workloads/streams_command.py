@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from inputs.arguments import add_out
-from workloads.batsim_json import write_batsim
-from workloads.herbein import (
+from spillway.base.arguments import add_out
+from spillway.workloads.batsim_json import write_batsim
+from spillway.workloads.herbein import (
     CONSTANT_RATES,
     DIVERSE_RATES,
     PAPER_JOBS,
@@ -16,8 +16,8 @@ from workloads.herbein import (
     draw_herbein,
     fit_herbein,
 )
-from workloads.load import load_log
-from workloads.logs.options import add_reading, reading_of
+from spillway.workloads.load import load_log
+from spillway.workloads.logs.options import add_reading, reading_of
 
 MIXES = {"constant": CONSTANT_RATES, "diverse": DIVERSE_RATES}
 """I/O rates by name."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from workloads.workload import Workload
+from spillway.workloads.workload import Workload
 
 Row = tuple[str, str]
 Floats = npt.NDArray[np.float64]

@@ -19,9 +19,9 @@ from pathlib import Path
 
 import msgspec
 
-from schedulers.limits import LATEST_S, time_fault
-from workloads.errors import WorkloadError
-from workloads.files import read_bytes, write_bytes
+from spillway.protocol.limits import LATEST_S, time_fault
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.files import read_bytes, write_bytes
 
 Number = int | float
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import msgspec
 
-from workloads.errors import WorkloadError
-from workloads.machine_facts import MachineFacts
-from workloads.offered import offered_load
-from workloads.workload import Workload, WorkloadJob
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.machine_facts import MachineFacts
+from spillway.workloads.offered import offered_load
+from spillway.workloads.workload import Workload, WorkloadJob
 
 FACTOR = "x"
 _UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.compare import mean_interval
-from analysis.plots.style import INK, new_axes, policy_colours, set_title, time_unit
-from analysis.quantities import duration, number
-from analysis.tables import Floats
+from spillway.analysis.compare import mean_interval
+from spillway.analysis.plots.style import INK, new_axes, policy_colours, set_title, time_unit
+from spillway.analysis.quantities import duration, number
+from spillway.analysis.tables import Floats
 
 NUMBER = 0.2
 """About the width of a number beside a bar, as a share of the longest bar."""

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from matplotlib.axes import Axes
 
-from analysis.plots.bars import bars
-from analysis.plots.boxen import boxen
-from analysis.plots.panels import panels
-from analysis.plots.tail_strip import tail_strip
-from analysis.tables import Floats
+from spillway.analysis.plots.bars import bars
+from spillway.analysis.plots.boxen import boxen
+from spillway.analysis.plots.panels import panels
+from spillway.analysis.plots.tail_strip import tail_strip
+from spillway.analysis.tables import Floats
 
 
 def distribution(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from analysis.plots.style import FAINT, INK, new_axes
+from spillway.analysis.plots.style import FAINT, INK, new_axes
 
 OPEN = "#8A8A8A"
 """Colour of an estimate whose interval has the reference in it."""

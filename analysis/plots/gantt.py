@@ -7,11 +7,11 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from analysis.plots.node_gantt import node_gantt
-from analysis.plots.storage_gantt import storage_gantt
-from analysis.plots.style import SETTINGS
-from analysis.plots.utilisation_timeline import utilisation_timeline
-from analysis.tables import JobTable
+from spillway.analysis.plots.node_gantt import node_gantt
+from spillway.analysis.plots.storage_gantt import storage_gantt
+from spillway.analysis.plots.style import SETTINGS
+from spillway.analysis.plots.utilisation_timeline import utilisation_timeline
+from spillway.analysis.tables import JobTable
 
 
 def gantt(table: JobTable, *, title: str, begin_s: float = 0.0, end_s: float | None = None) -> Axes:

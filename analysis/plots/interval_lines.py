@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 
-from analysis.colours import in_order
-from analysis.plots.style import FAINT, new_axes
+from spillway.analysis.colours import in_order
+from spillway.analysis.plots.style import FAINT, new_axes
 
 MARKERS = ("o", "s", "^", "D", "v", "P")
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from matplotlib.axes import Axes
 
-from analysis.plots.style import INK
+from spillway.analysis.plots.style import INK
 
 SIZE = 9.0
 """Height of the letters in points."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.colours import NODES, PALETTE, STORAGE
-from analysis.plots.style import legend_above, new_axes, set_title, time_unit
-from analysis.tables import JobTable
-from analysis.timelines import queue_length, queued_bytes, queued_nodes
+from spillway.analysis.colours import NODES, PALETTE, STORAGE
+from spillway.analysis.plots.style import legend_above, new_axes, set_title, time_unit
+from spillway.analysis.tables import JobTable
+from spillway.analysis.timelines import queue_length, queued_bytes, queued_nodes
 
 GIGABYTE = 1e9
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.plots.style import INK, new_axes, policy_colours, set_title
-from analysis.tables import Floats
+from spillway.analysis.plots.style import INK, new_axes, policy_colours, set_title
+from spillway.analysis.tables import Floats
 
 
 def normalised_boxes(

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from analysis.plots.style import SETTINGS
+from spillway.analysis.plots.style import SETTINGS
 
 
 def panels(rows: int, columns: int, *, width: float, height: float) -> list[Axes]:

@@ -9,9 +9,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from analysis.plots.labels import label_points
-from analysis.plots.style import INK, new_axes, policy_colours, set_title, time_ticks
-from analysis.quantities import duration
+from spillway.analysis.plots.labels import label_points
+from spillway.analysis.plots.style import INK, new_axes, policy_colours, set_title, time_ticks
+from spillway.analysis.quantities import duration
 
 LEAST = 1.5
 """Least ratio of an axis's ends."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.colours import PALETTE
-from analysis.plots.style import INK, new_axes, set_title, time_unit
-from analysis.tables import Floats
+from spillway.analysis.colours import PALETTE
+from spillway.analysis.plots.style import INK, new_axes, set_title, time_unit
+from spillway.analysis.tables import Floats
 
 
 def promises(
@@ -20,7 +20,7 @@ def promises(
     Parameters
     ----------
     promised_s, actual_s
-        Waiting times in seconds (:func:`analysis.story.first_promises`).
+        Waiting times in seconds (:func:`spillway.analysis.story.first_promises`).
     ax
         Where to draw; a new figure by default.
     title

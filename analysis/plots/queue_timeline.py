@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.plots.style import legend_below, new_axes, policy_colours, policy_dashes, set_title, time_unit
-from analysis.tables import Floats, JobTable
-from analysis.timelines import Steps, queue_length
+from spillway.analysis.plots.style import legend_below, new_axes, policy_colours, policy_dashes, set_title, time_unit
+from spillway.analysis.tables import Floats, JobTable
+from spillway.analysis.timelines import Steps, queue_length
 
 SPANS = 1200
 """More steps than these are drawn as the longest queue in each of so many equal spans of time."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from matplotlib.axes import Axes
 
-from analysis.colours import STORAGE
-from analysis.holdings import storage_spans
-from analysis.job_colours import Colouring, by_wait
-from analysis.lanes import lane_names, pieces
-from analysis.plots.rectangles import Rectangle, draw_rectangles
-from analysis.plots.style import FAINT, legend_of_jobs, new_axes, set_title, time_unit
-from analysis.tables import JobTable
+from spillway.analysis.colours import STORAGE
+from spillway.analysis.holdings import storage_spans
+from spillway.analysis.job_colours import Colouring, by_wait
+from spillway.analysis.lanes import lane_names, pieces
+from spillway.analysis.plots.rectangles import Rectangle, draw_rectangles
+from spillway.analysis.plots.style import FAINT, legend_of_jobs, new_axes, set_title, time_unit
+from spillway.analysis.tables import JobTable
 
 
 def storage_gantt(
@@ -39,7 +39,7 @@ def storage_gantt(
     title
         Above the chart.
     colouring
-        What the colours mean (:mod:`analysis.job_colours`).
+        What the colours mean (:mod:`spillway.analysis.job_colours`).
     """
     ax = new_axes(ax, 11.0, 4.6)
     ran = table.ran()

@@ -15,9 +15,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from analysis.colours import colour_of
-from analysis.job_colours import JobColours
-from schedulers import durable
+from spillway.analysis.colours import colour_of
+from spillway.analysis.job_colours import JobColours
+from spillway.base import durable
 
 INK = "#222222"
 FAINT = "#DDDDDD"
@@ -46,7 +46,7 @@ def plain(name: str) -> str:
 
 
 def policy_colours(names: Iterable[str]) -> dict[str, str]:
-    """The colour of each policy (:mod:`analysis.colours`); names may have gone through :func:`plain`."""
+    """The colour of each policy (:mod:`spillway.analysis.colours`); names may have gone through :func:`plain`."""
     return {name: colour_of(name.replace(r"\$", "$")) for name in names}
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.plots.style import new_axes, policy_colours, set_title, time_unit
-from analysis.tables import Floats
+from spillway.analysis.plots.style import new_axes, policy_colours, set_title, time_unit
+from spillway.analysis.tables import Floats
 
 SPREAD = 0.36
 """Half the height of a policy's strip, in rows."""

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.campaign import CampaignResults, RunRow
-from analysis.drains import most_drained
-from analysis.markup import Html, fill, join
-from analysis.quantities import number, size
-from analysis.tables import MachineInfo
-from inputs.files import parse_json, read_file
-from inputs.limits import InputError
+from spillway.analysis.campaign import CampaignResults, RunRow
+from spillway.analysis.drains import most_drained
+from spillway.analysis.markup import Html, fill, join
+from spillway.analysis.quantities import number, size
+from spillway.analysis.tables import MachineInfo
+from spillway.base.files import parse_json, read_file
+from spillway.base.limits import InputError
 
 MANY_NOTES = 12
 """More of them are folded."""

@@ -10,23 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from analysis.answer import answer
-from analysis.campaign import CampaignResults, RunRow, baseline_of, read_campaign
-from analysis.classes import compare_by_class
-from analysis.colours import NOTHING, PALETTE, RAMP, colour_of
-from analysis.compare import Paired, comparable, compare_runs, in_order
-from analysis.findings import Finding, by_class, finding, no_comparison
-from analysis.insights import insights
-from analysis.job_colours import BUFFER, SIZE, WAIT
-from analysis.markup import Html, fill, fill_page, join
-from analysis.metrics import bounded_slowdown
-from analysis.names import slug
-from analysis.report import tables
-from analysis.report.assumed import assumptions, load_warnings, tau_of
-from analysis.report.columns import FURTHER, LOSSES, SERVICE, Column, explained
-from analysis.report.packing import compress, pack_run
-from analysis.tables import JobTable, read_run
-from schedulers import durable
+from spillway.analysis.answer import answer
+from spillway.analysis.campaign import CampaignResults, RunRow, baseline_of, read_campaign
+from spillway.analysis.classes import compare_by_class
+from spillway.analysis.colours import NOTHING, PALETTE, RAMP, colour_of
+from spillway.analysis.compare import Paired, comparable, compare_runs, in_order
+from spillway.analysis.findings import Finding, by_class, finding, no_comparison
+from spillway.analysis.insights import insights
+from spillway.analysis.job_colours import BUFFER, SIZE, WAIT
+from spillway.analysis.markup import Html, fill, fill_page, join
+from spillway.analysis.metrics import bounded_slowdown
+from spillway.analysis.names import slug
+from spillway.analysis.report import tables
+from spillway.analysis.report.assumed import assumptions, load_warnings, tau_of
+from spillway.analysis.report.columns import FURTHER, LOSSES, SERVICE, Column, explained
+from spillway.analysis.report.packing import compress, pack_run
+from spillway.analysis.tables import JobTable, read_run
+from spillway.base import durable
 
 CHART_JOBS = 300_000
 """Jobs in the interactive charts at most; further runs only have their rows in the tables."""
@@ -88,7 +88,7 @@ def build_report(folder: Path, out: Path | None = None) -> Path:
 
 
 def _asset(name: str) -> str:
-    return resources.files("analysis.report").joinpath(name).read_text(encoding="utf-8")
+    return resources.files("spillway.analysis.report").joinpath(name).read_text(encoding="utf-8")
 
 
 def _subject(results: CampaignResults) -> Html:
@@ -298,7 +298,7 @@ def _chart_data(results: CampaignResults, loaded: dict[str, JobTable]) -> dict[s
 
 
 def _job_colours() -> dict[str, Any]:
-    """The scales of :mod:`analysis.job_colours`, for the page."""
+    """The scales of :mod:`spillway.analysis.job_colours`, for the page."""
     scales = {"wait": WAIT, "size": SIZE, "buffer": BUFFER}
     return {
         "ramp": RAMP,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from analysis.quantities import duration, number, share, size
+from spillway.analysis.quantities import duration, number, share, size
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Column:
     Attributes
     ----------
     name
-        In ``summary.csv`` (there in seconds and bytes) or :class:`analysis.insights.Insights`.
+        In ``summary.csv`` (there in seconds and bytes) or :class:`spillway.analysis.insights.Insights`.
     title
         Above the column.
     shown

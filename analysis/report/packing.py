@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from analysis.holdings import node_spans
-from analysis.lanes import lane_names, pieces
-from analysis.rows import read_rows
-from analysis.story import REASON_COLUMNS, Reason, divide
-from analysis.tables import Floats, JobTable
+from spillway.analysis.holdings import node_spans
+from spillway.analysis.lanes import lane_names, pieces
+from spillway.analysis.rows import read_rows
+from spillway.analysis.story import REASON_COLUMNS, Reason, divide
+from spillway.analysis.tables import Floats, JobTable
 
 STATES = ("COMPLETED_SUCCESSFULLY", "COMPLETED_WALLTIME_REACHED", "COMPLETED_KILLED", "COMPLETED_FAILED")
 ROLES = {"started in order": "in its turn", "backfilled": "backfilled", "planned": "planned", "reserved": "reserved"}

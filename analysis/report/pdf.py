@@ -8,8 +8,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from analysis.errors import AnalysisError
-from schedulers import durable
+from spillway.analysis.errors import AnalysisError
+from spillway.base import durable
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 """Browsers that can print without a window, in the order in which they are looked for."""
@@ -26,7 +26,7 @@ def print_pdf(page: Path, out: Path) -> Path:
     Parameters
     ----------
     page
-        The report's file (:func:`analysis.report.build.build_report`).
+        The report's file (:func:`spillway.analysis.report.build.build_report`).
     out
         File to write.
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from analysis.campaign import NAMES, CampaignResults
-from analysis.colours import colour_of
-from analysis.compare import Paired
-from analysis.findings import Finding
-from analysis.markup import Html, fill, join
-from analysis.quantities import NONE, number
-from analysis.report.columns import Column
+from spillway.analysis.campaign import NAMES, CampaignResults
+from spillway.analysis.colours import colour_of
+from spillway.analysis.compare import Paired
+from spillway.analysis.findings import Finding
+from spillway.analysis.markup import Html, fill, join
+from spillway.analysis.quantities import NONE, number
+from spillway.analysis.report.columns import Column
 
 
 def table(header: Sequence[object], rows: Sequence[Sequence[object]], *, kind: str = "") -> Html:

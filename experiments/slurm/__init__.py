@@ -1,7 +1,9 @@
 """A real Slurm with burst buffers, in namespaces of its own, and the same submissions in the simulator.
 
-Where things stand: :mod:`~experiments.slurm.packages` gets the programs, :mod:`~experiments.slurm.configuration` writes
-their files, :mod:`~experiments.slurm.inside` runs them in the namespaces that :mod:`~experiments.slurm.live` makes,
-:mod:`~experiments.slurm.recording` reads what they logged, :mod:`~experiments.slurm.replay` plays the same submissions,
-and :mod:`~experiments.slurm.deviations` compares.
+Where things stand: :mod:`~spillway.experiments.slurm.packages` gets the programs,
+:mod:`~spillway.experiments.slurm.configuration` writes their files, :mod:`~spillway.experiments.slurm.inside` runs
+them in the namespaces that
+:mod:`~spillway.experiments.slurm.live` makes,
+:mod:`~spillway.experiments.slurm.recording` reads what they logged, :mod:`~spillway.experiments.slurm.replay` plays
+the same submissions, and :mod:`~spillway.experiments.slurm.deviations` compares.
 """

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from experiments.slurm.recording import Recording
+from spillway.experiments.slurm.recording import Recording
 
 MEDIAN_S = 1.0
 """Largest median of the absolute deviations that passes, s."""

@@ -1,4 +1,4 @@
-"""``python -m experiments.slurm.inside ROOT FOLDER`` is the first process inside the namespaces.
+"""``python -m spillway.experiments.slurm.inside ROOT FOLDER`` is the first process inside the namespaces.
 
 It lays the unpacked packages over the system's folders, starts the daemons, submits the jobs of ``submissions.json``,
 writes ``states.json`` (what ``squeue`` showed) and leaves when all jobs have gone. Its end ends everything inside; and
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from experiments.slurm.configuration import HOST, Submission, job_script
+from spillway.experiments.slurm.configuration import HOST, Submission, job_script
 
 UNCOVERED = 78
 """Exit code where mounts or the network of the namespaces cannot be had."""

@@ -11,13 +11,19 @@ from pathlib import Path
 
 import msgspec
 
-import experiments
-from experiments.errors import RunFailed
-from experiments.slurm.configuration import BURST_BUFFER_CONF, Settings, Submission, burst_buffer_lua, slurm_conf
-from experiments.slurm.inside import UNCOVERED, State
-from experiments.slurm.missing import Missing
-from experiments.slurm.packages import cache_folder, programs
-from experiments.slurm.recording import Recording, recorded
+import spillway
+from spillway.experiments.run.errors import RunFailed
+from spillway.experiments.slurm.configuration import (
+    BURST_BUFFER_CONF,
+    Settings,
+    Submission,
+    burst_buffer_lua,
+    slurm_conf,
+)
+from spillway.experiments.slurm.inside import UNCOVERED, State
+from spillway.experiments.slurm.missing import Missing
+from spillway.experiments.slurm.packages import cache_folder, programs
+from spillway.experiments.slurm.recording import Recording, recorded
 
 NAMESPACES = ("unshare", "--mount", "--pid", "--fork", "--mount-proc", "--net", "--uts", "--ipc", "--kill-child")
 """The end of the first process in a process namespace ends all others there; ``--kill-child`` ends that one with us."""
@@ -75,12 +81,12 @@ def _prepare(folder: Path, settings: Settings, jobs: Sequence[Submission]) -> No
 
 
 def _inside(root: Path, folder: Path) -> None:
-    """Run :mod:`experiments.slurm.inside` to its end; whatever ends this ends all that it started."""
-    home = str(Path(experiments.__file__).parent.parent)
+    """Run :mod:`spillway.experiments.slurm.inside` to its end; whatever ends this ends all that it started."""
+    home = str(Path(spillway.__file__).parent.parent)
     paths = os.pathsep.join([home, *filter(None, [os.environ.get("PYTHONPATH", "")])])
     found = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/bin"])
     process = subprocess.Popen(
-        [*NAMESPACES, sys.executable, "-m", "experiments.slurm.inside", str(root), str(folder)],
+        [*NAMESPACES, sys.executable, "-m", "spillway.experiments.slurm.inside", str(root), str(folder)],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

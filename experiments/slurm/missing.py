@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schedulers.errors import SpillwayError
+from spillway.base.errors import SpillwayError
 
 
 class Missing(SpillwayError):

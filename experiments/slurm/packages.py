@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from experiments.slurm.missing import Missing
+from spillway.experiments.slurm.missing import Missing
 
 PACKAGES = (
     *("slurmctld", "slurmd", "slurm-client", "slurm-wlm-basic-plugins", "libslurm38", "munge", "libmunge2"),

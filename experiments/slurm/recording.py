@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from experiments.errors import RunFailed, SpecError
-from experiments.slurm.configuration import Settings, Submission
-from schedulers import durable
+from spillway.base import durable
+from spillway.experiments.run.errors import RunFailed, SpecError
+from spillway.experiments.slurm.configuration import Settings, Submission
 
 MINUTE_S = 60
 """Recordings begin at a whole minute: Slurm rounds what it plans to whole minutes of the clock."""

@@ -10,21 +10,21 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from experiments.slurm.recording import Job, Recording
-from platforms.catalogue import builtin_files
-from platforms.description import read_description
-from platforms.generate import generate
-from platforms.xml_reader import parse_platform
-from schedulers.assembly import Settings, assemble
-from schedulers.core.job import Allocation
-from schedulers.core.job import Job as SimulatedJob
-from schedulers.core.session import Observer
-from schedulers.policies.slurm_backfill import Recorded, SlurmBackfill
-from simulator.broker import Simulation
-from simulator.engines.fixed import FixedEngine
-from simulator.links import InProcessLink
-from simulator.options import SimulationOptions
-from simulator.workload import workload_from_object
+from spillway.experiments.slurm.recording import Job, Recording
+from spillway.platforms.catalogue import builtin_files
+from spillway.platforms.description import read_description
+from spillway.platforms.generate import generate
+from spillway.platforms.xml_reader import parse_platform
+from spillway.schedulers.assembly import Settings, assemble
+from spillway.schedulers.core.session import Observer
+from spillway.schedulers.model.job import Allocation
+from spillway.schedulers.model.job import Job as SimulatedJob
+from spillway.schedulers.policies.slurm_backfill import Recorded, SlurmBackfill
+from spillway.simulator.engines.fixed import FixedEngine
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.wire.links import InProcessLink
 
 LIFE = "slurm"
 

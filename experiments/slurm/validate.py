@@ -7,13 +7,13 @@ import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from experiments.errors import SpecError
-from experiments.slurm.configuration import Settings
-from experiments.slurm.deviations import MEDIAN_S, deviations, table
-from experiments.slurm.live import run
-from experiments.slurm.recording import Recording, read
-from experiments.slurm.replay import starts
-from experiments.slurm.workload import generated
+from spillway.experiments.run.errors import SpecError
+from spillway.experiments.slurm.configuration import Settings
+from spillway.experiments.slurm.deviations import MEDIAN_S, deviations, table
+from spillway.experiments.slurm.live import run
+from spillway.experiments.slurm.recording import Recording, read
+from spillway.experiments.slurm.replay import starts
+from spillway.experiments.slurm.workload import generated
 
 SKIPPED = 77
 """Exit code where no Slurm can be run (what test harnesses take for a skipped test)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from experiments.slurm.configuration import Settings, Submission
+from spillway.experiments.slurm.configuration import Settings, Submission
 
 MEAN_BETWEEN_S = 1.2
 """Mean time between two submissions, s: jobs come faster than they go, so that queues of both kinds stand."""

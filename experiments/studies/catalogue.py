@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from experiments.errors import SpecError
+from spillway.experiments.run.errors import SpecError
 
 if TYPE_CHECKING:
-    from experiments.studies.report import Line
-    from experiments.studies.study import Study
+    from spillway.experiments.studies.report import Line
+    from spillway.experiments.studies.study import Study
 
 STUDIES: Mapping[str, str] = {
     "thesis": "the evaluation of Kopański's thesis (2020), value by value, and its six conclusions",
@@ -27,7 +27,8 @@ STUDIES: Mapping[str, str] = {
     "malleable-sharing": "idle nodes shared among four applications (the same, sections 5.2, 7)",
     "malleable-machine": "malleable jobs on a whole machine, 0 to 100 % of them (not in a paper)",
 }
-"""What the studies of the product are about, by name; each is ``STUDY`` of the module ``experiments.studies.NAME``."""
+"""What the studies of the product are about, by name; each is ``STUDY`` of the module
+``spillway.experiments.studies.NAME``."""
 
 ATTRIBUTE = "STUDY"
 TABLE = "verdicts.csv"
@@ -41,10 +42,12 @@ def find_study(name: str) -> Study:
     SpecError, OptionError
         There is none, or the file cannot be loaded.
     """
-    from schedulers.plugins import module_from_file
+    from spillway.base.plugins import module_from_file
 
     if name in STUDIES:
-        return _study(importlib.import_module(f"experiments.studies.{name.replace('-', '_')}"), ATTRIBUTE, name)
+        return _study(
+            importlib.import_module(f"spillway.experiments.studies.{name.replace('-', '_')}"), ATTRIBUTE, name
+        )
     place, _, attribute = name.partition(".py:")
     path = Path(f"{place}.py" if attribute else name)
     return _study(module_from_file(path, "study"), attribute or ATTRIBUTE, name)
@@ -55,9 +58,9 @@ def verdicts_of(options: argparse.Namespace) -> int:
     from rich.console import Console
     from rich.table import Table
 
-    from experiments.folders import write_text
-    from experiments.studies.claims import Verdict
-    from experiments.studies.document import to_csv
+    from spillway.experiments.run.folders import write_text
+    from spillway.experiments.studies.claims import Verdict
+    from spillway.experiments.studies.document import to_csv
 
     console, root = Console(width=200), Path(options.out)
     lines, changed = collect(root)
@@ -82,8 +85,8 @@ def verdicts_of(options: argparse.Namespace) -> int:
 
 def collect(root: Path) -> tuple[list[Line], list[str]]:
     """Claims of all studies below a folder, in the order of the table; files that were changed since."""
-    from experiments import kept
-    from experiments.studies import report
+    from spillway.experiments.campaign import kept
+    from spillway.experiments.studies import report
 
     lines: list[Line] = []
     changed: list[str] = []
@@ -98,7 +101,7 @@ def collect(root: Path) -> tuple[list[Line], list[str]]:
 
 
 def _study(module: object, attribute: str, name: str) -> Study:
-    from experiments.studies.study import Study
+    from spillway.experiments.studies.study import Study
 
     found = getattr(module, attribute, None)
     if not isinstance(found, Study):

@@ -7,11 +7,11 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from experiments.errors import SpecError
-from experiments.studies import statistics
-from experiments.studies.points import Grid, Value
-from experiments.studies.results import NotRun, Results
-from experiments.studies.statistics import FEWEST, LEVEL, Estimate, Sample
+from spillway.experiments.run.errors import SpecError
+from spillway.experiments.studies import statistics
+from spillway.experiments.studies.points import Grid, Value
+from spillway.experiments.studies.results import NotRun, Results
+from spillway.experiments.studies.statistics import FEWEST, LEVEL, Estimate, Sample
 
 Measure = Callable[[Results], Sample]
 """From the results of one reading to one value per unit. Measures that are equal count as the same value."""

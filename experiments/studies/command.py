@@ -10,18 +10,18 @@ from pathlib import Path
 
 from rich.console import Console
 
-from experiments import kept
-from experiments.arguments import Parser, add_common, executor_of
-from experiments.errors import SpecError
-from experiments.lock import results_folder
-from experiments.studies import report
-from experiments.studies.claims import Judged, judge
-from experiments.studies.points import Grid, Point, Value
-from experiments.studies.report import Outcome, Reading
-from experiments.studies.results import Results
-from experiments.studies.runner import Played, play_points
-from experiments.studies.study import Computed, Study
-from inputs.arguments import positive
+from spillway.base.arguments import positive
+from spillway.experiments.campaign import kept
+from spillway.experiments.campaign.lock import results_folder
+from spillway.experiments.cli.arguments import Parser, add_common, executor_of
+from spillway.experiments.run.errors import SpecError
+from spillway.experiments.studies import report
+from spillway.experiments.studies.claims import Judged, judge
+from spillway.experiments.studies.points import Grid, Point, Value
+from spillway.experiments.studies.report import Outcome, Reading
+from spillway.experiments.studies.results import Results
+from spillway.experiments.studies.runner import Played, play_points
+from spillway.experiments.studies.study import Computed, Study
 
 FAILURES = 1
 """Exit code when a point failed, or a faster way to play differs from the product."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.markup import Html, fill, fill_page, html_of, join
+from spillway.analysis.markup import Html, fill, fill_page, html_of, join
 
 
 @dataclass(frozen=True)

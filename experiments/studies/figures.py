@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from analysis.names import slug
-from experiments.studies import statistics
-from experiments.studies.claims import Measure
-from experiments.studies.points import Grid, Value
-from experiments.studies.results import NotRun, Results
-from experiments.studies.statistics import Estimate
-from experiments.studies.tables import Means
+from spillway.analysis.names import slug
+from spillway.experiments.studies import statistics
+from spillway.experiments.studies.claims import Measure
+from spillway.experiments.studies.points import Grid, Value
+from spillway.experiments.studies.results import NotRun, Results
+from spillway.experiments.studies.statistics import Estimate
+from spillway.experiments.studies.tables import Means
 
 PANEL_INCHES = (4.4, 3.6)
 
@@ -67,9 +67,9 @@ class Lines:
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
         """Draw; nothing where no point was run."""
-        from analysis.plots.interval_lines import interval_lines
-        from analysis.plots.panels import panels
-        from analysis.plots.style import save, set_title
+        from spillway.analysis.plots.interval_lines import interval_lines
+        from spillway.analysis.plots.panels import panels
+        from spillway.analysis.plots.style import save, set_title
 
         here = results.among(self.shown).at(self.only)
         try:
@@ -128,9 +128,9 @@ class Forest:
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
         """Draw; nothing where no point was run."""
-        from analysis.plots.forest import forest
-        from analysis.plots.panels import panels
-        from analysis.plots.style import save, set_title
+        from spillway.analysis.plots.forest import forest
+        from spillway.analysis.plots.panels import panels
+        from spillway.analysis.plots.style import save, set_title
 
         columns = {title: self._rows(table, metric, results) for title, (table, metric) in self.panels.items()}
         columns = {title: rows for title, rows in columns.items() if rows}

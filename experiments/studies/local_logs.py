@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from workloads.catalogue import cache_folder
+from spillway.workloads.catalogue import cache_folder
 
 VARIABLE = "SPILLWAY_DATA"
 

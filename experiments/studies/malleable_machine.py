@@ -7,21 +7,21 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from experiments.io_phases import PHASES
-from experiments.spec import WorkloadSpec
-from experiments.studies.claims import Claim, at_least, at_most
-from experiments.studies.figures import Lines
-from experiments.studies.measures import difference, ratio
-from experiments.studies.points import Grid, Point, Value, Values
-from experiments.studies.product import Product, summary_of
-from experiments.studies.study import SEEDS, Study
-from workloads.batsim_json import write_batsim
-from workloads.burst_buffer import THESIS_MODEL
-from workloads.convert import ConvertOptions, convert
-from workloads.load import load_log
-from workloads.machine_facts import THESIS_MACHINE
-from workloads.malleable import MalleableOptions, make_malleable
-from workloads.workload import Workload
+from spillway.experiments.run.io_phases import PHASES
+from spillway.experiments.run.spec import WorkloadSpec
+from spillway.experiments.studies.claims import Claim, at_least, at_most
+from spillway.experiments.studies.figures import Lines
+from spillway.experiments.studies.measures import difference, ratio
+from spillway.experiments.studies.points import Grid, Point, Value, Values
+from spillway.experiments.studies.product import Product, summary_of
+from spillway.experiments.studies.study import SEEDS, Study
+from spillway.workloads.batsim_json import write_batsim
+from spillway.workloads.burst_buffer import THESIS_MODEL
+from spillway.workloads.convert import ConvertOptions, convert
+from spillway.workloads.load import load_log
+from spillway.workloads.machine_facts import THESIS_MACHINE
+from spillway.workloads.malleable import MalleableOptions, make_malleable
+from spillway.workloads.workload import Workload
 
 LOCAL_LOG = "data/kth/KTH-SP2-1996-2.1-cln.swf.xz"
 GENERATOR = "kth-like"

@@ -5,11 +5,11 @@ Percentages are whole in the paper, so 0.5 are allowed on both sides; everything
 
 from __future__ import annotations
 
-from experiments.studies.claims import Choice, Claim, Parameter, at_least, at_most, within
-from experiments.studies.malleable.four import COMMUNICATIONS, TOTALS, play, same
-from experiments.studies.malleable.sharing_figure import draw
-from experiments.studies.measures import change, difference, largest, mean
-from experiments.studies.study import SEEDS, Computed, Study
+from spillway.experiments.studies.claims import Choice, Claim, Parameter, at_least, at_most, within
+from spillway.experiments.studies.malleable.four import COMMUNICATIONS, TOTALS, play, same
+from spillway.experiments.studies.malleable.sharing_figure import draw
+from spillway.experiments.studies.measures import change, difference, largest, mean
+from spillway.experiments.studies.study import SEEDS, Computed, Study
 
 FAIR, SPEEDUP, IO = ({"rule": rule} for rule in ("fair", "speed-up", "I/O"))
 EACH = {"processes": TOTALS}

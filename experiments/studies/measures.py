@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from experiments.studies.points import Value
-from experiments.studies.results import Results
-from experiments.studies.statistics import Sample
+from spillway.experiments.studies.points import Value
+from spillway.experiments.studies.results import Results
+from spillway.experiments.studies.statistics import Sample
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
 
-from analysis.names import slug
-from experiments.errors import SpecError
-from schedulers.options import show
+from spillway.analysis.names import slug
+from spillway.base.options import show
+from spillway.experiments.run.errors import SpecError
 
 Value = str | int | float | bool
 """What an axis takes: kept with its type, compared exactly."""

@@ -9,15 +9,17 @@ from pathlib import Path
 
 from rich.console import Console
 
-from experiments import folders
-from experiments.grid import expand
-from experiments.inputs import Inputs
-from experiments.policies import typed
-from experiments.pool import Executor
-from experiments.runner import Outcome, run_all
-from experiments.sessions import refuse_combinations
-from experiments.single import Task
-from experiments.spec import (
+from spillway.base.options import Value as Setting
+from spillway.base.plugins import split_spec
+from spillway.experiments.campaign.grid import expand
+from spillway.experiments.campaign.inputs import Inputs
+from spillway.experiments.campaign.pool import Executor
+from spillway.experiments.campaign.runner import Outcome, run_all
+from spillway.experiments.run import folders
+from spillway.experiments.run.policies import typed
+from spillway.experiments.run.sessions import refuse_combinations
+from spillway.experiments.run.single import Task
+from spillway.experiments.run.spec import (
     DEFAULT_TAU_S,
     Campaign,
     Engine,
@@ -27,9 +29,7 @@ from experiments.spec import (
     RunSpec,
     WorkloadSpec,
 )
-from experiments.studies.points import Point, Values
-from schedulers.options import Value as Setting
-from schedulers.plugins import split_spec
+from spillway.experiments.studies.points import Point, Values
 
 NAMED = ("workload", "platform", "policy", "model", "engine", "seed")
 """Axes that are parts of a campaign; any other is a setting of the session."""

@@ -12,11 +12,12 @@ import msgspec
 from rich.console import Console
 from rich.table import Table as Lines
 
-from analysis.names import slug
-from experiments import codehash, kept, version
-from experiments.folders import write_text
-from experiments.studies.claims import Case, Judged, Verdict
-from experiments.studies.document import (
+from spillway.analysis.names import slug
+from spillway.experiments.campaign import kept
+from spillway.experiments.run import codehash, version
+from spillway.experiments.run.folders import write_text
+from spillway.experiments.studies.claims import Case, Judged, Verdict
+from spillway.experiments.studies.document import (
     Block,
     Heading,
     Image,
@@ -27,14 +28,14 @@ from experiments.studies.document import (
     to_html,
     to_markdown,
 )
-from experiments.studies.points import Value
-from experiments.studies.results import Results
-from experiments.studies.runner import Played
-from experiments.studies.study import Study
-from experiments.studies.tables import Means
+from spillway.experiments.studies.points import Value
+from spillway.experiments.studies.results import Results
+from spillway.experiments.studies.runner import Played
+from spillway.experiments.studies.study import Study
+from spillway.experiments.studies.tables import Means
 
 CLAIMS = "claims.json"
-"""File of a study's verdicts, as :func:`experiments.kept.keep` writes it."""
+"""File of a study's verdicts, as :func:`spillway.experiments.campaign.kept.keep` writes it."""
 
 MARKS = {
     Verdict.REPRODUCED: "yes",

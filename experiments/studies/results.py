@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from experiments.studies.points import Grid, Point, Value, Values
-from experiments.studies.statistics import Sample, geometric
+from spillway.experiments.studies.points import Grid, Point, Value, Values
+from spillway.experiments.studies.statistics import Sample, geometric
 
 
 class NotRun(LookupError):

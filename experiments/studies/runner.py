@@ -1,4 +1,5 @@
-"""Plays the points of a study: what is there is kept by one law (:mod:`experiments.kept`), the rest is done."""
+"""Plays the points of a study: what is there is kept by one law (:mod:`spillway.experiments.campaign.kept`), the rest
+is done."""
 
 from __future__ import annotations
 
@@ -17,19 +18,21 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress
 
-from experiments import codehash, kept, signals, warm
-from experiments.errors import Interrupted
-from experiments.folders import make_folder
-from experiments.kept import Found
-from experiments.pool import Executor, Failed, Finished, Pool, Report
-from experiments.single import Task
-from experiments.studies import product
-from experiments.studies.points import Point, Values
-from experiments.studies.product import Product
-from experiments.studies.study import Computed, Study
-from inputs.arguments import how
-from schedulers.plugins import OUTSIDE, module_from_file
-from schedulers.policies import find_policy
+from spillway.base.arguments import how
+from spillway.base.plugins import OUTSIDE, module_from_file
+from spillway.experiments.campaign import kept, signals
+from spillway.experiments.campaign.kept import Found
+from spillway.experiments.campaign.pool import Executor, Failed, Finished, Pool, Report
+from spillway.experiments.cli import warm
+from spillway.experiments.run import codehash
+from spillway.experiments.run.errors import Interrupted
+from spillway.experiments.run.folders import make_folder
+from spillway.experiments.run.single import Task
+from spillway.experiments.studies import product
+from spillway.experiments.studies.points import Point, Values
+from spillway.experiments.studies.product import Product
+from spillway.experiments.studies.study import Computed, Study
+from spillway.schedulers.policies import find_policy
 
 AUDITED = 10
 """One of so many points of a faster way to play is compared with the product."""

@@ -14,7 +14,7 @@ from random import Random
 
 import numpy as np
 
-from analysis.units import student, student_share
+from spillway.analysis.units import student, student_share
 
 LEVEL = 0.05
 """A claim is decided where the adjusted p-value of the contrary is below this."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from experiments.errors import SpecError
-from experiments.studies.claims import Choice, Claim, Parameter, check_claims
-from experiments.studies.points import Grid, Point, Value, Values, expand, replace_axes, vary_axes
-from experiments.studies.product import Product
-from experiments.studies.results import Results
-from experiments.studies.tables import Means
+from spillway.experiments.run.errors import SpecError
+from spillway.experiments.studies.claims import Choice, Claim, Parameter, check_claims
+from spillway.experiments.studies.points import Grid, Point, Value, Values, expand, replace_axes, vary_axes
+from spillway.experiments.studies.product import Product
+from spillway.experiments.studies.results import Results
+from spillway.experiments.studies.tables import Means
 
 SEEDS = tuple(range(5))
 

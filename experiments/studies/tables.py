@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from experiments.studies import statistics
-from experiments.studies.document import Table
-from experiments.studies.points import Point, Value
-from experiments.studies.results import NotRun, Results
-from experiments.studies.statistics import Estimate, Sample
+from spillway.experiments.studies import statistics
+from spillway.experiments.studies.document import Table
+from spillway.experiments.studies.points import Point, Value
+from spillway.experiments.studies.results import NotRun, Results
+from spillway.experiments.studies.statistics import Estimate, Sample
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ class Means:
 class Ratios(Means):
     """Ratios to a baseline: geometric means over groups of units, every group counting alike.
 
-    Intervals are of a bootstrap over groups and units (:func:`experiments.studies.statistics.resampled`). The first
-    metric has a further column: in how many units it is smaller than the baseline's.
+    Intervals are of a bootstrap over groups and units (:func:`spillway.experiments.studies.statistics.resampled`). The
+    first metric has a further column: in how many units it is smaller than the baseline's.
 
     Attributes
     ----------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments.studies.transfer import study
-from experiments.studies.transfer.play import ABLATIONS, POLICIES, PREDICTIONS
+from spillway.experiments.studies.transfer import study
+from spillway.experiments.studies.transfer.play import ABLATIONS, POLICIES, PREDICTIONS
 
 STUDY = study("transfer-choosing", "Planning on the periods that choose", 1, [*POLICIES, *ABLATIONS, *PREDICTIONS], 1)

@@ -1,1 +1,1 @@
-"""Built-in descriptions, one TOML file each; :func:`platforms.catalogue.builtin_files` lists them."""
+"""Built-in descriptions, one TOML file each; :func:`spillway.platforms.catalogue.builtin_files` lists them."""

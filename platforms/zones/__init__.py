@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from platforms.zones.base import Zone
-from platforms.zones.dijkstra import DijkstraZone
-from platforms.zones.floyd import FloydZone
-from platforms.zones.full import FullZone
-from platforms.zones.star import StarZone
+from spillway.platforms.zones.base import Zone
+from spillway.platforms.zones.dijkstra import DijkstraZone
+from spillway.platforms.zones.floyd import FloydZone
+from spillway.platforms.zones.full import FullZone
+from spillway.platforms.zones.star import StarZone
 
 ROUTINGS: Mapping[str, type[Zone]] = {
     "full": FullZone,

@@ -1,7 +1,7 @@
 """What every zone kind shares: the points inside it and the routes between them.
 
 A platform is a tree of zones. A *point* is a host, a router, or (seen from the zone around it) a whole zone. A zone
-answers only for pairs of its own points; :mod:`platforms.routing` puts these answers together.
+answers only for pairs of its own points; :mod:`spillway.platforms.routing` puts these answers together.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from platforms.errors import PlatformError
+from spillway.platforms.errors import PlatformError
 
 
 class PointKind(enum.Enum):

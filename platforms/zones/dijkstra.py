@@ -6,10 +6,10 @@ import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from platforms.errors import PlatformError
-from platforms.zones.base import Hop, Point
-from platforms.zones.floyd import join
-from platforms.zones.full import RoutedZone
+from spillway.platforms.errors import PlatformError
+from spillway.platforms.zones.base import Hop, Point
+from spillway.platforms.zones.floyd import join
+from spillway.platforms.zones.full import RoutedZone
 
 
 @dataclass(eq=False)

@@ -6,10 +6,17 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from platforms.builder import PlatformBuilder
-from platforms.cluster_spec import ClusterNode, ClusterSpec, add_limiter, add_link_pair, add_nodes, whole_numbers
-from platforms.errors import PlatformError
-from platforms.zones.base import Hop, Point, PointKind, Zone
+from spillway.platforms.builder import PlatformBuilder
+from spillway.platforms.cluster_spec import (
+    ClusterNode,
+    ClusterSpec,
+    add_limiter,
+    add_link_pair,
+    add_nodes,
+    whole_numbers,
+)
+from spillway.platforms.errors import PlatformError
+from spillway.platforms.zones.base import Hop, Point, PointKind, Zone
 
 Pair = tuple[int, int]
 """Both directions of a cable; (away from the lower end, back)."""

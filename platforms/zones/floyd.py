@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from platforms.errors import PlatformError
-from platforms.zones.base import Hop, Point
-from platforms.zones.full import RoutedZone
+from spillway.platforms.errors import PlatformError
+from spillway.platforms.zones.base import Hop, Point
+from spillway.platforms.zones.full import RoutedZone
 
 _FAR = np.iinfo(np.int64).max // 4
 

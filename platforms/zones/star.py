@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
-from platforms.errors import PlatformError
-from platforms.zones.base import Hop, Point, Zone
+from spillway.platforms.errors import PlatformError
+from spillway.platforms.zones.base import Hop, Point, Zone
 
 
 @dataclass(eq=False)

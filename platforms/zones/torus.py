@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from platforms.builder import PlatformBuilder
-from platforms.cluster_spec import ClusterNode, ClusterSpec, add_link_pair, add_nodes, whole_numbers
-from platforms.zones.base import Hop, Point, PointKind, Zone
+from spillway.platforms.builder import PlatformBuilder
+from spillway.platforms.cluster_spec import ClusterNode, ClusterSpec, add_link_pair, add_nodes, whole_numbers
+from spillway.platforms.zones.base import Hop, Point, PointKind, Zone
 
 
 @dataclass(eq=False)

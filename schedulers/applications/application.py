@@ -17,8 +17,8 @@
     }
 
 ``model`` may instead have ``work``, ``serial``, ``comm_fixed``, ``comm_node``, ``io_fixed``, ``io_node``
-(:class:`schedulers.applications.performance.Parameters`; seconds per iteration and per I/O phase). ``io`` may be left
-out where ``io_bytes`` is given: it then is unknown to the scheduler, which has to observe it.
+(:class:`spillway.schedulers.applications.performance.Parameters`; seconds per iteration and per I/O phase). ``io`` may
+be left out where ``io_bytes`` is given: it then is unknown to the scheduler, which has to observe it.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from schedulers.applications.performance import (
+from spillway.base.errors import shown
+from spillway.protocol.limits import LATEST_S, time_fault
+from spillway.schedulers.applications.performance import (
     Measurement,
     Parameters,
     PerformanceModel,
     from_measurements,
     from_parameters,
 )
-from schedulers.core.job import JobField
-from schedulers.errors import shown
-from schedulers.limits import LATEST_S, time_fault
+from spillway.schedulers.model.job import JobField
 
 FIELD = "malleable"
 """Field of the profile (or of the job) that describes a malleable application."""

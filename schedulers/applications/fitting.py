@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from schedulers.applications.performance import Floats, Measurement, Parameters
+from spillway.schedulers.applications.performance import Floats, Measurement, Parameters
 
 SHORTEST_S = 1e-9
 """Shorter times count as none, and as this where errors are relative to them."""
 
 
 def fit_parameters(measured: Sequence[Measurement]) -> Parameters:
-    """Fit :class:`schedulers.applications.performance.Parameters` to measurements.
+    """Fit :class:`spillway.schedulers.applications.performance.Parameters` to measurements.
 
     Computation, communication and I/O are fitted each for itself, relative to what was measured, so that short times
     count as much as long ones. Communication is fitted to sizes above 1.

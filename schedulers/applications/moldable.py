@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from schedulers.applications.application import FIELD, Application, read_application
-from schedulers.core.job import Job
+from spillway.schedulers.applications.application import FIELD, Application, read_application
+from spillway.schedulers.model.job import Job
 
 
 def run_s(application: Application) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

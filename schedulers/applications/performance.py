@@ -1,7 +1,8 @@
 """How long an application's iteration and I/O phase take on any number of nodes.
 
 A model is a table with an entry for every size between its smallest and largest. It comes from measurements at some
-sizes, interpolated in between, or from parameters (:mod:`schedulers.applications.fitting` fits them to measurements).
+sizes, interpolated in between, or from parameters (:mod:`spillway.schedulers.applications.fitting` fits them to
+measurements).
 
 References
 ----------

@@ -12,9 +12,9 @@ import enum
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 
-from schedulers.controllers.prediction import Step
-from schedulers.controllers.running import AppView
-from schedulers.controllers.scene import Reason, Resize, Scene
+from spillway.schedulers.controllers.prediction import Step
+from spillway.schedulers.controllers.running import AppView
+from spillway.schedulers.controllers.scene import Reason, Resize, Scene
 
 
 class Shrink(enum.Enum):

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from schedulers.controllers.admission import Shrink, admission, awaited
-from schedulers.controllers.evolving import granted
-from schedulers.controllers.expansion import Expand, collection, give_back
-from schedulers.controllers.interference import Conflict, Interference, Strategy
-from schedulers.controllers.sampling import Predictor, Sampling
-from schedulers.controllers.scene import Controller, Resize, Scene
-from schedulers.controllers.sharing import Expansion
-from schedulers.options import build, option
-from schedulers.plugins import split_spec
-from schedulers.registered import load, unknown
+from spillway.base.options import build, option
+from spillway.base.plugins import split_spec
+from spillway.base.registered import load, unknown
+from spillway.schedulers.controllers.admission import Shrink, admission, awaited
+from spillway.schedulers.controllers.evolving import granted
+from spillway.schedulers.controllers.expansion import Expand, collection, give_back
+from spillway.schedulers.controllers.interference import Conflict, Interference, Strategy
+from spillway.schedulers.controllers.sampling import Predictor, Sampling
+from spillway.schedulers.controllers.scene import Controller, Resize, Scene
+from spillway.schedulers.controllers.sharing import Expansion
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from schedulers.applications.performance import PerformanceModel
-from schedulers.controllers.prediction import Phase
+from spillway.schedulers.applications.performance import PerformanceModel
+from spillway.schedulers.controllers.prediction import Phase
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from schedulers.controllers.prediction import Step
-from schedulers.controllers.running import AppView
-from schedulers.controllers.scene import Reason, Resize, Scene
+from spillway.schedulers.controllers.prediction import Step
+from spillway.schedulers.controllers.running import AppView
+from spillway.schedulers.controllers.scene import Reason, Resize, Scene
 
 
 def due_change(view: AppView) -> int:

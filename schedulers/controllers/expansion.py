@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from schedulers.controllers.prediction import Step, io_duration_s
-from schedulers.controllers.running import AppView
-from schedulers.controllers.scene import Reason, Resize, Scene
-from schedulers.controllers.sharing import SHARING, Candidate, Expansion
+from spillway.schedulers.controllers.prediction import Step, io_duration_s
+from spillway.schedulers.controllers.running import AppView
+from spillway.schedulers.controllers.scene import Reason, Resize, Scene
+from spillway.schedulers.controllers.sharing import SHARING, Candidate, Expansion
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Expand:
     expansion
         How they are shared.
     weight
-        Exponent of the I/O ratio in :func:`schedulers.controllers.sharing.balance`.
+        Exponent of the I/O ratio in :func:`spillway.schedulers.controllers.sharing.balance`.
     profit
         An application is enlarged only where that saves more than this many times the seconds of two
         reconfigurations until its end, >= 0.

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from msgspec import Struct
 
-from schedulers.controllers.coupling import couple, coupled_size
-from schedulers.controllers.overlaps import Fleet, Floats
-from schedulers.controllers.prediction import Phase, Step
-from schedulers.controllers.running import AppView
-from schedulers.controllers.scene import Reason, Resize, Scene
-from schedulers.controllers.shifting import Refusal, plan_shift, select_application
+from spillway.schedulers.controllers.coupling import couple, coupled_size
+from spillway.schedulers.controllers.overlaps import Fleet, Floats
+from spillway.schedulers.controllers.prediction import Phase, Step
+from spillway.schedulers.controllers.running import AppView
+from spillway.schedulers.controllers.scene import Reason, Resize, Scene
+from spillway.schedulers.controllers.shifting import Refusal, plan_shift, select_application
 
 
 class Strategy(enum.Enum):
@@ -130,7 +130,7 @@ class Interference:
         Where this many standard errors of a prediction are more than ``uncertainty_s``, they take its place; 0: never.
     equal, similar
         Largest relative differences of periods called equal, and similar
-        (:func:`schedulers.controllers.shifting.select_application`).
+        (:func:`spillway.schedulers.controllers.shifting.select_application`).
     tolerance
         Relative difference of coupled periods that is left alone.
     tell

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from msgspec import Struct
 
-from schedulers.applications.performance import PerformanceModel
+from spillway.schedulers.applications.performance import PerformanceModel
 
 
 class Mean(Struct, frozen=True, gc=False):

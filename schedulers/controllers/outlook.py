@@ -1,7 +1,7 @@
 """Everything that a decision needs of many running applications, as arrays.
 
 A decision about a thousand applications needs the same few numbers of each. Each has its own
-(:attr:`schedulers.controllers.running.AppView.facts`); decisions work on arrays of them.
+(:attr:`spillway.schedulers.controllers.running.AppView.facts`); decisions work on arrays of them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from schedulers.controllers.running import AppView
+from spillway.schedulers.controllers.running import AppView
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -23,7 +23,7 @@ FACTS = (
     "maximum", "iterations", "io_every", "overhead_s", "next_control", "last_control", "control_s", "returnable_s",
     "willing", "expanded",
 )  # fmt: skip
-"""Attributes of :class:`Outlook`, and entries of :attr:`schedulers.controllers.running.AppView.facts`."""
+"""Attributes of :class:`Outlook`, and entries of :attr:`spillway.schedulers.controllers.running.AppView.facts`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,8 +33,8 @@ class Outlook:
     Attributes
     ----------
     starts_s, durations_s, periods_s, errors_s
-        Their next I/O phases (:class:`schedulers.controllers.prediction.Phase`); where none is left or known, one of
-        no duration that starts at infinity.
+        Their next I/O phases (:class:`spillway.schedulers.controllers.prediction.Phase`); where none is left or known,
+        one of no duration that starts at infinity.
     mean_s
         Seconds of an iteration with the present size, as far as observed.
     io_s

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from schedulers.controllers.prediction import Phase
+from spillway.schedulers.controllers.prediction import Phase
 
 Floats = npt.NDArray[np.float64]
 

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from schedulers.applications.application import Application
-from schedulers.controllers.observed import Observed
+from spillway.schedulers.applications.application import Application
+from spillway.schedulers.controllers.observed import Observed
 
 
 class Step(Struct, frozen=True, gc=False):

@@ -7,9 +7,9 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
-from schedulers.applications.application import Application
-from schedulers.controllers.observed import Observed
-from schedulers.controllers.prediction import Phase, Step, io_duration_s, predict
+from spillway.schedulers.applications.application import Application
+from spillway.schedulers.controllers.observed import Observed
+from spillway.schedulers.controllers.prediction import Phase, Step, io_duration_s, predict
 
 
 class Activity(enum.Enum):
@@ -135,7 +135,7 @@ class AppView:
 
     @cached_property
     def facts(self) -> tuple[float, ...]:
-        """What a decision needs, in the order of :data:`schedulers.controllers.outlook.FACTS`.
+        """What a decision needs, in the order of :data:`spillway.schedulers.controllers.outlook.FACTS`.
 
         A decision reads those of all applications at once; they may be worked out before, where a view is made.
         """

@@ -12,12 +12,12 @@ import enum
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from schedulers.applications.application import Application
-from schedulers.applications.performance import Measurement, from_measurements
-from schedulers.controllers.observed import Observed
-from schedulers.controllers.prediction import Step
-from schedulers.controllers.running import AppView
-from schedulers.controllers.scene import Reason, Resize, Scene
+from spillway.schedulers.applications.application import Application
+from spillway.schedulers.applications.performance import Measurement, from_measurements
+from spillway.schedulers.controllers.observed import Observed
+from spillway.schedulers.controllers.prediction import Step
+from spillway.schedulers.controllers.running import AppView
+from spillway.schedulers.controllers.scene import Reason, Resize, Scene
 
 
 class Predictor(enum.Enum):

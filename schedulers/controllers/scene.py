@@ -14,9 +14,9 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from schedulers.controllers.outlook import Outlook
-from schedulers.controllers.prediction import Step, most_taken
-from schedulers.controllers.running import AppView
+from spillway.schedulers.controllers.outlook import Outlook
+from spillway.schedulers.controllers.prediction import Step, most_taken
+from spillway.schedulers.controllers.running import AppView
 
 
 class IoEnded(Struct, frozen=True, gc=False):

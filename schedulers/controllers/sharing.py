@@ -18,7 +18,7 @@ from typing import cast
 
 import numpy as np
 
-from schedulers.applications.performance import PerformanceModel
+from spillway.schedulers.applications.performance import PerformanceModel
 
 LEAST_RATIO = 1e-3
 """I/O ratios below this count as this: an application that hardly writes must not win by that alone."""

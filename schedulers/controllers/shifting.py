@@ -11,9 +11,9 @@ import enum
 import math
 from dataclasses import dataclass
 
-from schedulers.applications.performance import PerformanceModel
-from schedulers.controllers.overlaps import Fleet
-from schedulers.controllers.prediction import Phase
+from spillway.schedulers.applications.performance import PerformanceModel
+from spillway.schedulers.controllers.overlaps import Fleet
+from spillway.schedulers.controllers.prediction import Phase
 
 
 class Refusal(enum.Enum):

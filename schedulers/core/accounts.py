@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from schedulers.core.job import Allocation, Job
-from schedulers.policykit.history import HISTORY_JOBS, Finished, FinishedJobs, Usage
-from schedulers.policykit.view import Holding, Running
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.policykit.history import HISTORY_JOBS, Finished, FinishedJobs, Usage
+from spillway.schedulers.policykit.view import Holding, Running
 
 
 @dataclass(slots=True)

@@ -14,9 +14,9 @@ from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 
-from schedulers.core.job import Allocation, Job
-from schedulers.core.machine import Machine
-from schedulers.timeline.placement import choose_nodes, choose_storages, links_above
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.timeline.placement import choose_nodes, choose_storages, links_above
 
 
 def together(first: Allocation, second: Allocation) -> Allocation:

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Set
 
-from schedulers.errors import RemoteProtocolError, shown
-from schedulers.limits import LATEST_S, LONGEST_NAME, time_fault
-from schedulers.wire.messages import JobKilled, Message, SimulationBegins, TaskProgress
+from spillway.base.errors import RemoteProtocolError, shown
+from spillway.protocol.limits import LATEST_S, LONGEST_NAME, time_fault
+from spillway.protocol.messages import JobKilled, Message, SimulationBegins, TaskProgress
 
 _BLOCK = 1 << 10
 """Numbers of one block of :class:`UsedIds`."""
 
 OWN_MARK = "%"
-"""Stands in the names of workloads that the scheduler makes for its sub-jobs (:mod:`schedulers.jobmodels.sub_jobs`)."""
+"""Stands in the names of workloads that the scheduler makes for its sub-jobs
+(:mod:`spillway.schedulers.jobmodels.sub_jobs`)."""
 
 
 class UsedIds:

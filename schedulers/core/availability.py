@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from schedulers.core.job import Allocation
-from schedulers.policykit.view import Holding
-from schedulers.timeline import Resource, Timeline
+from spillway.schedulers.model.job import Allocation
+from spillway.schedulers.policykit.view import Holding
+from spillway.schedulers.timeline import Resource, Timeline
 
 
 class Availability:
@@ -31,7 +31,7 @@ class Availability:
         self.drained: dict[int, int] = {}
 
     def reserve(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource = Resource.ALL) -> None:
-        """Book an allocation (:meth:`schedulers.timeline.Timeline.reserve`) but for what is out."""
+        """Book an allocation (:meth:`spillway.schedulers.timeline.Timeline.reserve`) but for what is out."""
         if not (self.nodes or self.storages):
             self._timeline.reserve(start_s, end_s, allocation, covering)
             return
@@ -39,7 +39,7 @@ class Availability:
             self._timeline.reserve(start_s, end_s, part, kinds)
 
     def release(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource = Resource.ALL) -> None:
-        """Give an allocation back (:meth:`schedulers.timeline.Timeline.release`) but for what is out."""
+        """Give an allocation back (:meth:`spillway.schedulers.timeline.Timeline.release`) but for what is out."""
         if not (self.nodes or self.storages):
             self._timeline.release(start_s, end_s, allocation, covering)
             return

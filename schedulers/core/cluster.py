@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from schedulers.core.allocation import only, together, without
-from schedulers.core.job import Allocation, Job
-from schedulers.core.machine import Machine
-from schedulers.errors import shown
-from schedulers.timeline.placement import (
+from spillway.base.errors import shown
+from spillway.schedulers.core.allocation import only, together, without
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.timeline.placement import (
     Placement,
     Resource,
     StorageOrder,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from schedulers.core.machine import Machine
-from schedulers.errors import RemoteProtocolError
-from schedulers.wire.drains import read_drain
-from schedulers.wire.messages import JsonObject
+from spillway.base.errors import RemoteProtocolError
+from spillway.protocol.drains import read_drain
+from spillway.protocol.messages import JsonObject
+from spillway.schedulers.model.machine import Machine
 
 
 def drained_by(machine: Machine, data: JsonObject) -> dict[int, int]:

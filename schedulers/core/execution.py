@@ -1,4 +1,4 @@
-"""How started jobs run: the interface between the session and a runtime (:mod:`schedulers.jobmodels`).
+"""How started jobs run: the interface between the session and a runtime (:mod:`spillway.schedulers.jobmodels`).
 
 The session gives a runtime the jobs that start or are to be killed, and the events of the simulator that concern
 running jobs. The runtime answers with requests for the simulator, with what jobs have given back, and with the jobs
@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from typing import Any, NamedTuple, Protocol
 
-from schedulers.core.job import Allocation, Job
-from schedulers.core.machine import Machine
-from schedulers.timeline import Resource
-from schedulers.wire.messages import BatsimConfig, Event, JobState, Request
+from spillway.protocol.messages import BatsimConfig, Event, JobState, Request
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.timeline import Resource
 
 
 class Ended(NamedTuple):
     """A job (not one of its sub-jobs) is through and holds nothing any more.
 
     ``reason`` says why the runtime ended it although nothing had requested that: what it needs next is out. ``left`` is
-    what its next attempt is given (:attr:`schedulers.core.job.Job.left`), ``kept_s`` the computing (s) that it did for
-    that one; below 0 where it lost checkpoints of earlier attempts.
+    what its next attempt is given (:attr:`spillway.schedulers.model.job.Job.left`), ``kept_s`` the computing (s) that
+    it did for that one; below 0 where it lost checkpoints of earlier attempts.
     """
 
     job_id: str
@@ -158,7 +158,7 @@ class Demand(Protocol):
     @property
     def from_storages(self) -> bool:
         """Whether the bytes leave from storage nodes; then only links that all traffic crosses are booked
-        (:meth:`schedulers.core.machine.Machine.trunk`)."""
+        (:meth:`spillway.schedulers.model.machine.Machine.trunk`)."""
         ...
 
     def __call__(self, job: Job, expected_s: float, most: float) -> int:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from schedulers.core.allocation import only, without
-from schedulers.core.availability import Availability
-from schedulers.core.job import Allocation
-from schedulers.policykit.view import Holding
-from schedulers.timeline import Resource
+from spillway.schedulers.core.allocation import only, without
+from spillway.schedulers.core.availability import Availability
+from spillway.schedulers.model.job import Allocation
+from spillway.schedulers.policykit.view import Holding
+from spillway.schedulers.timeline import Resource
 
 SHORTEST_S = 1.0
 """Least time that extra nodes are booked for at once."""

@@ -9,13 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Set
 from typing import Any, ClassVar
 
-from schedulers.core.cluster import Cluster
-from schedulers.core.job import Allocation, Job, sized_as
-from schedulers.core.machine import Machine
-from schedulers.core.persistent import Creation, Pool, as_request
-from schedulers.errors import DecisionRefused, shown
-from schedulers.policykit.decisions import Create, Destroy, Hold
-from schedulers.wire.messages import (
+from spillway.base.errors import DecisionRefused, shown
+from spillway.protocol.messages import (
     AnswerEstimate,
     BatsimConfig,
     CallMeLater,
@@ -34,6 +29,11 @@ from schedulers.wire.messages import (
     SetResourceState,
     ToJobMsg,
 )
+from spillway.schedulers.core.cluster import Cluster
+from spillway.schedulers.model.decisions import Create, Destroy, Hold
+from spillway.schedulers.model.job import Allocation, Job, sized_as
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.persistent import Creation, Pool, as_request
 
 SHORTEST_CALL_S = 1e-6
 """Batsim's clock may lie this far past the rounded ``now`` that it prints: an earlier call may be in its past."""

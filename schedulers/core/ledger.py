@@ -2,9 +2,9 @@
 
 What a job holds (nodes, bytes on storage nodes, bandwidth) is booked until its expected end; what outlives that is
 booked on, a little at a time. All share the job's interval unless the job has lives of its own
-(:class:`schedulers.core.job.Lives`), was given its burst buffer before its nodes, or gave one back before the other:
-then each kind is booked over its own interval. Nodes that a job was expanded by are booked by themselves
-(:mod:`schedulers.core.extra_nodes`).
+(:class:`spillway.schedulers.model.job.Lives`), was given its burst buffer before its nodes, or gave one back before
+the other: then each kind is booked over its own interval. Nodes that a job was expanded by are booked by themselves
+(:mod:`spillway.schedulers.core.extra_nodes`).
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from schedulers.core.accounts import Accounts
-from schedulers.core.allocation import only, without
-from schedulers.core.availability import Availability
-from schedulers.core.cluster import Cluster
-from schedulers.core.extra_nodes import ExtraNodes
-from schedulers.core.job import Allocation, Job, once_staged
-from schedulers.core.machine import Machine
-from schedulers.core.persistent import PersistentBuffer
-from schedulers.errors import shown
-from schedulers.policykit.estimates import Estimator
-from schedulers.policykit.history import FinishedJobs, Usage
-from schedulers.policykit.view import Holding, Running
-from schedulers.timeline import Resource, Timeline
-from schedulers.timeline.lives import parts
-from schedulers.timeline.placement import links_above
+from spillway.base.errors import shown
+from spillway.schedulers.core.accounts import Accounts
+from spillway.schedulers.core.allocation import only, without
+from spillway.schedulers.core.availability import Availability
+from spillway.schedulers.core.cluster import Cluster
+from spillway.schedulers.core.extra_nodes import ExtraNodes
+from spillway.schedulers.model.job import Allocation, Job, once_staged
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.persistent import PersistentBuffer
+from spillway.schedulers.policykit.estimates import Estimator
+from spillway.schedulers.policykit.history import FinishedJobs, Usage
+from spillway.schedulers.policykit.view import Holding, Running
+from spillway.schedulers.timeline import Resource, Timeline
+from spillway.schedulers.timeline.lives import parts
+from spillway.schedulers.timeline.placement import links_above
 
 OVERDUE_S = 1e-3
 """How long a job that has outlived its estimate is expected to go on (s). Batsim reports a walltime kill one network

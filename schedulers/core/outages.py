@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from schedulers.core.job import Job
-from schedulers.errors import RemoteProtocolError
-from schedulers.wire.messages import BatsimConfig, Event, Notify, NotifyKind, RegisterJob
+from spillway.base.errors import RemoteProtocolError
+from spillway.protocol.messages import BatsimConfig, Event, Notify, NotifyKind, RegisterJob
+from spillway.schedulers.model.job import Job
 
 SEPARATOR = "#"
 """Stands between a job's name and the number of the attempt: ``w0!12#2`` is the second one of ``w0!12``."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from schedulers.core.job import Job
+from spillway.schedulers.model.job import Job
 
 Row = tuple[int, int, int, int, int]
 
@@ -18,7 +18,7 @@ class Queue:
     Parameters
     ----------
     demand_of
-        What a job requests, as kernels take it (:meth:`schedulers.timeline.Timeline.demand_of`).
+        What a job requests, as kernels take it (:meth:`spillway.schedulers.timeline.Timeline.demand_of`).
 
     Attributes
     ----------

@@ -14,49 +14,9 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from schedulers.core.allocation import find_growth, fits_beside, without
-from schedulers.core.arrivals import Arrivals
-from schedulers.core.cluster import Cluster
-from schedulers.core.drains import drained_by
-from schedulers.core.execution import NOTHING, Demand, Ended, Released, Runtime, Staged, Step
-from schedulers.core.guard import (
-    WireGuard,
-    check_create,
-    check_destroy,
-    check_hold,
-    check_rows,
-    check_start,
-    check_wake,
-)
-from schedulers.core.job import Allocation, Job, Lives, job_from_wire
-from schedulers.core.ledger import Ledger
-from schedulers.core.machine import Machine, MachineDefaults
-from schedulers.core.outages import Lost, OnOutage, Outages, registration, require_restarts
-from schedulers.core.persistent import PersistentBuffer, Pool, as_request, wishes_of
-from schedulers.core.queue import Queue, Row
-from schedulers.core.steering import Steering
-from schedulers.errors import DecisionRefused, OptionError, RemoteProtocolError, shown
-from schedulers.policykit.decisions import (
-    Arrange,
-    Create,
-    Destroy,
-    Evict,
-    Finish,
-    Hold,
-    Kill,
-    Pause,
-    Reject,
-    SetPowerState,
-    Start,
-    WakeAt,
-)
-from schedulers.policykit.estimates import Estimator, Walltimes
-from schedulers.policykit.explain import PassNotes
-from schedulers.policykit.view import Holding, Policy, Running, View, warnings_of
-from schedulers.timeline import Resource, Timeline
-from schedulers.timeline.placement import Placement
-from schedulers.wire.drains import STORAGE_DRAINED
-from schedulers.wire.messages import (
+from spillway.base.errors import DecisionRefused, OptionError, RemoteProtocolError, shown
+from spillway.protocol.drains import STORAGE_DRAINED
+from spillway.protocol.messages import (
     AnswerEstimate,
     CallMeLater,
     EnergyAnswer,
@@ -80,6 +40,46 @@ from schedulers.wire.messages import (
     SimulationBegins,
     SimulationEnds,
 )
+from spillway.schedulers.core.allocation import find_growth, fits_beside, without
+from spillway.schedulers.core.arrivals import Arrivals
+from spillway.schedulers.core.cluster import Cluster
+from spillway.schedulers.core.drains import drained_by
+from spillway.schedulers.core.execution import NOTHING, Demand, Ended, Released, Runtime, Staged, Step
+from spillway.schedulers.core.guard import (
+    WireGuard,
+    check_create,
+    check_destroy,
+    check_hold,
+    check_rows,
+    check_start,
+    check_wake,
+)
+from spillway.schedulers.core.ledger import Ledger
+from spillway.schedulers.core.outages import Lost, OnOutage, Outages, registration, require_restarts
+from spillway.schedulers.core.queue import Queue, Row
+from spillway.schedulers.core.steering import Steering
+from spillway.schedulers.model.decisions import (
+    Arrange,
+    Create,
+    Destroy,
+    Evict,
+    Finish,
+    Hold,
+    Kill,
+    Pause,
+    Reject,
+    SetPowerState,
+    Start,
+    WakeAt,
+)
+from spillway.schedulers.model.explanations import PassNotes
+from spillway.schedulers.model.job import Allocation, Job, Lives, job_from_wire
+from spillway.schedulers.model.machine import Machine, MachineDefaults
+from spillway.schedulers.model.persistent import PersistentBuffer, Pool, as_request, wishes_of
+from spillway.schedulers.policykit.estimates import Estimator, Walltimes
+from spillway.schedulers.policykit.view import Holding, Policy, Running, View, warnings_of
+from spillway.schedulers.timeline import Resource, Timeline
+from spillway.schedulers.timeline.placement import Placement
 
 NO_NODES = Allocation(())
 SUCCESS = JobState.COMPLETED_SUCCESSFULLY
@@ -155,7 +155,8 @@ class Session:
     placement
         Which nodes and storage nodes serve a request.
     timeline
-        Kind of timeline; :class:`schedulers.timeline.published.PublishedTimeline` reproduces published numbers.
+        Kind of timeline; :class:`spillway.schedulers.timeline.published.PublishedTimeline` reproduces published
+        numbers.
     explain
         Whether passes note why jobs wait.
     observer
@@ -267,7 +268,7 @@ class Session:
         if storages and self._numbers and not self._buffers_requested:
             yield (
                 f"the machine has {storages} burst buffers, but none of the {self._numbers} jobs requested any; "
-                "Batsim 5 drops the field 'bb': see python -m workloads convert --batsim 5, and docs/batsim5.md"
+                "Batsim 5 drops the field 'bb': see spillway workload convert --batsim 5, and docs/batsim5.md"
             )
 
     def handle(self, message: Message) -> Reply:

@@ -6,15 +6,16 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Protocol
 
-from schedulers.controllers.prediction import Step
-from schedulers.controllers.running import AppView
-from schedulers.controllers.scene import Controller, IoEnded, Resize, Scene, Wish
-from schedulers.core.job import Allocation, Job
-from schedulers.errors import DecisionRefused, shown
+from spillway.base.errors import DecisionRefused, shown
+from spillway.schedulers.controllers.prediction import Step
+from spillway.schedulers.controllers.running import AppView
+from spillway.schedulers.controllers.scene import Controller, IoEnded, Resize, Scene, Wish
+from spillway.schedulers.model.job import Allocation, Job
 
 
 class Steerable(Protocol):
-    """What an execution model offers whose jobs can be resized (:class:`schedulers.jobmodels.malleable.Malleable`)."""
+    """What an execution model offers whose jobs can be resized
+    (:class:`spillway.schedulers.jobmodels.malleable.Malleable`)."""
 
     def views(self) -> Sequence[AppView]:
         """The running applications."""

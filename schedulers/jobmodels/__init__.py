@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from schedulers.core.job import Job
-from schedulers.errors import OptionError
-from schedulers.jobmodels.base import JobModel
-from schedulers.jobmodels.checkpointed import Checkpointed
-from schedulers.jobmodels.io_aware import IoAware
-from schedulers.jobmodels.malleable import Malleable
-from schedulers.jobmodels.operations import Sequenced
-from schedulers.jobmodels.rigid import Rigid
-from schedulers.jobmodels.stream import Stream
-from schedulers.jobmodels.time_sharing import TimeSharing
-from schedulers.options import build
-from schedulers.plugins import split_spec
-from schedulers.registered import load, unknown
+from spillway.base.errors import OptionError
+from spillway.base.options import build
+from spillway.base.plugins import split_spec
+from spillway.base.registered import load, unknown
+from spillway.schedulers.jobmodels.base import JobModel
+from spillway.schedulers.jobmodels.checkpointed import Checkpointed
+from spillway.schedulers.jobmodels.io_aware import IoAware
+from spillway.schedulers.jobmodels.malleable import Malleable
+from spillway.schedulers.jobmodels.operations import Sequenced
+from spillway.schedulers.jobmodels.rigid import Rigid
+from spillway.schedulers.jobmodels.stream import Stream
+from spillway.schedulers.jobmodels.time_sharing import TimeSharing
+from spillway.schedulers.model.job import Job
 
 MODELS: dict[str, type[JobModel]] = {
     "rigid": Rigid,
@@ -33,9 +33,6 @@ MODELS: dict[str, type[JobModel]] = {
     "checkpointed": Checkpointed,
 }
 """Every job model by its name on the command line."""
-
-FORMER = {"alloc": "rigid", "phased": "io"}
-"""Names that were once used, and what they are called now."""
 
 
 def model_class(name: str) -> type[JobModel]:
@@ -58,10 +55,10 @@ def model_class(name: str) -> type[JobModel]:
     found = load(name, "job model", MODELS, ("program",))
     if found is not None:
         if not issubclass(found, JobModel):
-            raise OptionError(f"job model {name!r}: the class must derive from schedulers.jobmodels.base.JobModel")
+            raise OptionError(
+                f"job model {name!r}: the class must derive from spillway.schedulers.jobmodels.base.JobModel"
+            )
         return found
-    if name in FORMER:
-        raise OptionError(f"the job model {name!r} is called {FORMER[name]!r} now: --model {FORMER[name]}")
     if name not in MODELS:
         raise unknown(name, "job model", MODELS)
     return MODELS[name]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from schedulers.controllers.prediction import Phase
-from schedulers.core.job import Job
-from schedulers.jobmodels.record import JobRecord
-from schedulers.wire.messages import JobState
+from spillway.protocol.messages import JobState
+from spillway.schedulers.controllers.prediction import Phase
+from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.model.job import Job
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 A job model describes what a started job does: computes, moves bytes, gives nodes back. It is a frozen dataclass; its
 fields are its options. For each job it yields *operations*, one after another, and gets a :class:`Done` back for each;
-it names no sub-job, no message, no clock and no gate. The runtime (:mod:`schedulers.jobmodels.runtime`) names and
-registers sub-jobs, kills, watches walltimes, uses the I/O gate, and ends jobs.
+it names no sub-job, no message, no clock and no gate. The runtime (:mod:`spillway.schedulers.jobmodels.runtime`) names
+and registers sub-jobs, kills, watches walltimes, uses the I/O gate, and ends jobs.
 
 ==================  =================================================================================================
 operation           meaning
@@ -25,14 +25,14 @@ from collections.abc import Callable, Generator, Mapping, Set
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
-from schedulers.core.execution import Demand
-from schedulers.core.job import Allocation, Job, Lives
-from schedulers.core.machine import Machine
-from schedulers.core.staging import staging_of
-from schedulers.jobmodels.record import Checkpoints as Checkpoints
-from schedulers.jobmodels.record import JobRecord
-from schedulers.timeline import Resource
-from schedulers.wire.messages import JobState, JsonObject
+from spillway.protocol.messages import JobState, JsonObject
+from spillway.schedulers.core.execution import Demand
+from spillway.schedulers.jobmodels.record import Checkpoints as Checkpoints
+from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.model.job import Allocation, Job, Lives
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.staging import staging_of
+from spillway.schedulers.timeline import Resource
 
 
 class FileSystem(enum.Enum):
@@ -173,7 +173,7 @@ class GiveBack:
 
 @dataclass(frozen=True, slots=True)
 class Publish:
-    """Show a state: controllers find it (:meth:`schedulers.jobmodels.runtime.ProgramRuntime.published`)."""
+    """Show a state: controllers find it (:meth:`spillway.schedulers.jobmodels.runtime.ProgramRuntime.published`)."""
 
     state: Any
 

@@ -1,7 +1,7 @@
 """Jobs that write a checkpoint at intervals, which takes a given time, and go on from the last one after a failure.
 
 The model of the analysis of checkpoint intervals: no bytes move, so that nothing contends; with the setting
-``restart=checkpoint`` the node-hours lost can be held against a formula (``python -m tests.daly``).
+``restart=checkpoint`` the node-hours lost can be held against a formula (``python -m tools.daly``).
 
 References
 ----------
@@ -17,14 +17,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from schedulers.core.job import Job
-from schedulers.core.machine import Machine
-from schedulers.errors import shown
-from schedulers.jobmodels.base import Checkpoints, Compute, Granted, JobModel, Program
-from schedulers.jobmodels.compute import SPLITTABLE, split_profile
-from schedulers.jobmodels.io_aware import flops_per_node
-from schedulers.jobmodels.record import JobRecord
-from schedulers.options import option
+from spillway.base.errors import shown
+from spillway.base.options import option
+from spillway.schedulers.jobmodels.base import Checkpoints, Compute, Granted, JobModel, Program
+from spillway.schedulers.jobmodels.compute import SPLITTABLE, split_profile
+from spillway.schedulers.jobmodels.io_aware import flops_per_node
+from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.machine import Machine
 
 MOST_PHASES = 1_000_000
 

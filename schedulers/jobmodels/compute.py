@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from schedulers.wire.messages import JsonObject
+from spillway.protocol.messages import JsonObject
 
 
 def _divide_cpu(profile: JsonObject, phases: int) -> JsonObject:

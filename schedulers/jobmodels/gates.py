@@ -29,7 +29,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from schedulers.errors import shown
+from spillway.base.errors import shown
 
 
 class IoControl(enum.Enum):

@@ -12,12 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from schedulers.core.execution import Demand
-from schedulers.core.job import IO_RATE_FIELD, Job
-from schedulers.core.machine import Machine
-from schedulers.core.staging import STAGING_BYTES, staging_of
-from schedulers.errors import OptionError, shown
-from schedulers.jobmodels.base import (
+from spillway.base.errors import OptionError, shown
+from spillway.base.options import option
+from spillway.protocol.messages import JsonObject
+from spillway.schedulers.core.execution import Demand
+from spillway.schedulers.jobmodels.base import (
     Checkpoints,
     Compute,
     FileSystem,
@@ -29,11 +28,12 @@ from schedulers.jobmodels.base import (
     Transfer,
     waited,
 )
-from schedulers.jobmodels.compute import SPLITTABLE, split_profile
-from schedulers.jobmodels.demand import stream_rate
-from schedulers.jobmodels.record import JobRecord
-from schedulers.options import option
-from schedulers.wire.messages import JsonObject
+from spillway.schedulers.jobmodels.compute import SPLITTABLE, split_profile
+from spillway.schedulers.jobmodels.demand import stream_rate
+from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.model.job import IO_RATE_FIELD, Job
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.staging import STAGING_BYTES, staging_of
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class StageStream:
     factor: float = 1.0
 
     def __call__(self, job: Job, expected_s: float, most: float) -> int:
-        """See :class:`schedulers.core.execution.Demand`; a job cannot state a rate of its own besides."""
+        """See :class:`spillway.schedulers.core.execution.Demand`; a job cannot state a rate of its own besides."""
         if job.io_rate:
             raise ValueError(
                 f"it states {IO_RATE_FIELD!r}, while its stages are booked as its stream: leave out one of the two"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from schedulers.core.machine import Machine
+from spillway.schedulers.model.machine import Machine
 
 
 class IoNodes:

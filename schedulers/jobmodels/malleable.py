@@ -1,6 +1,6 @@
 """The malleable model: iterations, I/O phases and reconfigurations; the size changes at control points.
 
-A job that describes an application (:mod:`schedulers.applications.application`) runs, one after another:
+A job that describes an application (:mod:`spillway.schedulers.applications.application`) runs, one after another:
 
 1. an interval of iterations up to the next control point, as long as in its model for that number of nodes (times
    what the interval really varies by);
@@ -23,17 +23,17 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from schedulers.applications.application import FIELD, Application, read_application
-from schedulers.controllers.control import Control
-from schedulers.controllers.prediction import io_duration_s
-from schedulers.controllers.running import Activity
-from schedulers.controllers.sampling import Predictor
-from schedulers.controllers.scene import IoEnded
-from schedulers.core.job import BURST_BUFFER_FIELD, TOTAL_FIELD, Job
-from schedulers.core.machine import Machine
-from schedulers.errors import RemoteProtocolError, shown
-from schedulers.jobmodels.app_record import finished
-from schedulers.jobmodels.base import (
+from spillway.base.errors import RemoteProtocolError, shown
+from spillway.base.options import option
+from spillway.protocol.messages import JobState, JsonObject
+from spillway.schedulers.applications.application import FIELD, Application, read_application
+from spillway.schedulers.controllers.control import Control
+from spillway.schedulers.controllers.prediction import io_duration_s
+from spillway.schedulers.controllers.running import Activity
+from spillway.schedulers.controllers.sampling import Predictor
+from spillway.schedulers.controllers.scene import IoEnded
+from spillway.schedulers.jobmodels.app_record import finished
+from spillway.schedulers.jobmodels.base import (
     Compute,
     Done,
     GiveBack,
@@ -48,11 +48,11 @@ from schedulers.jobmodels.base import (
     Submitted,
     Transfer,
 )
-from schedulers.jobmodels.record import JobRecord
-from schedulers.jobmodels.running_app import RunningApp
-from schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S
-from schedulers.options import option
-from schedulers.wire.messages import JobState, JsonObject
+from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.jobmodels.running_app import RunningApp
+from spillway.schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S
+from spillway.schedulers.model.job import BURST_BUFFER_FIELD, TOTAL_FIELD, Job
+from spillway.schedulers.model.machine import Machine
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The operations model: a job's compute and I/O operations one after another, I/O through the gate.
 
-A job states its operations in its profile (:mod:`schedulers.core.operations`): computing is a ``delay`` on all nodes,
-I/O a collective transfer to the parallel file system. Jobs without operations run as they were submitted.
+A job states its operations in its profile (:mod:`spillway.schedulers.model.operations`): computing is a ``delay`` on
+all nodes, I/O a collective transfer to the parallel file system. Jobs without operations run as they were submitted.
 
 References
 ----------
@@ -13,10 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from schedulers.core.job import Job
-from schedulers.core.machine import Machine
-from schedulers.core.operations import OPERATIONS_FIELD, PERIODS_FIELD, operations_of
-from schedulers.jobmodels.base import (
+from spillway.schedulers.jobmodels.base import (
     Compute,
     FileSystem,
     Granted,
@@ -27,6 +24,9 @@ from schedulers.jobmodels.base import (
     Submitted,
     Transfer,
 )
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.operations import OPERATIONS_FIELD, PERIODS_FIELD, operations_of
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from schedulers.core.job import Allocation, Job
-from schedulers.wire.messages import JobState
+from spillway.protocol.messages import JobState
+from spillway.schedulers.model.job import Allocation, Job
 
 
 class Checkpoints(NamedTuple):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from schedulers.core.job import Job
-from schedulers.errors import shown
-from schedulers.timesharing.costs import Costs
-from schedulers.timesharing.files import block_count
-from schedulers.timesharing.slices import MICRO, to_us
-from schedulers.wire.messages import JsonObject
+from spillway.base.errors import shown
+from spillway.protocol.messages import JsonObject
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.timesharing.costs import Costs
+from spillway.schedulers.timesharing.files import block_count
+from spillway.schedulers.timesharing.slices import MICRO, to_us
 
 READ_BACK = 0.5e-6
 """Batsim writes progress with six decimals: a smaller share of a slice's work is lost in rounding."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import NamedTuple
 
-from schedulers.core.machine import Machine
-from schedulers.jobmodels.base import JobModel
-from schedulers.jobmodels.record import Checkpoints, JobRecord
+from spillway.schedulers.jobmodels.base import JobModel
+from spillway.schedulers.jobmodels.record import Checkpoints, JobRecord
+from spillway.schedulers.model.machine import Machine
 
 
 class Left(NamedTuple):

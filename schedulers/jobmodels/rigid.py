@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from schedulers.core.job import Job
-from schedulers.core.machine import Machine
-from schedulers.jobmodels.base import Granted, JobModel, Needs, Program, Submitted
+from spillway.schedulers.jobmodels.base import Granted, JobModel, Needs, Program, Submitted
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.machine import Machine
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from schedulers.applications.application import Application
-from schedulers.controllers.observed import Observed
-from schedulers.controllers.prediction import Phase, Step, most_taken
-from schedulers.controllers.running import Activity, AppView
-from schedulers.controllers.sampling import learned
-from schedulers.core.job import Job
-from schedulers.jobmodels.app_record import AppRecord, PhaseSeen
+from spillway.schedulers.applications.application import Application
+from spillway.schedulers.controllers.observed import Observed
+from spillway.schedulers.controllers.prediction import Phase, Step, most_taken
+from spillway.schedulers.controllers.running import Activity, AppView
+from spillway.schedulers.controllers.sampling import learned
+from spillway.schedulers.jobmodels.app_record import AppRecord, PhaseSeen
+from spillway.schedulers.model.job import Job
 
 
 @dataclass(slots=True)

@@ -1,10 +1,10 @@
 """The one runtime that plays job models: sub-jobs, kills, walltimes, turns at the I/O gate and ends of jobs.
 
-Each running job is a process: its program (:mod:`schedulers.jobmodels.base`), and what of its present operation runs or
-waits for a turn. What happens to a job stands in one place each:
+Each running job is a process: its program (:mod:`spillway.schedulers.jobmodels.base`), and what of its present
+operation runs or waits for a turn. What happens to a job stands in one place each:
 
 =======================  ============================================================================================
-naming of sub-jobs       :mod:`schedulers.jobmodels.sub_jobs`
+naming of sub-jobs       :mod:`spillway.schedulers.jobmodels.sub_jobs`
 killing                  :meth:`ProgramRuntime.kill`
 walltimes                :meth:`ProgramRuntime._remaining`; :meth:`ProgramRuntime._expire` where nothing of a job runs
 staging                  :meth:`ProgramRuntime.stage`, :meth:`ProgramRuntime.unstage`; :meth:`ProgramRuntime._program`
@@ -31,12 +31,23 @@ from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
-from schedulers.core.execution import NOTHING, Ended, Released, Staged, Step
-from schedulers.core.job import Allocation, Job
-from schedulers.core.machine import Machine
-from schedulers.core.staging import STAGING_SECONDS, StageLimits, staging_of
-from schedulers.errors import DecisionRefused, RemoteProtocolError
-from schedulers.jobmodels.base import (
+from spillway.base.errors import DecisionRefused, RemoteProtocolError
+from spillway.protocol.messages import (
+    BatsimConfig,
+    CallMeLater,
+    Event,
+    JobCompleted,
+    JobKilled,
+    JobState,
+    JobSubmitted,
+    KillJob,
+    RejectJob,
+    Request,
+    RequestedCall,
+    SetJobMetadata,
+)
+from spillway.schedulers.core.execution import NOTHING, Ended, Released, Staged, Step
+from spillway.schedulers.jobmodels.base import (
     Compute,
     Done,
     FileSystem,
@@ -52,28 +63,17 @@ from schedulers.jobmodels.base import (
     Transfer,
     Wait,
 )
-from schedulers.jobmodels.gates import Gate, Shared
-from schedulers.jobmodels.io_nodes import IoNodes
-from schedulers.jobmodels.record import BufferTimes, JobRecord, without_nodes
-from schedulers.jobmodels.restarts import Restarts
-from schedulers.jobmodels.streams import Streams
-from schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, SubJobs, require_dynamic_jobs
-from schedulers.jobmodels.transfers import Lowered, Task, is_striped, lower, volume
-from schedulers.timeline import Resource
-from schedulers.wire.messages import (
-    BatsimConfig,
-    CallMeLater,
-    Event,
-    JobCompleted,
-    JobKilled,
-    JobState,
-    JobSubmitted,
-    KillJob,
-    RejectJob,
-    Request,
-    RequestedCall,
-    SetJobMetadata,
-)
+from spillway.schedulers.jobmodels.gates import Gate, Shared
+from spillway.schedulers.jobmodels.io_nodes import IoNodes
+from spillway.schedulers.jobmodels.record import BufferTimes, JobRecord, without_nodes
+from spillway.schedulers.jobmodels.restarts import Restarts
+from spillway.schedulers.jobmodels.streams import Streams
+from spillway.schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, SubJobs, require_dynamic_jobs
+from spillway.schedulers.jobmodels.transfers import Lowered, Task, is_striped, lower, volume
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.staging import STAGING_SECONDS, StageLimits, staging_of
+from spillway.schedulers.timeline import Resource
 
 KILLED = (JobState.COMPLETED_KILLED, -2)
 TIMED_OUT = (JobState.COMPLETED_WALLTIME_REACHED, -1)
@@ -149,7 +149,7 @@ class ProgramRuntime:
     gate
         Which transfers with the file system may run now; default: all of them.
     io_node_depth
-        See :class:`schedulers.jobmodels.io_nodes.IoNodes`.
+        See :class:`spillway.schedulers.jobmodels.io_nodes.IoNodes`.
     on_record
         Called with each job's record when the job is through.
     direct

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from schedulers.controllers.prediction import Step
-from schedulers.controllers.running import AppView
-from schedulers.controllers.scene import IoEnded
-from schedulers.core.job import Allocation
-from schedulers.jobmodels.runtime import ProgramRuntime
+from spillway.schedulers.controllers.prediction import Step
+from spillway.schedulers.controllers.running import AppView
+from spillway.schedulers.controllers.scene import IoEnded
+from spillway.schedulers.jobmodels.runtime import ProgramRuntime
+from spillway.schedulers.model.job import Allocation
 
 
 class Applications:
-    """The applications of a runtime that plays :class:`schedulers.jobmodels.malleable.Malleable`."""
+    """The applications of a runtime that plays :class:`spillway.schedulers.jobmodels.malleable.Malleable`."""
 
     def __init__(self, runtime: ProgramRuntime) -> None:
         self._runtime = runtime

@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from schedulers.core.execution import Demand
-from schedulers.core.job import LARGEST_SIZE, Job, JobField
-from schedulers.core.machine import Machine
-from schedulers.errors import RemoteProtocolError, shown
-from schedulers.jobmodels.base import FileSystem, Granted, JobModel, Needs, Program, Submitted
-from schedulers.jobmodels.demand import stream_rate
+from spillway.base.errors import RemoteProtocolError, shown
+from spillway.schedulers.core.execution import Demand
+from spillway.schedulers.jobmodels.base import FileSystem, Granted, JobModel, Needs, Program, Submitted
+from spillway.schedulers.jobmodels.demand import stream_rate
+from spillway.schedulers.model.job import LARGEST_SIZE, Job, JobField
+from spillway.schedulers.model.machine import Machine
 
 IO_BYTES_FIELD = "io_bytes"
 
@@ -63,7 +63,7 @@ class DeclaredStream:
     from_storages: ClassVar[bool] = False
 
     def __call__(self, job: Job, expected_s: float, most: float) -> int:
-        """See :class:`schedulers.core.execution.Demand`."""
+        """See :class:`spillway.schedulers.core.execution.Demand`."""
         amount = stream_bytes(job)
         return job.io_rate if job.io_rate or not amount else stream_rate(amount, expected_s)
 

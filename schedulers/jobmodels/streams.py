@@ -11,8 +11,8 @@ Herbein et al., HPDC 2016 (DOI 10.1145/2907294.2907316), section 3.1: burst buff
 
 from __future__ import annotations
 
-from schedulers.core.job import Job
-from schedulers.wire.messages import AdditionalIoJob, ExecuteJob, JsonObject
+from spillway.protocol.messages import AdditionalIoJob, ExecuteJob, JsonObject
+from spillway.schedulers.model.job import Job
 
 
 class Streams:

@@ -3,7 +3,7 @@
 The sub-jobs of job ``w0!15`` live in a workload of their own, ``w0%15``: ``w0%15!0``, ``w0%15!1`` and so on; profiles
 are called by their kind, ``delay_profile_0``. On Batsim's wire each sub-job is registered and executed by messages of
 its own; a simulator in the same process takes all sub-jobs of an operation in one request
-(:class:`schedulers.wire.messages.RunSubJobs`).
+(:class:`spillway.protocol.messages.RunSubJobs`).
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
-from schedulers.errors import RemoteProtocolError
-from schedulers.jobmodels.transfers import Task
-from schedulers.wire.messages import (
+from spillway.base.errors import RemoteProtocolError
+from spillway.protocol.messages import (
     BatsimConfig,
     ExecuteJob,
     JsonObject,
@@ -23,6 +22,7 @@ from schedulers.wire.messages import (
     Request,
     RunSubJobs,
 )
+from spillway.schedulers.jobmodels.transfers import Task
 
 SHORTEST_WALLTIME_S = 1e-6
 """Batsim prints walltimes with six decimals and aborts on 0: less than this is no time at all."""

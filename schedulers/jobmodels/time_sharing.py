@@ -1,8 +1,8 @@
 """The time-shared model: jobs run in slices, and pay for blocks by their place (gang scheduling).
 
 It has no program: which job runs in which slice follows from the rows of a matrix, for all jobs together, so a runtime
-of its own plays it (:mod:`schedulers.jobmodels.timeshared`). Under a policy that shares no nodes in time there is one
-row: jobs run in one piece each, and only the price of blocks remains.
+of its own plays it (:mod:`spillway.schedulers.jobmodels.timeshared`). Under a policy that shares no nodes in time
+there is one row: jobs run in one piece each, and only the price of blocks remains.
 
 References
 ----------
@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from schedulers.jobmodels.base import JobModel, Needs
-from schedulers.jobmodels.record import JobRecord
-from schedulers.timesharing.files import BLOCKS_FIELD, NODES_FIELD
+from spillway.schedulers.jobmodels.base import JobModel, Needs
+from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.timesharing.files import BLOCKS_FIELD, NODES_FIELD
 
 
 @dataclass(frozen=True)

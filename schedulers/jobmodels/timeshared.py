@@ -1,11 +1,12 @@
 """Time-shared execution: a job runs in the slices of its rows, each stretch of them as one dynamic job.
 
-Policies get a machine with a row of nodes per slice of the cycle (:meth:`schedulers.core.machine.Machine.stacked`);
-here the rows take turns on the real nodes. To Batsim a real job is rejected; its stretches live in a workload
-of their own (``w0%15!0`` ... for ``w0!15``). At the end of a slice a job that does not run in the next is killed, its
-progress is read back, and what is left is registered anew when its row's turn comes. A job that runs in several rows
-one after the other is left alone. Everything is settled once per message: first kills, then, when they are confirmed,
-the starts on the nodes that they have freed. So with links: a stretch begins when what runs leaves its rate on each.
+Policies get a machine with a row of nodes per slice of the cycle
+(:meth:`spillway.schedulers.model.machine.Machine.stacked`); here the rows take turns on the real nodes. To Batsim a
+real job is rejected; its stretches live in a workload of their own (``w0%15!0`` ... for ``w0!15``). At the end of a
+slice a job that does not run in the next is killed, its progress is read back, and what is left is registered anew
+when its row's turn comes. A job that runs in several rows one after the other is left alone. Everything is settled
+once per message: first kills, then, when they are confirmed, the starts on the nodes that they have freed. So with
+links: a stretch begins when what runs leaves its rate on each.
 
 Walltimes count what a job has received; the restart after a move does not count. A job ends in the state that Batsim
 gives its last sub-job: one whose walltime is used up exactly at the end of a slice was killed there, and that is
@@ -22,20 +23,7 @@ from collections.abc import Callable, Set
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from schedulers.core.execution import NOTHING, Ended, Staged, Step
-from schedulers.core.job import Allocation, Job
-from schedulers.core.machine import Machine
-from schedulers.jobmodels.record import JobRecord, without_nodes
-from schedulers.jobmodels.remaining import Remaining, remaining_of, unscalable
-from schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, SubJobs, require_dynamic_jobs
-from schedulers.jobmodels.transfers import Task
-from schedulers.timesharing.bandwidth import Links, Room
-from schedulers.timesharing.columns import columns_of, mask_of
-from schedulers.timesharing.costs import Costs
-from schedulers.timesharing.files import file_columns
-from schedulers.timesharing.migration import MigrationStart
-from schedulers.timesharing.slices import MICRO, Slices, to_us
-from schedulers.wire.messages import (
+from spillway.protocol.messages import (
     BatsimConfig,
     CallMeLater,
     Event,
@@ -49,6 +37,19 @@ from schedulers.wire.messages import (
     RequestedCall,
     SetJobMetadata,
 )
+from spillway.schedulers.core.execution import NOTHING, Ended, Staged, Step
+from spillway.schedulers.jobmodels.record import JobRecord, without_nodes
+from spillway.schedulers.jobmodels.remaining import Remaining, remaining_of, unscalable
+from spillway.schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, SubJobs, require_dynamic_jobs
+from spillway.schedulers.jobmodels.transfers import Task
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.timesharing.bandwidth import Links, Room
+from spillway.schedulers.timesharing.columns import columns_of, mask_of
+from spillway.schedulers.timesharing.costs import Costs
+from spillway.schedulers.timesharing.files import file_columns
+from spillway.schedulers.timesharing.migration import MigrationStart
+from spillway.schedulers.timesharing.slices import MICRO, Slices, to_us
 
 
 @dataclass(slots=True)

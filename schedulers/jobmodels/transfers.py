@@ -1,9 +1,9 @@
 """Operations in the simulator's terms: the profile of an operation, and the hosts of its sub-jobs. Pure functions.
 
 A burst buffer with a request per node moves as the thesis describes it: one sub-job per node. A striped one
-(:attr:`schedulers.core.job.Job.stripes`) belongs to the job as a whole: between the file system and the buffer there is
-one sub-job per stripe; between the nodes and the buffer there is one in all, in which each node exchanges an equal part
-of its bytes with each stripe.
+(:attr:`spillway.schedulers.model.job.Job.stripes`) belongs to the job as a whole: between the file system and the
+buffer there is one sub-job per stripe; between the nodes and the buffer there is one in all, in which each node
+exchanges an equal part of its bytes with each stripe.
 
 References
 ----------
@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from schedulers.core.job import Allocation
-from schedulers.core.machine import Machine
-from schedulers.jobmodels.base import Place, Transfer
-from schedulers.wire.messages import JsonObject
+from spillway.protocol.messages import JsonObject
+from spillway.schedulers.jobmodels.base import Place, Transfer
+from spillway.schedulers.model.job import Allocation
+from spillway.schedulers.model.machine import Machine
 
 
 class Task(NamedTuple):

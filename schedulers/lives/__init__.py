@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from schedulers.errors import OptionError
-from schedulers.lives.base import Life, WithNodes
-from schedulers.lives.buffer_first import Slurm, Standby
-from schedulers.lives.two_reservations import TwoReservations
-from schedulers.options import build
-from schedulers.plugins import split_spec
+from spillway.base.errors import OptionError
+from spillway.base.options import build
+from spillway.base.plugins import split_spec
+from spillway.schedulers.lives.base import Life, WithNodes
+from spillway.schedulers.lives.buffer_first import Slurm, Standby
+from spillway.schedulers.lives.two_reservations import TwoReservations
 
 LIVES: Mapping[str, type[Life]] = {
     "with-nodes": WithNodes,

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from schedulers.core.job import Job
-from schedulers.core.staging import StageLimits
-from schedulers.policykit.decisions import Decision
-from schedulers.policykit.view import Around, Policy, View
+from spillway.schedulers.model.decisions import Decision
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.staging import StageLimits
+from spillway.schedulers.policykit.view import Around, Policy, View
 
 
 class Expected(NamedTuple):

@@ -14,16 +14,16 @@ from typing import ClassVar
 
 import msgspec
 
-from schedulers.core.job import Allocation, Job
-from schedulers.core.staging import StageLimits
-from schedulers.lives.base import Expects, Life, StandIns
-from schedulers.options import option
-from schedulers.policykit.decisions import Decision, Evict, Hold, Kill, Reject, Start, WakeAt
-from schedulers.policykit.explain import Binding, Role
-from schedulers.policykit.holds import buffer_now, hold_buffer, on_nodes
-from schedulers.policykit.ordering import ORDERS, ordered
-from schedulers.policykit.view import GivesBuffers, Holding, Policy, View
-from schedulers.timeline import Resource
+from spillway.base.options import option
+from spillway.schedulers.lives.base import Expects, Life, StandIns
+from spillway.schedulers.model.decisions import Decision, Evict, Hold, Kill, Reject, Start, WakeAt
+from spillway.schedulers.model.explanations import Binding, Role
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.staging import StageLimits
+from spillway.schedulers.policykit.holds import buffer_now, hold_buffer, on_nodes
+from spillway.schedulers.policykit.ordering import ORDERS, ordered
+from spillway.schedulers.policykit.view import GivesBuffers, Holding, Policy, View
+from spillway.schedulers.timeline import Resource
 
 EVICTED = "lives: evicted"
 """Key of the notebook: when waiting jobs lost their buffers, by job id; they queue for the next one from then on."""
@@ -37,7 +37,7 @@ class Slurm(Life):
     """A job gets its burst buffer first, stages in, then competes for nodes; its nodes are freed before its stage-out.
 
     The policy decides on nodes only, of jobs that need no buffer or whose buffer is filled; unless it gives buffers
-    itself (:class:`schedulers.policykit.view.GivesBuffers`).
+    itself (:class:`spillway.schedulers.policykit.view.GivesBuffers`).
     """
 
     source: ClassVar[str] = "Slurm Burst Buffer Guide"

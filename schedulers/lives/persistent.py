@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from schedulers.core.job import Allocation, Job
-from schedulers.core.persistent import Creation, Pool, as_request
-from schedulers.policykit.decisions import Create, Decision, Destroy, Finish, Reject
-from schedulers.policykit.explain import Binding, Role
-from schedulers.policykit.user_limit import held_bytes
-from schedulers.policykit.view import Around, View
-from schedulers.timeline import Resource
+from spillway.schedulers.model.decisions import Create, Decision, Destroy, Finish, Reject
+from spillway.schedulers.model.explanations import Binding, Role
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.persistent import Creation, Pool, as_request
+from spillway.schedulers.policykit.user_limit import held_bytes
+from spillway.schedulers.policykit.view import Around, View
+from spillway.schedulers.timeline import Resource
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,15 @@ from typing import ClassVar
 
 import msgspec
 
-from schedulers.core.job import Allocation, Job, Lives
-from schedulers.core.machine import Machine
-from schedulers.core.staging import StageLimits
-from schedulers.lives.base import Expects, Life, StandIns
-from schedulers.options import option
-from schedulers.policykit import holds
-from schedulers.policykit.decisions import Decision, Hold, Start
-from schedulers.policykit.explain import Binding, Role
-from schedulers.policykit.view import Policy, View
+from spillway.base.options import option
+from spillway.schedulers.lives.base import Expects, Life, StandIns
+from spillway.schedulers.model.decisions import Decision, Hold, Start
+from spillway.schedulers.model.explanations import Binding, Role
+from spillway.schedulers.model.job import Allocation, Job, Lives
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.staging import StageLimits
+from spillway.schedulers.policykit import holds
+from spillway.schedulers.policykit.view import Policy, View
 
 LATE_SHARE = 0.25
 """A stage-in that is late is expected to go on for this share of the time that it has taken, and for a second at least.

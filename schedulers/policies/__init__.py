@@ -1,4 +1,5 @@
-"""The policies, by name: the only registration of ours. Installed packages add theirs (:mod:`schedulers.registered`).
+"""The policies, by name: the only registration of ours. Installed packages add theirs
+(:mod:`spillway.base.registered`).
 
 An entry is a policy class with presets; its options stay open (``-o key=value``). ``literal`` holds the changes that
 ``--thesis-literal`` makes, so that the published numbers can be reproduced.
@@ -10,21 +11,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from schedulers.errors import OptionError
-from schedulers.options import OptionInfo, build, describe
-from schedulers.policies.backfill import Backfill
-from schedulers.policies.conservative import Conservative
-from schedulers.policies.gang import Gang
-from schedulers.policies.maxutil import MaxUtil
-from schedulers.policies.pack import Pack
-from schedulers.policies.plan import Plan
-from schedulers.policies.replay import Replay
-from schedulers.policies.slurm_backfill import SlurmBackfill
-from schedulers.policies.window import Window
-from schedulers.policykit.view import Policy
-from schedulers.registered import load, unknown
-from schedulers.timeline import StorageOrder
-from schedulers.timesharing.scheduling import Where
+from spillway.base.errors import OptionError
+from spillway.base.options import OptionInfo, build, describe
+from spillway.base.registered import load, unknown
+from spillway.schedulers.policies.backfill import Backfill
+from spillway.schedulers.policies.conservative import Conservative
+from spillway.schedulers.policies.gang import Gang
+from spillway.schedulers.policies.maxutil import MaxUtil
+from spillway.schedulers.policies.pack import Pack
+from spillway.schedulers.policies.plan import Plan
+from spillway.schedulers.policies.replay import Replay
+from spillway.schedulers.policies.slurm_backfill import SlurmBackfill
+from spillway.schedulers.policies.window import Window
+from spillway.schedulers.policykit.view import Policy
+from spillway.schedulers.timeline import StorageOrder
+from spillway.schedulers.timesharing.scheduling import Where
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class PolicyEntry:
     Attributes
     ----------
     cls
-        A frozen dataclass, callable with a :class:`schedulers.policykit.view.View`.
+        A frozen dataclass, callable with a :class:`spillway.schedulers.policykit.view.View`.
     summary
         One line for lists and tables.
     preset
@@ -44,8 +45,8 @@ class PolicyEntry:
     source
         Paper and section; the class's own where empty.
     settings
-        Settings of the session that go with the policy where the user chooses none (:mod:`schedulers.assembly`);
-        not under ``--thesis-literal``.
+        Settings of the session that go with the policy where the user chooses none
+        (:mod:`spillway.schedulers.assembly`); not under ``--thesis-literal``.
     """
 
     cls: type
@@ -65,7 +66,8 @@ class PolicyEntry:
         return describe(self.cls, self.preset)
 
     def build(self, options: Mapping[str, Any] | None = None, *, literal: bool = False) -> Policy:
-        """Make the policy from values of its options; raise :class:`schedulers.errors.OptionError` for wrong ones."""
+        """Make the policy from values of its options; raise :class:`spillway.base.errors.OptionError` for wrong
+        ones."""
         preset = {**self.preset, **(self.literal if literal else {})}
         policy: Policy = build(self.cls, options or {}, preset)
         return policy

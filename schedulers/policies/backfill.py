@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from schedulers.core.job import Job
-from schedulers.options import option
-from schedulers.policykit.continued import continued
-from schedulers.policykit.decisions import Decision, Start
-from schedulers.policykit.ordering import ORDERS, ordered
-from schedulers.policykit.passes import fill, reserve_first, start_in_order
-from schedulers.policykit.view import View
-from schedulers.timeline import Resource
+from spillway.base.options import option
+from spillway.schedulers.model.decisions import Decision, Start
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.policykit.continued import continued
+from spillway.schedulers.policykit.ordering import ORDERS, ordered
+from spillway.schedulers.policykit.passes import fill, reserve_first, start_in_order
+from spillway.schedulers.policykit.view import View
+from spillway.schedulers.timeline import Resource
 
 COVERED: dict[str, Resource] = {
     "nodes": Resource.NODES,

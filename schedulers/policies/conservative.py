@@ -12,14 +12,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from schedulers.core.job import Job
-from schedulers.options import option
-from schedulers.policykit.decisions import Decision, Start
-from schedulers.policykit.explain import Role
-from schedulers.policykit.ordering import ORDERS, ordered
-from schedulers.policykit.passes import binding_now
-from schedulers.policykit.view import View
-from schedulers.timeline import Fit, Timeline
+from spillway.base.options import option
+from spillway.schedulers.model.decisions import Decision, Start
+from spillway.schedulers.model.explanations import Role
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.policykit.ordering import ORDERS, ordered
+from spillway.schedulers.policykit.passes import binding_now
+from spillway.schedulers.policykit.view import View
+from spillway.schedulers.timeline import Fit, Timeline
 
 PROMISES = "promises"
 

@@ -17,23 +17,23 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from schedulers.core.job import Allocation, Job
-from schedulers.options import option
-from schedulers.policykit.decisions import Arrange, Decision, Reject, Start
-from schedulers.policykit.explain import Binding, PassNotes, Role
-from schedulers.policykit.view import View
-from schedulers.timeline import StorageOrder, choose_storages
-from schedulers.timesharing.bandwidth import NO_STREAMS, Links, Room, Streams
-from schedulers.timesharing.cleaning import clean
-from schedulers.timesharing.columns import columns_of, mask_of
-from schedulers.timesharing.costs import Costs
-from schedulers.timesharing.files import file_columns
-from schedulers.timesharing.matrix import Matrix, Place, Request
-from schedulers.timesharing.migration import MigrationStart, Target
-from schedulers.timesharing.recomputing import Rules, recompute
-from schedulers.timesharing.scheduling import Queue, Where, schedule
-from schedulers.timesharing.sharing import Sharing
-from schedulers.timesharing.slices import Slices, to_us
+from spillway.base.options import option
+from spillway.schedulers.model.decisions import Arrange, Decision, Reject, Start
+from spillway.schedulers.model.explanations import Binding, PassNotes, Role
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.policykit.view import View
+from spillway.schedulers.timeline import StorageOrder, choose_storages
+from spillway.schedulers.timesharing.bandwidth import NO_STREAMS, Links, Room, Streams
+from spillway.schedulers.timesharing.cleaning import clean
+from spillway.schedulers.timesharing.columns import columns_of, mask_of
+from spillway.schedulers.timesharing.costs import Costs
+from spillway.schedulers.timesharing.files import file_columns
+from spillway.schedulers.timesharing.matrix import Matrix, Place, Request
+from spillway.schedulers.timesharing.migration import MigrationStart, Target
+from spillway.schedulers.timesharing.recomputing import Rules, recompute
+from spillway.schedulers.timesharing.scheduling import Queue, Where, schedule
+from spillway.schedulers.timesharing.sharing import Sharing
+from spillway.schedulers.timesharing.slices import Slices, to_us
 
 _MATRIX, _SLICE, _MOVED, _LINKS = "matrix", "slice", "moved", "links"
 
@@ -64,7 +64,7 @@ class Gang:
     remote_cost: float = option(0.09, unit="s", low=0.0, high=1e6, help="time of a block on another node")
 
     def sharing(self) -> Sharing:
-        """How nodes are shared (:class:`schedulers.timesharing.sharing.SharesNodes`)."""
+        """How nodes are shared (:class:`spillway.schedulers.timesharing.sharing.SharesNodes`)."""
         costs = Costs(to_us(self.local_cost), to_us(self.remote_cost), to_us(self.migration_cost))
         return Sharing(Slices(self.level, to_us(self.quantum)), costs, self.migration_start)
 

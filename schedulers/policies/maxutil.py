@@ -11,14 +11,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from schedulers.options import option
-from schedulers.policykit.balance import nodes_first
-from schedulers.policykit.decisions import Decision
-from schedulers.policykit.filling import Filling, Order
-from schedulers.policykit.ordering import THESIS_STARTS, key_column
-from schedulers.policykit.passes import fill, serve_first
-from schedulers.policykit.view import View
-from schedulers.search.permutations import all_orders, sorted_by
+from spillway.base.options import option
+from spillway.schedulers.model.decisions import Decision
+from spillway.schedulers.policykit.balance import nodes_first
+from spillway.schedulers.policykit.filling import Filling, Order
+from spillway.schedulers.policykit.ordering import THESIS_STARTS, key_column
+from spillway.schedulers.policykit.passes import fill, serve_first
+from spillway.schedulers.policykit.view import View
+from spillway.schedulers.search.permutations import all_orders, sorted_by
 
 
 @dataclass(frozen=True)

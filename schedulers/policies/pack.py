@@ -23,15 +23,15 @@ from typing import ClassVar, NamedTuple
 
 import msgspec
 
-from schedulers.core.job import Allocation, Job
-from schedulers.core.machine import Machine
-from schedulers.core.operations import operations_of
-from schedulers.options import option
-from schedulers.policykit.decisions import Decision, Start
-from schedulers.policykit.explain import Binding, Role
-from schedulers.policykit.passes import start_on
-from schedulers.policykit.view import View
-from schedulers.timeline import Resource
+from spillway.base.options import option
+from spillway.schedulers.model.decisions import Decision, Start
+from spillway.schedulers.model.explanations import Binding, Role
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.operations import operations_of
+from spillway.schedulers.policykit.passes import start_on
+from spillway.schedulers.policykit.view import View
+from spillway.schedulers.timeline import Resource
 
 NOTEBOOK = "pack"
 SLACK = 1e-9

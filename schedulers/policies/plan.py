@@ -3,7 +3,7 @@
 References
 ----------
 Kopanski, master's thesis 2020, section 3.4, Algorithm 8; Zheng et al., CLUSTER 2016. Further starting orders: see
-:mod:`schedulers.policykit.ordering`.
+:mod:`spillway.schedulers.policykit.ordering`.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from schedulers.core.job import Job
-from schedulers.core.machine import Machine
-from schedulers.errors import OptionError
-from schedulers.options import option
-from schedulers.policykit.decisions import Decision, Start
-from schedulers.policykit.evolution import Evolution, evolve
-from schedulers.policykit.explain import Role
-from schedulers.policykit.history import RecentWaits
-from schedulers.policykit.objectives import Objective
-from schedulers.policykit.ordering import THESIS_STARTS, positions
-from schedulers.policykit.pass_limit import Over, PassLimit, Searches, never
-from schedulers.policykit.passes import binding_now, fill, serve_first
-from schedulers.policykit.planning import Annealing, Order, Planner
-from schedulers.policykit.view import View
+from spillway.base.errors import OptionError
+from spillway.base.options import option
+from spillway.schedulers.model.decisions import Decision, Start
+from spillway.schedulers.model.explanations import Role
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.policykit.evolution import Evolution, evolve
+from spillway.schedulers.policykit.history import RecentWaits
+from spillway.schedulers.policykit.objectives import Objective
+from spillway.schedulers.policykit.ordering import THESIS_STARTS, positions
+from spillway.schedulers.policykit.pass_limit import Over, PassLimit, Searches, never
+from spillway.schedulers.policykit.passes import binding_now, fill, serve_first
+from spillway.schedulers.policykit.planning import Annealing, Order, Planner
+from spillway.schedulers.policykit.view import View
 
 LAST_PLAN = "last plan"
 LAST_STARTS = "last starts"

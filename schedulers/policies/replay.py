@@ -12,14 +12,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeGuard
 
-from schedulers.core.job import Job, JobField
-from schedulers.core.machine import Machine
-from schedulers.options import option
-from schedulers.policykit.decisions import Decision, Reject, WakeAt
-from schedulers.policykit.explain import Binding, Role
-from schedulers.policykit.passes import binding_now, reserve, try_start
-from schedulers.policykit.view import View
-from schedulers.timeline import Resource
+from spillway.base.options import option
+from spillway.schedulers.model.decisions import Decision, Reject, WakeAt
+from spillway.schedulers.model.explanations import Binding, Role
+from spillway.schedulers.model.job import Job, JobField
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.policykit.passes import binding_now, reserve, try_start
+from spillway.schedulers.policykit.view import View
+from spillway.schedulers.timeline import Resource
 
 SITE_WAIT = "site_wait_s"
 """Field of the job with the time that it waited at its site."""

@@ -18,16 +18,16 @@ from typing import ClassVar, NamedTuple
 
 import msgspec
 
-from schedulers.core.job import Allocation, Job
-from schedulers.options import option
-from schedulers.policykit.decisions import Decision, Hold, Start, WakeAt
-from schedulers.policykit.explain import Binding, Role
-from schedulers.policykit.holds import buffer_now, fit_now, hold_buffer
-from schedulers.policykit.nodespace import NodeSpace, Plan, consecutive, mask_of, members
-from schedulers.policykit.ordering import ORDERS, ordered
-from schedulers.policykit.passes import binding_now, start_on
-from schedulers.policykit.view import View
-from schedulers.timeline import Resource
+from spillway.base.options import option
+from spillway.schedulers.model.decisions import Decision, Hold, Start, WakeAt
+from spillway.schedulers.model.explanations import Binding, Role
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.policykit.holds import buffer_now, fit_now, hold_buffer
+from spillway.schedulers.policykit.nodespace import NodeSpace, Plan, consecutive, mask_of, members
+from spillway.schedulers.policykit.ordering import ORDERS, ordered
+from spillway.schedulers.policykit.passes import binding_now, start_on
+from spillway.schedulers.policykit.view import View
+from spillway.schedulers.timeline import Resource
 
 WOKEN = "slurm woken"
 """Key of the notebook: the time for which the next pass is called."""

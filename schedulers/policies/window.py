@@ -15,21 +15,21 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from schedulers.core.job import Allocation, Job
-from schedulers.core.machine import Machine
-from schedulers.errors import OptionError
-from schedulers.options import option
-from schedulers.policykit.balance import nodes_first
-from schedulers.policykit.decisions import Decision, Start
-from schedulers.policykit.instant import Free, free_until
-from schedulers.policykit.ordering import ORDERS, ordered
-from schedulers.policykit.passes import fill, reserve_first, start_in_order, start_on, try_start
-from schedulers.policykit.view import View
-from schedulers.search.packing import Packing, Verdict, pack
-from schedulers.search.pareto import Genetic, choose
-from schedulers.search.subset import SubsetProblem, SubsetResult, largest_first
-from schedulers.search.subset_bb import Budget, branch_and_bound
-from schedulers.search.subset_z3 import Z3Packer, choose_z3
+from spillway.base.errors import OptionError
+from spillway.base.options import option
+from spillway.schedulers.model.decisions import Decision, Start
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.policykit.balance import nodes_first
+from spillway.schedulers.policykit.instant import Free, free_until
+from spillway.schedulers.policykit.ordering import ORDERS, ordered
+from spillway.schedulers.policykit.passes import fill, reserve_first, start_in_order, start_on, try_start
+from spillway.schedulers.policykit.view import View
+from spillway.schedulers.search.packing import Packing, Verdict, pack
+from spillway.schedulers.search.pareto import Genetic, choose
+from spillway.schedulers.search.subset import SubsetProblem, SubsetResult, largest_first
+from spillway.schedulers.search.subset_bb import Budget, branch_and_bound
+from spillway.schedulers.search.subset_z3 import Z3Packer, choose_z3
 
 AGES = "window ages"
 """Key of the notebook: passes that each job of the window has waited there, by job id."""
@@ -221,7 +221,7 @@ class Window:
 def problem_of(
     view: View, window: Sequence[Job], free: Free, units_first: bool, mandatory: tuple[int, ...]
 ) -> SubsetProblem:
-    """Which jobs of the window start together, as a problem of :mod:`schedulers.search.subset`.
+    """Which jobs of the window start together, as a problem of :mod:`spillway.schedulers.search.subset`.
 
     Bandwidth is limited on links that are above all nodes; other links count when jobs are placed.
     """

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from schedulers.core.job import Job
-from schedulers.core.machine import Machine
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.machine import Machine
 
 
 def nodes_first(machine: Machine, queue: Iterable[Job], balance: float) -> bool:

@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from schedulers.policykit.decisions import Start
-from schedulers.policykit.view import View
-from schedulers.timeline import StorageOrder, Timeline
+from spillway.schedulers.model.decisions import Start
+from spillway.schedulers.policykit.view import View
+from spillway.schedulers.timeline import StorageOrder, Timeline
 
 KEPT = "continued"
 """Key of the notebook."""

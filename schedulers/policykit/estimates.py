@@ -13,8 +13,8 @@ import math
 from collections import deque
 from typing import Protocol
 
-from schedulers.core.job import Job, JobField
-from schedulers.errors import OptionError
+from spillway.base.errors import OptionError
+from spillway.schedulers.model.job import Job, JobField
 
 CORRECTIONS_S = (60.0, 300.0, 900.0, 1800.0, 3600.0, 7200.0, 18000.0, 36000.0, 72000.0, 180000.0, 360000.0)
 """Steps by which an exceeded prediction grows, one after another (Tsafrir et al. 2007, section 5.3)."""

@@ -16,8 +16,8 @@ from random import Random
 
 import numpy as np
 
-from schedulers.policykit.pass_limit import Over, never
-from schedulers.policykit.planning import Order, Planner
+from spillway.schedulers.policykit.pass_limit import Over, never
+from spillway.schedulers.policykit.planning import Order, Planner
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from schedulers.policykit.history import Usage
-from schedulers.policykit.view import Running, View
-from schedulers.timeline import Resource
+from spillway.schedulers.policykit.history import Usage
+from spillway.schedulers.policykit.view import Running, View
+from spillway.schedulers.timeline import Resource
 
 
 def decayed_usage(view: View, half_life_s: float = math.inf) -> dict[str, Usage]:
@@ -26,7 +26,7 @@ def decayed_usage(view: View, half_life_s: float = math.inf) -> dict[str, Usage]
     Returns
     -------
     dict
-        By user (:attr:`schedulers.core.job.Job.user`); those without any usage are not in it.
+        By user (:attr:`spillway.schedulers.model.job.Job.user`); those without any usage are not in it.
 
     Raises
     ------

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from schedulers.core.job import Job
-from schedulers.late import late
-from schedulers.policykit.instant import narrow_points
-from schedulers.timeline import Timeline
-from schedulers.timeline.layout import STRIPED, USE_LINKS, USE_STORAGES
-from schedulers.timeline.placement import Resource
-from schedulers.timeline.tables import Tables
+from spillway.base.late import late
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.policykit.instant import narrow_points
+from spillway.schedulers.timeline import Timeline
+from spillway.schedulers.timeline.layout import STRIPED, USE_LINKS, USE_STORAGES
+from spillway.schedulers.timeline.placement import Resource
+from spillway.schedulers.timeline.tables import Tables
 
 if TYPE_CHECKING:
-    from schedulers.timeline import filling_kernels
+    from spillway.schedulers.timeline import filling_kernels
 else:
-    filling_kernels = late("schedulers.timeline.filling_kernels")
+    filling_kernels = late("spillway.schedulers.timeline.filling_kernels")
 
 Order = npt.NDArray[np.int64]
 """An order: positions in the list of jobs."""
@@ -111,7 +111,7 @@ class Filling:
     def climb(self, order: Order, budget: int) -> tuple[Order, Score]:
         """Improve an order by hill climbing; at most ``budget`` swaps are tried.
 
-        The compiled form of :func:`schedulers.search.hill_climbing.climb`.
+        The compiled form of :func:`spillway.schedulers.search.hill_climbing.climb`.
         """
         best, score = order.copy(), np.empty(3)
         self.evaluations += self._climb(best, budget, score)[0]

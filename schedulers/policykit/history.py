@@ -35,9 +35,9 @@ class Finished(msgspec.Struct, frozen=True, gc=False):
     Attributes
     ----------
     id
-        As :attr:`schedulers.core.job.Job.id`; further attempts end in ``#2``, ``#3`` ...
+        As :attr:`spillway.schedulers.model.job.Job.id`; further attempts end in ``#2``, ``#3`` ...
     user
-        As :attr:`schedulers.core.job.Job.user`.
+        As :attr:`spillway.schedulers.model.job.Job.user`.
     submit_time_s, start_s, end_s
         When it was submitted, was given its nodes, and had given everything back (s).
     walltime_s

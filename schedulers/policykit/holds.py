@@ -1,7 +1,7 @@
 """Fits of jobs that may hold their burst buffer already: their nodes are looked for, the buffer is where it is.
 
 Jobs that hold nothing are the timeline's own business; so a policy that never yields
-:class:`schedulers.policykit.decisions.Hold` may query the timeline directly.
+:class:`spillway.schedulers.model.decisions.Hold` may query the timeline directly.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import math
 
 import msgspec
 
-from schedulers.core.job import Allocation, Job, once_staged
-from schedulers.policykit.decisions import Hold
-from schedulers.policykit.view import Holding, View
-from schedulers.timeline import Fit, Resource
-from schedulers.timeline.lives import parts
+from spillway.schedulers.model.decisions import Hold
+from spillway.schedulers.model.job import Allocation, Job, once_staged
+from spillway.schedulers.policykit.view import Holding, View
+from spillway.schedulers.timeline import Fit, Resource
+from spillway.schedulers.timeline.lives import parts
 
 
 def fit_now(view: View, job: Job, duration_s: float) -> Allocation | None:

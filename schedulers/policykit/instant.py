@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from schedulers.timeline import Timeline
+from spillway.schedulers.timeline import Timeline
 
 
 class Free(NamedTuple):

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from schedulers.core.job import KIND_FIELD, LARGEST_SIZE, Job
-from schedulers.errors import OptionError, shown
+from spillway.base.errors import OptionError, shown
+from spillway.schedulers.model.job import KIND_FIELD, LARGEST_SIZE, Job
 
 PER_NODE, WHOLE = "node", "job"
 """Kinds of buffers whose jobs state none: a request per node, or one buffer of the whole job."""

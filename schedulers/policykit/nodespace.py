@@ -15,8 +15,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from schedulers.policykit.view import View
-from schedulers.timeline import Resource
+from spillway.schedulers.policykit.view import View
+from spillway.schedulers.timeline import Resource
 
 
 class Plan(NamedTuple):

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from schedulers.core.job import Job
+from spillway.schedulers.model.job import Job
 
 SHORT_JOB_S = 600.0
 """Walltimes below this weigh alike (s): the field's usual threshold of the bounded slowdown."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from schedulers.core.job import Job
+from spillway.schedulers.model.job import Job
 
 Key = Callable[[Job, float], float]
 """Key of a job at a time (s)."""

@@ -12,12 +12,12 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from schedulers.core.job import Allocation, Job, sized_as
-from schedulers.policykit.decisions import Start
-from schedulers.policykit.explain import Binding, Role
-from schedulers.policykit.holds import book, earliest_fit, fit_now
-from schedulers.policykit.view import View
-from schedulers.timeline import Fit, Resource
+from spillway.schedulers.model.decisions import Start
+from spillway.schedulers.model.explanations import Binding, Role
+from spillway.schedulers.model.job import Allocation, Job, sized_as
+from spillway.schedulers.policykit.holds import book, earliest_fit, fit_now
+from spillway.schedulers.policykit.view import View
+from spillway.schedulers.timeline import Fit, Resource
 
 
 def try_start(view: View, job: Job, role: Role = Role.STARTED) -> Start | None:

@@ -19,19 +19,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from schedulers.core.job import Job
-from schedulers.late import late
-from schedulers.policykit.objectives import Objective
-from schedulers.policykit.pass_limit import Over, never
-from schedulers.timeline import Timeline
-from schedulers.timeline.demand_keys import DemandKeys, demand_keys
-from schedulers.timeline.layout import FREE_BYTES, FREE_NODES, STRIPED, USE_LINKS, USE_NODES, USE_STORAGES
+from spillway.base.late import late
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.policykit.objectives import Objective
+from spillway.schedulers.policykit.pass_limit import Over, never
+from spillway.schedulers.timeline import Timeline
+from spillway.schedulers.timeline.demand_keys import DemandKeys, demand_keys
+from spillway.schedulers.timeline.layout import FREE_BYTES, FREE_NODES, STRIPED, USE_LINKS, USE_NODES, USE_STORAGES
 
 if TYPE_CHECKING:
-    from schedulers.timeline import easy_kernels, plan_kernels
+    from spillway.schedulers.timeline import easy_kernels, plan_kernels
 else:
-    easy_kernels = late("schedulers.timeline.easy_kernels")
-    plan_kernels = late("schedulers.timeline.plan_kernels")
+    easy_kernels = late("spillway.schedulers.timeline.easy_kernels")
+    plan_kernels = late("spillway.schedulers.timeline.plan_kernels")
 
 Order = npt.NDArray[np.int32]
 """An order: positions in the planner's list of jobs."""

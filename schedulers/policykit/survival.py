@@ -19,8 +19,8 @@ from bisect import bisect_right, insort
 from collections import deque
 from collections.abc import Iterator
 
-from schedulers.core.job import Job
-from schedulers.errors import OptionError
+from spillway.base.errors import OptionError
+from spillway.schedulers.model.job import Job
 
 LEAST = 5
 """Jobs of a group from which on it is believed; below, a wider group is taken."""

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from schedulers.core.job import Allocation, Job
-from schedulers.policykit.decisions import Decision
-from schedulers.policykit.explain import Binding, Role
-from schedulers.policykit.view import Around, View
+from spillway.schedulers.model.decisions import Decision
+from spillway.schedulers.model.explanations import Binding, Role
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.policykit.view import Around, View
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class UserLimit(Around):
     ----------
     most_bytes
         Most bytes of burst buffer that the jobs of one user hold at a time, above 0. Jobs that name no user
-        (:attr:`schedulers.core.job.Job.user`) are not limited.
+        (:attr:`spillway.schedulers.model.job.Job.user`) are not limited.
     """
 
     most_bytes: int

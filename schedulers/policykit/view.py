@@ -14,13 +14,13 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from schedulers.core.job import Allocation, Job
-from schedulers.core.machine import Machine
-from schedulers.core.persistent import Pool
-from schedulers.policykit.decisions import Decision
-from schedulers.policykit.explain import PassNotes
-from schedulers.policykit.history import FinishedJobs, Usage
-from schedulers.timeline import Resource, Timeline
+from spillway.schedulers.model.decisions import Decision
+from spillway.schedulers.model.explanations import PassNotes
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.persistent import Pool
+from spillway.schedulers.policykit.history import FinishedJobs, Usage
+from spillway.schedulers.timeline import Resource, Timeline
 
 
 class Holding(msgspec.Struct, frozen=True, gc=False):
@@ -75,7 +75,7 @@ class Running(msgspec.Struct, frozen=True, eq=False, gc=False):
 
 
 class Past(Protocol):
-    """Where a view takes from what has happened before (:class:`schedulers.core.ledger.Ledger`)."""
+    """Where a view takes from what has happened before (:class:`spillway.schedulers.core.ledger.Ledger`)."""
 
     def finished(self) -> FinishedJobs:
         """Jobs that have ended."""
@@ -113,7 +113,7 @@ class View:
     fewest_nodes
         Fewest nodes that a job may start on; ``None``: every job starts on all that it requests.
     held
-        Burst buffers that waiting jobs hold already (:class:`schedulers.policykit.decisions.Hold`), by job id.
+        Burst buffers that waiting jobs hold already (:class:`spillway.schedulers.model.decisions.Hold`), by job id.
     stages_first
         Whether some job of the queue may start with its burst buffer alone, its nodes later.
     filled_s
@@ -123,7 +123,8 @@ class View:
     pool
         Persistent buffers and what jobs request of them; ``None`` where there are none.
     demands
-        What jobs request as rows of a table (:meth:`schedulers.timeline.Timeline.demand_of`); ``None``: not kept.
+        What jobs request as rows of a table (:meth:`spillway.schedulers.timeline.Timeline.demand_of`); ``None``: not
+        kept.
     changes
         How often anything that a policy sees has changed until now, but for the time and for jobs that came to the end
         of the queue; ``None`` where that is not known, as in a view of a part of the jobs.
@@ -235,11 +236,11 @@ class View:
 
     @property
     def usage(self) -> Mapping[str, Usage]:
-        """What the jobs of each user (:attr:`schedulers.core.job.Job.user`) have held until now.
+        """What the jobs of each user (:attr:`spillway.schedulers.model.job.Job.user`) have held until now.
 
         All jobs count: ended ones (also killed ones, and attempts that an outage ended), running ones, and waiting ones
         that hold a burst buffer. Users who have held nothing may be missing. Where what is past should count less, see
-        :func:`schedulers.policykit.fairness.decayed_usage`.
+        :func:`spillway.schedulers.policykit.fairness.decayed_usage`.
         """
         if self._usage is None:
             self._usage = {} if self._past is None else self._past.usage(self.queue, self.now_s)
@@ -259,7 +260,7 @@ class GivesBuffers(Protocol):
     """A policy that gives waiting jobs their burst buffers itself where these come before the nodes."""
 
     def with_buffers_first(self, view: View) -> Iterable[Decision]:
-        """Yield decisions for this instant, :class:`schedulers.policykit.decisions.Hold` among them."""
+        """Yield decisions for this instant, :class:`spillway.schedulers.model.decisions.Hold` among them."""
         ...
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from schedulers.search.permutations import Order
+from spillway.schedulers.search.permutations import Order
 
 Evaluate = Callable[[Order], tuple[Any, int]]
 """Score of an order (larger is better), and the last position that has any influence on it (-1: none)."""
@@ -38,7 +38,8 @@ def climb(order: Order, evaluate: Evaluate, budget: int) -> tuple[Order, Any, in
 
     Notes
     -----
-    This is the plain definition; :mod:`schedulers.timeline.filling_kernels` has it compiled for one kind of score.
+    This is the plain definition; :mod:`spillway.schedulers.timeline.filling_kernels` has it compiled for one kind of
+    score.
     """
     best = order.copy()
     best_score, last = evaluate(best)

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from schedulers.late import late
+from spillway.base.late import late
 
 if TYPE_CHECKING:
-    from schedulers.search import packing_kernels
+    from spillway.schedulers.search import packing_kernels
 else:
-    packing_kernels = late("schedulers.search.packing_kernels")
+    packing_kernels = late("spillway.schedulers.search.packing_kernels")
 
 
 class Verdict(enum.Enum):
@@ -69,8 +69,8 @@ def pack(units: Sequence[int], sizes: Sequence[int], capacities: Sequence[int], 
     Bins are closed one by one, least capacity first, each with as much as goes in. What a closed bin wastes is charged
     to the capacity that all bins offer beyond what is to be packed; when that is used up, the search turns back.
     Fillings are left out that could be enlarged, and remainders already found not to fit are not tried again (see
-    :mod:`schedulers.search.packing_kernels` for the sources). Before each bin, places are counted for the largest
-    units, and a rule of thumb (largest units first, each into the tightest bin) tries to finish.
+    :mod:`spillway.schedulers.search.packing_kernels` for the sources). Before each bin, places are counted for the
+    largest units, and a rule of thumb (largest units first, each into the tightest bin) tries to finish.
     """
     taken = np.zeros((len(units), len(capacities)), np.int64)
     order = sorted((i for i in range(len(units)) if units[i] > 0 and sizes[i] > 0), key=lambda i: (-sizes[i], i))
@@ -114,5 +114,5 @@ def is_packing(
 
 
 def new_memo() -> npt.NDArray[np.int64]:
-    """Scratch memory for :func:`schedulers.search.packing_kernels.pack`."""
+    """Scratch memory for :func:`spillway.schedulers.search.packing_kernels.pack`."""
     return np.zeros((packing_kernels.MEMO + 1, 2), np.int64)

@@ -1,4 +1,5 @@
-"""The compiled search of :mod:`schedulers.search.packing`: bin by bin, with a bound on the capacity that may be wasted.
+"""The compiled search of :mod:`spillway.schedulers.search.packing`: bin by bin, with a bound on the capacity that may
+be wasted.
 
 Layout
 ------
@@ -140,7 +141,8 @@ def _known(left, radix, memo, b, remember):
 
 @njit("UniTuple(int64, 2)(int64[::1], int64[::1], int64[::1], int64, int64[:, ::1], int64[:, ::1])", **_OPTIONS)
 def pack(units, sizes, capacities, budget, taken, memo):
-    """Search for a packing; returns the verdict and the steps taken. See :func:`schedulers.search.packing.pack`.
+    """Search for a packing; returns the verdict and the steps taken. See
+    :func:`spillway.schedulers.search.packing.pack`.
 
     One cell of the search is (bin, item): how many units of the item go into the bin, most first. A bin closed with
     ``spare`` capacity wastes it; the sum of the wastes is at most what all bins offer beyond what is to be packed.

@@ -1,7 +1,7 @@
 """Choosing items that fit together with two objectives: a genetic search for the Pareto set, and a rule of exchange.
 
-The problem is that of :mod:`schedulers.search.subset`; here units and sizes are not compared one after the other, but
-weighed: a set that uses fewer units is taken where it gains much more of the sizes.
+The problem is that of :mod:`spillway.schedulers.search.subset`; here units and sizes are not compared one after the
+other, but weighed: a set that uses fewer units is taken where it gains much more of the sizes.
 
 References
 ----------
@@ -18,8 +18,8 @@ from random import Random
 
 import numpy as np
 
-from schedulers.search.packing import Packing, Verdict, pack
-from schedulers.search.subset import SubsetProblem, SubsetResult, loosest
+from spillway.schedulers.search.packing import Packing, Verdict, pack
+from spillway.schedulers.search.subset import SubsetProblem, SubsetResult, loosest
 
 Bits = int
 """A set of items: bit ``i`` is item ``i``."""

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from schedulers.search.packing import Packing, Verdict
+from spillway.schedulers.search.packing import Packing, Verdict
 
 
 class Score(NamedTuple):

@@ -2,8 +2,8 @@
 
 Items are taken or left out one by one, largest size first. A branch is cut when even its bound cannot beat the best set
 known; the bound treats all bins as one, and is exact in units (tables over all sums of units). Whether the taken
-items fit is decided at each taking, by :mod:`schedulers.search.packing`; a set that does not fit cuts its whole branch.
-The search begins with good sets from several greedy fillings, so that mostly only a proof remains.
+items fit is decided at each taking, by :mod:`spillway.schedulers.search.packing`; a set that does not fit cuts its
+whole branch. The search begins with good sets from several greedy fillings, so that mostly only a proof remains.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from schedulers.late import late
-from schedulers.search.packing import Packing, Verdict, new_memo
-from schedulers.search.subset import Score, SubsetProblem, SubsetResult
+from spillway.base.late import late
+from spillway.schedulers.search.packing import Packing, Verdict, new_memo
+from spillway.schedulers.search.subset import Score, SubsetProblem, SubsetResult
 
 if TYPE_CHECKING:
-    from schedulers.search import packing_kernels, subset_bb_kernels
+    from spillway.schedulers.search import packing_kernels, subset_bb_kernels
 else:
-    packing_kernels = late("schedulers.search.packing_kernels")
-    subset_bb_kernels = late("schedulers.search.subset_bb_kernels")
+    packing_kernels = late("spillway.schedulers.search.packing_kernels")
+    subset_bb_kernels = late("spillway.schedulers.search.subset_bb_kernels")
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -146,7 +146,7 @@ def _usable_capacity(items: _Items) -> int:
 
 
 def _tables(units: Ints, totals: Ints, waits: Floats, must: Flags, free: int) -> tuple[Ints, Ints, Floats]:
-    """``least``, ``most`` and ``wait_sums`` of :mod:`schedulers.search.subset_bb_kernels`."""
+    """``least``, ``most`` and ``wait_sums`` of :mod:`spillway.schedulers.search.subset_bb_kernels`."""
     n = len(units)
     least, most = np.full((n + 1, free + 1), _NO_SET), np.full((n + 1, free + 1), -1, np.int64)
     small = (n + 1) * (n + 1) * (free + 1) <= _LARGEST_TABLE

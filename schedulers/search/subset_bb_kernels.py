@@ -1,4 +1,4 @@
-"""The compiled branch and bound of :mod:`schedulers.search.subset_bb`.
+"""The compiled branch and bound of :mod:`spillway.schedulers.search.subset_bb`.
 
 Layout
 ------
@@ -7,7 +7,7 @@ Layout
 ``capacities: int64[bins]``
     Capacity per bin.
 ``memo``
-    As in :mod:`schedulers.search.packing_kernels`.
+    As in :mod:`spillway.schedulers.search.packing_kernels`.
 
 Groups of arrays are named tuples: :class:`Items`, :class:`Tables`, :class:`Rules`, :class:`Best`, :class:`Open`, which
 Python passes as plain tuples (Numba reads those faster), and :class:`Path`, :class:`Sums` of the search itself.
@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import boolean, njit, types
 
-from schedulers.search.packing_kernels import DOES_NOT_FIT, FITS, UNDECIDED, pack, tightest_fit
+from spillway.schedulers.search.packing_kernels import DOES_NOT_FIT, FITS, UNDECIDED, pack, tightest_fit
 
 _INT, _FLOAT = types.int64, types.float64
 _I1, _I2 = types.Array(_INT, 1, "C"), types.Array(_INT, 2, "C")
@@ -66,8 +66,8 @@ class Rules(NamedTuple):
 
 
 class Best(NamedTuple):
-    """The best set, output: ``took, repacked: boolean[items]``; its score as in :mod:`schedulers.search.subset`,
-    ``score: float64[3]``.
+    """The best set, output: ``took, repacked: boolean[items]``; its score as in
+    :mod:`spillway.schedulers.search.subset`, ``score: float64[3]``.
     """
 
     took: npt.NDArray[np.bool_]

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from schedulers.search.packing import Packing, Verdict
-from schedulers.search.subset import SubsetProblem, SubsetResult, loosest
+from spillway.schedulers.search.packing import Packing, Verdict
+from spillway.schedulers.search.subset import SubsetProblem, SubsetResult, loosest
 
 SEED = 42
 """Z3's own random seed: fixed, so that the same problem always has the same solution."""
@@ -45,7 +45,7 @@ class Z3Packer:
         self._rlimit = rlimit
 
     def pack(self, units: Sequence[int], sizes: Sequence[int], capacities: Sequence[int]) -> Packing:
-        """Pack units into bins by integer programming; see :func:`schedulers.search.packing.pack`."""
+        """Pack units into bins by integer programming; see :func:`spillway.schedulers.search.packing.pack`."""
         taken = np.zeros((len(units), len(capacities)), np.int64)
         sized = [i for i in range(len(units)) if sizes[i] > 0 and units[i] > 0]
         solver = _solver(self._z3, self._context, "QF_LIA", self._rlimit)

@@ -1,7 +1,7 @@
 """Jobs whose holdings have lives of their own, compiled: find the earliest start, book each part over its interval.
 
-The intervals of the parts: :func:`schedulers.timeline.lives.parts`. Layout and groups of arguments:
-:mod:`schedulers.timeline.layout`.
+The intervals of the parts: :func:`spillway.schedulers.timeline.lives.parts`. Layout and groups of arguments:
+:mod:`spillway.schedulers.timeline.layout`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,15 @@ from typing import NamedTuple
 import numpy as np
 from numba import boolean, float64, int64, njit, types
 
-from schedulers.timeline.fit_kernels import book, narrow_links, narrow_nodes, narrow_storages, note_since, segment_at
-from schedulers.timeline.kernel_types import (
+from spillway.schedulers.timeline.fit_kernels import (
+    book,
+    narrow_links,
+    narrow_nodes,
+    narrow_storages,
+    note_since,
+    segment_at,
+)
+from spillway.schedulers.timeline.kernel_types import (
     DEMAND,
     MACHINE,
     OPTIONS,
@@ -27,7 +34,7 @@ from schedulers.timeline.kernel_types import (
     named,
     plain,
 )
-from schedulers.timeline.layout import (
+from spillway.schedulers.timeline.layout import (
     BACK,
     FORWARD,
     FREE_BYTES,
@@ -44,7 +51,7 @@ from schedulers.timeline.layout import (
     Machine,
     Scratch,
 )
-from schedulers.timeline.placement_kernels import choose, holds
+from spillway.schedulers.timeline.placement_kernels import choose, holds
 
 SPAN = plain(*(types.float64,) * 4)
 """Seconds that the nodes are held, how much later than the burst buffer they are given, and how much longer than they
@@ -168,7 +175,7 @@ def find_apart(times, count, rows, demand, span, not_before_s, latest_s, machine
 
     Candidates are ``not_before_s`` and the later starts up to ``latest_s`` at which some part begins at a breakpoint,
     in order: what is free over intervals that begin later only grows there. Arguments are those of
-    :func:`schedulers.timeline.fit_kernels.find_fit`, with a :data:`SPAN` in place of the duration.
+    :func:`spillway.schedulers.timeline.fit_kernels.find_fit`, with a :data:`SPAN` in place of the duration.
 
     Returns
     -------

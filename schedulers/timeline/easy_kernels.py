@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numba import boolean, float64, int64, njit, void
 
-from schedulers.timeline.fit_kernels import segment_at
-from schedulers.timeline.kernel_types import INDICES, OPTIONS, ROW, ROWS, TIMES, inner
+from spillway.schedulers.timeline.fit_kernels import segment_at
+from spillway.schedulers.timeline.kernel_types import INDICES, OPTIONS, ROW, ROWS, TIMES, inner
 
 NODES, BYTES = 0, 1
 """Columns of ``free`` and ``demands``."""

@@ -1,12 +1,12 @@
 """Greedy filling of this instant in some order, and hill climbing over orders, compiled, on the timeline's own arrays.
 
-Layout (beyond that of :mod:`schedulers.timeline.fit_kernels`)
+Layout (beyond that of :mod:`spillway.schedulers.timeline.fit_kernels`)
 ------
 ``times, rows``
     The *narrow points*: the timeline's first segment and the later ones that offer less of something than all before
-    them (see :class:`schedulers.policykit.filling.Filling`). A job that starts now fits if it fits there until
+    them (see :class:`spillway.schedulers.policykit.filling.Filling`). A job that starts now fits if it fits there until
     it ends.
-``demands: int64[jobs, 5]``     as :class:`schedulers.timeline.layout.Demand`
+``demands: int64[jobs, 5]``     as :class:`spillway.schedulers.timeline.layout.Demand`
 ``spans: float64[jobs, 2]``  estimated duration (s), waiting time so far (s)
 ``hopeless: boolean[jobs]``  whether a job does not fit even if it comes first
 ``order: int64[jobs]``       jobs by position
@@ -23,14 +23,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import int64, njit, types
 
-from schedulers.timeline.fit_kernels import FREE_BYTES, FREE_NODES, find_fit
-from schedulers.timeline.kernel_types import (
-    PLAIN_MACHINE,
-    PLAIN_SCRATCH,
-    ROWS,
-    TIMES,
-    plain,
-)
+from spillway.schedulers.timeline.fit_kernels import FREE_BYTES, FREE_NODES, find_fit
+from spillway.schedulers.timeline.kernel_types import PLAIN_MACHINE, PLAIN_SCRATCH, ROWS, TIMES, plain
 
 _SPANS, _FLAGS = types.Array(types.float64, 2, "C"), types.Array(types.boolean, 1, "C")
 _OPTIONS = {"cache": True, "error_model": "numpy"}
@@ -48,7 +42,7 @@ class Picture(NamedTuple):
 
 
 _PICTURE = plain(TIMES, ROWS, ROWS, _SPANS, _FLAGS, types.boolean)
-"""Its type as it comes from Python (:func:`schedulers.timeline.kernel_types.plain`)."""
+"""Its type as it comes from Python (:func:`spillway.schedulers.timeline.kernel_types.plain`)."""
 
 
 @njit(inline="always")  # compiled once, as part of its only caller
@@ -107,7 +101,7 @@ def _take_if_better(score, best_score):
     **_OPTIONS,
 )
 def climb(order, budget, picture, machine, scratch, left, best_score, score):
-    """Improve ``order`` by swaps, as :func:`schedulers.search.hill_climbing.climb` does.
+    """Improve ``order`` by swaps, as :func:`spillway.schedulers.search.hill_climbing.climb` does.
 
     Returns the number of swaps evaluated (with a budget of 0 the order is only scored), and the position of the last
     job that starts in the final order, -1 for none. ``best_score`` gets its score. The groups of arguments come without

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from schedulers.core.job import Allocation
+from spillway.schedulers.model.job import Allocation
 
 
 class Fit(NamedTuple):

@@ -1,7 +1,7 @@
 """The timeline's inner loops, compiled: find the earliest window of a job, book it.
 
-The arrays and the named groups of arguments are described in :mod:`schedulers.timeline.layout`, so that other kernels
-(plan scoring) can call :func:`find_fit` and :func:`book` directly.
+The arrays and the named groups of arguments are described in :mod:`spillway.schedulers.timeline.layout`, so that other
+kernels (plan scoring) can call :func:`find_fit` and :func:`book` directly.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numba import boolean, float64, int64, njit, void
 
-from schedulers.kernel_cache import drop_older_than
-from schedulers.timeline import copying, placement_kernels
-from schedulers.timeline.copying import copy_items
-from schedulers.timeline.kernel_types import (
+from spillway.base.kernel_cache import drop_older_than
+from spillway.schedulers.timeline import copying, placement_kernels
+from spillway.schedulers.timeline.copying import copy_items
+from spillway.schedulers.timeline.kernel_types import (
     DEMAND,
     GRANT,
     MACHINE,
@@ -29,7 +29,7 @@ from schedulers.timeline.kernel_types import (
     TREE,
     inner,
 )
-from schedulers.timeline.layout import (
+from spillway.schedulers.timeline.layout import (
     BACK,
     BAD_COUNT,
     BAD_NODE,
@@ -54,7 +54,7 @@ from schedulers.timeline.layout import (
     Scratch,
     Tree,
 )
-from schedulers.timeline.placement_kernels import choose, holds, popcount, whole_requests_fit
+from spillway.schedulers.timeline.placement_kernels import choose, holds, popcount, whole_requests_fit
 
 __all__ = [
     "FREE_BYTES", "FREE_NODES", "HEAD", "USE_LINKS", "USE_NODES", "USE_STORAGES", "book", "book_checked", "conflict",
@@ -130,7 +130,7 @@ def _narrow(work, window, wider, rows, begin, end, demand, machine):
     """Set a window to what is free both in a wider one and in ``rows[begin:end]``, in the columns in use.
 
     Returns whether the job may still fit: False when nodes or bytes are too few in total (then the columns may not all
-    be set), else it is for :func:`schedulers.timeline.placement_kernels.holds` to say.
+    be set), else it is for :func:`spillway.schedulers.timeline.placement_kernels.holds` to say.
     """
     uses = demand.uses
     if uses & USE_NODES:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, njit, void
 
-from schedulers.timeline.fit_kernels import narrow_links, note_since, segment_at
-from schedulers.timeline.kernel_types import MACHINE, OPTIONS, PLAIN_MACHINE, PLAIN_SCRATCH, ROWS, TIMES
-from schedulers.timeline.layout import (
+from spillway.schedulers.timeline.fit_kernels import narrow_links, note_since, segment_at
+from spillway.schedulers.timeline.kernel_types import MACHINE, OPTIONS, PLAIN_MACHINE, PLAIN_SCRATCH, ROWS, TIMES
+from spillway.schedulers.timeline.layout import (
     BACK,
     FREE_BYTES,
     FREE_NODES,
@@ -21,7 +21,7 @@ from schedulers.timeline.layout import (
     Machine,
     Scratch,
 )
-from schedulers.timeline.placement_kernels import choose, holds, popcount
+from spillway.schedulers.timeline.placement_kernels import choose, holds, popcount
 
 
 @njit(void(ROWS, int64, ROWS, int64, MACHINE), **OPTIONS)
@@ -48,8 +48,8 @@ def first_that_fits(times, count, rows, demands, durations_s, machine, scratch):
     Parameters
     ----------
     demands, durations_s
-        A :class:`Demand` and a duration (s) for each job, as :func:`schedulers.timeline.fit_kernels.find_fit` takes
-        them; no duration is negative.
+        A :class:`Demand` and a duration (s) for each job, as :func:`spillway.schedulers.timeline.fit_kernels.find_fit`
+        takes them; no duration is negative.
     machine, scratch
         A :class:`Machine`, whose rule for storages is not ``rack`` (there a wider window may hold what a narrower one
         does not seem to), and :class:`Scratch` memory, without their names. ``usage`` and ``chosen`` are filled as

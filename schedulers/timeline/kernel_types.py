@@ -1,6 +1,7 @@
 """How Numba calls the arrays of a timeline and the groups of arguments of its kernels, and how kernels are compiled.
 
-Apart from :mod:`schedulers.timeline.layout`, which what only reads options needs: importing Numba takes half a second.
+Apart from :mod:`spillway.schedulers.timeline.layout`, which what only reads options needs: importing Numba takes half
+a second.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from typing import Any
 
 from numba import njit, types
 
-from schedulers.kernel_cache import compile_for_callers, drop_older_than
-from schedulers.timeline import layout
-from schedulers.timeline.layout import Demand, Grant, Machine, Scratch, Tree
+from spillway.base.kernel_cache import compile_for_callers, drop_older_than
+from spillway.schedulers.timeline import layout
+from spillway.schedulers.timeline.layout import Demand, Grant, Machine, Scratch, Tree
 
 ROW, ROWS, TIMES = (
     types.Array(types.int64, 1, "C"),
@@ -56,7 +57,7 @@ the entry point for it takes time."""
 
 
 def inner(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """As ``njit``, for a function that only kernels call; see :func:`schedulers.kernel_cache.compile_for_callers`.
+    """As ``njit``, for a function that only kernels call; see :func:`spillway.base.kernel_cache.compile_for_callers`.
 
     Leaving out its way in from Python takes time off compiling, too.
     """

@@ -18,7 +18,7 @@
 ``capacity: int64[width]``
     The row of the empty machine.
 ``nearest: int32[nodes, storages]``, ``node_link: int32[nodes]``
-    As in :class:`schedulers.core.machine.Machine`.
+    As in :class:`spillway.schedulers.model.machine.Machine`.
 ``parents: int32[links]``
     The link above each link, -1 at a root. Every link stands after its parent.
 ``groups: int64[entries, 3]``
@@ -35,7 +35,7 @@ Neighbouring segments always differ: equal ones are joined. A timeline therefore
 the order of bookings, and every breakpoint is a real change.
 
 Sizes are so small that no sum leaves 64 bits and storage sizes are exact in a double:
-:class:`schedulers.timeline.tables.Tables` ensures it.
+:class:`spillway.schedulers.timeline.tables.Tables` ensures it.
 """
 
 from __future__ import annotations
@@ -53,14 +53,15 @@ FULL, BELOW, FORWARD, WINDOW, SPARE, SINCE, TAKEN, BACK = 0, 1, 2, 3, 4, 5, 6, 7
 how many requests of the job lie on each storage node, and from ``BACK`` on one window per segment."""
 
 FIRST_FIT, SPREAD, PACK = 0, 1, 2
-"""Codes of :class:`schedulers.timeline.placement.NodeOrder`."""
+"""Codes of :class:`spillway.schedulers.timeline.placement.NodeOrder`."""
 
 NEAREST, BY_ID, RACK, FULLEST, FULLEST_AT_END, EMPTIEST, LEAST_LOADED, COMPACT, SPREAD_OUT, EQUAL = range(10)
-"""Codes of :class:`schedulers.timeline.placement.StorageOrder`: up to ``RACK`` the first one that fits is taken, from
-``EMPTIEST`` on the one with most bytes left is better."""
+"""Codes of :class:`spillway.schedulers.timeline.placement.StorageOrder`: up to ``RACK`` the first one that fits is
+taken, from ``EMPTIEST`` on the one with most bytes left is better."""
 
 USE_NODES, USE_STORAGES, USE_LINKS = 1, 2, 4
-"""Resources that a question or a booking is about; the values of :class:`schedulers.timeline.placement.Resource`."""
+"""Resources that a question or a booking is about; the values of
+:class:`spillway.schedulers.timeline.placement.Resource`."""
 
 STRIPED = 8
 """Beside these: each request lies on a storage node of its own."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from schedulers.core.job import Lives
-from schedulers.timeline.placement import Resource
+from spillway.schedulers.model.job import Lives
+from spillway.schedulers.timeline.placement import Resource
 
 
 class Part(NamedTuple):

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from schedulers.core.machine import Machine, common_length
+from spillway.schedulers.model.machine import Machine, common_length
 
 
 class Resource(enum.Flag):

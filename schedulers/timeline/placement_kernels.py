@@ -1,6 +1,8 @@
-"""Which nodes and storages serve a request, compiled: :mod:`schedulers.timeline.placement` on a timeline's arrays.
+"""Which nodes and storages serve a request, compiled: :mod:`spillway.schedulers.timeline.placement` on a timeline's
+arrays.
 
-The arrays are described in :mod:`schedulers.timeline.layout`. A *window* is a row with what is free over some time.
+The arrays are described in :mod:`spillway.schedulers.timeline.layout`. A *window* is a row with what is free over some
+time.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from numba import boolean, int64, void
 from numba.cpython.unsafe.numbers import trailing_zeros
 from numba.extending import intrinsic
 
-from schedulers.timeline.kernel_types import (
+from spillway.schedulers.timeline.kernel_types import (
     DEMAND,
     INDICES,
     MACHINE,
@@ -23,7 +25,7 @@ from schedulers.timeline.kernel_types import (
     TABLE,
     inner,
 )
-from schedulers.timeline.layout import (
+from spillway.schedulers.timeline.layout import (
     BELOW,
     BY_ID,
     COMPACT,

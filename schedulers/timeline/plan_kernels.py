@@ -1,16 +1,16 @@
 """Plan scoring and annealing, compiled, on the timeline's own arrays.
 
 A plan of an order places each job in turn at its earliest start and books it (thesis, section 3.4). Its score is a
-weighted sum of powers of waiting times, or the latest start (:mod:`schedulers.policykit.objectives`).
+weighted sum of powers of waiting times, or the latest start (:mod:`spillway.schedulers.policykit.objectives`).
 
 Two savings make a score cheap, both exact. A changed order is planned again only from a checkpoint before the first
 changed position: checkpoints of the timeline are kept every ``stride`` positions, in two slots per level (current and
 trial) that change places when a trial is accepted. And a trial is given up as soon as its score, with the least the
 jobs not yet placed must add, cannot be accepted any more; the random number that decides on acceptance is drawn first.
 
-Layout (beyond that of :mod:`schedulers.timeline.fit_kernels`)
+Layout (beyond that of :mod:`spillway.schedulers.timeline.fit_kernels`)
 ------
-``demands: int64[jobs, 5]``       as :class:`schedulers.timeline.layout.Demand`
+``demands: int64[jobs, 5]``       as :class:`spillway.schedulers.timeline.layout.Demand`
 ``spans: float64[jobs, 8]``    estimated duration, submission time (s), weight in the score, the start that the job
                                would have if no job were placed before it, and for jobs whose holdings have lives of
                                their own 1 (else 0), lead, tail of the burst buffer, and tail of the bandwidth
@@ -19,12 +19,12 @@ Layout (beyond that of :mod:`schedulers.timeline.fit_kernels`)
                                ``score[2 * levels, 2]`` (score of the jobs placed before, and their least)
 ``which: int64[2, levels]``    slot of the current order's and of the trial's checkpoint per level
 ``keys: int64[2, jobs]``       demands to compare, as the smaller one and as the larger one
-                               (:mod:`schedulers.timeline.demand_keys`)
+                               (:mod:`spillway.schedulers.timeline.demand_keys`)
 ``starts: float64[jobs]``      planned start per job (by job, not by position)
 ``placed: int64[2, jobs]``     what was placed so far, by position: planned start (the bits of a double), key as the
                                smaller one
-``held: bool``                 whether nodes are held one rounding step longer (:mod:`schedulers.timeline.published`)
-``machine, scratch``           the last arguments of ``find_fit``
+``held: bool``                 whether nodes are held one rounding step longer
+(:mod:`spillway.schedulers.timeline.published`) ``machine, scratch``           the last arguments of ``find_fit``
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ import numpy.typing as npt
 from numba import boolean, float64, int64, njit, types, void
 from numba.extending import intrinsic
 
-from schedulers.search.random64 import below, uniform
-from schedulers.timeline.apart_kernels import book_apart, find_apart
-from schedulers.timeline.copying import copy_items
-from schedulers.timeline.fit_kernels import book, find_fit, segment_at
-from schedulers.timeline.kernel_types import (
+from spillway.schedulers.search.random64 import below, uniform
+from spillway.schedulers.timeline.apart_kernels import book_apart, find_apart
+from spillway.schedulers.timeline.copying import copy_items
+from spillway.schedulers.timeline.fit_kernels import book, find_fit, segment_at
+from spillway.schedulers.timeline.kernel_types import (
     INDICES,
     OPTIONS,
     PLAIN_MACHINE,
@@ -52,7 +52,7 @@ from schedulers.timeline.kernel_types import (
     named,
     plain,
 )
-from schedulers.timeline.layout import FREE_NODES, HEAD
+from spillway.schedulers.timeline.layout import FREE_NODES, HEAD
 
 _SPANS = types.Array(types.float64, 2, "C")
 _RANDOM = types.Array(types.uint64, 1, "C")
@@ -101,7 +101,7 @@ class Plan(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """How an order is annealed, as in :class:`schedulers.policykit.planning.Annealing`."""
+    """How an order is annealed, as in :class:`spillway.schedulers.policykit.planning.Annealing`."""
 
     steps: int
     temperature: float
@@ -132,7 +132,8 @@ _MOVES = plain(
     types.int64, types.float64, types.float64, types.int64, types.float64, types.boolean, types.boolean
 )  # fmt: skip
 _ORDERS = plain(INDICES, TIMES, INDICES, TIMES)
-"""Types of the groups; from Python they come without their names (:func:`schedulers.timeline.kernel_types.plain`)."""
+"""Types of the groups; from Python they come without their names
+(:func:`spillway.schedulers.timeline.kernel_types.plain`)."""
 
 
 @inner(void(INDICES, INDICES), **_OPTIONS)

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import math
 
-from schedulers.core.job import Allocation, Job
-from schedulers.timeline import Timeline
-from schedulers.timeline.placement import Resource, choose_storages
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.timeline import Timeline
+from spillway.schedulers.timeline.placement import Resource, choose_storages
 
 _OTHERS = Resource.BURST_BUFFERS | Resource.BANDWIDTH
 
 
 class PublishedTimeline(Timeline):
-    """A :class:`~schedulers.timeline.Timeline` that reproduces the rule; slower, for reproducing numbers only."""
+    """A :class:`~spillway.schedulers.timeline.Timeline` that reproduces the rule; slower, for reproducing numbers
+    only."""
 
     __slots__ = ()
 

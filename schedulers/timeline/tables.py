@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from schedulers.core.job import Allocation, Job
-from schedulers.core.machine import Machine
-from schedulers.timeline import layout
-from schedulers.timeline.placement import NodeOrder, Placement, StorageOrder, own_storages
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.timeline import layout
+from spillway.schedulers.timeline.placement import NodeOrder, Placement, StorageOrder, own_storages
 
 _NODE_ORDERS = {
     NodeOrder.FIRST_FIT: layout.FIRST_FIT,
@@ -45,15 +45,15 @@ class Tables:
     Attributes
     ----------
     capacity
-        ``int64[width]``: the row of the empty machine (layout: :mod:`schedulers.timeline.layout`).
+        ``int64[width]``: the row of the empty machine (layout: :mod:`spillway.schedulers.timeline.layout`).
     words, storages, links
         Slices of a row.
     for_kernels
-        A :class:`schedulers.timeline.layout.Machine`, as a plain tuple.
+        A :class:`spillway.schedulers.timeline.layout.Machine`, as a plain tuple.
     for_booking
-        A :class:`schedulers.timeline.layout.Tree`, as a plain tuple.
+        A :class:`spillway.schedulers.timeline.layout.Tree`, as a plain tuple.
     scratch
-        A :class:`schedulers.timeline.layout.Scratch`, as a plain tuple; another one after :meth:`make_room`.
+        A :class:`spillway.schedulers.timeline.layout.Scratch`, as a plain tuple; another one after :meth:`make_room`.
     usage, chosen
         Parts of it.
     segments
@@ -140,7 +140,8 @@ class Tables:
         self._last, self._indices = allocation, (nodes, storages)
 
     def demand(self, job: Job, uses: int) -> tuple[int, int, int, int, int] | None:
-        """What a job requests of these resources (``USE_...``), as a plain :class:`schedulers.timeline.layout.Demand`.
+        """What a job requests of these resources (``USE_...``), as a plain
+        :class:`spillway.schedulers.timeline.layout.Demand`.
 
         ``None`` where not even the empty machine has it.
         """
@@ -170,7 +171,8 @@ class Tables:
         allocation: Allocation,
         sign: int,
     ) -> str:
-        """Describe a booking's fault, from the code of :func:`schedulers.timeline.fit_kernels.book_checked`."""
+        """Describe a booking's fault, from the code of
+        :func:`spillway.schedulers.timeline.fit_kernels.book_checked`."""
         if code in _BAD:
             what = _BAD[code].format(nodes=self.node_count, storages=self.storages.stop - self.storages.start)
             return f"{what}; got {allocation}"

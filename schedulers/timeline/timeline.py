@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from schedulers.core.job import Allocation, Job
-from schedulers.core.machine import Machine
-from schedulers.late import late
-from schedulers.timeline import layout, lives
-from schedulers.timeline.drained import Change, Drained
-from schedulers.timeline.fit import Fit
-from schedulers.timeline.placement import NodeOrder, Placement, Resource, StorageOrder
-from schedulers.timeline.tables import Tables, bitset
+from spillway.base.late import late
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.timeline import layout, lives
+from spillway.schedulers.timeline.drained import Change, Drained
+from spillway.schedulers.timeline.fit import Fit
+from spillway.schedulers.timeline.placement import NodeOrder, Placement, Resource, StorageOrder
+from spillway.schedulers.timeline.tables import Tables, bitset
 
 if TYPE_CHECKING:
-    from schedulers.timeline import apart_kernels, instant_kernels
-    from schedulers.timeline import fit_kernels as kernels
+    from spillway.schedulers.timeline import apart_kernels, instant_kernels
+    from spillway.schedulers.timeline import fit_kernels as kernels
 else:
-    apart_kernels = late("schedulers.timeline.apart_kernels")
-    kernels = late("schedulers.timeline.fit_kernels")
-    instant_kernels = late("schedulers.timeline.instant_kernels")
+    apart_kernels = late("spillway.schedulers.timeline.apart_kernels")
+    kernels = late("spillway.schedulers.timeline.fit_kernels")
+    instant_kernels = late("spillway.schedulers.timeline.instant_kernels")
 
 __all__ = ["Fit", "NodeOrder", "Placement", "Resource", "Snapshot", "StorageOrder", "Timeline"]
 
@@ -80,7 +80,7 @@ class Timeline:
     __slots__ = ("_count", "_drained", "_rows", "_tables", "_times", "changes")
 
     holds_nodes_longer: ClassVar[bool] = False
-    """Whether nodes are held one rounding step longer than the rest (:mod:`schedulers.timeline.published`)."""
+    """Whether nodes are held one rounding step longer than the rest (:mod:`spillway.schedulers.timeline.published`)."""
 
     def __init__(self, machine: Machine, now_s: float = 0.0, placement: Placement | None = None) -> None:
         self._tables = Tables(machine, placement or Placement())
@@ -197,8 +197,8 @@ class Timeline:
         whole of ``[start, start + duration_s)``; the bytes of a storage node and the bandwidth of a link are their
         minima over it. A duration too short to be added to the start looks at the start itself.
 
-        Where the job's holdings have lives of their own (:class:`schedulers.core.job.Lives`), this holds for each over
-        its own interval, and ``start`` is that of the burst buffer.
+        Where the job's holdings have lives of their own (:class:`spillway.schedulers.model.job.Lives`), this holds for
+        each over its own interval, and ``start`` is that of the burst buffer.
 
         Parameters
         ----------
@@ -373,7 +373,8 @@ class Timeline:
 
     @property
     def arrays(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], Tables]:
-        """Segment starts, rows and tables for other kernels (:mod:`schedulers.timeline.layout`); to be read only.
+        """Segment starts, rows and tables for other kernels (:mod:`spillway.schedulers.timeline.layout`); to be read
+        only.
 
         The tables' scratch memory is shared with this timeline and serves ``tables.make_room(segments)`` segments.
         """

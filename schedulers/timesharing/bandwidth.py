@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from schedulers.core.machine import Machine
-from schedulers.timesharing.columns import columns_of
-from schedulers.timesharing.matrix import Matrix
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.timesharing.columns import columns_of
+from spillway.schedulers.timesharing.matrix import Matrix
 
 
 class Links(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schedulers.timesharing.matrix import Matrix
+from spillway.schedulers.timesharing.matrix import Matrix
 
 
 def clean(matrix: Matrix, closed: int = 0) -> Matrix:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from schedulers.timesharing.bandwidth import NO_STREAMS, Streams
-from schedulers.timesharing.columns import columns_of
-from schedulers.timesharing.matrix import Matrix
+from spillway.schedulers.timesharing.bandwidth import NO_STREAMS, Streams
+from spillway.schedulers.timesharing.columns import columns_of
+from spillway.schedulers.timesharing.matrix import Matrix
 
 
 def compact(matrix: Matrix, closed: int = 0, streams: Streams = NO_STREAMS) -> Matrix:

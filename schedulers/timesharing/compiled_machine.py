@@ -1,10 +1,11 @@
 """Gang scheduling without the protocol, compiled: from one scheduling event to the next, whole cycles at once.
 
 Between two events the matrix stands still, so that each job's service and its end follow from closed formulas
-(:mod:`schedulers.timesharing.slices`). All is whole microseconds: no quantum is walked through, and nothing is lost.
+(:mod:`spillway.schedulers.timesharing.slices`). All is whole microseconds: no quantum is walked through, and nothing
+is lost.
 
 These kernels are compiled when the study of gang scheduling is played first (half a minute), not with those that every
-run needs: hence the name, by which :mod:`schedulers.kernels` does not find them.
+run needs: hence the name, by which :mod:`spillway.schedulers.kernels` does not find them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import boolean, int64, njit, types
 
-from schedulers.timesharing.compiled_matrix import (
+from spillway.schedulers.timesharing.compiled_matrix import (
     FIRST,
     JOBS,
     LAST,

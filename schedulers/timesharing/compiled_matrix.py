@@ -1,5 +1,5 @@
-"""The steps of a scheduling event, compiled: those of :mod:`schedulers.timesharing`, without streams, buffers and nodes
-that are out. Jobs are rows of arrays; a set of columns is a row of words with :data:`WORD` bits each.
+"""The steps of a scheduling event, compiled: those of :mod:`spillway.schedulers.timesharing`, without streams, buffers
+and nodes that are out. Jobs are rows of arrays; a set of columns is a row of words with :data:`WORD` bits each.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import boolean, int64, njit, types
 
-from schedulers.kernel_cache import drop_older_than
+from spillway.base.kernel_cache import drop_older_than
 
 WORD = 60
 """Columns in a word: whole numbers with a sign keep clear of its bit."""
@@ -29,7 +29,7 @@ class Rules(NamedTuple):
     where
         0: anywhere, 1: on the file's nodes, 2: there first.
     local_first, migrate, fullest, compaction, scan
-        As in :class:`schedulers.timesharing.recomputing.Rules`.
+        As in :class:`spillway.schedulers.timesharing.recomputing.Rules`.
     """
 
     where: int
@@ -389,7 +389,8 @@ def _fill(places: Places, level: int, whole: Ints, local_first: int) -> None:
 
 @njit(types.void(PLACES, int64, ROW, RULES, int64), cache=True)
 def recompute(places: Places, level: int, whole: Ints, rules: Rules, tasks: int) -> None:
-    """Lay the matrix out anew at an arrival or a departure (:func:`schedulers.timesharing.recomputing.recompute`).
+    """Lay the matrix out anew at an arrival or a departure
+    (:func:`spillway.schedulers.timesharing.recomputing.recompute`).
 
     Parameters
     ----------

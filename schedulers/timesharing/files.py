@@ -7,9 +7,9 @@ location, then by the number in the name), from 0.
 
 from __future__ import annotations
 
-from schedulers.core.job import Job, JobField
-from schedulers.errors import RemoteProtocolError, shown
-from schedulers.timesharing.columns import mask_of
+from spillway.base.errors import RemoteProtocolError, shown
+from spillway.schedulers.model.job import Job, JobField
+from spillway.schedulers.timesharing.columns import mask_of
 
 BLOCKS_FIELD = "io_blocks"
 MOST_BLOCKS = 10**9

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from schedulers.timesharing.columns import columns_of
+from spillway.schedulers.timesharing.columns import columns_of
 
 
 class Request(NamedTuple):

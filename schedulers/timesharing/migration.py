@@ -6,9 +6,9 @@ import enum
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from schedulers.timesharing.bandwidth import NO_STREAMS, Room, Streams
-from schedulers.timesharing.matrix import Matrix, Place
-from schedulers.timesharing.slices import Slices
+from spillway.schedulers.timesharing.bandwidth import NO_STREAMS, Room, Streams
+from spillway.schedulers.timesharing.matrix import Matrix, Place
+from spillway.schedulers.timesharing.slices import Slices
 
 
 class Target(enum.Enum):

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from schedulers.timesharing.bandwidth import NO_STREAMS, Streams
-from schedulers.timesharing.cleaning import clean
-from schedulers.timesharing.compaction import compact
-from schedulers.timesharing.filling import fill
-from schedulers.timesharing.matrix import Matrix, Request
-from schedulers.timesharing.migration import Target, migrate
-from schedulers.timesharing.scheduling import Hold, Queue, Where, schedule
+from spillway.schedulers.timesharing.bandwidth import NO_STREAMS, Streams
+from spillway.schedulers.timesharing.cleaning import clean
+from spillway.schedulers.timesharing.compaction import compact
+from spillway.schedulers.timesharing.filling import fill
+from spillway.schedulers.timesharing.matrix import Matrix, Request
+from spillway.schedulers.timesharing.migration import Target, migrate
+from spillway.schedulers.timesharing.scheduling import Hold, Queue, Where, schedule
 
 
 @dataclass(frozen=True, slots=True)

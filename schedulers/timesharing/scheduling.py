@@ -5,9 +5,9 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Sequence
 
-from schedulers.timesharing.bandwidth import NO_STREAMS, Room, Streams
-from schedulers.timesharing.columns import by_freedom, freest
-from schedulers.timesharing.matrix import Matrix, Place, Request
+from spillway.schedulers.timesharing.bandwidth import NO_STREAMS, Room, Streams
+from spillway.schedulers.timesharing.columns import by_freedom, freest
+from spillway.schedulers.timesharing.matrix import Matrix, Place, Request
 
 
 class Where(enum.Enum):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from schedulers.timesharing.costs import Costs
-from schedulers.timesharing.migration import MigrationStart
-from schedulers.timesharing.slices import Slices
+from spillway.schedulers.timesharing.costs import Costs
+from spillway.schedulers.timesharing.migration import MigrationStart
+from spillway.schedulers.timesharing.slices import Slices
 
 
 class Sharing(NamedTuple):

@@ -1,1 +1,1 @@
-"""Engines that play the machine: tasks, hosts, links and a clock; see :mod:`simulator.engines.base`."""
+"""Engines that play the machine: tasks, hosts, links and a clock; see :mod:`spillway.simulator.engines.base`."""

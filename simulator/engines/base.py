@@ -25,7 +25,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from schedulers.errors import InputError, SpillwayError
+from spillway.base.errors import InputError, SpillwayError
 
 FloatArray: TypeAlias = NDArray[np.float64]
 

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias, cast
 import numba as nb
 import numpy as np
 
-from simulator.engines.base import AllToAll, Matrix, NoComm, Pairs, TaskError, TaskSpec
-from simulator.engines.fluid_state import Array
+from spillway.simulator.engines.base import AllToAll, Matrix, NoComm, Pairs, TaskError, TaskSpec
+from spillway.simulator.engines.fluid_state import Array
 
 _F1, _I1 = nb.float64[::1], nb.int64[::1]
 BATCH = nb.types.Tuple((_I1, _I1, _F1, _F1, _I1, _I1, _I1, _F1))

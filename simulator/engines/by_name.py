@@ -5,30 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from platforms.model import Platform
-from simulator.engines.base import Engine
+from spillway.platforms.model import Platform
+from spillway.simulator.engines.base import Engine
 
 
 def _fluid(platform: Platform, path: Path) -> Engine:
-    from simulator.engines.fluid import FluidEngine  # loads kernels
+    from spillway.simulator.engines.fluid import FluidEngine  # loads kernels
 
     return FluidEngine(platform)
 
 
 def _simgrid(platform: Platform, path: Path) -> Engine:
-    from simulator.engines.simgrid import SimgridEngine
+    from spillway.simulator.engines.simgrid import SimgridEngine
 
     return SimgridEngine(path)
 
 
 def _fixed(platform: Platform, path: Path) -> Engine:
-    from simulator.engines.fixed import FixedEngine
+    from spillway.simulator.engines.fixed import FixedEngine
 
     return FixedEngine(platform)
 
 
 def _waterfill(platform: Platform, path: Path) -> Engine:
-    from simulator.engines.waterfill import WaterfillEngine
+    from spillway.simulator.engines.waterfill import WaterfillEngine
 
     return WaterfillEngine(platform)
 

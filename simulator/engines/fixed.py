@@ -14,9 +14,9 @@ from itertools import pairwise
 from types import TracebackType
 from typing import ClassVar, Self
 
-from platforms.model import Platform
-from simulator.engines.base import TaskError, TaskSpec, one_by_one
-from simulator.engines.batch import listed
+from spillway.platforms.model import Platform
+from spillway.simulator.engines.base import TaskError, TaskSpec, one_by_one
+from spillway.simulator.engines.batch import listed
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ class _Running:
 
 @dataclass
 class FixedEngine:
-    """See :class:`simulator.engines.base.Engine`; a task lasts max(flops / speed) over its hosts.
+    """See :class:`spillway.simulator.engines.base.Engine`; a task lasts max(flops / speed) over its hosts.
 
     Parameters
     ----------
@@ -68,11 +68,13 @@ class FixedEngine:
         return len(self._running)
 
     def start(self, task: TaskSpec) -> int:
-        """See :meth:`simulator.engines.base.Engine.start`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.start`."""
         return self.start_many((task,))[0]
 
     def start_many(self, tasks: Sequence[TaskSpec]) -> list[int]:
-        """See :meth:`simulator.engines.base.Engine.start_many`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.start_many`."""
+        if len(tasks) == 1 and type(tasks[0].flops) is float and len(set(tasks[0].hosts)) == len(tasks[0].hosts):
+            return [self._begin_even(tasks[0])]
         hosts, ends, work, *_ = listed(tasks, len(self._speeds))
         handles = []
         for begin, end in pairwise(ends):
@@ -84,8 +86,19 @@ class FixedEngine:
             handles.append(self._begin(_Running(load, 0.0, self.clock, self._duration(load))))
         return handles
 
+    def _begin_even(self, task: TaskSpec) -> int:
+        """Begin a task with the same work on all its hosts."""
+        flops, speeds = task.flops, self._speeds
+        assert isinstance(flops, float)
+        if not (task.hosts and 0.0 <= flops < math.inf and min(task.hosts) >= 0 and max(task.hosts) < len(speeds)):
+            listed((task,), len(speeds))
+        load = dict.fromkeys(task.hosts, flops)
+        slowest = min([speeds[host] for host in load])
+        left_s = 0.0 if not flops else flops / slowest if slowest else math.inf
+        return self._begin(_Running(load, 0.0, self.clock, left_s))
+
     def sleep(self, seconds: float) -> int:
-        """See :meth:`simulator.engines.base.Engine.sleep`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.sleep`."""
         if not 0.0 <= seconds < math.inf:
             raise TaskError(f"a sleep must be finite and not negative, got {seconds} s")
         return self._begin(_Running({}, 0.0, self.clock, seconds))
@@ -110,17 +123,17 @@ class FixedEngine:
         return running
 
     def cancel(self, handle: int) -> float:
-        """See :meth:`simulator.engines.base.Engine.cancel`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.cancel`."""
         progress = self._find(handle).progress(self.clock)
         del self._running[handle]
         return progress
 
     def progress(self, handle: int) -> float:
-        """See :meth:`simulator.engines.base.Engine.progress`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.progress`."""
         return self._find(handle).progress(self.clock)
 
     def next_completion(self) -> float:
-        """See :meth:`simulator.engines.base.Engine.next_completion`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.next_completion`."""
         while self._ends:
             end, handle = self._ends[0]
             running = self._running.get(handle)
@@ -130,9 +143,15 @@ class FixedEngine:
         return math.inf
 
     def advance(self, until: float) -> list[int]:
-        """See :meth:`simulator.engines.base.Engine.advance`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.advance`."""
         if not until >= self.clock:
             raise TaskError(f"cannot advance to {until} s: the clock shows {self.clock} s already")
+        ends = self._ends
+        if not ends or until < ends[0][0]:  # what was cancelled, or is slower now, is no reason to look at all
+            if until == math.inf:
+                return []
+            self.clock = until
+            return []
         end = self.next_completion()
         now = until if until < end else end
         if now == math.inf:
@@ -149,11 +168,11 @@ class FixedEngine:
     def advance_through(
         self, moments: Sequence[float], tasks: Sequence[TaskSpec | None] = ()
     ) -> tuple[int, list[int], list[int]]:
-        """See :meth:`simulator.engines.base.Engine.advance_through`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.advance_through`."""
         return one_by_one(self, moments, tasks)
 
     def set_pstate(self, host: int, pstate: int) -> None:
-        """See :meth:`simulator.engines.base.Engine.set_pstate`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.set_pstate`."""
         if not 0 <= host < len(self._speeds):
             raise TaskError(f"host must lie in 0..{len(self._speeds) - 1}, got {host}")
         speeds = self.platform.hosts[host].speeds

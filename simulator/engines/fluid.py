@@ -9,11 +9,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from platforms.model import Platform
-from simulator.engines.base import TaskError, TaskSpec
-from simulator.engines.batch import NO_TASKS, flatten
-from simulator.engines.fluid_kernels import link_elements, retire, run
-from simulator.engines.fluid_state import (
+from spillway.platforms.model import Platform
+from spillway.simulator.engines.base import TaskError, TaskSpec
+from spillway.simulator.engines.batch import NO_TASKS, flatten
+from spillway.simulator.engines.fluid_kernels import link_elements, retire, run
+from spillway.simulator.engines.fluid_state import (
     ACTIVE,
     COUNT,
     ENDED,
@@ -32,15 +32,15 @@ from simulator.engines.fluid_state import (
     TASK,
     FluidState,
 )
-from simulator.engines.routes import RouteTable
-from simulator.engines.weights import admit, begin_sleep, change_speed, pass_moments
+from spillway.simulator.engines.routes import RouteTable
+from spillway.simulator.engines.weights import admit, begin_sleep, change_speed, pass_moments
 
 MISSING_AT_ONCE = 4096
 """Routes that are looked up between two attempts to start a task."""
 
 
 class FluidEngine:
-    """See :class:`simulator.engines.base.Engine`.
+    """See :class:`spillway.simulator.engines.base.Engine`.
 
     Results equal SimGrid 3.32's, for the same tasks at the same instants, except for the rounding of instants at which
     ``advance`` stops without a completion.
@@ -76,11 +76,11 @@ class FluidEngine:
         return int(self._state.counters[N_ACTIVE])
 
     def start(self, task: TaskSpec) -> int:
-        """See :meth:`simulator.engines.base.Engine.start`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.start`."""
         return self.start_many((task,))[0]
 
     def start_many(self, tasks: Sequence[TaskSpec]) -> list[int]:
-        """See :meth:`simulator.engines.base.Engine.start_many`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.start_many`."""
         batch = flatten(tasks, self._hosts)
         state = self._state
         self._room_for_tasks(len(tasks))
@@ -105,7 +105,7 @@ class FluidEngine:
     def advance_through(
         self, moments: Sequence[float], tasks: Sequence[TaskSpec | None] = ()
     ) -> tuple[int, list[int], list[int]]:
-        """See :meth:`simulator.engines.base.Engine.advance_through`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.advance_through`."""
         state, count = self._state, len(moments)
         times, starts = np.array(moments, np.float64), np.zeros(count, np.int64)
         specs = [task for task in tasks if task is not None]
@@ -129,7 +129,7 @@ class FluidEngine:
             self._make_room(specs[done])
 
     def sleep(self, seconds: float) -> int:
-        """See :meth:`simulator.engines.base.Engine.sleep`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.sleep`."""
         if not 0.0 <= seconds < math.inf:
             raise TaskError(f"a sleep must be finite and not negative, got {seconds} s")
         self._room_for_tasks(1)
@@ -151,7 +151,7 @@ class FluidEngine:
         return int(active[at])
 
     def cancel(self, handle: int) -> float:
-        """See :meth:`simulator.engines.base.Engine.cancel`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.cancel`."""
         row = self._row(handle)
         done = self._progress(row)
         self._state.task_ints[row, STAGE] = ENDED
@@ -159,7 +159,7 @@ class FluidEngine:
         return done
 
     def progress(self, handle: int) -> float:
-        """See :meth:`simulator.engines.base.Engine.progress`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.progress`."""
         return self._progress(self._row(handle))
 
     def _progress(self, row: int) -> float:
@@ -169,14 +169,14 @@ class FluidEngine:
         return 1.0 - float(numbers[LATENCY] / numbers[SPAN]) if numbers[SPAN] > 0.0 else 1.0
 
     def next_completion(self) -> float:
-        """See :meth:`simulator.engines.base.Engine.next_completion`; costs a copy of the engine's state."""
+        """See :meth:`spillway.simulator.engines.base.Engine.next_completion`; costs a copy of the engine's state."""
         state = self._state
         ahead = tuple(array.copy() for array in state.arrays)
         ended = run(math.inf, ahead)
         return float(ahead[0][0]) if ended else math.inf
 
     def advance(self, until: float) -> list[int]:
-        """See :meth:`simulator.engines.base.Engine.advance`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.advance`."""
         if not until >= self._now:
             raise TaskError(f"cannot advance to {until} s: the clock shows {self.clock} s already")
         found = run(until, self._state.arrays)
@@ -187,7 +187,7 @@ class FluidEngine:
         return ended
 
     def set_pstate(self, host: int, pstate: int) -> None:
-        """See :meth:`simulator.engines.base.Engine.set_pstate`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.set_pstate`."""
         if not 0 <= host < self._hosts:
             raise TaskError(f"host must lie in 0..{self._hosts - 1}, got {host}")
         speeds = self._platform.hosts[host].speeds

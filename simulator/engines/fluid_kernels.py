@@ -20,7 +20,7 @@ from typing import Any
 import numba as nb
 import numpy as np
 
-from simulator.engines.fluid_state import (
+from spillway.simulator.engines.fluid_state import (
     ACTIVE,
     BOUND,
     CAPACITY,

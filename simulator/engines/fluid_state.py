@@ -17,7 +17,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from schedulers.kernel_cache import compile_for_callers, drop_older_than
+from spillway.base.kernel_cache import compile_for_callers, drop_older_than
 
 # Columns of a task: floats, then integers.
 REMAINING, RATE, LATENCY, BOUND, RAISE, WINDOW_BOUND, SPAN = range(7)
@@ -95,7 +95,7 @@ def inner(signature: Any) -> Callable[[_Function], _Function]:
     """Compile a function that only kernels call, with the first of them.
 
     Leaving out its way in from Python saves a third of the time; see also
-    :func:`schedulers.kernel_cache.compile_for_callers`.
+    :func:`spillway.base.kernel_cache.compile_for_callers`.
     """
 
     def declared(function: _Function) -> _Function:

@@ -16,8 +16,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from platforms.model import Platform
-from simulator.engines.fluid_state import Array
+from spillway.platforms.model import Platform
+from spillway.simulator.engines.fluid_state import Array
 
 MOST_HOSTS = 512
 """Hosts beyond which only what holds by construction is used (:class:`KnownGroups`): else all routes are compared."""

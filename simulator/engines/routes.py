@@ -2,8 +2,8 @@
 
 Every ordered host pair has a key, ``source * hosts + destination``; a hash table leads from keys to routes, so that
 memory follows the pairs in use and not the square of the machine. Where hosts are alike to routing
-(:mod:`simulator.engines.route_groups`), groups of hosts are kept beside; they are looked for once all-to-alls have
-visited so many pairs that the search is cheap in comparison.
+(:mod:`spillway.simulator.engines.route_groups`), groups of hosts are kept beside; they are looked for once all-to-alls
+have visited so many pairs that the search is cheap in comparison.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 import numba as nb
 import numpy as np
 
-from platforms.model import Platform
-from simulator.engines.fluid_state import Array, kernel
-from simulator.engines.route_groups import MOST_HOSTS, KnownGroups, find_groups, no_groups
+from spillway.platforms.model import Platform
+from spillway.simulator.engines.fluid_state import Array, kernel
+from spillway.simulator.engines.route_groups import MOST_HOSTS, KnownGroups, find_groups, no_groups
 
 MANY = 1000
 """Routes missing at once, of a machine too large for a search, from which on its known groups are used."""

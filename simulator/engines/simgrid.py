@@ -1,7 +1,8 @@
 """The reference engine: SimGrid itself, through Debian's ``python3-simgrid``, in a child process per engine.
 
 SimGrid allows one simulation per process, ends the process on errors, and its binding runs every actor in a thread;
-the child (:mod:`simulator.engines.simgrid_child`) keeps all that away, is pinned to one core, and dies with its parent.
+the child (:mod:`spillway.simulator.engines.simgrid_child`) keeps all that away, is pinned to one core, and dies with
+its parent.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, NamedTuple, Self
 
-from platforms.model import Platform
-from platforms.xml_reader import load_platform
-from simulator.engines.base import AllToAll, EngineFailed, EngineUnavailable, TaskError, TaskSpec, one_by_one
-from simulator.engines.batch import flatten, transfers
+from spillway.platforms.model import Platform
+from spillway.platforms.xml_reader import load_platform
+from spillway.simulator.engines.base import AllToAll, EngineFailed, EngineUnavailable, TaskError, TaskSpec, one_by_one
+from spillway.simulator.engines.batch import flatten, transfers
 
 FOLDERS = ("/usr/lib/python3/dist-packages", "/usr/local/lib/python3/dist-packages")
 """Where distributions put the binding, beside the interpreter's own folders."""
@@ -66,7 +67,8 @@ def find_binding(folders: Sequence[str] = FOLDERS) -> Binding:
 
 
 class SimgridEngine:
-    """See :class:`simulator.engines.base.Engine`. It cannot look ahead: ``next_completion`` is not implemented.
+    """See :class:`spillway.simulator.engines.base.Engine`. It cannot look ahead: ``next_completion`` is not
+    implemented.
 
     Parameters
     ----------
@@ -179,11 +181,11 @@ class SimgridEngine:
         return handle
 
     def start(self, task: TaskSpec) -> int:
-        """See :meth:`simulator.engines.base.Engine.start`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.start`."""
         return self.start_many((task,))[0]
 
     def start_many(self, tasks: Sequence[TaskSpec]) -> list[int]:
-        """See :meth:`simulator.engines.base.Engine.start_many`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.start_many`."""
         _, ends, work, *_ = flatten(tasks, len(self._platform.hosts))
         handles = []
         for position, task in enumerate(tasks):
@@ -199,7 +201,7 @@ class SimgridEngine:
         return handles
 
     def sleep(self, seconds: float) -> int:
-        """See :meth:`simulator.engines.base.Engine.sleep`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.sleep`."""
         if not 0.0 <= seconds < math.inf:
             raise TaskError(f"a sleep must be finite and not negative, got {seconds} s")
         handle = self._new_handle()
@@ -207,13 +209,13 @@ class SimgridEngine:
         return handle
 
     def cancel(self, handle: int) -> float:
-        """See :meth:`simulator.engines.base.Engine.cancel`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.cancel`."""
         progress = float(self._ask("cancel", self._known(handle)))
         self._active.remove(handle)
         return progress
 
     def progress(self, handle: int) -> float:
-        """See :meth:`simulator.engines.base.Engine.progress`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.progress`."""
         return float(self._ask("progress", self._known(handle)))
 
     def next_completion(self) -> float:
@@ -221,7 +223,7 @@ class SimgridEngine:
         raise NotImplementedError("the engine `simgrid` cannot look ahead; use advance")
 
     def advance(self, until: float) -> list[int]:
-        """See :meth:`simulator.engines.base.Engine.advance`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.advance`."""
         if not until >= self._clock:
             raise TaskError(f"cannot advance to {until} s: the clock shows {self._clock} s already")
         if until == math.inf and not self._active:
@@ -235,11 +237,11 @@ class SimgridEngine:
     def advance_through(
         self, moments: Sequence[float], tasks: Sequence[TaskSpec | None] = ()
     ) -> tuple[int, list[int], list[int]]:
-        """See :meth:`simulator.engines.base.Engine.advance_through`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.advance_through`."""
         return one_by_one(self, moments, tasks)
 
     def set_pstate(self, host: int, pstate: int) -> None:
-        """See :meth:`simulator.engines.base.Engine.set_pstate`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.set_pstate`."""
         if not 0 <= host < len(self._platform.hosts):
             raise TaskError(f"host must lie in 0..{len(self._platform.hosts) - 1}, got {host}")
         states = len(self._platform.hosts[host].speeds)

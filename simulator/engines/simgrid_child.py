@@ -1,4 +1,5 @@
-"""The process in which SimGrid runs for :mod:`simulator.engines.simgrid`. Standard library and SimGrid's binding only.
+"""The process in which SimGrid runs for :mod:`spillway.simulator.engines.simgrid`. Standard library and SimGrid's
+binding only.
 
 It may run under another interpreter than its parent (the binding is built for one version of Python), so nothing of
 spillway is imported here. It reads lists of commands from standard input and answers on standard output, both pickled;

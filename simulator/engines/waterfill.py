@@ -17,10 +17,10 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from platforms.model import Platform
-from simulator.contention.tree import IoTree
-from simulator.engines.base import AllToAll, Comm, Matrix, NoComm, Pairs, TaskError, TaskSpec, one_by_one
-from simulator.engines.batch import flatten
+from spillway.platforms.model import Platform
+from spillway.simulator.engines.base import AllToAll, Comm, Matrix, NoComm, Pairs, TaskError, TaskSpec, one_by_one
+from spillway.simulator.engines.batch import flatten
+from spillway.simulator.engines.contention.tree import IoTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class _Task:
 
 @dataclass
 class WaterfillEngine:
-    """See :class:`simulator.engines.base.Engine`.
+    """See :class:`spillway.simulator.engines.base.Engine`.
 
     Parameters
     ----------
@@ -122,11 +122,11 @@ class WaterfillEngine:
         return len(self._running)
 
     def start(self, task: TaskSpec) -> int:
-        """See :meth:`simulator.engines.base.Engine.start`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.start`."""
         return self.start_many((task,))[0]
 
     def start_many(self, tasks: Sequence[TaskSpec]) -> list[int]:
-        """See :meth:`simulator.engines.base.Engine.start_many`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.start_many`."""
         hosts, ends, work, *_ = flatten(tasks, len(self._speeds))
         made = []
         for spec, begin, end in zip(tasks, ends.tolist(), ends.tolist()[1:], strict=False):
@@ -140,7 +140,7 @@ class WaterfillEngine:
         return [self._begin(task) for task in made]
 
     def sleep(self, seconds: float) -> int:
-        """See :meth:`simulator.engines.base.Engine.sleep`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.sleep`."""
         if not 0.0 <= seconds < math.inf:
             raise TaskError(f"a sleep must be finite and not negative, got {seconds} s")
         return self._begin(_Task(-1, {}, {}, {}, seconds, self.clock, self.clock))
@@ -218,23 +218,23 @@ class WaterfillEngine:
             self.on_end(Stream(task.host, task.start_s, self.clock, computed_s))
 
     def cancel(self, handle: int) -> float:
-        """See :meth:`simulator.engines.base.Engine.cancel`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.cancel`."""
         progress = self.progress(handle)
         self._take(handle, progress * self._find(handle).nominal_s)
         return progress
 
     def progress(self, handle: int) -> float:
-        """See :meth:`simulator.engines.base.Engine.progress`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.progress`."""
         task = self._find(handle)
         return min(1.0, task.computed_s(self.clock) / task.nominal_s) if task.nominal_s > 0 else 1.0
 
     def next_completion(self) -> float:
-        """See :meth:`simulator.engines.base.Engine.next_completion`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.next_completion`."""
         self._share()
         return min((task.end_s for task in self._running.values()), default=math.inf)
 
     def advance(self, until: float) -> list[int]:
-        """See :meth:`simulator.engines.base.Engine.advance`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.advance`."""
         if not until >= self.clock:
             raise TaskError(f"cannot advance to {until} s: the clock shows {self.clock} s already")
         now = min(until, self.next_completion())
@@ -254,11 +254,11 @@ class WaterfillEngine:
     def advance_through(
         self, moments: Sequence[float], tasks: Sequence[TaskSpec | None] = ()
     ) -> tuple[int, list[int], list[int]]:
-        """See :meth:`simulator.engines.base.Engine.advance_through`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.advance_through`."""
         return one_by_one(self, moments, tasks)
 
     def set_pstate(self, host: int, pstate: int) -> None:
-        """See :meth:`simulator.engines.base.Engine.set_pstate`; streams keep the rate that they began with."""
+        """See :meth:`spillway.simulator.engines.base.Engine.set_pstate`; streams keep the rate that they began with."""
         if not 0 <= host < len(self._speeds):
             raise TaskError(f"host must lie in 0..{len(self._speeds) - 1}, got {host}")
         speeds = self.platform.hosts[host].speeds

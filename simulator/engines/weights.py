@@ -11,9 +11,9 @@ from typing import Any
 import numba as nb
 import numpy as np
 
-from simulator.engines.batch import BATCH
-from simulator.engines.fluid_kernels import begin_work, bound_rate, mark_dirty, run
-from simulator.engines.fluid_state import (
+from spillway.simulator.engines.batch import BATCH
+from spillway.simulator.engines.fluid_kernels import begin_work, bound_rate, mark_dirty, run
+from spillway.simulator.engines.fluid_state import (
     ACTIVE,
     CAPACITY,
     CORE_SPEED,
@@ -49,7 +49,7 @@ from simulator.engines.fluid_state import (
     inner,
     kernel,
 )
-from simulator.engines.routes import ROUTES, place_of
+from spillway.simulator.engines.routes import ROUTES, place_of
 
 TCP_WINDOW = 4194304.0
 """Bytes (SimGrid's ``network/TCP-gamma``): no transfer is faster than this per two latencies."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from simulator.job import Job
-from simulator.machines import Machines
-from simulator.options import SimulationOptions
-from simulator.outputs.files import OutputFile, check_export
-from simulator.outputs.jobs import JobsTable
-from simulator.outputs.machine_states import MachineStatesTable
-from simulator.outputs.paje import PajeTrace
-from simulator.outputs.power import EnergyTable, PstateTable
+from spillway.simulator.jobs.job import Job
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.outputs.files import OutputFile, check_export
+from spillway.simulator.outputs.jobs import JobsTable
+from spillway.simulator.outputs.machine_states import MachineStatesTable
+from spillway.simulator.outputs.paje import PajeTrace
+from spillway.simulator.outputs.power import EnergyTable, PstateTable
+from spillway.simulator.world.machines import Machines
 
 
 class Outputs:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TextIO
 
-from schedulers import durable
-from schedulers.durable import PARTIAL
-from simulator.errors import SimulatorInputError
+from spillway.base import durable
+from spillway.base.durable import PARTIAL
+from spillway.simulator.errors import SimulatorInputError
 
 _CHUNK = 512
 
@@ -56,7 +56,7 @@ class OutputFile:
             lines.clear()
 
     def finish(self) -> None:
-        """Write what is left and give the file its name, for good (:mod:`schedulers.durable`)."""
+        """Write what is left and give the file its name, for good (:mod:`spillway.base.durable`)."""
         self.abandon()
         durable.settle(Path(self._temporary), Path(self.path))
 

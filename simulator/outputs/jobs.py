@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from schedulers.wire.messages import JobState
-from simulator.job import Job
-from simulator.outputs.files import OutputFile
+from spillway.protocol.messages import JobState
+from spillway.simulator.jobs.job import Job
+from spillway.simulator.outputs.files import OutputFile
 
 HEADER = (
     "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,"
@@ -74,7 +74,8 @@ class JobsTable:
     totals
         Sums over all jobs.
     spans
-        Of the workloads that the scheduler made in this process (:attr:`simulator.registry.Workload.local`), by name.
+        Of the workloads that the scheduler made in this process
+        (:attr:`spillway.simulator.reading.registry.Workload.local`), by name.
 
     Parameters
     ----------

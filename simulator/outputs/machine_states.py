@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from simulator.machines import Machines
-from simulator.outputs.files import OutputFile
+from spillway.simulator.outputs.files import OutputFile
+from spillway.simulator.world.machines import Machines
 
 HEADER = "time,nb_sleeping,nb_switching_on,nb_switching_off,nb_idle,nb_computing\n"
 

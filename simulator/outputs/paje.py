@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import colorsys
 
-from simulator.job import Job
-from simulator.machines import Machines
-from simulator.outputs.files import OutputFile
+from spillway.simulator.jobs.job import Job
+from spillway.simulator.outputs.files import OutputFile
+from spillway.simulator.world.machines import Machines
 
 COLOURS = 64
 

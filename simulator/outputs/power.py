@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from schedulers.wire.intervals import format_intervals
-from simulator.outputs.files import OutputFile
+from spillway.protocol.intervals import format_intervals
+from spillway.simulator.outputs.files import OutputFile
 
 TO_SLEEP = -2
 TO_COMPUTING = -1

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from simulator.machines import Machines, State
-from simulator.options import BATSIM_VERSION
-from simulator.outputs.jobs import Totals
+from spillway.simulator.options import BATSIM_VERSION
+from spillway.simulator.outputs.jobs import Totals
+from spillway.simulator.world.machines import Machines, State
 
 _TIME_COLUMNS = {
     "time_computing": State.COMPUTING,

@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from analysis.answer import answer
-from analysis.tables import JobTable
+from spillway.analysis.answer import answer
+from spillway.analysis.tables import JobTable
 from tests.analysis.samples import make_table
 
 
@@ -68,7 +68,7 @@ def test_one_short_run_gives_no_interval_but_the_words_why() -> None:
 
 def test_a_long_run_without_an_interval_is_no_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not said to need a length that it has."""
-    monkeypatch.setattr("analysis.answer.SHORTEST", 40)
+    monkeypatch.setattr("spillway.analysis.answer.SHORTEST", 40)
     reason = answer({"a": _runs(1, 1.0, 0.0), "b": _runs(1, 2.0, 0.0)})[1]
     assert "because their waiting times depend on each other even over long periods" in reason
     assert "jobs or more" not in reason

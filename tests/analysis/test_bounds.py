@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.bounds import least_mean_wait_s, least_sum_of_waits_s
-from analysis.tables import Host, MachineInfo
+from spillway.analysis.bounds import least_mean_wait_s, least_sum_of_waits_s
+from spillway.analysis.tables import Host, MachineInfo
 from tests.analysis.samples import make_table
 
 

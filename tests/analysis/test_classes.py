@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from analysis.classes import Borders, compare_by_class, split
-from analysis.compare import compare_runs, in_order
-from analysis.findings import Finding, by_class, finding
-from analysis.quantities import NONE
-from analysis.report.tables import class_table
+from spillway.analysis.classes import Borders, compare_by_class, split
+from spillway.analysis.compare import compare_runs, in_order
+from spillway.analysis.findings import Finding, by_class, finding
+from spillway.analysis.quantities import NONE
+from spillway.analysis.report.tables import class_table
 from tests.analysis.samples import make_table
 
 

@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from analysis.colours import NOTHING, OF_POLICIES, RAMP, colour_of, colours_of
-from analysis.tables import Floats
-from schedulers.policies import POLICIES
+from spillway.analysis.colours import NOTHING, OF_POLICIES, RAMP, colour_of, colours_of
+from spillway.analysis.tables import Floats
+from spillway.schedulers.policies import POLICIES
 
 OFTEN_COMPARED = ("replay", "fcfs", "filler", "easy-no-bb", "easy", "sjf-easy", "conservative", "plan")
 

@@ -7,9 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from analysis import compare
-from analysis.errors import AnalysisError
-from analysis.tables import JobTable
+from spillway.analysis import compare
+from spillway.analysis.errors import AnalysisError
+from spillway.analysis.tables import JobTable
 
 
 def test_pairs_by_hand() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.drains import most_drained
+from spillway.analysis.drains import most_drained
 
 ROWS = """time_s,storage,drained_bytes,left_bytes
 10.000000,bb0,40,60

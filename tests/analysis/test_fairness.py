@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis import fairness
-from analysis.tables import JobTable
+from spillway.analysis import fairness
+from spillway.analysis.tables import JobTable
 from tests.analysis.samples import make_table
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.insights import insights
-from analysis.tables import JobTable
+from spillway.analysis.insights import insights
+from spillway.analysis.tables import JobTable
 
 
 def test_insights_of_an_alloc_only_run(table: JobTable, run_folder: Path) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis.errors import AnalysisError
-from analysis.interchange import BATSIM_COLUMNS, batsim_csv, export, swf
-from analysis.tables import JobTable, read_jobs
+from spillway.analysis.errors import AnalysisError
+from spillway.analysis.interchange import BATSIM_COLUMNS, batsim_csv, export, swf
+from spillway.analysis.tables import JobTable, read_jobs
+from spillway.workloads.swf import parse_swf
 from tests.analysis.samples import HEADER
-from workloads.swf import parse_swf
 
 
 def test_batsims_file_round_trip(table: JobTable, run_folder: Path) -> None:

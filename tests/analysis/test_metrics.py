@@ -9,8 +9,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from analysis import metrics
-from analysis.tables import Host, JobTable, MachineInfo
+from spillway.analysis import metrics
+from spillway.analysis.tables import Host, JobTable, MachineInfo
 from tests.analysis.samples import make_table
 
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from analysis import quantities
+from spillway.analysis import quantities
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.errors import AnalysisError
-from analysis.story import Reason, clock, divide, duration, first_promises, size, tell
+from spillway.analysis.errors import AnalysisError
+from spillway.analysis.story import Reason, clock, divide, duration, first_promises, size, tell
 
 NAN = float("nan")
 

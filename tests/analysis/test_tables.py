@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis import tables
-from analysis.errors import AnalysisError
-from analysis.tables import JobTable, parse_intervals, parse_storages, read_jobs, read_run
+from spillway.analysis import tables
+from spillway.analysis.errors import AnalysisError
+from spillway.analysis.tables import JobTable, parse_intervals, parse_storages, read_jobs, read_run
 from tests.analysis.samples import HEADER, JOBS, write_run
 
 

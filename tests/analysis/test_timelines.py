@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis import timelines
-from analysis.tables import JobTable
+from spillway.analysis import timelines
+from spillway.analysis.tables import JobTable
 
 
 def test_busy_nodes(table: JobTable) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.errors import AnalysisError
-from analysis.traffic import file_system_rate, read_io_times, read_transfers
+from spillway.analysis.errors import AnalysisError
+from spillway.analysis.traffic import file_system_rate, read_io_times, read_transfers
 from tests.analysis.samples import HEADER
 
 PHASES = (

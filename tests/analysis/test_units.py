@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.compare import compare_runs, mean_interval
-from analysis.units import PERIODS, student, units_of
-from tests.coverage import long_runs, queue, short_runs
+from spillway.analysis.compare import compare_runs, mean_interval
+from spillway.analysis.units import PERIODS, student, units_of
+from tools.coverage import long_runs, queue, short_runs
 
 
 @pytest.mark.parametrize(("degrees", "table"), [(4, 2.7764), (9, 2.2622), (15, 2.1314), (120, 1.9799)])
@@ -95,7 +95,7 @@ def test_chosen_jobs_count_in_the_period_they_are_in() -> None:
 
 
 def test_coverage_of_several_runs() -> None:
-    """Five runs of a busy queue: nominal 95 %; the whole table is printed by ``python -m tests.coverage``."""
+    """Five runs of a busy queue: nominal 95 %; the whole table is printed by ``python -m tools.coverage``."""
     found = short_runs(0.7, 300, 5, 200)
     assert found.mean_given == found.ratio_given == 200
     assert 0.88 <= found.mean_held / 200 <= 0.99

@@ -7,8 +7,8 @@ import math
 
 import pytest
 
-from analysis.tables import JobTable, MachineInfo
-from analysis.waste import idle_while_queued, loss_of_capacity
+from spillway.analysis.tables import JobTable, MachineInfo
+from spillway.analysis.waste import idle_while_queued, loss_of_capacity
 
 
 def test_idle_while_queued(table: JobTable) -> None:

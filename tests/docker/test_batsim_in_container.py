@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from experiments import docker_engine
-from experiments.cli import main
-from experiments.docker_engine import LABEL
+from spillway.experiments.cli import main
+from spillway.experiments.run import docker_engine
+from spillway.experiments.run.docker_engine import LABEL
 from tests.docker.engine import Engine
 
 pytestmark = pytest.mark.slow
@@ -98,9 +98,11 @@ def start(drop_in: str, tmp_path: Path) -> list[str]:
     """Command of a simulation without end: nothing answers it."""
     (tmp_path / "w.json").write_text('{"nb_res": 1, "jobs": [], "profiles": {}}')
     platform = tmp_path / "p.xml"
-    subprocess.run([sys.executable, "-m", "platforms", "generate", "thesis", "--out", str(platform)], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "spillway", "platform", "generate", "thesis", "--out", str(platform)], check=True
+    )
     files = ["-p", str(platform), "-w", str(tmp_path / "w.json"), "-e", str(tmp_path / "out")]
-    return [sys.executable, "-m", "experiments.docker_engine", drop_in, "-s", "tcp://localhost:1", *files]
+    return [sys.executable, "-m", "spillway.experiments.run.docker_engine", drop_in, "-s", "tcp://localhost:1", *files]
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from experiments.docker_engine import DEFAULT_IMAGE, check_version
-from experiments.errors import SpecError
+from spillway.experiments.run.docker_engine import DEFAULT_IMAGE, check_version
+from spillway.experiments.run.errors import SpecError
 
 COMPOSE_FILE = Path(__file__).parents[2] / "docker" / "docker-compose.yml"
 

@@ -40,7 +40,7 @@ def run_on_host(inputs: Path, outputs: Path, model: str) -> None:
     outputs.mkdir()
     policy, scheduler_options, simulator_options = MODELS[model]
     service = subprocess.Popen(
-        [sys.executable, "-m", "schedulers", policy, "--bind", "tcp://127.0.0.1:*", *scheduler_options],
+        [sys.executable, "-m", "spillway", "serve", policy, "--bind", "tcp://127.0.0.1:*", *scheduler_options],
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -48,7 +48,7 @@ def run_on_host(inputs: Path, outputs: Path, model: str) -> None:
         assert service.stderr is not None
         endpoint = next(line for line in service.stderr if " listens on " in line).split()[-1]
         files = ["-p", str(inputs / "platform.xml"), "-w", str(inputs / "workload.json"), "-e", str(outputs / "out")]
-        command = [sys.executable, "-m", "simulator", "-s", endpoint, *files, *OURS, *simulator_options]
+        command = [sys.executable, "-m", "spillway", "simulate", "-s", endpoint, *files, *OURS, *simulator_options]
         subprocess.run(command, check=True, capture_output=True, timeout=120)
         service.stderr.read()
         assert service.wait(30) == 0
@@ -63,15 +63,15 @@ def test_image_is_small_and_unprivileged(client: Any, image: str) -> None:
 
     found, base = client.images.get(image), client.images.get(base_name())
     assert found.attrs["Config"]["User"] == "10001:10001"
-    assert found.attrs["Config"]["Entrypoint"] == ["python", "-m", "schedulers"]
+    assert found.attrs["Config"]["Entrypoint"] == ["python", "-m", "spillway", "serve"]
     assert found.attrs["Size"] - base.attrs["Size"] < 400 * MEGABYTE
 
 
 def test_starts_without_compiling(client: Any, image: str) -> None:
     """All kernels come with the image: a read-only container of any user, without network, loads them and adds none."""
     script = (
-        "count() { find /opt/spillway/kernels -name '*.nbc' | wc -l; }; count; python -m schedulers --list; "
-        "python -c 'import simulator.engines.fluid, z3; print(z3.Solver().check())'; count"
+        "count() { find /opt/spillway/kernels -name '*.nbc' | wc -l; }; count; spillway serve --list; "
+        "python -c 'import spillway.simulator.engines.fluid, z3; print(z3.Solver().check())'; count"
     )
     container = client.containers.create(
         image, ["-ec", script], entrypoint="sh", user="4321:4321", read_only=True, network_mode="none", cap_drop=["ALL"]

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from experiments import cli, gallery
-from experiments.gallery import EXHIBITS, IMAGES, PAGE, Exhibit
+from docs.tools import gallery
+from docs.tools.gallery import EXHIBITS, IMAGES, PAGE, Exhibit
+from spillway.experiments import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 HELPERS = {"style", "labels", "panels", "rectangles"}

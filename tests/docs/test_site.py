@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from experiments import reference
+from docs.tools import reference
 from tests.analysis.report.browser import PATIENCE_S, PROGRAMS, Page, browser, program
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ("docs", "schedulers", "analysis", "experiments", "mkdocs.yml")
+SOURCES = ("docs", "spillway", "base", "schedulers", "analysis", "experiments", "mkdocs.yml")
 LONGEST = 12_000
 """Most pixels of a page of the reference at 1280 pixels of width; one page with every command had 19,285."""
 
@@ -136,14 +136,14 @@ def test_the_api_is_documented(site: Path) -> None:
     """What authors import has an entry that is made from its docstring."""
     text = "".join(path.read_text(encoding="utf-8") for path in (site / "api").glob("*.html"))
     for name in (
-        "schedulers.policykit.view.View",
-        "schedulers.timeline.timeline.Timeline.earliest_fit",
-        "schedulers.core.job.Job",
-        "schedulers.policykit.decisions.Start",
-        "schedulers.policykit.passes.serve_first",
-        "schedulers.policykit.passes.fill",
-        "schedulers.jobmodels.base.JobModel.program",
-        "schedulers.controllers.scene.Controller",
-        "analysis.metrics.summarise",
+        "spillway.schedulers.policykit.view.View",
+        "spillway.schedulers.timeline.timeline.Timeline.earliest_fit",
+        "spillway.schedulers.model.job.Job",
+        "spillway.schedulers.model.decisions.Start",
+        "spillway.schedulers.policykit.passes.serve_first",
+        "spillway.schedulers.policykit.passes.fill",
+        "spillway.schedulers.jobmodels.base.JobModel.program",
+        "spillway.schedulers.controllers.scene.Controller",
+        "spillway.analysis.metrics.summarise",
     ):
         assert f'id="{name}"' in text or f'id="{name.replace("timeline.timeline", "timeline")}"' in text, name

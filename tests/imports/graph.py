@@ -9,7 +9,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 REPOSITORY = Path(__file__).parents[2]
-PACKAGES = ("inputs", "schedulers", "platforms", "workloads", "simulator", "learning", "experiments", "analysis")
+ROOT_PACKAGE = "spillway."
+PACKAGES = (
+    "base",
+    "protocol",
+    "schedulers",
+    "platforms",
+    "workloads",
+    "simulator",
+    "learning",
+    "experiments",
+    "analysis",
+)
+"""Parts of the package; names of modules are given without the package itself."""
 
 
 class Import(NamedTuple):
@@ -68,9 +80,9 @@ def imports(name: str, source: str, ours: frozenset[str], is_package: bool = Fal
     found: list[Import] = []
     for node, place in _nodes(ast.parse(source), "module"):
         if isinstance(node, ast.Import):
-            found += [Import(alias.name, node.lineno, place) for alias in node.names]
+            found += [Import(_within(alias.name), node.lineno, place) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            base = _absolute(node, name, is_package)
+            base = _within(_absolute(node, name, is_package))
             found += [Import(_target(base, alias.name, ours), node.lineno, place) for alias in node.names]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "__import__":
             found.append(Import("__import__", node.lineno, place))
@@ -133,6 +145,11 @@ def _absolute(node: ast.ImportFrom, name: str, is_package: bool) -> str:
     parts = name.split(".")
     parts = parts[: len(parts) - node.level + is_package]
     return ".".join([*parts, node.module] if node.module else parts)
+
+
+def _within(name: str) -> str:
+    """Name below our package; that of any other module as it is."""
+    return name.removeprefix(ROOT_PACKAGE)
 
 
 def _target(base: str, name: str, ours: frozenset[str]) -> str:

@@ -83,172 +83,140 @@ def _rule(*ours: str, others: str = "", standard: frozenset[str] = PURE) -> Rule
 
 
 LAW: Mapping[str, Rule] = {
+    # ---------------------------------------------------------------- what everything stands on
+    "base.*": _rule("base.*", others="msgspec", standard=EVERYTHING),
+    "base.errors": _rule(standard=PURE | {"signal", "reprlib"}),
+    "base.options": _rule("base.errors", others="msgspec", standard=PURE | {"difflib"}),
+    # The codecs are as pure as what decides; files are the transcript's alone.
+    "protocol.*": _rule("protocol.*", "base.errors", others="msgspec", standard=PURE | {"json", "struct"}),
+    "protocol.transcript": _rule("protocol.*", "base.errors", others="msgspec", standard=EVERYTHING),
     # ---------------------------------------------------------------- schedulers: what decides
+    # Values that every part of the scheduler may see.
+    "schedulers.model.*": _rule(
+        "schedulers.model.*", "protocol.messages", "protocol.limits", "base.errors", others="numpy msgspec"
+    ),
     # The table alone imports policies. timeline and timesharing: the types of settings that a policy brings along.
     "schedulers.policies": _rule(
         "schedulers.policies.*", "schedulers.policykit.view", "schedulers.timeline", "schedulers.timesharing.*",
-        "schedulers.options", "schedulers.errors", "schedulers.registered",
+        "base.options", "base.errors", "base.registered",
     ),
-    # core.job: what a job requests and is granted. core.machine: the machine that the view shows, for annotations and
-    # its fixed capacities. core.operations: pack scores a job by the operations that it describes. options, errors: a
-    # policy's own options and how they agree. Of the timeline its face, none of its modules.
+    # Of the timeline its face, none of its modules.
     "schedulers.policies.*": _rule(
-        "schedulers.policykit.*", "schedulers.search.*", "schedulers.timeline", "schedulers.timesharing.*",
-        "schedulers.core.job", "schedulers.core.machine", "schedulers.core.operations", "schedulers.options",
-        "schedulers.errors",
+        "schedulers.model.*", "schedulers.policykit.*", "schedulers.search.*", "schedulers.timeline",
+        "schedulers.timesharing.*", "base.options", "base.errors",
         others="numpy msgspec",
     ),
     # The helpers run compiled passes over the timeline's arrays, so they see its kernels too. Random: the session's
     # generator is passed in, so the class is named, never the module's shared generator. Threads: annealing chains.
-    # core.persistent: the view shows what jobs request of persistent buffers.
     "schedulers.policykit.*": _rule(
-        "schedulers.policykit.*", "schedulers.timeline.*", "schedulers.core.job", "schedulers.core.machine",
-        "schedulers.core.persistent", "schedulers.errors", "schedulers.late",
+        "schedulers.model.*", "schedulers.policykit.*", "schedulers.timeline.*", "base.errors", "base.late",
         others="numpy msgspec",
         standard=PURE | {"random.Random", "concurrent.futures.ThreadPoolExecutor"},
     ),
     # Random: the genetic search makes its own from a seed that is passed in.
     "schedulers.search.*": _rule(
-        "schedulers.search.*", "schedulers.late", others="numpy numba z3", standard=PURE | {"random.Random"}
+        "schedulers.search.*", "base.late", others="numpy numba z3", standard=PURE | {"random.Random"}
     ),
     # kernel_cache: stale compiled files are deleted when the kernels are loaded. random64: the plan kernel anneals.
     "schedulers.timeline.*": _rule(
-        "schedulers.timeline.*", "schedulers.core.job", "schedulers.core.machine", "schedulers.kernel_cache",
-        "schedulers.search.random64", "schedulers.late",
+        "schedulers.model.*", "schedulers.timeline.*", "schedulers.search.random64", "base.kernel_cache", "base.late",
         others="numpy numba",
     ),
     # numba: the matrix as kernels, for studies of many thousand jobs. kernel_cache: as in timeline.
     "schedulers.timesharing.*": _rule(
-        "schedulers.timesharing.*", "schedulers.core.job", "schedulers.core.machine", "schedulers.errors",
-        "schedulers.kernel_cache",
-        others="numpy numba",
+        "schedulers.model.*", "schedulers.timesharing.*", "base.errors", "base.kernel_cache", others="numpy numba"
     ),
     # ---------------------------------------------------------------- schedulers: what enacts
-    # Of the policies' helpers: what they are shown and what they answer. Of the protocol: neutral messages, no codec.
-    # Of the controllers: what steering shows them and enacts.
+    # Of the policies' helpers: what they are shown. Of the protocol: neutral messages, no codec. Of the controllers:
+    # what steering shows them and enacts.
     "schedulers.core.*": _rule(
-        "schedulers.core.*", "schedulers.timeline.*", "schedulers.policykit.view", "schedulers.policykit.decisions",
-        "schedulers.policykit.explain", "schedulers.policykit.estimates", "schedulers.policykit.history",
-        "schedulers.controllers.prediction",
-        "schedulers.controllers.running", "schedulers.controllers.scene", "schedulers.wire.messages",
-        "schedulers.wire.drains", "schedulers.errors", "schedulers.limits",
+        "schedulers.model.*", "schedulers.core.*", "schedulers.timeline.*", "schedulers.policykit.view",
+        "schedulers.policykit.estimates", "schedulers.policykit.history", "schedulers.controllers.prediction",
+        "schedulers.controllers.running", "schedulers.controllers.scene", "protocol.messages", "protocol.drains",
+        "protocol.limits", "base.errors",
         others="numpy msgspec",
         standard=PURE | {"random.Random"},
     ),
     # A life stands around any policy and knows none; like a policy it sees what is shown and answers with decisions.
-    "schedulers.lives": _rule("schedulers.lives.*", "schedulers.options", "schedulers.errors", "schedulers.plugins"),
+    "schedulers.lives": _rule("schedulers.lives.*", "base.options", "base.errors", "base.plugins"),
     "schedulers.lives.*": _rule(
-        "schedulers.lives.*", "schedulers.policykit.*", "schedulers.timeline", "schedulers.core.job",
-        "schedulers.core.machine", "schedulers.core.persistent", "schedulers.core.staging", "schedulers.options",
-        "schedulers.errors",
+        "schedulers.model.*", "schedulers.lives.*", "schedulers.policykit.*", "schedulers.timeline", "base.options",
+        "base.errors",
         others="msgspec",
     ),
     # The table finds models by name, from outside too.
     "schedulers.jobmodels": _rule(
-        "schedulers.jobmodels.*", "schedulers.core.job", "schedulers.options", "schedulers.errors",
-        "schedulers.plugins", "schedulers.registered",
+        "schedulers.jobmodels.*", "schedulers.model.job", "base.options", "base.errors", "base.plugins",
+        "base.registered",
     ),
-    # Of the core: what a job is, what the machine has and what a session needs, never the ledger or the session itself.
+    # Of the core what a session needs, never the ledger or the session itself.
     "schedulers.jobmodels.*": _rule(
-        "schedulers.jobmodels.*", "schedulers.core.execution", "schedulers.applications.*",
-        "schedulers.controllers.*", "schedulers.timesharing.*", "schedulers.core.job", "schedulers.core.machine",
-        "schedulers.core.operations", "schedulers.core.staging", "schedulers.timeline", "schedulers.wire.messages",
-        "schedulers.options", "schedulers.errors", "schedulers.limits",
+        "schedulers.model.*", "schedulers.jobmodels.*", "schedulers.core.execution", "schedulers.applications.*",
+        "schedulers.controllers.*", "schedulers.timesharing.*", "schedulers.timeline", "protocol.messages",
+        "protocol.limits", "base.options", "base.errors",
         others="numpy msgspec",
     ),
     "schedulers.controllers.*": _rule(
-        "schedulers.controllers.*", "schedulers.applications.*", "schedulers.options", "schedulers.errors",
-        "schedulers.plugins", "schedulers.registered",
+        "schedulers.controllers.*", "schedulers.applications.*", "base.options", "base.errors", "base.plugins",
+        "base.registered",
         others="numpy numba msgspec",
     ),
     "schedulers.applications.*": _rule(
-        "schedulers.applications.*", "schedulers.core.job", "schedulers.errors", "schedulers.limits",
-        others="numpy msgspec"),
+        "schedulers.applications.*", "schedulers.model.job", "protocol.limits", "base.errors", others="numpy msgspec"
+    ),
     # ---------------------------------------------------------------- schedulers: the shell
-    # The codecs are as pure as what decides; sockets, signals, clocks and files are the server's and the transcript's.
-    "schedulers.wire.*": _rule(
-        "schedulers.wire.*", "schedulers.errors", "schedulers.limits", others="msgspec",
-        standard=PURE | {"json", "struct"},
-    ),
-    "schedulers.wire.server": _rule("schedulers.wire.*", "schedulers.limits", "schedulers.errors", standard=EVERYTHING),
-    "schedulers.wire.door": _rule("schedulers.limits", "schedulers.errors", others="zmq", standard=EVERYTHING),
-    "schedulers.wire.transcript": _rule(
-        "schedulers.wire.*", "schedulers.errors", others="msgspec", standard=EVERYTHING
-    ),
     "schedulers": _rule(),
-    "schedulers.errors": _rule(standard=PURE | {"signal", "reprlib"}),
-    "schedulers.limits": _rule(standard=frozenset({"__future__"})),
-    "schedulers.options": _rule("schedulers.errors", others="msgspec", standard=PURE | {"difflib"}),
-    # The one law of writing: what simulator, experiments and analysis leave on the disk.
-    "schedulers.durable": _rule("schedulers.errors", standard=EVERYTHING),
-    "schedulers.plugins": _rule("schedulers.options", "schedulers.errors", "inputs.files", standard=EVERYTHING),
-    "schedulers.registered": _rule("schedulers.plugins", "schedulers.errors", standard=EVERYTHING),
-    "schedulers.kernel_cache": _rule(standard=EVERYTHING),
-    # Kernels are compiled when they are first used, not when a policy is only named.
-    "schedulers.late": _rule(standard=EVERYTHING),
     # Imports kernels by name, to compile them before they are needed.
-    "schedulers.kernels": _rule("schedulers.late", standard=EVERYTHING),
-    "schedulers.former": _rule("schedulers.assembly", standard=EVERYTHING),
-    "schedulers.listing": _rule("schedulers.options", others="rich"),
-    "schedulers.narrator": _rule(
-        "schedulers.core.job", "schedulers.core.session", "schedulers.policykit.*", "schedulers.wire.intervals",
-        "schedulers.wire.messages",
+    "schedulers.kernels": _rule("base.late", standard=EVERYTHING),
+    # Assembly chooses: with the doors it alone sees policies, job models and the session at once.
+    "schedulers.assembly": _rule("schedulers.*", "protocol.messages", "base.*", standard=EVERYTHING),
+    "schedulers.service.*": _rule("schedulers.*", "protocol.*", "base.*", others="rich", standard=EVERYTHING),
+    "schedulers.service.door": _rule("protocol.limits", "base.errors", others="zmq", standard=EVERYTHING),
+    "schedulers.service.narrator": _rule(
+        "schedulers.model.*", "schedulers.core.session", "schedulers.policykit.*", "protocol.intervals",
+        "protocol.messages",
     ),
-    # Assembly chooses: with the two doors it alone sees policies, job models and the session at once.
-    "schedulers.assembly": _rule("schedulers.*", standard=EVERYTHING),
-    # The command line's parser is every program's.
-    "schedulers.arguments": _rule(
-        "schedulers.assembly", "schedulers.options", "schedulers.errors", "schedulers.former", "inputs.arguments",
-        standard=EVERYTHING,
+    "schedulers.service.pybatsim": _rule(
+        "schedulers.*", "protocol.*", "base.*", others="msgspec batsim procset", standard=EVERYTHING
     ),
-    "schedulers.__main__": _rule("schedulers.*", "inputs.arguments", others="rich", standard=EVERYTHING),
-    "schedulers.pybatsim": _rule(
-        "schedulers.*", "inputs.arguments", others="msgspec batsim procset", standard=EVERYTHING
-    ),
-    # ---------------------------------------------------------------- the other packages
-    # Files from outside are read in one place, within limits; it knows nothing of what is in them.
-    "inputs.*": _rule("inputs.*", standard=EVERYTHING),
-    "platforms.*": _rule("platforms.*", "inputs.*", others="numpy matplotlib networkx", standard=EVERYTHING),
+    # ---------------------------------------------------------------- the other parts
+    "platforms.*": _rule("platforms.*", "base.*", others="numpy matplotlib networkx", standard=EVERYTHING),
     # The shuffle of a cross-validation, by its seed.
-    "platforms.measured": _rule("platforms.*", "inputs.*", others="numpy numpy.random", standard=EVERYTHING),
+    "platforms.measured": _rule("platforms.*", "base.*", others="numpy numpy.random", standard=EVERYTHING),
     "workloads.*": _rule(
-        "workloads.*", "inputs.*", "schedulers.limits",
+        "workloads.*", "base.*", "protocol.limits",
         others="numpy numpy.random matplotlib msgspec scipy pyarrow darshan",
         standard=EVERYTHING,
     ),
     # The protocol: neutral messages, Batsim 4's codec for the simulator's side of it, the reply that is none.
     "simulator.*": _rule(
-        "simulator.*", "inputs.*", "platforms.model", "platforms.errors", "platforms.io_paths", "platforms.xml_reader",
-        "schedulers.wire.messages", "schedulers.wire.intervals", "schedulers.wire.batsim4.codec",
-        "schedulers.wire.drains", "schedulers.wire.refusal", "schedulers.errors", "schedulers.kernel_cache",
-        "schedulers.limits",
-        "schedulers.durable",
+        "simulator.*", "base.*", "platforms.model", "platforms.errors", "platforms.io_paths", "platforms.xml_reader",
+        "protocol.messages", "protocol.intervals", "protocol.batsim4.codec", "protocol.drains", "protocol.refusal",
+        "protocol.limits",
         others="numpy numba msgspec zmq simgrid",
         standard=EVERYTHING,
     ),
     "analysis.*": _rule(
-        "analysis.*", "schedulers.durable", "inputs.*", others="numpy numpy.random matplotlib seaborn",
-        standard=EVERYTHING,
+        "analysis.*", "base.*", others="numpy numpy.random matplotlib seaborn", standard=EVERYTHING
     ),
     # What judges a scheduler shares nothing with the schedulers that it judges but the messages.
-    "experiments.conformance.account": _rule("schedulers.wire.messages"),
-    "experiments.conformance.observer": _rule("experiments.conformance.account", "schedulers.wire.messages"),
+    "experiments.trials.conformance.account": _rule("protocol.messages"),
+    "experiments.trials.conformance.observer": _rule("experiments.trials.conformance.account", "protocol.messages"),
     # An environment for learners: what plays in this process, and what is chosen by name; no command line. gymnasium is
-    # an extra that only this package needs.
+    # an extra that only this part needs.
     "learning.*": _rule(
-        "learning.*", "platforms.catalogue", "platforms.model", "schedulers.assembly", "schedulers.core.job",
-        "schedulers.core.machine", "schedulers.core.session", "schedulers.errors", "schedulers.lives",
-        "schedulers.options", "schedulers.policykit.*", "schedulers.timeline",
-        "schedulers.timeline.layout", "schedulers.wire.messages", "simulator.broker",
-        "simulator.engines.by_name", "simulator.options", "simulator.registry", "simulator.workload", "workloads.load",
-        "workloads.machine_facts", "workloads.split", "workloads.workload",
+        "learning.*", "platforms.catalogue", "platforms.model", "schedulers.assembly", "schedulers.model.*",
+        "schedulers.core.session", "schedulers.lives", "schedulers.policykit.*", "schedulers.timeline",
+        "schedulers.timeline.layout", "simulator.wire.broker", "simulator.engines.by_name", "simulator.options",
+        "simulator.reading.registry", "simulator.reading.workload", "workloads.load", "workloads.machine_facts",
+        "workloads.split", "workloads.workload", "protocol.messages", "base.errors", "base.options",
         others="numpy numpy.random gymnasium",
         standard=PURE | {"pathlib", "hashlib", "importlib.util"},
     ),
     # A policy: EASY, to which it leaves what it cannot start, is named so that it counts in the hash of its code.
     "learning.learned": _rule(
-        "learning.chooser", "learning.network", "learning.observation", "schedulers.options",
-        "schedulers.policies.backfill", "schedulers.policykit.*", standard=PURE | {"pathlib"},
+        "learning.chooser", "learning.network", "learning.observation", "schedulers.model.decisions",
+        "schedulers.policies.backfill", "schedulers.policykit.*", "base.options", standard=PURE | {"pathlib"},
     ),
     "experiments.*": _rule(
         *(f"{package}.*" for package in PACKAGES),

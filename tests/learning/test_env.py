@@ -15,12 +15,12 @@ from gymnasium.utils.env_checker import check_env
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-import learning
-from experiments.single import Task
-from experiments.single import execute as run_task
-from learning import SchedulingEnv, agents
-from schedulers.core.guard import check_start
-from schedulers.errors import InputError
+from spillway import learning
+from spillway.base.errors import InputError
+from spillway.experiments.run.single import Task
+from spillway.experiments.run.single import execute as run_task
+from spillway.learning import SchedulingEnv, agents
+from spillway.schedulers.core.guard import check_start
 from tests.learning.worlds import CROWDED, FEASIBLE, JOBS, Rows, described, made
 
 
@@ -164,7 +164,10 @@ def test_vectorised(tmp_path: Path) -> None:
 
 def test_no_command_line_is_needed() -> None:
     """The import loads neither the driver nor the analysis."""
-    code = "import sys, learning; print({name.split('.')[0] for name in sys.modules} & {'experiments', 'analysis'})"
+    code = (
+        "import sys, spillway.learning; "
+        "print({'.'.join(name.split('.')[:2]) for name in sys.modules} & {'spillway.experiments', 'spillway.analysis'})"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 

@@ -14,16 +14,16 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from experiments.codehash import modules_of
-from experiments.single import Task
-from experiments.single import execute as run_task
-from experiments.spec import PolicySpec
-from learning import agents, network
-from learning.learned import CHECKSUM, WEIGHTS, WINDOW, Learned, trained
-from schedulers.errors import OptionError
+from spillway.base.errors import OptionError
+from spillway.experiments.run.codehash import modules_of
+from spillway.experiments.run.single import Task
+from spillway.experiments.run.single import execute as run_task
+from spillway.experiments.run.spec import PolicySpec
+from spillway.learning import agents, network
+from spillway.learning.learned import CHECKSUM, WEIGHTS, WINDOW, Learned, trained
 from tests.learning.worlds import CROWDED, FEASIBLE, JOBS, Rows, described, made
 
-POLICY = "learning.learned:Learned"
+POLICY = "spillway.learning.learned:Learned"
 DAY_S = Learned().guard
 LINES = "0,0.5,1,2\n0,-0.5,3,4\n1,0.25,1,-1\n"
 
@@ -132,20 +132,27 @@ def test_neither_gymnasium_nor_the_simulator_is_needed() -> None:
         "import sys; sys.modules['gymnasium'] = None\n"
         "import importlib.util; found = importlib.util.find_spec\n"
         "importlib.util.find_spec = lambda name, *rest: None if name == 'gymnasium' else found(name, *rest)\n"
-        "import learning.learned\n"
-        "print(sorted({name.split('.')[0] for name in sys.modules} & {'simulator', 'experiments', 'torch'}))\n"
-        "import learning\n"
+        "import spillway.learning.learned\n"
+        "found = {part for name in sys.modules for part in name.split('.')[:2]}\n"
+        "print(sorted(found & {'simulator', 'experiments', 'torch'}))\n"
+        "from spillway import learning\n"
         "try: learning.SchedulingEnv\n"
         "except ImportError as error: print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["[]", "learning.SchedulingEnv needs gymnasium: pip install 'spillway[learn]'"]
+    assert done.stdout.splitlines() == [
+        "[]",
+        "spillway.learning.SchedulingEnv needs gymnasium: pip install 'spillway[learn]'",
+    ]
 
 
 def test_the_hash_of_its_code_knows_what_decides() -> None:
     """Environment, network, EASY; and with the checksum in the code the weights."""
-    found = modules_of("learning.learned")
-    assert {"learning.chooser", "learning.network", "learning.observation", "schedulers.policies.backfill"} <= set(
-        found
-    )
+    found = modules_of("spillway.learning.learned")
+    assert {
+        "spillway.learning.chooser",
+        "spillway.learning.network",
+        "spillway.learning.observation",
+        "spillway.schedulers.policies.backfill",
+    } <= set(found)
     assert hashlib.sha256(WEIGHTS.read_bytes()).hexdigest() == CHECKSUM

@@ -8,8 +8,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from experiments.spec import RunSpec
-from learning import SchedulingEnv
+from spillway.experiments.run.spec import RunSpec
+from spillway.learning import SchedulingEnv
 from tests.properties.small_world import runs, workload
 
 Rows = list[tuple[int, int, float, int, int, int | None, bool]]

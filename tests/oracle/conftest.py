@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from simulator.engines.base import EngineUnavailable
-from simulator.engines.simgrid import find_binding
+from spillway.simulator.engines.base import EngineUnavailable
+from spillway.simulator.engines.simgrid import find_binding
 
 
 @pytest.fixture(scope="session")

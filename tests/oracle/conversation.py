@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from platforms.xml_reader import load_platform
-from schedulers.wire.batsim4 import codec as batsim4
-from schedulers.wire.messages import Message, Reply
-from simulator.broker import Simulation
-from simulator.engines.fluid import FluidEngine
-from simulator.engines.simgrid import find_binding
-from simulator.options import SimulationOptions
-from simulator.submitters import in_order_of_submission
-from simulator.workload import workload_from_object
+from spillway.platforms.xml_reader import load_platform
+from spillway.protocol.batsim4 import codec as batsim4
+from spillway.protocol.messages import Message, Reply
+from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.engines.simgrid import find_binding
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.wire.submitters import in_order_of_submission
 from tests.simulator.worlds import Scheduler
 
 ACTORS = Path(__file__).with_name("actors.py")

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from platforms import Platform, load_platform
-from simulator.engines.base import Engine
-from simulator.engines.fluid import FluidEngine
-from simulator.engines.simgrid import SimgridEngine
+from spillway.platforms import Platform, load_platform
+from spillway.simulator.engines.base import Engine
+from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.engines.simgrid import SimgridEngine
 from tests.oracle.tasks import Outcome, Script, platform_text, play, random_script, random_task
 
 pytestmark = pytest.mark.usefixtures("binding")

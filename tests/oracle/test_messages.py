@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from schedulers.__main__ import build_session, session_parser
-from schedulers.wire.messages import JobSubmitted, Message, Reply, Request, RequestedCall
+from spillway.protocol.messages import JobSubmitted, Message, Reply, Request, RequestedCall
+from spillway.schedulers.service.command import build_session, session_parser
 from tests.oracle.conversation import Told, play_ours, play_theirs
 from tests.simulator.worlds import call, execute, jobs, kill
 

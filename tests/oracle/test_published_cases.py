@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from platforms import Platform, load_platform
-from simulator.engines.base import AllToAll, Pairs, TaskSpec
-from simulator.engines.fluid import FluidEngine
+from spillway.platforms import Platform, load_platform
+from spillway.simulator.engines.base import AllToAll, Pairs, TaskSpec
+from spillway.simulator.engines.fluid import FluidEngine
 from tests.reference.fluid import ReferenceEngine
 
 pytestmark = pytest.mark.reference

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from platforms import Platform
+from spillway.platforms import Platform
 
 CHILD = Path(__file__).with_name("simgrid_child.py")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from platforms import (
+from spillway.platforms import (
     PlatformError,
     builtin_files,
     checksum,

@@ -1,4 +1,4 @@
-"""``python -m platforms``."""
+"""``spillway platform``."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from platforms import load_platform
-from platforms.__main__ import main
+from spillway.platforms import load_platform
+from spillway.platforms.cli import main
 
 MALFORMED = Path(__file__).parent / "data" / "malformed"
 
@@ -90,5 +90,7 @@ def test_errors(arguments: list[str], message: str, capsys: pytest.CaptureFixtur
 
 def test_as_a_program() -> None:
     """The module runs; its exit code is the process's."""
-    done = subprocess.run([sys.executable, "-m", "platforms", "check", "nowhere"], capture_output=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-m", "spillway", "platform", "check", "nowhere"], capture_output=True, timeout=60
+    )
     assert done.returncode == 2

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from platforms import PlatformError, describe, parse_platform
-from platforms.description import Description, read_description
-from platforms.generate import build, generate
+from spillway.platforms import PlatformError, describe, parse_platform
+from spillway.platforms.description import Description, read_description
+from spillway.platforms.generate import build, generate
 from tests.platforms.strategies import dragonflies, trees
 
 MALFORMED = Path(__file__).parent / "data" / "malformed"
@@ -73,7 +73,7 @@ def test_base_and_overrides() -> None:
 
 
 def _bases() -> dict[str, Path]:
-    from platforms import builtin_files
+    from spillway.platforms import builtin_files
 
     return {"b": builtin_files()["tiny"]}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from platforms import Platform, platform_from
+from spillway.platforms import Platform, platform_from
 
 THESIS = platform_from("thesis")
 

@@ -12,18 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from platforms import Platform, PlatformError, parse_platform, platform_from, resolve_platform
-from platforms.__main__ import main
-from platforms.annotate import annotate
-from platforms.description import read_description
-from platforms.generate import build
-from platforms.io_paths import IoLevel, io_levels, io_levels_text, io_path, path_of
-from platforms.model import Host, LinkInfo, Route, Sharing
-from schedulers.core.cluster import Limits
-from schedulers.core.job import Job
-from schedulers.core.machine import Machine
-from schedulers.wire.messages import SimulationBegins
-from simulator.machines import Machines
+from spillway.platforms import Platform, PlatformError, parse_platform, platform_from, resolve_platform
+from spillway.platforms.annotate import annotate
+from spillway.platforms.cli import main
+from spillway.platforms.description import read_description
+from spillway.platforms.generate import build
+from spillway.platforms.io_paths import IoLevel, io_levels, io_levels_text, io_path, path_of
+from spillway.platforms.model import Host, LinkInfo, Route, Sharing
+from spillway.protocol.messages import SimulationBegins
+from spillway.schedulers.core.cluster import Limits
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.machine import Machine
+from spillway.simulator.world.machines import Machines
 from tests.platforms.strategies import trees
 
 PFS = '<host id="pfs" speed="1f"><prop id="role" value="storage"/></host>'

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from platforms.__main__ import main
-from platforms.errors import PlatformError
-from platforms.measured import MeasuredRun, fit_runs, least_deviations, read_runs
+from spillway.platforms.cli import main
+from spillway.platforms.errors import PlatformError
+from spillway.platforms.measured import MeasuredRun, fit_runs, least_deviations, read_runs
 
 OWN = Path(__file__).parent / "data" / "measured.csv"
 

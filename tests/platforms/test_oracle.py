@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from platforms import load_platform, resolve_platform
+from spillway.platforms import load_platform, resolve_platform
 from tests.platforms.oracle import assert_equal_to_simgrid, simgrid_facts
 from tests.platforms.random_platforms import HEAD, random_cluster, random_platform
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from platforms import Platform, load_platform, parse_platform, platform_from, resolve_platform
+from spillway.platforms import Platform, load_platform, parse_platform, platform_from, resolve_platform
 
 Name = Callable[[str], str]
 

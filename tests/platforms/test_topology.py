@@ -9,10 +9,10 @@ import networkx as nx
 import pytest
 from hypothesis import given, settings
 
-from platforms import PlatformError, describe, load_platform, platform_from, resolve_platform
-from platforms.description import read_description
-from platforms.picture import draw_platform
-from platforms.topology import hops, route_graph, topology
+from spillway.platforms import PlatformError, describe, load_platform, platform_from, resolve_platform
+from spillway.platforms.description import read_description
+from spillway.platforms.picture import draw_platform
+from spillway.platforms.topology import hops, route_graph, topology
 from tests.platforms.strategies import dragonflies, trees
 
 
@@ -69,7 +69,7 @@ def test_distances(table: dict[str, Any]) -> None:
 
 def platform_from_table(table: dict[str, Any]) -> Any:
     """The platform of a description given as a table."""
-    from platforms.generate import build
+    from spillway.platforms.generate import build
 
     return build(read_description(table))
 

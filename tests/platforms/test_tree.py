@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from platforms import Platform, platform_from
+from spillway.platforms import Platform, platform_from
 
 TWO = Path(__file__).parent / "data" / "two_clusters.toml"
 

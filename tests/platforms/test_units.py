@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from platforms import units
+from spillway.platforms import units
 
 
 @pytest.mark.parametrize(

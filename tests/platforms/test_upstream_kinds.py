@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from platforms.annotate import annotate
-from platforms.catalogue import platform_from
-from platforms.description import read_description
-from platforms.errors import PlatformError
-from platforms.generate import generate
-from platforms.xml_reader import load_platform, parse_platform
-from simulator.energy import Watts, read_watts
-from simulator.machines import Machines
+from spillway.platforms.annotate import annotate
+from spillway.platforms.catalogue import platform_from
+from spillway.platforms.description import read_description
+from spillway.platforms.errors import PlatformError
+from spillway.platforms.generate import generate
+from spillway.platforms.xml_reader import load_platform, parse_platform
+from spillway.simulator.world.energy import Watts, read_watts
+from spillway.simulator.world.machines import Machines
 
 UPSTREAM = Path(__file__).parents[1] / "data" / "upstream"
 POWERED = """

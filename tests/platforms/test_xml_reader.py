@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from platforms import Platform, PlatformError, Sharing, load_platform, parse_platform, platform_from
+from spillway.platforms import Platform, PlatformError, Sharing, load_platform, parse_platform, platform_from
 
 MALFORMED = Path(__file__).parent / "data" / "malformed"
 

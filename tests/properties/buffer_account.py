@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from schedulers.core.job import Allocation, Job
-from schedulers.core.persistent import PersistentBuffer
-from schedulers.core.session import Observer, Session
-from schedulers.policykit.view import Holding, Running
-from schedulers.wire.messages import JobState
+from spillway.protocol.messages import JobState
+from spillway.schedulers.core.session import Observer, Session
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.persistent import PersistentBuffer
+from spillway.schedulers.policykit.view import Holding, Running
 from tests.properties.buffer_cases import APART, SHARING, Case
 
 EPSILON_S = 1e-5

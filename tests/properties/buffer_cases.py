@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Mapping
 from random import Random
 from typing import Any, NamedTuple
 
-from schedulers.jobmodels import MODELS
-from schedulers.lives import LIVES
-from schedulers.policies import POLICIES
-from schedulers.timeline import StorageOrder
-from schedulers.timesharing.sharing import SharesNodes
+from spillway.schedulers.jobmodels import MODELS
+from spillway.schedulers.lives import LIVES
+from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.timeline import StorageOrder
+from spillway.schedulers.timesharing.sharing import SharesNodes
 
 GB = 10**9
 

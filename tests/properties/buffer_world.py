@@ -11,16 +11,16 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from platforms.description import read_description
-from platforms.generate import build
-from platforms.model import Platform
-from schedulers.assembly import SessionSpec
-from schedulers.wire.messages import Message, Reply
-from simulator.broker import Simulation
-from simulator.engines.fluid import FluidEngine
-from simulator.links import InProcessLink
-from simulator.options import SimulationOptions
-from simulator.workload import workload_from_object
+from spillway.platforms.description import read_description
+from spillway.platforms.generate import build
+from spillway.platforms.model import Platform
+from spillway.protocol.messages import Message, Reply
+from spillway.schedulers.assembly import SessionSpec
+from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.wire.links import InProcessLink
 from tests.properties.buffer_account import Account
 from tests.properties.buffer_cases import APART, GB, KINDS, MACHINES, MIXED, PERSISTENT, Case
 from tests.properties.small_world import NODES

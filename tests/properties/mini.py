@@ -5,12 +5,7 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass, field
 
-from schedulers.core.job import Allocation, Job
-from schedulers.core.session import Observer, Session
-from schedulers.policies import POLICIES
-from schedulers.policykit.explain import PassNotes
-from schedulers.timesharing.sharing import SharesNodes
-from schedulers.wire.messages import (
+from spillway.protocol.messages import (
     CallMeLater,
     Event,
     ExecuteJob,
@@ -27,6 +22,11 @@ from schedulers.wire.messages import (
     SimulationBegins,
     SimulationEnds,
 )
+from spillway.schedulers.core.session import Observer, Session
+from spillway.schedulers.model.explanations import PassNotes
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.timesharing.sharing import SharesNodes
 
 SPACE_SHARING = [name for name, entry in POLICIES.items() if not issubclass(entry.cls, SharesNodes)]
 """Policies under which a job has its nodes to itself; those that share them in time run as dynamic jobs."""

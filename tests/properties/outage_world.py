@@ -10,21 +10,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from platforms.catalogue import describe
-from platforms.generate import generate
-from platforms.xml_reader import load_platform
-from schedulers.assembly import SessionSpec
-from schedulers.core.job import Allocation, Job
-from schedulers.core.session import Observer, Session
-from schedulers.jobmodels.record import JobRecord
-from schedulers.policykit.view import Holding, Running
-from schedulers.wire.drains import STORAGE_DRAINED
-from schedulers.wire.messages import JobState, Message, Reply
-from simulator.broker import Simulation, SimulationResult
-from simulator.engines.fluid import FluidEngine
-from simulator.links import InProcessLink
-from simulator.options import SimulationOptions
-from simulator.workload import load_workload
+from spillway.platforms.catalogue import describe
+from spillway.platforms.generate import generate
+from spillway.platforms.xml_reader import load_platform
+from spillway.protocol.drains import STORAGE_DRAINED
+from spillway.protocol.messages import JobState, Message, Reply
+from spillway.schedulers.assembly import SessionSpec
+from spillway.schedulers.core.session import Observer, Session
+from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.policykit.view import Holding, Running
+from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.workload import load_workload
+from spillway.simulator.wire.broker import Simulation, SimulationResult
+from spillway.simulator.wire.links import InProcessLink
 
 Change = tuple[float, bool, tuple[int, ...]]
 """When, whether the machines come back, their ids."""

@@ -9,17 +9,26 @@ from typing import Any
 
 import pytest
 
-from experiments import single
-from experiments.checks.world import GB as GB
-from experiments.checks.world import NODES as NODES
-from experiments.checks.world import workload as workload
-from experiments.grid import expand
-from experiments.spec import Campaign, Engine, ModelSpec, Player, PolicySpec, Prepared, RunSpec, WorkloadSpec
-from experiments.stopwatch import TimedSession
-from platforms.catalogue import describe
-from platforms.generate import generate
-from schedulers.core.session import Session
-from schedulers.wire.messages import Message, Reply
+from spillway.experiments.campaign.grid import expand
+from spillway.experiments.run import single
+from spillway.experiments.run.spec import (
+    Campaign,
+    Engine,
+    ModelSpec,
+    Player,
+    PolicySpec,
+    Prepared,
+    RunSpec,
+    WorkloadSpec,
+)
+from spillway.experiments.run.stopwatch import TimedSession
+from spillway.experiments.trials.checks.world import GB as GB
+from spillway.experiments.trials.checks.world import NODES as NODES
+from spillway.experiments.trials.checks.world import workload as workload
+from spillway.platforms.catalogue import describe
+from spillway.platforms.generate import generate
+from spillway.protocol.messages import Message, Reply
+from spillway.schedulers.core.session import Session
 
 
 def runs(

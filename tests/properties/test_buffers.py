@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from analysis.holdings import storage_spans
-from analysis.tables import JobTable, read_run
-from schedulers.assembly import SessionSpec
-from schedulers.wire.messages import JobState
+from spillway.analysis.holdings import storage_spans
+from spillway.analysis.tables import JobTable, read_run
+from spillway.protocol.messages import JobState
+from spillway.schedulers.assembly import SessionSpec
 from tests.properties.buffer_cases import PACKING, SHARING
 from tests.properties.outage_world import Change, play
 from tests.properties.small_world import GB, execute, runs, workload

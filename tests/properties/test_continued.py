@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.core.session import Session
-from schedulers.policies import POLICIES
-from schedulers.policies.backfill import Backfill
-from schedulers.policykit.estimates import Correction, Estimator, UserHistory, Walltimes
-from schedulers.policykit.view import View
-from schedulers.timeline.placement import NodeOrder, Placement, StorageOrder
+from spillway.schedulers.core.session import Session
+from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.policies.backfill import Backfill
+from spillway.schedulers.policykit.estimates import Correction, Estimator, UserHistory, Walltimes
+from spillway.schedulers.policykit.view import View
+from spillway.schedulers.timeline.placement import NodeOrder, Placement, StorageOrder
 from tests.properties.mini import MiniJob, MiniMachine, play
 from tests.properties.test_policies import JOBS, SHAPE, TREE
 from tests.schedulers.runtimes import rigid

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.assembly import SessionSpec
-from schedulers.core.outages import OnOutage
-from schedulers.lives import LIVES
-from schedulers.policies import POLICIES
-from schedulers.wire.messages import JobState
+from spillway.protocol.messages import JobState
+from spillway.schedulers.assembly import SessionSpec
+from spillway.schedulers.core.outages import OnOutage
+from spillway.schedulers.lives import LIVES
+from spillway.schedulers.policies import POLICIES
 from tests.properties.outage_world import Change, Drain, play
 from tests.properties.small_world import GB, workload
 from tests.properties.test_outages import PAIRS, RANDOM_JOBS, playable, settled

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.policies import POLICIES
-from schedulers.policies.gang import Gang
-from schedulers.timesharing.sharing import SharesNodes
-from schedulers.wire.messages import ExecuteJob, JobCompleted, JobKilled, JobState, Message, Reply
+from spillway.protocol.messages import ExecuteJob, JobCompleted, JobKilled, JobState, Message, Reply
+from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.policies.gang import Gang
+from spillway.schedulers.timesharing.sharing import SharesNodes
 from tests.schedulers.jobmodels.shared_machine import NODES, job, play
 
 NAMES = [name for name, entry in POLICIES.items() if issubclass(entry.cls, SharesNodes)]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from schedulers.errors import OptionError
-from schedulers.jobmodels import MODELS
-from schedulers.policies import POLICIES
+from spillway.base.errors import OptionError
+from spillway.schedulers.jobmodels import MODELS
+from spillway.schedulers.policies import POLICIES
 from tests.properties.small_world import NODES, execute, runs, workload
 
 JOBS: list[tuple[int, int, float, int, int, int | None, bool]] = [

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from schedulers.core.job import Allocation, Job
-from schedulers.core.machine import Machine
-from schedulers.core.session import Session
-from schedulers.policies import POLICIES
-from schedulers.policykit.decisions import Decision, Kill, Reject
-from schedulers.policykit.view import Policy, Running, View
-from schedulers.timeline.placement import NodeOrder, Placement
-from schedulers.wire.messages import JobState
+from spillway.protocol.messages import JobState
+from spillway.schedulers.core.session import Session
+from spillway.schedulers.model.decisions import Decision, Kill, Reject
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.policykit.view import Policy, Running, View
+from spillway.schedulers.timeline.placement import NodeOrder, Placement
 from tests.properties.mini import SPACE_SHARING, MiniJob, MiniMachine, Played, play
 from tests.schedulers.runtimes import rigid
 

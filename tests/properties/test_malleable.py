@@ -11,35 +11,35 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from platforms.catalogue import builtin_files
-from platforms.description import read_description
-from platforms.generate import generate
-from platforms.model import Platform
-from platforms.xml_reader import parse_platform
-from schedulers.applications.moldable import Moldable
-from schedulers.controllers.admission import Shrink
-from schedulers.controllers.control import Control, make_controllers
-from schedulers.controllers.interference import Strategy
-from schedulers.controllers.prediction import Step
-from schedulers.controllers.scene import Controller, Reason, Resize, Scene
-from schedulers.controllers.sharing import Expansion
-from schedulers.core.session import Session
-from schedulers.core.steering import Steering
-from schedulers.jobmodels.app_record import AppRecord, finished
-from schedulers.jobmodels.gates import IoControl, make_gate
-from schedulers.jobmodels.malleable import Malleable
-from schedulers.jobmodels.record import JobRecord
-from schedulers.jobmodels.runtime import ProgramRuntime
-from schedulers.jobmodels.steerable import Applications
-from schedulers.policies import POLICIES
-from schedulers.policykit.decisions import Decision, Kill
-from schedulers.policykit.view import View
-from schedulers.wire.messages import JobState, Message, Reply
-from simulator.broker import Simulation
-from simulator.engines.fluid import FluidEngine
-from simulator.links import InProcessLink
-from simulator.options import SimulationOptions
-from simulator.workload import workload_from_object
+from spillway.platforms.catalogue import builtin_files
+from spillway.platforms.description import read_description
+from spillway.platforms.generate import generate
+from spillway.platforms.model import Platform
+from spillway.platforms.xml_reader import parse_platform
+from spillway.protocol.messages import JobState, Message, Reply
+from spillway.schedulers.applications.moldable import Moldable
+from spillway.schedulers.controllers.admission import Shrink
+from spillway.schedulers.controllers.control import Control, make_controllers
+from spillway.schedulers.controllers.interference import Strategy
+from spillway.schedulers.controllers.prediction import Step
+from spillway.schedulers.controllers.scene import Controller, Reason, Resize, Scene
+from spillway.schedulers.controllers.sharing import Expansion
+from spillway.schedulers.core.session import Session
+from spillway.schedulers.core.steering import Steering
+from spillway.schedulers.jobmodels.app_record import AppRecord, finished
+from spillway.schedulers.jobmodels.gates import IoControl, make_gate
+from spillway.schedulers.jobmodels.malleable import Malleable
+from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.jobmodels.runtime import ProgramRuntime
+from spillway.schedulers.jobmodels.steerable import Applications
+from spillway.schedulers.model.decisions import Decision, Kill
+from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.policykit.view import View
+from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.wire.links import InProcessLink
 
 NODES = 12
 GB = 10**9

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.assembly import SessionSpec, check_combination
-from schedulers.core.outages import OnOutage, Restart
-from schedulers.errors import OptionError
-from schedulers.jobmodels import MODELS
-from schedulers.policies import POLICIES
-from schedulers.wire.messages import JobState
+from spillway.base.errors import OptionError
+from spillway.protocol.messages import JobState
+from spillway.schedulers.assembly import SessionSpec, check_combination
+from spillway.schedulers.core.outages import OnOutage, Restart
+from spillway.schedulers.jobmodels import MODELS
+from spillway.schedulers.policies import POLICIES
 from tests.properties.outage_world import Change, Played, play
 from tests.properties.small_world import GB, workload
 

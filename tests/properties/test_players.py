@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.single import Task
-from experiments.single import execute as run_task
-from experiments.spec import Player
-from schedulers.jobmodels import MODELS
-from simulator.engines.fluid import FluidEngine
-from simulator.kernel import Kernel
+from spillway.experiments.run.single import Task
+from spillway.experiments.run.single import execute as run_task
+from spillway.experiments.run.spec import Player
+from spillway.schedulers.jobmodels import MODELS
+from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.wire.kernel import Kernel
 from tests.properties.small_world import runs, workload
 
 JOBS = st.lists(

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.core.machine import Machine
-from schedulers.core.session import Cadence, Session
-from schedulers.policies import POLICIES
-from schedulers.policykit.explain import Role
+from spillway.schedulers.core.session import Cadence, Session
+from spillway.schedulers.model.explanations import Role
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.policies import POLICIES
 from tests.properties.mini import SPACE_SHARING, MiniJob, MiniMachine, Played, play
 from tests.schedulers.runtimes import rigid
 

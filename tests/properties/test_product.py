@@ -1,6 +1,6 @@
 """Policy x life x kind of buffer x rule of placement, with granules, limits, outages and models going round.
 
-``python -m tests.buffers`` plays random worlds of the whole product.
+``python -m tools.buffers`` plays random worlds of the whole product.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from itertools import combinations
 
 import pytest
 
-from schedulers.assembly import SessionSpec
-from schedulers.errors import OptionError
-from schedulers.lives import LIVES
-from schedulers.policies import POLICIES
+from spillway.base.errors import OptionError
+from spillway.schedulers.assembly import SessionSpec
+from spillway.schedulers.lives import LIVES
+from spillway.schedulers.policies import POLICIES
 from tests.properties.buffer_cases import APART, KINDS, MIXED, PACKING, RULES, SHARING, Case, covering, refused
 from tests.properties.buffer_world import play
 

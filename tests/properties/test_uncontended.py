@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments import single, uncontended
-from experiments.uncontended_times import NotCalculated, UncontendedTimes
+from spillway.experiments.run import single, uncontended
+from spillway.experiments.run.uncontended_times import NotCalculated, UncontendedTimes
 from tests.properties.small_world import runs, workload
 from tests.properties.test_players import JOBS
 

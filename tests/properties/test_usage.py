@@ -13,16 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.assembly import SessionSpec
-from schedulers.core.accounts import Accounts
-from schedulers.core.job import Allocation, Job
-from schedulers.core.machine import simple_machine
-from schedulers.jobmodels import MODELS
-from schedulers.policykit.decisions import Decision
-from schedulers.policykit.fairness import decayed_usage
-from schedulers.policykit.history import Finished, FinishedJobs, Usage
-from schedulers.policykit.view import Running, View
-from schedulers.timeline import Timeline
+from spillway.schedulers.assembly import SessionSpec
+from spillway.schedulers.core.accounts import Accounts
+from spillway.schedulers.jobmodels import MODELS
+from spillway.schedulers.model.decisions import Decision
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import simple_machine
+from spillway.schedulers.policykit.fairness import decayed_usage
+from spillway.schedulers.policykit.history import Finished, FinishedJobs, Usage
+from spillway.schedulers.policykit.view import Running, View
+from spillway.schedulers.timeline import Timeline
 from tests.properties.outage_world import Change
 from tests.properties.outage_world import play as play_outages
 from tests.properties.small_world import execute, runs, workload

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from platforms.model import Platform
-from simulator.engines.base import TaskError, TaskSpec
-from simulator.engines.batch import BatchArrays, flatten
-from simulator.engines.fluid_kernels import RATE_PRECISION, TIME_PRECISION, WORK_PRECISION
-from simulator.engines.weights import TCP_WINDOW
+from spillway.platforms.model import Platform
+from spillway.simulator.engines.base import TaskError, TaskSpec
+from spillway.simulator.engines.batch import BatchArrays, flatten
+from spillway.simulator.engines.fluid_kernels import RATE_PRECISION, TIME_PRECISION, WORK_PRECISION
+from spillway.simulator.engines.weights import TCP_WINDOW
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class _Task:
 
 
 class ReferenceEngine:
-    """The part of :class:`simulator.engines.base.Engine` that the model is about.
+    """The part of :class:`spillway.simulator.engines.base.Engine` that the model is about.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class ReferenceEngine:
         return len(self._tasks)
 
     def start_many(self, tasks: Sequence[TaskSpec]) -> list[int]:
-        """See :meth:`simulator.engines.base.Engine.start_many`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.start_many`."""
         batch = flatten(tasks, len(self._speeds))
         handles = []
         for position in range(len(tasks)):
@@ -90,11 +90,11 @@ class ReferenceEngine:
         return handles
 
     def start(self, task: TaskSpec) -> int:
-        """See :meth:`simulator.engines.base.Engine.start`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.start`."""
         return self.start_many((task,))[0]
 
     def sleep(self, seconds: float) -> int:
-        """See :meth:`simulator.engines.base.Engine.sleep`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.sleep`."""
         return self._enter(_Task([], seconds, math.inf, [], sleeps=True))
 
     def _enter(self, task: _Task) -> int:
@@ -129,24 +129,24 @@ class ReferenceEngine:
         task.bound = min([task.window_bound, *(self._speeds[host] / flops for host, flops in task.work)])
 
     def cancel(self, handle: int) -> float:
-        """See :meth:`simulator.engines.base.Engine.cancel`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.cancel`."""
         task = self._tasks.pop(handle)
         self._working = [other for other in self._working if other is not task]
         return 1.0 - task.remaining
 
     def progress(self, handle: int) -> float:
-        """See :meth:`simulator.engines.base.Engine.progress`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.progress`."""
         return 1.0 - self._tasks[handle].remaining
 
     def set_pstate(self, host: int, pstate: int) -> None:
-        """See :meth:`simulator.engines.base.Engine.set_pstate`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.set_pstate`."""
         self._speeds[host] = self._platform.hosts[host].speeds[pstate]
         self._processors[host].capacity = int(self._platform.cores[host]) * self._speeds[host]
         for task in self._tasks.values():
             self._set_bound(task)
 
     def advance(self, until: float) -> list[int]:
-        """See :meth:`simulator.engines.base.Engine.advance`."""
+        """See :meth:`spillway.simulator.engines.base.Engine.advance`."""
         if not until >= self.clock:
             raise TaskError(f"cannot advance to {until} s: the clock shows {self.clock} s already")
         while True:
@@ -179,7 +179,7 @@ class ReferenceEngine:
         return task.remaining == 0.0
 
     def _solve(self) -> None:
-        """Fair bottleneck, in rounds; see :mod:`simulator.engines.fluid_kernels`."""
+        """Fair bottleneck, in rounds; see :mod:`spillway.simulator.engines.fluid_kernels`."""
         open_tasks = [task for task in self._working if task.demands]
         resources = {id(demand.resource): demand.resource for task in open_tasks for demand in task.demands}
         for resource in resources.values():

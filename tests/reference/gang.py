@@ -1,7 +1,8 @@
-"""Gang scheduling without the protocol, in plain code with the steps of :mod:`schedulers.timesharing`.
+"""Gang scheduling without the protocol, in plain code with the steps of :mod:`spillway.schedulers.timesharing`.
 
 Between two events the matrix stands still, so that each job's service and its end follow from closed formulas
-(:mod:`schedulers.timesharing.slices`). Tests compare :mod:`schedulers.timesharing.compiled_machine` with it.
+(:mod:`spillway.schedulers.timesharing.slices`). Tests compare :mod:`spillway.schedulers.timesharing.compiled_machine`
+with it.
 """
 
 from __future__ import annotations
@@ -9,12 +10,12 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 
-from experiments.studies.gang.aggregate import Ran, Setting
-from schedulers.timesharing.columns import mask_of
-from schedulers.timesharing.matrix import Matrix, Place, Request
-from schedulers.timesharing.recomputing import recompute
-from schedulers.timesharing.slices import Slices
-from workloads.gang import GangJob
+from spillway.experiments.studies.gang.aggregate import Ran, Setting
+from spillway.schedulers.timesharing.columns import mask_of
+from spillway.schedulers.timesharing.matrix import Matrix, Place, Request
+from spillway.schedulers.timesharing.recomputing import recompute
+from spillway.schedulers.timesharing.slices import Slices
+from spillway.workloads.gang import GangJob
 
 
 class _Running:
@@ -56,7 +57,7 @@ class _Running:
 
 
 def run_plainly(jobs: Sequence[GangJob], setting: Setting) -> Ran:
-    """The same as :func:`experiments.studies.gang.aggregate.run_gang`."""
+    """The same as :func:`spillway.experiments.studies.gang.aggregate.run_gang`."""
     return _Machine(jobs, setting).run()
 
 

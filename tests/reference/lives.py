@@ -1,6 +1,7 @@
 """The search for a job whose holdings have lives of their own, in plain code on a timeline's arrays.
 
-Every candidate is tried from the beginning. Tests compare :func:`schedulers.timeline.apart_kernels.find_apart` with it.
+Every candidate is tried from the beginning. Tests compare
+:func:`spillway.schedulers.timeline.apart_kernels.find_apart` with it.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from schedulers.core.job import Allocation, Job, Lives
-from schedulers.timeline import Fit
-from schedulers.timeline.lives import Part, parts
-from schedulers.timeline.placement import AtEnd, Resource, Wanted, choose, whole_requests
-from schedulers.timeline.tables import Tables
+from spillway.schedulers.model.job import Allocation, Job, Lives
+from spillway.schedulers.timeline import Fit
+from spillway.schedulers.timeline.lives import Part, parts
+from spillway.schedulers.timeline.placement import AtEnd, Resource, Wanted, choose, whole_requests
+from spillway.schedulers.timeline.tables import Tables
 
 #: Segment starts, rows and tables of a timeline (``Timeline.arrays``).
 Arrays = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], Tables]

@@ -1,7 +1,7 @@
 """The timeline in plain Python: a list of bookings, summed instant by instant. The model that the kernels must equal.
 
 Slow on purpose (every question walks all bookings) and short enough to be seen to be right. Tests compare
-:class:`schedulers.timeline.Timeline` with it; benchmarks measure against it.
+:class:`spillway.schedulers.timeline.Timeline` with it; benchmarks measure against it.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from schedulers.core.job import Allocation, Job, Lives
-from schedulers.core.machine import Machine
-from schedulers.timeline import Fit
-from schedulers.timeline.placement import AtEnd, Placement, Resource, Wanted, choose, links_above
+from spillway.schedulers.model.job import Allocation, Job, Lives
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.timeline import Fit
+from spillway.schedulers.timeline.placement import AtEnd, Placement, Resource, Wanted, choose, links_above
 from tests.reference.lives import start_before
 
 
@@ -36,7 +36,7 @@ class Booking(NamedTuple):
 
 
 class ReferenceTimeline:
-    """Same methods and results as :class:`schedulers.timeline.Timeline`."""
+    """Same methods and results as :class:`spillway.schedulers.timeline.Timeline`."""
 
     def __init__(self, machine: Machine, now_s: float = 0.0, placement: Placement | None = None) -> None:
         self.machine = machine

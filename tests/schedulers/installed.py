@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from schedulers.options import option
-from schedulers.policykit.decisions import Decision
-from schedulers.policykit.passes import fill
-from schedulers.policykit.view import View
+from spillway.base.options import option
+from spillway.schedulers.model.decisions import Decision
+from spillway.schedulers.policykit.passes import fill
+from spillway.schedulers.policykit.view import View
 
 from .parts import first
 
@@ -38,7 +38,7 @@ def first(jobs, most):
 MODEL = '''\
 from dataclasses import dataclass
 
-from schedulers.jobmodels.base import JobModel, Submitted
+from spillway.schedulers.jobmodels.base import JobModel, Submitted
 
 
 @dataclass(frozen=True)

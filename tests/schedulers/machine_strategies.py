@@ -7,9 +7,9 @@ import math
 import numpy as np
 from hypothesis import strategies as st
 
-from schedulers.core.job import Job, Lives
-from schedulers.core.machine import Link, Machine, Node, Storage, nearest_first
-from schedulers.timeline.placement import NodeOrder, Placement, StorageOrder
+from spillway.schedulers.model.job import Job, Lives
+from spillway.schedulers.model.machine import Link, Machine, Node, Storage, nearest_first
+from spillway.schedulers.timeline.placement import NodeOrder, Placement, StorageOrder
 
 
 def job(nodes: int, bb_bytes: int = 0, io_rate: int = 0, lives: Lives | None = None, stripes: int = 0) -> Job:

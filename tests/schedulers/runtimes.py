@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from schedulers.jobmodels.rigid import Rigid
-from schedulers.jobmodels.runtime import ProgramRuntime
+from spillway.schedulers.jobmodels.rigid import Rigid
+from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 
 
 def rigid() -> ProgramRuntime:

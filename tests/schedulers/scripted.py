@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from schedulers.wire.messages import (
+from spillway.protocol.messages import (
     ExecuteJob,
     JobCompleted,
     JobState,

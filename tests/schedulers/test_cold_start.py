@@ -8,8 +8,8 @@ from functools import partial
 
 import pytest
 
-from schedulers import kernels
-from schedulers.errors import OptionError
+from spillway.base.errors import OptionError
+from spillway.schedulers import kernels
 
 
 def refuse(options: argparse.Namespace) -> None:
@@ -31,7 +31,7 @@ def test_refusal_comes_before_compiling(monkeypatch: pytest.MonkeyPatch) -> None
 def test_right_input_is_compiled_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """After the check the line comes."""
     monkeypatch.setattr(kernels, "is_cached", lambda: False)
-    monkeypatch.setattr(kernels, "kernel_modules", lambda: ["schedulers.errors"])
+    monkeypatch.setattr(kernels, "kernel_modules", lambda: ["spillway.base.errors"])
     monkeypatch.setattr(kernels, "compile_side_by_side", lambda names: None)
     said: list[str] = []
     kernels.warm_up(said.append, partial(dict, {}))

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from schedulers import kernels
-from schedulers.kernel_cache import drop_older_than
-from schedulers.late import load
+from spillway.base.kernel_cache import drop_older_than
+from spillway.base.late import load
+from spillway.schedulers import kernels
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -26,14 +26,14 @@ def test_every_kernel_module_is_warmed() -> None:
     assert kernels.is_cached()
     assert kernels.warm_up(lines.append) < 5.0
     assert lines == []
-    assert "schedulers.timeline.fit_kernels" in kernels.kernel_modules()
+    assert "spillway.schedulers.timeline.fit_kernels" in kernels.kernel_modules()
 
 
 def test_a_late_module_is_run() -> None:
     """Importing one by its name ran nothing: what had to be compiled first was compiled by each of its callers."""
     script = (
-        "import sys, importlib; from schedulers.late import load; from types import ModuleType;"
-        "name = 'schedulers.timeline.fit_kernels'; importlib.import_module(name);"
+        "import sys, importlib; from spillway.base.late import load; from types import ModuleType;"
+        "name = 'spillway.schedulers.timeline.fit_kernels'; importlib.import_module(name);"
         "print(type(sys.modules[name]) is ModuleType); load(name); print(type(sys.modules[name]) is ModuleType)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
@@ -45,7 +45,7 @@ def test_a_late_module_is_run() -> None:
 def test_what_only_kernels_call_is_compiled_with_them() -> None:
     """Loaded alone, the modules have the code of what Python calls; a kernel that calls one of the others gets it."""
     script = (
-        "from schedulers.timeline import fit_kernels as one, placement_kernels as two;"
+        "from spillway.schedulers.timeline import fit_kernels as one, placement_kernels as two;"
         "print(len(one.find_fit.overloads), len(one.book.overloads), len(two.choose.overloads));"
         "from numba import njit\n"
         "called = njit(lambda times, count, at: one.segment_at(times, count, at))\n"
@@ -58,7 +58,7 @@ def test_what_only_kernels_call_is_compiled_with_them() -> None:
 def test_some_kernels_are_enough(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Those that a run computes with count as cached although others are not, and only they are marked."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    some = ["schedulers.timeline.fit_kernels", "schedulers.timeline.placement_kernels"]
+    some = ["spillway.schedulers.timeline.fit_kernels", "spillway.schedulers.timeline.placement_kernels"]
     version = f"py{sys.version_info.major}{sys.version_info.minor}"
     (tmp_path / "timeline_0123").mkdir()
     for name in ("fit_kernels", "placement_kernels", "plan_kernels"):
@@ -68,7 +68,7 @@ def test_some_kernels_are_enough(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     assert not kernels.is_cached(some)
     kernels.mark_cached(some)
     assert kernels.is_cached(some)
-    assert not kernels.is_cached([*some, "schedulers.timeline.plan_kernels"])
+    assert not kernels.is_cached([*some, "spillway.schedulers.timeline.plan_kernels"])
 
 
 def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 import zmq
 
-from schedulers.wire.batsim4 import codec as batsim4
-from schedulers.wire.messages import Message, Reply, SimulationEnds
+from spillway.protocol.batsim4 import codec as batsim4
+from spillway.protocol.messages import Message, Reply, SimulationEnds
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from schedulers.wire.messages import (
+from spillway.protocol.messages import (
     AdditionalIoJob,
     CallMeLater,
     JobCompleted,
@@ -18,7 +18,7 @@ from schedulers.wire.messages import (
     Request,
     SetJobMetadata,
 )
-from simulator.errors import Deadlock, SchedulerFault, SimulatorInputError
+from spillway.simulator.errors import Deadlock, SchedulerFault, SimulatorInputError
 from tests.simulator.worlds import FINISHED, execute, jobs, run, scripted
 
 DELAY = {"type": "delay", "delay": 2}

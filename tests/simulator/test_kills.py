@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from schedulers.wire.messages import JobCompleted, JobKilled, JobState, JobSubmitted, Message, Reply, RequestedCall
-from simulator.errors import SchedulerFault
+from spillway.protocol.messages import JobCompleted, JobKilled, JobState, JobSubmitted, Message, Reply, RequestedCall
+from spillway.simulator.errors import SchedulerFault
 from tests.simulator.worlds import Scheduler, call, execute, jobs, kill, run, small_platform
 
 PTASK = {"type": "parallel_homogeneous", "cpu": 1e10, "com": 0}

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from schedulers.limits import DEEPEST_PROFILE, LATEST_S, MOST_TASKS
-from schedulers.wire.messages import Message, RejectJob, Reply
-from simulator import server
-from simulator.errors import SchedulerFault, SimulatorInputError
-from simulator.workload import workload_from_object
+from spillway.protocol.limits import DEEPEST_PROFILE, LATEST_S, MOST_TASKS
+from spillway.protocol.messages import Message, RejectJob, Reply
+from spillway.simulator.errors import SchedulerFault, SimulatorInputError
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.simulator.wire import server
 from tests.simulator.worlds import call, greedy, jobs, run, scripted
 
 DELAY = {"type": "delay", "delay": 1}

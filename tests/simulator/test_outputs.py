@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from schedulers.wire.messages import JobSubmitted, Message, RejectJob, SetJobMetadata
-from simulator.broker import Simulation
-from simulator.errors import SchedulerFault, SimulatorInputError
-from simulator.options import SimulationOptions
-from simulator.workload import workload_from_object
+from spillway.protocol.messages import JobSubmitted, Message, RejectJob, SetJobMetadata
+from spillway.simulator.errors import SchedulerFault, SimulatorInputError
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.simulator.wire.broker import Simulation
 from tests.simulator.worlds import (
     GivenDurations,
     Scheduler,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from schedulers.wire.messages import (
+from spillway.protocol.messages import (
     CallMeLater,
     ExecuteJob,
     JobCompleted,
@@ -18,7 +18,7 @@ from schedulers.wire.messages import (
     SimulationBegins,
     SimulationEnds,
 )
-from simulator.errors import SchedulerFault
+from spillway.simulator.errors import SchedulerFault
 from tests.simulator.worlds import LATENCY, call, execute, greedy, jobs, run, scripted
 
 

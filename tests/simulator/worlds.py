@@ -9,9 +9,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from platforms.model import Platform
-from platforms.xml_reader import parse_platform
-from schedulers.wire.messages import (
+from spillway.platforms.model import Platform
+from spillway.platforms.xml_reader import parse_platform
+from spillway.protocol.messages import (
     CallMeLater,
     Event,
     ExecuteJob,
@@ -22,10 +22,10 @@ from schedulers.wire.messages import (
     Reply,
     Request,
 )
-from simulator.broker import Simulation, SimulationResult
-from simulator.engines.base import TaskError, TaskSpec, one_by_one
-from simulator.options import SimulationOptions
-from simulator.workload import workload_from_object
+from spillway.simulator.engines.base import TaskError, TaskSpec, one_by_one
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.simulator.wire.broker import Simulation, SimulationResult
 
 LATENCY = 0.5
 """Latency of the route from every host to the master in the small world (s); big, so that it shows."""

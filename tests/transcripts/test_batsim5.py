@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from schedulers.__main__ import build_session, session_parser
-from schedulers.core.session import Session
-from schedulers.jobmodels import MODELS
-from schedulers.wire.detect import AnyBatsim
+from spillway.protocol.detect import AnyBatsim
+from spillway.schedulers.core.session import Session
+from spillway.schedulers.jobmodels import MODELS
+from spillway.schedulers.service.command import build_session, session_parser
 
 INIT = struct.pack("<I", 0)
 HANDSHAKE_LINES = 4

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from schedulers.__main__ import build_session, session_parser
-from schedulers.wire.batsim4 import codec as batsim4
-from schedulers.wire.messages import ExecuteJob, RejectJob, Reply
-from schedulers.wire.transcript import read_transcript, replay
+from spillway.protocol.batsim4 import codec as batsim4
+from spillway.protocol.messages import ExecuteJob, RejectJob, Reply
+from spillway.protocol.transcript import read_transcript, replay
+from spillway.schedulers.service.command import build_session, session_parser
 
 LITERAL = ["easy", "--burst-buffer-bytes", "40e9", "--location-shape", "3,3,4", "--thesis-literal"]
 

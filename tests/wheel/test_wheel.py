@@ -15,13 +15,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("inputs", "schedulers", "platforms", "workloads", "simulator", "learning", "experiments", "analysis")
+PACKAGES = (
+    "spillway", "base", "protocol", "schedulers", "platforms", "workloads", "simulator", "learning", "experiments",
+    "analysis",
+)  # fmt: skip
 FILES = ("pyproject.toml", "README.md", "LICENSE", "run_experiments.py")
 POLICY = '''"""Starts jobs in order, each on the first free nodes."""
 
 from dataclasses import dataclass
 
-from schedulers.policykit.passes import try_start
+from spillway.schedulers.policykit.passes import try_start
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workloads import SwfLog, read_swf
+from spillway.workloads import SwfLog, read_swf
 
 DATA = Path(__file__).parent.parent / "data"
 

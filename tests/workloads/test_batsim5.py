@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from workloads.batsim5 import to_batsim5
-from workloads.batsim_json import parse_batsim
-from workloads.cli import main
-from workloads.errors import WorkloadError
+from spillway.workloads.batsim5 import to_batsim5
+from spillway.workloads.batsim_json import parse_batsim
+from spillway.workloads.cli import main
+from spillway.workloads.errors import WorkloadError
 
 PROFILES: dict[str, Any] = {
     "d": {"type": "delay", "delay": 5, "bb": 7, "periods": {"count": 2}},

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from spillway.workloads import Workload, WorkloadError, WorkloadJob, read_batsim, write_batsim
+from spillway.workloads.batsim_json import format_batsim, parse_batsim
 from tests.workloads.conftest import DATA
-from workloads import Workload, WorkloadError, WorkloadJob, read_batsim, write_batsim
-from workloads.batsim_json import format_batsim, parse_batsim
 
 MALFORMED = {
     "bb-negative": " $.profiles.a.bb: 'bb' must be a number >= 0, got -5",

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workloads import THESIS_MACHINE, BurstBufferModel, MachineFacts, Workload, WorkloadError, read_batsim
-from workloads.burst_buffer import THESIS_MODEL, clamp_to_machine
+from spillway.workloads import THESIS_MACHINE, BurstBufferModel, MachineFacts, Workload, WorkloadError, read_batsim
+from spillway.workloads.burst_buffer import THESIS_MODEL, clamp_to_machine
 
 requests = st.tuples(st.integers(1, 400), st.sampled_from([60, 120, 121, 3600]))
 machines = st.builds(

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from workloads import WorkloadError, load_workload, read_swf
-from workloads.catalogue import CATALOGUE, acknowledgement, cache_folder, checksum, fetch
+from spillway.workloads import WorkloadError, load_workload, read_swf
+from spillway.workloads.catalogue import CATALOGUE, acknowledgement, cache_folder, checksum, fetch
 
 NAME = "CTC-SP2-1996-3.1-cln"  # its checksum is not known in advance
 KNOWN = "KTH-SP2-1996-2.1-cln"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from spillway.workloads import read_batsim, read_swf
+from spillway.workloads.cli import main
 from tests.workloads.conftest import DATA
-from workloads import read_batsim, read_swf
-from workloads.cli import main
 
 SMALL = str(DATA / "swf" / "small.swf")
 
@@ -39,7 +39,8 @@ def test_same_command_same_bytes(tmp_path: Path) -> None:
     command = [
         sys.executable,
         "-m",
-        "workloads",
+        "spillway",
+        "workload",
         "convert",
         "kth-like:jobs=40,seed=2",
         "--out",
@@ -116,8 +117,8 @@ def test_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 ERRORS = {
-    "convert": "missing: SOURCE, --out (see python -m workloads convert --help)",
-    "": "missing: ACTION (see python -m workloads --help)",
+    "convert": "missing: SOURCE, --out (see spillway workload convert --help)",
+    "": "missing: ACTION (see spillway workload --help)",
     "info nix.swf": "nix.swf: cannot be read: No such file or directory; check the name, and the folder it is in",
     "synth moon --out a.swf": "unknown generator 'moon'; known: kth-like, lublin",
     "synth kth-like --out no/such/a.swf": "no/such/a.swf: cannot write the file: No such file or directory; "
@@ -125,7 +126,7 @@ ERRORS = {
     "convert kth-like --out a.json --seed -1": "option 'seed' must be >= 0 and <= 9.22337e+18, got -1",
     "convert kth-like --out a.json --storage-nodes -1": "machine fact 'storage_nodes' must be >= 0, got -1",
     "convert kth-like --out a.json --kappa x": "--kappa: expected a number, got 'x' "
-    "(see python -m workloads convert --help)",
+    "(see spillway workload convert --help)",
     "split kth-like:jobs=3 --out /dev/null/x": "/dev/null/x: cannot make the folder: Not a directory; "
     "name another with --out",
     "fit kth-like:jobs=9": "the log 'kth-like' states a requested memory (field 10) for 0 of its 9 jobs with 0 "

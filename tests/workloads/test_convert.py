@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workloads import (
+from spillway.workloads import (
     THESIS_MACHINE,
     ConvertOptions,
     MachineFacts,
@@ -20,9 +20,9 @@ from workloads import (
     convert,
     read_batsim,
 )
-from workloads.batsim_json import format_batsim, parse_batsim
-from workloads.convert import compute_flops
-from workloads.swf import SwfHeader
+from spillway.workloads.batsim_json import format_batsim, parse_batsim
+from spillway.workloads.convert import compute_flops
+from spillway.workloads.swf import SwfHeader
 
 MACHINE = MachineFacts(nodes=8, node_speed_flops=2e9, storage_nodes=2, storage_bytes=10**10)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workloads.draws import Draws, exp, log, normal_quantile
+from spillway.workloads.draws import Draws, exp, log, normal_quantile
 
 KNOWN_UNIFORM = ["0x1.89dffcb827193p-1", "0x1.60ffe874abcdep-2"]
 KNOWN_NORMAL = ["-0x1.ce900a068f2ffp-3", "-0x1.6efa14bb91a64p-3"]

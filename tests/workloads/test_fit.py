@@ -9,11 +9,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from workloads import BurstBufferModel, SwfLog, SwfRecord, WorkloadError
-from workloads.draws import Draws, Floats, exp
-from workloads.fit import DISTRIBUTIONS, fit_log, memory_requests, read_model, report_lines, write_model
-from workloads.fit_plots import FIGURES, draw_all
-from workloads.synthetic import kth_like
+from spillway.workloads import BurstBufferModel, SwfLog, SwfRecord, WorkloadError
+from spillway.workloads.draws import Draws, Floats, exp
+from spillway.workloads.fit import DISTRIBUTIONS, fit_log, memory_requests, read_model, report_lines, write_model
+from spillway.workloads.fit_plots import FIGURES, draw_all
+from spillway.workloads.synthetic import kth_like
 
 pytest.importorskip("scipy", reason="fitting needs SciPy")
 

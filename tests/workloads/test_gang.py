@@ -7,9 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from workloads.errors import WorkloadError
-from workloads.gang import ATLAS, MEAN_GAPS_S, MEAN_TIMES_S, GangJob, GangOptions, as_workload, draw_gang, fit_classes
-from workloads.load import load_log
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.gang import (
+    ATLAS,
+    MEAN_GAPS_S,
+    MEAN_TIMES_S,
+    GangJob,
+    GangOptions,
+    as_workload,
+    draw_gang,
+    fit_classes,
+)
+from spillway.workloads.load import load_log
 
 
 def test_the_papers_grid() -> None:

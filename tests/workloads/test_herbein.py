@@ -8,20 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from workloads.arrivals import ArrivalModel, Calendar, user_arrivals
-from workloads.draws import Draws
-from workloads.errors import WorkloadError
-from workloads.herbein import (
-    DIVERSE_RATES,
-    PAPER_RATE,
-    PORTABLE,
-    HerbeinOptions,
-    draw_herbein,
-    fit_herbein,
-)
-from workloads.load import load_log
-from workloads.profiles import check_profile
-from workloads.swf import SwfHeader, SwfLog, SwfRecord
+from spillway.workloads.arrivals import ArrivalModel, Calendar, user_arrivals
+from spillway.workloads.draws import Draws
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.herbein import DIVERSE_RATES, PAPER_RATE, PORTABLE, HerbeinOptions, draw_herbein, fit_herbein
+from spillway.workloads.load import load_log
+from spillway.workloads.profiles import check_profile
+from spillway.workloads.swf import SwfHeader, SwfLog, SwfRecord
 
 
 def record(number: int, submit: int, user: int = 1, nodes: int = 1, run: int = 60, limit: int = 100) -> SwfRecord:

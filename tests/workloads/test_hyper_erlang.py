@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workloads.draws import Draws
-from workloads.errors import WorkloadError
-from workloads.hyper_erlang import HyperErlang, fit_hyper_erlang
+from spillway.workloads.draws import Draws
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.hyper_erlang import HyperErlang, fit_hyper_erlang
 
 
 def test_moments_by_hand() -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simulator.workload import load_workload
-from workloads.batsim_json import write_batsim
-from workloads.cli import main
-from workloads.errors import WorkloadError
-from workloads.jeannot import (
+from spillway.simulator.reading.workload import load_workload
+from spillway.workloads.batsim_json import write_batsim
+from spillway.workloads.cli import main
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.jeannot import (
     FAMILIES,
     JeannotOptions,
     calibrate,

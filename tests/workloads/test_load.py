@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workloads.conftest import DATA
-from workloads import (
+from spillway.workloads import (
     ConvertOptions,
     MachineFacts,
     SwfLog,
@@ -17,6 +16,7 @@ from workloads import (
     write_batsim,
     write_swf,
 )
+from tests.workloads.conftest import DATA
 
 
 def test_sources_agree(tmp_path: Path, small_log: SwfLog) -> None:

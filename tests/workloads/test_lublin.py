@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from workloads.draws import Draws
-from workloads.errors import WorkloadError
-from workloads.swf import read_swf
-from workloads.synthetic import Lublin, generator
-from workloads.synthetic.lublin import gamma
+from spillway.workloads.draws import Draws
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.swf import read_swf
+from spillway.workloads.synthetic import Lublin, generator
+from spillway.workloads.synthetic.lublin import gamma
 
 
 @pytest.mark.parametrize("shape", [1.0, 4.2, 10.2303, 312.0])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from workloads import THESIS_MACHINE, MachineFacts, WorkloadError
+from spillway.workloads import THESIS_MACHINE, MachineFacts, WorkloadError
 
 
 @dataclass

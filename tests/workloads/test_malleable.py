@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from workloads.batsim_json import format_batsim, parse_batsim, read_batsim
-from workloads.cli import main
-from workloads.convert import convert
-from workloads.errors import WorkloadError
-from workloads.machine_facts import THESIS_MACHINE
-from workloads.malleable import INTERVALS_PER_PERIOD, MalleableOptions, make_malleable
-from workloads.synthetic import kth_like
-from workloads.workload import Workload, WorkloadJob
+from spillway.workloads.batsim_json import format_batsim, parse_batsim, read_batsim
+from spillway.workloads.cli import main
+from spillway.workloads.convert import convert
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.machine_facts import THESIS_MACHINE
+from spillway.workloads.malleable import INTERVALS_PER_PERIOD, MalleableOptions, make_malleable
+from spillway.workloads.synthetic import kth_like
+from spillway.workloads.workload import Workload, WorkloadJob
 
 
 @pytest.fixture(scope="module")

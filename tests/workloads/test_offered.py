@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from workloads.convert import ConvertOptions, convert
-from workloads.machine_facts import THESIS_MACHINE
-from workloads.offered import Offered
-from workloads.swf import parse_swf
+from spillway.workloads.convert import ConvertOptions, convert
+from spillway.workloads.machine_facts import THESIS_MACHINE
+from spillway.workloads.offered import Offered
+from spillway.workloads.swf import parse_swf
 
 
 def test_a_full_week_is_warned_of() -> None:

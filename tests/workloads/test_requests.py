@@ -12,17 +12,17 @@ import yaml  # type: ignore[import-untyped]
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.requested import requested, with_scripts
-from schedulers.core.job import job_from_wire
-from schedulers.core.persistent import Creation, Wishes, wishes_of
-from schedulers.core.staging import staging_of
-from workloads.batsim_json import read_batsim, write_batsim
-from workloads.directives import Buffer, Requests, Spread, directives_of
-from workloads.errors import WorkloadError
-from workloads.logs.directives import read_scripts
-from workloads.requests import Site, fields_of, read_requests, read_site
-from workloads.scripted import scripted
-from workloads.workload import Workload, WorkloadJob
+from spillway.experiments.cli.requested import requested, with_scripts
+from spillway.schedulers.model.job import job_from_wire
+from spillway.schedulers.model.persistent import Creation, Wishes, wishes_of
+from spillway.schedulers.model.staging import staging_of
+from spillway.workloads.batsim_json import read_batsim, write_batsim
+from spillway.workloads.directives import Buffer, Requests, Spread, directives_of
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.logs.directives import read_scripts
+from spillway.workloads.requests import Site, fields_of, read_requests, read_site
+from spillway.workloads.scripted import scripted
+from spillway.workloads.workload import Workload, WorkloadJob
 
 GIB = 2**30
 DATA = Path(__file__).parent / "data"

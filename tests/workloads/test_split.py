@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workloads import THESIS_MACHINE, SwfLog, Workload, WorkloadError, WorkloadJob, convert
-from workloads.batsim_json import parse_batsim
-from workloads.split import SplitOptions, period_slices, split_log, split_workload
+from spillway.workloads import THESIS_MACHINE, SwfLog, Workload, WorkloadError, WorkloadJob, convert
+from spillway.workloads.batsim_json import parse_batsim
+from spillway.workloads.split import SplitOptions, period_slices, split_log, split_workload
 
 times = st.lists(st.one_of(st.integers(0, 1000), st.floats(0, 1000)), min_size=1, max_size=60)
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workloads import ConvertOptions, MachineFacts, WorkloadError, convert
-from workloads.batsim_json import format_batsim
-from workloads.convert import convert_columns
-from workloads.logs.table import JobTable
-from workloads.logs.tables import as_table
-from workloads.staging import StagingModel
-from workloads.synthetic import generator
-from workloads.workload import Workload
+from spillway.workloads import ConvertOptions, MachineFacts, WorkloadError, convert
+from spillway.workloads.batsim_json import format_batsim
+from spillway.workloads.convert import convert_columns
+from spillway.workloads.logs.table import JobTable
+from spillway.workloads.logs.tables import as_table
+from spillway.workloads.staging import StagingModel
+from spillway.workloads.synthetic import generator
+from spillway.workloads.workload import Workload
 
 MACHINE = MachineFacts(nodes=96, storage_nodes=12, storage_bytes=40_000_000_000)
 STAGED = ("stage_in_bytes", "stage_out_bytes", "stage_in_s", "stage_out_s")

@@ -1,4 +1,4 @@
-"""``python -m workloads streams``: files in both forms, and its refusals."""
+"""``spillway workload streams``: files in both forms, and its refusals."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from workloads.batsim_json import read_batsim
-from workloads.cli import main
-from workloads.swf import SwfHeader, SwfLog, SwfRecord, write_swf
+from spillway.workloads.batsim_json import read_batsim
+from spillway.workloads.cli import main
+from spillway.workloads.swf import SwfHeader, SwfLog, SwfRecord, write_swf
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from spillway.workloads import SwfLog, SwfRecord, WorkloadError, read_swf, write_swf
+from spillway.workloads.swf import FIELDS, SwfHeader, format_swf, parse_swf
 from tests.workloads.conftest import DATA
-from workloads import SwfLog, SwfRecord, WorkloadError, read_swf, write_swf
-from workloads.swf import FIELDS, SwfHeader, format_swf, parse_swf
 
 MALFORMED = {
     "below-unknown.swf": ":3: field 9 (requested_s) must be >= 0 or -1 for unknown, got '-60'",

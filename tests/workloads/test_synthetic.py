@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workloads import SwfLog, WorkloadError, load_workload
-from workloads.draws import Draws
-from workloads.swf import format_swf, parse_swf
-from workloads.synthetic import GENERATORS, KthLike, generator, kth_like
-from workloads.synthetic.arrivals import session_lengths, weekly_times
+from spillway.workloads import SwfLog, WorkloadError, load_workload
+from spillway.workloads.draws import Draws
+from spillway.workloads.swf import format_swf, parse_swf
+from spillway.workloads.synthetic import GENERATORS, KthLike, generator, kth_like
+from spillway.workloads.synthetic.arrivals import session_lengths, weekly_times
 
 
 @given(st.integers(1, 300), st.integers(0, 10**6), st.floats(0.05, 3.0), st.integers(1, 200))

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inputs.files import read_file, text_of
-from inputs.limits import InputError
-from workloads.errors import WorkloadError
-from workloads.logs.lines import shown
+from spillway.base.files import read_file, text_of
+from spillway.base.limits import InputError
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.logs.lines import shown
 
 _JOB = re.compile(r"#\s*jobid:\s*(\S+)")
 _TOTAL = re.compile(r"total_(POSIX|STDIO)_BYTES_(READ|WRITTEN):\s*(\S+)")

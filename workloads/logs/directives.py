@@ -1,4 +1,4 @@
-"""The job scripts of a folder, and what the directives in each request (:mod:`workloads.directives`).
+"""The job scripts of a folder, and what the directives in each request (:mod:`spillway.workloads.directives`).
 
 Persistent buffers belong to no job, and the files of ``stage_in`` and ``stage_out`` have no size in a script: both are
 counted, not played.
@@ -11,10 +11,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from inputs.files import read_file, text_of
-from inputs.limits import InputError, Limit
-from workloads.directives import Requests, directives_of
-from workloads.errors import WorkloadError
+from spillway.base.files import read_file, text_of
+from spillway.base.limits import InputError, Limit
+from spillway.workloads.directives import Requests, directives_of
+from spillway.workloads.errors import WorkloadError
 
 SCRIPT_BYTES = Limit("one job script", 2**22, "bytes", "", "holds more than {most} bytes; is it a job script?")
 

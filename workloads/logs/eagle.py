@@ -10,14 +10,14 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator
 
-from workloads.directives import directives_of, of_lines
-from workloads.errors import WorkloadError
-from workloads.logs.lines import Block, Head, shown
-from workloads.logs.reading import Reading
-from workloads.logs.record import MEMORY_REQUESTED, NODES_REQUESTED, LogRecord
-from workloads.logs.slurm_jobs import NEVER_SUBMITTED, id_of, in_range, run_of, value
-from workloads.logs.slurm_units import MEGA, UnitError, state_of, time_of
-from workloads.logs.table import Intake, Repeated
+from spillway.workloads.directives import directives_of, of_lines
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.logs.lines import Block, Head, shown
+from spillway.workloads.logs.reading import Reading
+from spillway.workloads.logs.record import MEMORY_REQUESTED, NODES_REQUESTED, LogRecord
+from spillway.workloads.logs.slurm_jobs import NEVER_SUBMITTED, id_of, in_range, run_of, value
+from spillway.workloads.logs.slurm_units import MEGA, UnitError, state_of, time_of
+from spillway.workloads.logs.table import Intake, Repeated
 
 NEEDED = ("job_id", "wallclock_req", "nodes_req", "submit_time", "start_time", "end_time")
 """Columns without which it is another CSV."""

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from workloads.errors import WorkloadError
-from workloads.files import content_suffix
-from workloads.logs import eagle, jobcomp, parquet, sacct, swf_log
-from workloads.logs.darshan_totals import read_totals
-from workloads.logs.directives import read_scripts
-from workloads.logs.lines import Block, Head, LogFile, opened, shown
-from workloads.logs.reading import STRICT, Reading
-from workloads.logs.record import LogRecord
-from workloads.logs.table import Intake, JobTable, table_of
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.files import content_suffix
+from spillway.workloads.logs import eagle, jobcomp, parquet, sacct, swf_log
+from spillway.workloads.logs.darshan_totals import read_totals
+from spillway.workloads.logs.directives import read_scripts
+from spillway.workloads.logs.lines import Block, Head, LogFile, opened, shown
+from spillway.workloads.logs.reading import STRICT, Reading
+from spillway.workloads.logs.record import LogRecord
+from spillway.workloads.logs.table import Intake, JobTable, table_of
 
 
 @dataclass(frozen=True)

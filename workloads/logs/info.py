@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 import numpy as np
 import numpy.typing as npt
 
-from workloads.convert import ConvertOptions, nodes_of, processors_of
-from workloads.logs.formats import FORMATS
-from workloads.logs.record import Mark
-from workloads.logs.shares import marks_of, percent, shares_of
-from workloads.logs.table import Ints, JobTable
-from workloads.summary import Row, common_rows, quantiles
+from spillway.workloads.convert import ConvertOptions, nodes_of, processors_of
+from spillway.workloads.logs.formats import FORMATS
+from spillway.workloads.logs.record import Mark
+from spillway.workloads.logs.shares import marks_of, percent, shares_of
+from spillway.workloads.logs.table import Ints, JobTable
+from spillway.workloads.summary import Row, common_rows, quantiles
 
 _CALENDAR_FROM_S = 10**8
 """Seconds since 1970 lie above it; times since the start of a log below."""

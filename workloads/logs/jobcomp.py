@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from workloads.errors import WorkloadError
-from workloads.logs.lines import Block, Head, shown
-from workloads.logs.reading import Reading
-from workloads.logs.record import MEMORY_REQUESTED, LogRecord
-from workloads.logs.slurm_jobs import NEVER_SUBMITTED, NO_LIMIT, id_of, limit_of, run_of, user_of, value
-from workloads.logs.slurm_units import count_of, minutes_of, resources_of, state_of, time_of
-from workloads.logs.table import Intake, Repeated
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.logs.lines import Block, Head, shown
+from spillway.workloads.logs.reading import Reading
+from spillway.workloads.logs.record import MEMORY_REQUESTED, LogRecord
+from spillway.workloads.logs.slurm_jobs import NEVER_SUBMITTED, NO_LIMIT, id_of, limit_of, run_of, user_of, value
+from spillway.workloads.logs.slurm_units import count_of, minutes_of, resources_of, state_of, time_of
+from spillway.workloads.logs.table import Intake, Repeated
 
 _KEYS = (
     "JobId", "UserId", "GroupId", "Name", "JobState", "Partition", "TimeLimit", "StartTime", "EndTime", "NodeList",

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from inputs.files import read_pieces, unpack_pieces
-from inputs.limits import LINE_BYTES, LOG_BYTES, InputError
-from workloads.errors import WorkloadError
+from spillway.base.files import read_pieces, unpack_pieces
+from spillway.base.limits import LINE_BYTES, LOG_BYTES, InputError
+from spillway.workloads.errors import WorkloadError
 
 Block = tuple[int, list[str]]
 """Number of the first line, counted from 1, and some lines without their ends."""

@@ -6,8 +6,8 @@ import argparse
 from dataclasses import asdict
 from typing import Any
 
-from workloads.logs.formats import FORMATS
-from workloads.logs.reading import STRICT, Reading
+from spillway.workloads.logs.formats import FORMATS
+from spillway.workloads.logs.reading import STRICT, Reading
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:

@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from schedulers.limits import LATEST_S
-from workloads.errors import WorkloadError
-from workloads.logs.lines import Head, LogFile, shown
-from workloads.logs.record import NODES_REQUESTED, LogRecord
-from workloads.logs.slurm_jobs import NEVER_SUBMITTED, run_of
-from workloads.logs.slurm_units import state_of
-from workloads.logs.table import Intake, Repeated
+from spillway.protocol.limits import LATEST_S
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.logs.lines import Head, LogFile, shown
+from spillway.workloads.logs.record import NODES_REQUESTED, LogRecord
+from spillway.workloads.logs.slurm_jobs import NEVER_SUBMITTED, run_of
+from spillway.workloads.logs.slurm_units import state_of
+from spillway.workloads.logs.table import Intake, Repeated
 
 MAGIC = b"PAR1"
 _BATCH = 65_536

@@ -14,14 +14,22 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from workloads.directives import directives_of, of_lines
-from workloads.errors import WorkloadError
-from workloads.logs.lines import Block, Head, shown
-from workloads.logs.reading import Reading
-from workloads.logs.record import MEMORY_REQUESTED, NODES_REQUESTED, LogRecord
-from workloads.logs.slurm_jobs import NEVER_SUBMITTED, NO_LIMIT, id_of, limit_of, run_of, user_of, value
-from workloads.logs.slurm_units import count_of, duration_of, minutes_of, resources_of, size_of, state_of, time_of
-from workloads.logs.table import Intake, Repeated
+from spillway.workloads.directives import directives_of, of_lines
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.logs.lines import Block, Head, shown
+from spillway.workloads.logs.reading import Reading
+from spillway.workloads.logs.record import MEMORY_REQUESTED, NODES_REQUESTED, LogRecord
+from spillway.workloads.logs.slurm_jobs import NEVER_SUBMITTED, NO_LIMIT, id_of, limit_of, run_of, user_of, value
+from spillway.workloads.logs.slurm_units import (
+    count_of,
+    duration_of,
+    minutes_of,
+    resources_of,
+    size_of,
+    state_of,
+    time_of,
+)
+from spillway.workloads.logs.table import Intake, Repeated
 
 ADVICE = (
     "sacct --parsable2 --allusers --allocations --format=JobID,User,Partition,State,Submit,Eligible,Start,End,"

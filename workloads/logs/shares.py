@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from workloads.logs.record import MEMORY_REQUESTED, NODES_REQUESTED, Mark
-from workloads.logs.table import JobTable
+from spillway.workloads.logs.record import MEMORY_REQUESTED, NODES_REQUESTED, Mark
+from spillway.workloads.logs.table import JobTable
 
 Marks = npt.NDArray[np.int8]
 
@@ -25,7 +25,7 @@ def marks_of(table: JobTable, *, buffers: bool = False, walltimes: bool = False)
 
     Returns
     -------
-    Field, in words, to values of :class:`~workloads.logs.record.Mark`, one for each job.
+    Field, in words, to values of :class:`~spillway.workloads.logs.record.Mark`, one for each job.
     """
     bits = table["marks"]
     nodes = np.where(

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TypeVar
 
-from schedulers.limits import LATEST_S
-from workloads.errors import WorkloadError
-from workloads.logs.lines import shown
-from workloads.logs.slurm_units import UNLIMITED, UnitError
-from workloads.logs.table import Intake
+from spillway.protocol.limits import LATEST_S
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.logs.lines import shown
+from spillway.workloads.logs.slurm_units import UNLIMITED, UnitError
+from spillway.workloads.logs.table import Intake
 
 T = TypeVar("T")
 

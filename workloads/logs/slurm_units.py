@@ -11,8 +11,8 @@ import re
 from datetime import date
 from functools import lru_cache
 
-from schedulers.limits import LATEST_S
-from workloads.logs.record import CANCELLED, COMPLETED, FAILED, PENDING, RUNNING, TIMEOUT
+from spillway.protocol.limits import LATEST_S
+from spillway.workloads.logs.record import CANCELLED, COMPLETED, FAILED, PENDING, RUNNING, TIMEOUT
 
 _NO_TIME = {"", "unknown", "none", "n/a", "invalid"}
 _NO_LIMIT = {"unlimited", "infinite"}

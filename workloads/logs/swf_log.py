@@ -10,13 +10,21 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from schedulers.limits import LATEST_S
-from workloads.errors import WorkloadError
-from workloads.logs.lines import Block, Head, shown
-from workloads.logs.reading import Reading
-from workloads.logs.record import CANCELLED, COMPLETED, FAILED, MEMORY_REQUESTED, NODES_REQUESTED, PIECE, LogRecord
-from workloads.logs.table import Intake
-from workloads.swf import FIELDS, SwfHeader, SwfRecord, comment_text, parse_record
+from spillway.protocol.limits import LATEST_S
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.logs.lines import Block, Head, shown
+from spillway.workloads.logs.reading import Reading
+from spillway.workloads.logs.record import (
+    CANCELLED,
+    COMPLETED,
+    FAILED,
+    MEMORY_REQUESTED,
+    NODES_REQUESTED,
+    PIECE,
+    LogRecord,
+)
+from spillway.workloads.logs.table import Intake
+from spillway.workloads.swf import FIELDS, SwfHeader, SwfRecord, comment_text, parse_record
 
 OWN_FIELDS = ("nodes", "eligible_s", "burst_buffer_bytes", "memory_bytes", "read_bytes", "written_bytes")
 """What a further column may be, besides the format's own fields."""

@@ -13,9 +13,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from workloads.errors import WorkloadError
-from workloads.logs.record import NUMBERS, TEXTS, LogRecord
-from workloads.swf import SwfHeader
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.logs.record import NUMBERS, TEXTS, LogRecord
+from spillway.workloads.swf import SwfHeader
 
 Ints = npt.NDArray[np.int64]
 
@@ -66,7 +66,7 @@ class Intake:
 
 @dataclass(frozen=True)
 class JobTable:
-    """The jobs of a log, a column for each field of :class:`~workloads.logs.record.LogRecord`, in file order.
+    """The jobs of a log, a column for each field of :class:`~spillway.workloads.logs.record.LogRecord`, in file order.
 
     Attributes
     ----------

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from workloads.logs.record import CANCELLED, COMPLETED, FAILED, PIECE, TIMEOUT, LogRecord
-from workloads.logs.swf_log import of_record
-from workloads.logs.table import Intake, JobTable, table_of
-from workloads.swf import SwfHeader, SwfLog, SwfRecord
+from spillway.workloads.logs.record import CANCELLED, COMPLETED, FAILED, PIECE, TIMEOUT, LogRecord
+from spillway.workloads.logs.swf_log import of_record
+from spillway.workloads.logs.table import Intake, JobTable, table_of
+from spillway.workloads.swf import SwfHeader, SwfLog, SwfRecord
 
 _STATUS = {COMPLETED: 1, FAILED: 0, TIMEOUT: 0, CANCELLED: 5, PIECE: 3}
 

@@ -6,11 +6,11 @@ import dataclasses
 import typing
 from collections.abc import Callable
 
-from inputs.arguments import near
-from workloads.errors import WorkloadError
-from workloads.swf import SwfLog
-from workloads.synthetic.kth import KthLike, kth_like
-from workloads.synthetic.lublin import Lublin
+from spillway.base.arguments import near
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.swf import SwfLog
+from spillway.workloads.synthetic.kth import KthLike, kth_like
+from spillway.workloads.synthetic.lublin import Lublin
 
 __all__ = ["GENERATORS", "KthLike", "Lublin", "generator", "kth_like"]
 

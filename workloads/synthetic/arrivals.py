@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from workloads.draws import Draws, Floats, exp, log
+from spillway.workloads.draws import Draws, Floats, exp, log
 
 HOUR_WEIGHTS = (18, 16, 14, 9, 5, 3, 3, 8, 23, 54, 74, 76, 71, 76, 88, 87, 89, 80, 69, 34, 31, 26, 24, 24)
 """Share of the submissions of the KTH SP2 log in each local hour, per mille (own count)."""

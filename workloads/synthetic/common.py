@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from workloads.errors import WorkloadError
-from workloads.swf import SwfHeader
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.swf import SwfHeader
 
 
 def check_ranges(name: str, options: object, ranges: Mapping[str, tuple[float, float]]) -> None:

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from workloads.draws import Draws, Floats, exp
-from workloads.swf import SwfLog, SwfRecord
-from workloads.synthetic.arrivals import burst_times, session_lengths, weekly_times
-from workloads.synthetic.common import check_ranges, header_of
+from spillway.workloads.draws import Draws, Floats, exp
+from spillway.workloads.swf import SwfLog, SwfRecord
+from spillway.workloads.synthetic.arrivals import burst_times, session_lengths, weekly_times
+from spillway.workloads.synthetic.common import check_ranges, header_of
 
 _SIZES = (
     (1, 329), (2, 135), (3, 48), (4, 104), (5, 39), (6, 24), (7, 11), (8, 94), (9, 31), (10, 21), (11, 2), (12, 11),

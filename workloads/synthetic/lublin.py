@@ -2,8 +2,8 @@
 
 Sizes: a share of serial jobs, the logarithm of the others uniform in two stages, many of them powers of two. Runtimes:
 their logarithm is hyper-gamma, and large jobs tend to run longer. Gaps: their logarithm is gamma. The model states no
-users, no sessions and no requested times; the daily and weekly cycle is that of :mod:`workloads.synthetic.arrivals` in
-place of the model's own.
+users, no sessions and no requested times; the daily and weekly cycle is that of
+:mod:`spillway.workloads.synthetic.arrivals` in place of the model's own.
 
 References
 ----------
@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from workloads.draws import Draws, Floats, exp, log
-from workloads.swf import SwfLog, SwfRecord
-from workloads.synthetic.arrivals import weekly_times
-from workloads.synthetic.common import check_ranges, header_of
+from spillway.workloads.draws import Draws, Floats, exp, log
+from spillway.workloads.swf import SwfLog, SwfRecord
+from spillway.workloads.synthetic.arrivals import weekly_times
+from spillway.workloads.synthetic.common import check_ranges, header_of
 
 SERIAL, POWER_OF_TWO = 0.244, 0.576
 """Shares of all jobs: one processor; a power of two above."""

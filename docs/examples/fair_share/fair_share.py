@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from schedulers.options import option
-from schedulers.policykit.decisions import Decision
-from schedulers.policykit.fairness import decayed_usage
-from schedulers.policykit.history import Usage
-from schedulers.policykit.passes import fill, serve_first
-from schedulers.policykit.view import View
+from spillway.base.options import option
+from spillway.schedulers.model.decisions import Decision
+from spillway.schedulers.policykit.fairness import decayed_usage
+from spillway.schedulers.policykit.history import Usage
+from spillway.schedulers.policykit.passes import fill, serve_first
+from spillway.schedulers.policykit.view import View
 
 NONE = Usage()
 

@@ -1,7 +1,7 @@
 """Compare a trained network with agents that learned nothing, on episodes that nothing was chosen by.
 
 ``python compare.py --network network.csv`` prints mean waits, and their differences and ratios with 95 % intervals over
-the same episodes. It needs no learner's library: the network is run by numpy (:mod:`learning.network`).
+the same episodes. It needs no learner's library: the network is run by numpy (:mod:`spillway.learning.network`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 
-from learning import SchedulingEnv, agents, network
+from spillway.learning import SchedulingEnv, agents, network
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
@@ -25,7 +25,7 @@ FINAL = range(5000, 5040)
 """Seeds of the episodes of the comparison: to be looked at once. A run after a change takes others."""
 WINDOW, JOBS = 32, 256
 GUARD_S = 86_400.0
-"""The default of :class:`learning.learned.Learned`."""
+"""The default of :class:`spillway.learning.learned.Learned`."""
 
 
 class Starts(SchedulingEnv):

@@ -9,12 +9,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from experiments import machines
-from experiments.spec import PlatformSpec
-from experiments.studies.transfer.logs import CAPACITY_GB, LOGS, PERIODS, at_load, window
-from workloads.batsim_json import write_batsim
-from workloads.convert import ConvertOptions, convert
-from workloads.swf import SwfHeader, SwfLog
+from spillway.experiments.campaign import machines
+from spillway.experiments.run.spec import PlatformSpec
+from spillway.experiments.studies.transfer.logs import CAPACITY_GB, LOGS, PERIODS, at_load, window
+from spillway.workloads.batsim_json import write_batsim
+from spillway.workloads.convert import ConvertOptions, convert
+from spillway.workloads.swf import SwfHeader, SwfLog
 
 JOBS = 3500
 """Of a period; the log's eighth has a few more."""

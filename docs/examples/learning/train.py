@@ -2,8 +2,8 @@
 
 Needs more than spillway does: ``pip install 'spillway[learn]' stable-baselines3 sb3-contrib`` (with PyTorch: some GB;
 a build for CPUs alone is smaller). Then ``python train.py --out FOLDER`` writes ``curve.json``, ``curve.png`` and the
-network as ``network.csv`` (:mod:`learning.network`), and prints the comparison (``compare.py``). The network is written
-anew with each point of the curve; ``compare.py`` takes it from there where a run was ended early.
+network as ``network.csv`` (:mod:`spillway.learning.network`), and prints the comparison (``compare.py``). The network
+is written anew with each point of the curve; ``compare.py`` takes it from there where a run was ended early.
 
 One small network scores each waiting job by its own features and the machine's, with the same weights for all of them
 (the kernel network of Zhang et al., RLScheduler, SC 2020, DOI 10.1109/SC41405.2020.00035). What is tested and compared
@@ -30,7 +30,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import DummyVecEnv
 from torch import nn
 
-from learning import agents, network
+from spillway.learning import agents, network
 
 TRAINING, CURVE = "kth-like:jobs=20000,seed=1", "kth-like:jobs=20000,seed=2"
 ENVIRONMENTS = 8

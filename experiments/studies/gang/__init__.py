@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from experiments.studies.claims import Choice, Claim, Parameter, Region, at_least, at_most, between, within
-from experiments.studies.figures import Lines
-from experiments.studies.gang.measures import ShareOfGain
-from experiments.studies.gang.play import (
+from spillway.experiments.studies.claims import Choice, Claim, Parameter, Region, at_least, at_most, between, within
+from spillway.experiments.studies.figures import Lines
+from spillway.experiments.studies.gang.measures import ShareOfGain
+from spillway.experiments.studies.gang.play import (
     ADAPTIVE,
     COST_S,
     GS,
@@ -23,12 +23,12 @@ from experiments.studies.gang.play import (
     same,
     seen,
 )
-from experiments.studies.gang.wire import play_by_product
-from experiments.studies.measures import Compared, mean, ratio
-from experiments.studies.points import Grid, Value
-from experiments.studies.study import SEEDS, Computed, Study
-from schedulers.timesharing.migration import MigrationStart
-from workloads.gang import MEAN_GAP_S, MEAN_TIMES_S
+from spillway.experiments.studies.gang.wire import play_by_product
+from spillway.experiments.studies.measures import Compared, mean, ratio
+from spillway.experiments.studies.points import Grid, Value
+from spillway.experiments.studies.study import SEEDS, Computed, Study
+from spillway.schedulers.timesharing.migration import MigrationStart
+from spillway.workloads.gang import MEAN_GAP_S, MEAN_TIMES_S
 
 POLICIES: Mapping[Value, str] = {GS: "GS", IOGS: "IOGS", ADAPTIVE: "Adaptive-IOGS", MIGRATE: "Migrate-IOGS"}
 MIXES = ("0.5", "0.33", "0.1", MIXED_NAME)

@@ -1,7 +1,7 @@
 """Gang scheduling without the protocol: the same steps at the same instants, whole cycles between them at once.
 
-Through the protocol (:mod:`experiments.studies.gang.wire`) comes the same, job by job; so it does in plain Python
-(``tests/reference/gang.py``, the steps of :mod:`schedulers.timesharing`).
+Through the protocol (:mod:`spillway.experiments.studies.gang.wire`) comes the same, job by job; so it does in plain
+Python (``tests/reference/gang.py``, the steps of :mod:`spillway.schedulers.timesharing`).
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from schedulers.timesharing.compiled_machine import NEVER, Clock, Work, run
-from schedulers.timesharing.compiled_matrix import WORD, Ints, Places
-from schedulers.timesharing.compiled_matrix import Rules as Numbers
-from schedulers.timesharing.costs import Costs
-from schedulers.timesharing.migration import MigrationStart, Target
-from schedulers.timesharing.recomputing import Rules
-from schedulers.timesharing.scheduling import Queue, Where
-from schedulers.timesharing.slices import Slices
-from workloads.gang import GangJob
+from spillway.schedulers.timesharing.compiled_machine import NEVER, Clock, Work, run
+from spillway.schedulers.timesharing.compiled_matrix import WORD, Ints, Places
+from spillway.schedulers.timesharing.compiled_matrix import Rules as Numbers
+from spillway.schedulers.timesharing.costs import Costs
+from spillway.schedulers.timesharing.migration import MigrationStart, Target
+from spillway.schedulers.timesharing.recomputing import Rules
+from spillway.schedulers.timesharing.scheduling import Queue, Where
+from spillway.schedulers.timesharing.slices import Slices
+from spillway.workloads.gang import GangJob
 
 SLICES = Slices(5, 200_000_000)
 COSTS = Costs()

@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from experiments.studies.gang.play import LIMIT
-from experiments.studies.points import Value
-from experiments.studies.results import Results
-from experiments.studies.statistics import Sample
+from spillway.experiments.studies.gang.play import LIMIT
+from spillway.experiments.studies.points import Value
+from spillway.experiments.studies.results import Results
+from spillway.experiments.studies.statistics import Sample
 
 WITHOUT_LIMIT = 320
 

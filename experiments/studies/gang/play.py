@@ -7,12 +7,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from experiments.studies.gang.aggregate import Ran, Setting, run_gang
-from experiments.studies.points import Point, Value, Values
-from schedulers.policies import POLICIES
-from schedulers.policies.gang import Gang
-from schedulers.timesharing.migration import MigrationStart
-from workloads.gang import MICRO, MIXED, GangJob, GangOptions, draw_gang
+from spillway.experiments.studies.gang.aggregate import Ran, Setting, run_gang
+from spillway.experiments.studies.points import Point, Value, Values
+from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.policies.gang import Gang
+from spillway.schedulers.timesharing.migration import MigrationStart
+from spillway.workloads.gang import MICRO, MIXED, GangJob, GangOptions, draw_gang
 
 GS, IOGS, ADAPTIVE, MIGRATE = "gang", "gang-io", "gang-io-adaptive", "gang-io-migrate"
 """The paper's GS, IOGS, Adaptive-IOGS and Migrate-IOGS."""
@@ -31,7 +31,8 @@ AUDITED: Mapping[str, Value] = {"jobs": 30, "gap": 100.0, "mix": MIXED_NAME, "se
 
 
 def play(point: Point) -> Values:
-    """Play a point between scheduling events, whole cycles at once (:mod:`experiments.studies.gang.aggregate`)."""
+    """Play a point between scheduling events, whole cycles at once
+    (:mod:`spillway.experiments.studies.gang.aggregate`)."""
     options, policy = workload_of(point), policy_of(point)
     jobs = drawn(options)
     return measures(jobs, run_gang(jobs, setting_of(policy, options.nodes)), policy, options.nodes)

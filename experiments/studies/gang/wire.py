@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from experiments.studies.gang.aggregate import Ran
-from experiments.studies.gang.play import drawn, measures, policy_of, workload_of
-from experiments.studies.points import Point, Values
-from platforms.catalogue import platform_from
-from schedulers.assembly import Settings, assemble
-from schedulers.core.job import Allocation, Job
-from schedulers.core.machine import Machine
-from schedulers.core.session import Observer
-from schedulers.policykit.decisions import Arrange
-from schedulers.policykit.view import Policy, Running
-from schedulers.timesharing.slices import to_us
-from schedulers.wire.messages import ExecuteJob, JobState, Message, Reply, Request
-from simulator.broker import Simulation
-from simulator.engines.fixed import FixedEngine
-from simulator.links import InProcessLink, Link
-from simulator.options import SimulationOptions
-from simulator.workload import workload_from_object
-from workloads.gang import GangJob, as_workload
+from spillway.experiments.studies.gang.aggregate import Ran
+from spillway.experiments.studies.gang.play import drawn, measures, policy_of, workload_of
+from spillway.experiments.studies.points import Point, Values
+from spillway.platforms.catalogue import platform_from
+from spillway.protocol.messages import ExecuteJob, JobState, Message, Reply, Request
+from spillway.schedulers.assembly import Settings, assemble
+from spillway.schedulers.core.session import Observer
+from spillway.schedulers.model.decisions import Arrange
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.policykit.view import Policy, Running
+from spillway.schedulers.timesharing.slices import to_us
+from spillway.simulator.engines.fixed import FixedEngine
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.wire.links import InProcessLink, Link
+from spillway.workloads.gang import GangJob, as_workload
 
 PLATFORM = "serverless"
 

@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from experiments.studies.claims import Choice, Claim, Parameter, Region, at_least, between, within
-from experiments.studies.figures import Lines
-from experiments.studies.herbein.logs import SUBMISSIONS, at_hand
-from experiments.studies.herbein.play import AWARE, IGNORANT, inputs, play, policies
-from experiments.studies.measures import Compared, Mean, mean, ratio
-from experiments.studies.points import Point, Value
-from experiments.studies.results import Results
-from experiments.studies.statistics import Sample
-from experiments.studies.study import SEEDS, Computed, Study
-from experiments.studies.tables import Means
-from workloads.herbein import PAPER_JOBS, PAPER_STATE_CHANGE_S
+from spillway.experiments.studies.claims import Choice, Claim, Parameter, Region, at_least, between, within
+from spillway.experiments.studies.figures import Lines
+from spillway.experiments.studies.herbein.logs import SUBMISSIONS, at_hand
+from spillway.experiments.studies.herbein.play import AWARE, IGNORANT, inputs, play, policies
+from spillway.experiments.studies.measures import Compared, Mean, mean, ratio
+from spillway.experiments.studies.points import Point, Value
+from spillway.experiments.studies.results import Results
+from spillway.experiments.studies.statistics import Sample
+from spillway.experiments.studies.study import SEEDS, Computed, Study
+from spillway.experiments.studies.tables import Means
+from spillway.workloads.herbein import PAPER_JOBS, PAPER_STATE_CHANGE_S
 
 NATURAL, AS_IN_LOG, LARGER, TWICE = 3.375, 1.0, 1.5, 2.0
 SIZES = (AS_IN_LOG, LARGER, TWICE, NATURAL)
@@ -269,6 +269,6 @@ STUDY = Study(
     notes=[
         "Readings are compared with the file system of 30 % less, under EASY.",
         "The paper adds no waiting for the scheduler's own time here; decision times are measured by "
-        "'python -m tests.benchmarks.decision_load'.",
+        "'python -m tools.benchmarks.decision_load'.",
     ],
 )  # fmt: skip

@@ -7,14 +7,14 @@ from functools import lru_cache
 
 from msgspec import structs
 
-from experiments.studies.herbein.pace import STEADY_GAP_S, pace_of
-from experiments.studies.local_logs import is_at_hand, place_of
-from experiments.studies.points import Point
-from workloads.herbein import HerbeinModel, HerbeinOptions, draw_herbein, fit_herbein
-from workloads.load import load_log
-from workloads.streams_command import MIXES
-from workloads.swf import SwfLog
-from workloads.workload import Workload
+from spillway.experiments.studies.herbein.pace import STEADY_GAP_S, pace_of
+from spillway.experiments.studies.local_logs import is_at_hand, place_of
+from spillway.experiments.studies.points import Point
+from spillway.workloads.herbein import HerbeinModel, HerbeinOptions, draw_herbein, fit_herbein
+from spillway.workloads.load import load_log
+from spillway.workloads.streams_command import MIXES
+from spillway.workloads.swf import SwfLog
+from spillway.workloads.workload import Workload
 
 ATLAS_NODES = 1152
 SUBMISSIONS, SPAN = "submissions", "span"
@@ -87,7 +87,7 @@ def workload_of(log: str, jobs: int, seed: int, size: float, mix: str, pace: str
         I/O rates: ``constant`` or ``diverse``.
     pace
         ``submissions``: a job every 126.8 s; ``span``: as often as it takes for states to change every 31.7 s, from the
-        first submission to the last end (:mod:`experiments.studies.herbein.pace`).
+        first submission to the last end (:mod:`spillway.experiments.studies.herbein.pace`).
     """
     factor = size * ATLAS_NODES / LOGS[log].nodes
     options = HerbeinOptions(

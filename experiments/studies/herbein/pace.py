@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from experiments.studies.herbein.rehearsal import play, tree_of
-from schedulers.core.machine import MachineDefaults
-from schedulers.core.session import Session
-from schedulers.jobmodels.rigid import Rigid
-from schedulers.jobmodels.runtime import ProgramRuntime
-from schedulers.policies import POLICIES
-from schedulers.policykit.estimates import Requested
-from schedulers.wire.messages import Message
-from workloads.herbein import CHANGES_PER_JOB, PAPER_STATE_CHANGE_S, HerbeinModel, HerbeinOptions, draw_herbein
+from spillway.experiments.studies.herbein.rehearsal import play, tree_of
+from spillway.protocol.messages import Message
+from spillway.schedulers.core.session import Session
+from spillway.schedulers.jobmodels.rigid import Rigid
+from spillway.schedulers.jobmodels.runtime import ProgramRuntime
+from spillway.schedulers.model.machine import MachineDefaults
+from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.policykit.estimates import Requested
+from spillway.workloads.herbein import CHANGES_PER_JOB, PAPER_STATE_CHANGE_S, HerbeinModel, HerbeinOptions, draw_herbein
 
 TOLERANCE_S = 0.05
 """Half of the last digit that the paper prints."""
@@ -37,7 +37,7 @@ class Pace:
     Attributes
     ----------
     gap_s
-        Mean time between submissions (:attr:`workloads.herbein.HerbeinOptions.mean_gap_s`), s.
+        Mean time between submissions (:attr:`spillway.workloads.herbein.HerbeinOptions.mean_gap_s`), s.
     change_s
         Mean time between state changes with it, s.
     """

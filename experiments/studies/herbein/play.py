@@ -10,28 +10,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from experiments import manifest, provenance
-from experiments.studies.herbein.logs import LOGS, drawn
-from experiments.studies.points import Point, Values
-from platforms.catalogue import platform_from
-from platforms.model import Platform
-from schedulers.core.job import Job
-from schedulers.core.machine import MachineDefaults
-from schedulers.core.session import Observer, Session
-from schedulers.jobmodels.rigid import Rigid
-from schedulers.jobmodels.runtime import ProgramRuntime
-from schedulers.policies import POLICIES
-from schedulers.policykit.estimates import Requested
-from schedulers.policykit.view import Running
-from schedulers.wire.messages import JobState
-from simulator.broker import Simulation
-from simulator.engines.base import Engine
-from simulator.engines.waterfill import WaterfillEngine
-from simulator.links import InProcessLink
-from simulator.options import SimulationOptions
-from simulator.workload import workload_from_object
-from workloads.herbein import CHANGES_PER_JOB
-from workloads.workload import Workload, WorkloadJob
+from spillway.experiments.run import manifest, provenance
+from spillway.experiments.studies.herbein.logs import LOGS, drawn
+from spillway.experiments.studies.points import Point, Values
+from spillway.platforms.catalogue import platform_from
+from spillway.platforms.model import Platform
+from spillway.protocol.messages import JobState
+from spillway.schedulers.core.session import Observer, Session
+from spillway.schedulers.jobmodels.rigid import Rigid
+from spillway.schedulers.jobmodels.runtime import ProgramRuntime
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.machine import MachineDefaults
+from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.policykit.estimates import Requested
+from spillway.schedulers.policykit.view import Running
+from spillway.simulator.engines.base import Engine
+from spillway.simulator.engines.waterfill import WaterfillEngine
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.wire.links import InProcessLink
+from spillway.workloads.herbein import CHANGES_PER_JOB
+from spillway.workloads.workload import Workload, WorkloadJob
 
 AWARE, IGNORANT = "aware", "ignorant"
 NODES = 3888
@@ -160,7 +160,7 @@ def summary(rows: Sequence[Row], fits: Sequence[bool]) -> dict[str, float]:
 
 
 def _fluid(platform: Platform) -> Engine:
-    from simulator.engines.fluid import FluidEngine  # loads kernels
+    from spillway.simulator.engines.fluid import FluidEngine  # loads kernels
 
     return FluidEngine(platform)
 

@@ -6,7 +6,7 @@ import heapq
 import math
 from collections.abc import Callable
 
-from schedulers.wire.messages import (
+from spillway.protocol.messages import (
     Event,
     ExecuteJob,
     JobCompleted,
@@ -17,8 +17,8 @@ from schedulers.wire.messages import (
     ResourceInfo,
     SimulationBegins,
 )
-from workloads.herbein import PAPER_RATE
-from workloads.workload import Workload
+from spillway.workloads.herbein import PAPER_RATE
+from spillway.workloads.workload import Workload
 
 EDGE_NODES = 18
 """Nodes at an edge switch of CTS-1."""

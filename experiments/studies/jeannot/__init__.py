@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from experiments.studies import Choice, Computed, Parameter, Study
-from experiments.studies.jeannot.claims import CLAIMS
-from experiments.studies.jeannot.figures import FIGURES
-from experiments.studies.jeannot.play import USUAL, by_the_product, excerpt, play, policies, same
-from workloads.jeannot import FAMILIES
+from spillway.experiments.studies import Choice, Computed, Parameter, Study
+from spillway.experiments.studies.jeannot.claims import CLAIMS
+from spillway.experiments.studies.jeannot.figures import FIGURES
+from spillway.experiments.studies.jeannot.play import USUAL, by_the_product, excerpt, play, policies, same
+from spillway.workloads.jeannot import FAMILIES
 
 CHOICES = (
     Choice(

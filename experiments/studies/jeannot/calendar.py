@@ -3,7 +3,7 @@
 Over the protocol each operation is a dynamic job: two messages, three requests, a task of the engine. Here the session
 only gets submissions and ends; what is in between happens in a calendar of this module: an operation of ``w``
 seconds takes ``w``, a transfer takes what the gate and the file system's bandwidth leave it. The gate is the one of
-the protocol's execution (:mod:`schedulers.jobmodels.gates`); tests compare starts and ends of both ways.
+the protocol's execution (:mod:`spillway.schedulers.jobmodels.gates`); tests compare starts and ends of both ways.
 
 One I/O node only, no walltimes, no kills: what the experiment needs.
 """
@@ -17,13 +17,7 @@ from collections import deque
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
-from schedulers.core.execution import NOTHING, Ended, Staged, Step
-from schedulers.core.job import Allocation, Job
-from schedulers.core.machine import Machine
-from schedulers.core.operations import Operation, Operations, operations_of
-from schedulers.core.session import Session
-from schedulers.jobmodels.gates import Account, Gate
-from schedulers.wire.messages import (
+from spillway.protocol.messages import (
     BatsimConfig,
     Event,
     ExecuteJob,
@@ -36,7 +30,13 @@ from schedulers.wire.messages import (
     SimulationBegins,
     SimulationEnds,
 )
-from workloads.workload import Workload
+from spillway.schedulers.core.execution import NOTHING, Ended, Staged, Step
+from spillway.schedulers.core.session import Session
+from spillway.schedulers.jobmodels.gates import Account, Gate
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.operations import Operation, Operations, operations_of
+from spillway.workloads.workload import Workload
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from experiments.studies import (
+from spillway.experiments.studies import (
     Claim,
     Point,
     Premise,
@@ -20,11 +20,11 @@ from experiments.studies import (
     mean,
     more_than,
 )
-from experiments.studies.points import Value
-from experiments.studies.results import NotRun, Results
-from experiments.studies.statistics import Sample
-from workloads.jeannot import FAMILIES
-from workloads.ranks import rank_correlation
+from spillway.experiments.studies.points import Value
+from spillway.experiments.studies.results import NotRun, Results
+from spillway.experiments.studies.statistics import Sample
+from spillway.workloads.jeannot import FAMILIES
+from spillway.workloads.ranks import rank_correlation
 
 PACKS = ("Random", "Max", "Char")
 ALL = ("LS", *PACKS)

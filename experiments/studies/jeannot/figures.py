@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.colours import PALETTE
-from experiments.studies import Lines
-from experiments.studies.jeannot.measures import DRAWN
-from experiments.studies.results import NotRun, Results
+from spillway.analysis.colours import PALETTE
+from spillway.experiments.studies import Lines
+from spillway.experiments.studies.jeannot.measures import DRAWN
+from spillway.experiments.studies.results import NotRun, Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,8 +46,8 @@ class Courses:
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
         """Draw; nothing where no point was run."""
-        from analysis.plots.panels import panels  # plots are loaded where they are drawn, not in every worker
-        from analysis.plots.style import save, set_title
+        from spillway.analysis.plots.panels import panels  # plots are loaded where they are drawn, not in every worker
+        from spillway.analysis.plots.style import save, set_title
 
         try:
             loads = sorted({point.number("load") for point in results.points({"family": self.families[0]})})
@@ -82,8 +82,8 @@ def trade_off(results: Results, folder: Path) -> list[Path]:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
-    from analysis.plots.panels import panels
-    from analysis.plots.style import save, set_title
+    from spillway.analysis.plots.panels import panels
+    from spillway.analysis.plots.style import save, set_title
 
     try:
         points = results.points({"family": "M-BN"})

@@ -1,10 +1,10 @@
 """Learns from the study's runs whether lists or packs suit a workload.
 
-``python -m experiments.studies.jeannot.learning results/jeannot`` does it and writes two files of data.
+``python -m spillway.experiments.studies.jeannot.learning results/jeannot`` does it and writes two files of data.
 
 An example is a workload of the study with what packs (Max) and lists (LS) came to on it. The examples are kept beside
-this module; the coefficients that are learned from all of them are data of the product (:mod:`workloads.recommend`).
-They are judged on seeds that nothing was learned from.
+this module; the coefficients that are learned from all of them are data of the product
+(:mod:`spillway.workloads.recommend`). They are judged on seeds that nothing was learned from.
 """
 
 from __future__ import annotations
@@ -19,10 +19,19 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.studies.jeannot.play import USUAL, drawn, protocol_of
-from experiments.studies.points import Point, Value
-from schedulers.durable import write_text
-from workloads.recommend import DIGITS, LEARNED, OBJECTIVES, Features, Recommender, learn, measure_workload, to_text
+from spillway.base.durable import write_text
+from spillway.experiments.studies.jeannot.play import USUAL, drawn, protocol_of
+from spillway.experiments.studies.points import Point, Value
+from spillway.workloads.recommend import (
+    DIGITS,
+    LEARNED,
+    OBJECTIVES,
+    Features,
+    Recommender,
+    learn,
+    measure_workload,
+    to_text,
+)
 
 EXAMPLES = Path(__file__).with_name("examples.csv")
 FIXED: Mapping[str, Value] = {"jobs": 100, "kinds": "independent", "literal": False, **USUAL}

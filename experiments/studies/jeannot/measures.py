@@ -20,11 +20,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from experiments.studies.jeannot.calendar import Traces
-from experiments.studies.points import Values
-from schedulers.core.job import Job
-from schedulers.core.operations import operations_of
-from workloads.ranks import rank_correlation
+from spillway.experiments.studies.jeannot.calendar import Traces
+from spillway.experiments.studies.points import Values
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.operations import operations_of
+from spillway.workloads.ranks import rank_correlation
 
 Floats = npt.NDArray[np.float64]
 

@@ -5,29 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from experiments.studies.jeannot.calendar import Direct, Traces
-from experiments.studies.jeannot.calendar import play as play_calendar
-from experiments.studies.jeannot.measures import measure, stretches
-from experiments.studies.points import Point, Values
-from platforms.catalogue import platform_from
-from platforms.model import Platform
-from schedulers.core.session import Session
-from schedulers.jobmodels.gates import IoControl, IoOrder, make_gate
-from schedulers.jobmodels.operations import Sequenced
-from schedulers.jobmodels.record import JobRecord
-from schedulers.jobmodels.runtime import ProgramRuntime
-from schedulers.options import Value
-from schedulers.policies import find_policy
-from schedulers.policykit.estimates import Requested
-from schedulers.policykit.view import Policy
-from schedulers.wire.messages import BatsimConfig, SimulationBegins
-from simulator.broker import Simulation
-from simulator.links import InProcessLink
-from simulator.machines import Machines
-from simulator.options import SimulationOptions
-from simulator.workload import workload_from_object
-from workloads.jeannot import PROTOCOLS, Drawn, JeannotOptions, JobProtocol, draw_jeannot
-from workloads.workload import Workload
+from spillway.base.options import Value
+from spillway.experiments.studies.jeannot.calendar import Direct, Traces
+from spillway.experiments.studies.jeannot.calendar import play as play_calendar
+from spillway.experiments.studies.jeannot.measures import measure, stretches
+from spillway.experiments.studies.points import Point, Values
+from spillway.platforms.catalogue import platform_from
+from spillway.platforms.model import Platform
+from spillway.protocol.messages import BatsimConfig, SimulationBegins
+from spillway.schedulers.core.session import Session
+from spillway.schedulers.jobmodels.gates import IoControl, IoOrder, make_gate
+from spillway.schedulers.jobmodels.operations import Sequenced
+from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.jobmodels.runtime import ProgramRuntime
+from spillway.schedulers.policies import find_policy
+from spillway.schedulers.policykit.estimates import Requested
+from spillway.schedulers.policykit.view import Policy
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.wire.links import InProcessLink
+from spillway.simulator.world.machines import Machines
+from spillway.workloads.jeannot import PROTOCOLS, Drawn, JeannotOptions, JobProtocol, draw_jeannot
+from spillway.workloads.workload import Workload
 
 STRATEGIES: Mapping[str, tuple[str, Mapping[str, Value]]] = {
     "LS": ("list", {}),
@@ -111,7 +111,7 @@ def drawn(point: Point) -> Drawn:
 
 
 def play_direct(point: Point, workload: Workload) -> Traces:
-    """Play a workload without sub-jobs (:mod:`experiments.studies.jeannot.calendar`)."""
+    """Play a workload without sub-jobs (:mod:`spillway.experiments.studies.jeannot.calendar`)."""
     gate = make_gate(IoControl(point.text("io_control")), IoOrder(point.text("io_order")))
     execution = Direct(gate, protocol_of(point).bandwidth)
     session = Session(_policy(point), execution, estimator=Requested())
@@ -121,7 +121,7 @@ def play_direct(point: Point, workload: Workload) -> Traces:
 
 def play_product(point: Point, workload: Workload) -> list[JobRecord]:
     """Play a workload by the product's direct player and its simulator."""
-    from simulator.engines.fluid import FluidEngine  # loads kernels
+    from spillway.simulator.engines.fluid import FluidEngine  # loads kernels
 
     records: list[JobRecord] = []
     gate = make_gate(IoControl(point.text("io_control")), IoOrder(point.text("io_order")))

@@ -7,11 +7,11 @@ and 59 processes (1 process), percentages are whole (0.5).
 
 from __future__ import annotations
 
-from experiments.studies.claims import Choice, Claim, Parameter, Region, at_least, at_most, between, within
-from experiments.studies.malleable.cases import APART, play, same
-from experiments.studies.malleable.figures import Bars, Shift, Writers
-from experiments.studies.measures import change, mean
-from experiments.studies.study import SEEDS, Computed, Study
+from spillway.experiments.studies.claims import Choice, Claim, Parameter, Region, at_least, at_most, between, within
+from spillway.experiments.studies.malleable.cases import APART, play, same
+from spillway.experiments.studies.malleable.figures import Bars, Shift, Writers
+from spillway.experiments.studies.measures import change, mean
+from spillway.experiments.studies.study import SEEDS, Computed, Study
 
 A = {"case": "A", "control": "watch"}
 B = {"case": "B", "control": "shifting"}

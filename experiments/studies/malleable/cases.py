@@ -6,12 +6,20 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from statistics import fmean, median
 
-from experiments.studies.malleable.jacobi import CASES, OUTPUT_BYTES, SLOTS, WRITES, Case, two_writers, workload_of
-from experiments.studies.malleable.play import Played, slots
-from experiments.studies.malleable.play import play as simulate
-from experiments.studies.points import Point, Values
-from schedulers.controllers.interference import Conflict
-from schedulers.jobmodels.app_record import AppRecord
+from spillway.experiments.studies.malleable.jacobi import (
+    CASES,
+    OUTPUT_BYTES,
+    SLOTS,
+    WRITES,
+    Case,
+    two_writers,
+    workload_of,
+)
+from spillway.experiments.studies.malleable.play import Played, slots
+from spillway.experiments.studies.malleable.play import play as simulate
+from spillway.experiments.studies.points import Point, Values
+from spillway.schedulers.controllers.interference import Conflict
+from spillway.schedulers.jobmodels.app_record import AppRecord
 
 CONTROLS: Mapping[str, Mapping[str, str]] = {
     "watch": {"io_control": "shared", "interference": "watch"},

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.colours import PALETTE
-from analysis.plots.panels import panels
-from analysis.plots.style import INK, legend_above, save, set_title
-from experiments.studies import statistics
-from experiments.studies.malleable import cases
-from experiments.studies.points import Point
-from experiments.studies.results import NotRun, Results
+from spillway.analysis.colours import PALETTE
+from spillway.analysis.plots.panels import panels
+from spillway.analysis.plots.style import INK, legend_above, save, set_title
+from spillway.experiments.studies import statistics
+from spillway.experiments.studies.malleable import cases
+from spillway.experiments.studies.points import Point
+from spillway.experiments.studies.results import NotRun, Results
 
 NAMES = {"baseline": "no control", "blocking": "blocking", "shifting": "shifting", "coupling": "coupling"}
 """Controls in short; shifting and coupling come on top of blocking."""

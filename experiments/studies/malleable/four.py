@@ -10,7 +10,8 @@ Assumptions (the paper gives Table 2 and no curves):
   computation and scales with ``1/n``.
 * I/O phases take Table 2's time whatever the number of processes.
 * Which writes next when several wait is not in the paper: first come, first served, or the one with least to write.
-* Control points every half period; a reconfiguration takes 1.3 s (:mod:`experiments.studies.malleable.jacobi`).
+* Control points every half period; a reconfiguration takes 1.3 s
+  (:mod:`spillway.experiments.studies.malleable.jacobi`).
 
 Idle slots are shared once, at the start; then none is idle any more.
 """
@@ -21,12 +22,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from experiments.studies.malleable.jacobi import OVERHEAD_S, VARIATION, variation
-from experiments.studies.malleable.play import play as simulate
-from experiments.studies.malleable.play import slots
-from experiments.studies.points import Point, Values
-from schedulers.jobmodels.app_record import AppRecord
-from schedulers.options import Value as Setting
+from spillway.base.options import Value as Setting
+from spillway.experiments.studies.malleable.jacobi import OVERHEAD_S, VARIATION, variation
+from spillway.experiments.studies.malleable.play import play as simulate
+from spillway.experiments.studies.malleable.play import slots
+from spillway.experiments.studies.points import Point, Values
+from spillway.schedulers.jobmodels.app_record import AppRecord
 
 SECONDS_PER_ENTRY = 1.17e-8
 PFS_BYTES_PER_S = 1.4e9

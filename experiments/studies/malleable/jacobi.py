@@ -1,7 +1,8 @@
 """The paper's benchmark, as far as its text fixes it: Jacobi iterations with a collective write now and then.
 
 The paper gives neither curves nor periods. What the text does give fixes the numbers below (times in seconds, one slot
-of our machine is one process); :data:`experiments.studies.malleable.STUDY` lists them with what each was fitted to.
+of our machine is one process); :data:`spillway.experiments.studies.malleable.STUDY` lists them with what each was
+fitted to.
 
 * Use case A, section 5.1: one I/O phase begins at 903.2 s, that of the other application at 911.0 s, predicted at
   810 s, after an I/O phase. With 2,000 iterations and an I/O phase every 250 the eighth begins at 903.2 s when an
@@ -29,7 +30,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workloads.draws import Draws, exp
+from spillway.workloads.draws import Draws, exp
 
 WORK_S, SERIAL_S = 32.27, 0.1698
 OVERHEAD_S = 1.3

@@ -8,26 +8,26 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from platforms.catalogue import builtin_files
-from platforms.description import read_description
-from platforms.generate import generate
-from platforms.model import Platform
-from platforms.xml_reader import parse_platform
-from schedulers.assembly import Settings, assemble
-from schedulers.controllers.interference import Conflict
-from schedulers.core.job import Allocation, Job
-from schedulers.core.session import Observer
-from schedulers.jobmodels import make_model
-from schedulers.jobmodels.app_record import AppRecord, finished
-from schedulers.jobmodels.record import JobRecord
-from schedulers.options import Value, build, describe
-from schedulers.policies import POLICIES
-from schedulers.policykit.view import Running
-from schedulers.wire.messages import JobState
-from simulator.broker import Simulation
-from simulator.links import InProcessLink
-from simulator.options import SimulationOptions
-from simulator.workload import workload_from_object
+from spillway.base.options import Value, build, describe
+from spillway.platforms.catalogue import builtin_files
+from spillway.platforms.description import read_description
+from spillway.platforms.generate import generate
+from spillway.platforms.model import Platform
+from spillway.platforms.xml_reader import parse_platform
+from spillway.protocol.messages import JobState
+from spillway.schedulers.assembly import Settings, assemble
+from spillway.schedulers.controllers.interference import Conflict
+from spillway.schedulers.core.session import Observer
+from spillway.schedulers.jobmodels import make_model
+from spillway.schedulers.jobmodels.app_record import AppRecord, finished
+from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.policykit.view import Running
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.wire.links import InProcessLink
 
 NODE_BANDWIDTH = "100GBps"
 """Of every slot's link: only the file system limits the I/O of the paper's applications."""
@@ -121,7 +121,8 @@ def play(
 ) -> Played:
     """Simulate a workload (the object of a Batsim file) under a policy.
 
-    ``settings`` are options of the job model (:class:`schedulers.jobmodels.malleable.Malleable`) and of the session.
+    ``settings`` are options of the job model (:class:`spillway.schedulers.jobmodels.malleable.Malleable`) and of the
+    session.
     """
     begin = time.perf_counter()
     records: dict[str, AppRecord] = {}
@@ -144,7 +145,7 @@ def play(
         direct=True,
     )
     options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
-    from simulator.engines.fluid import FluidEngine  # loads kernels
+    from spillway.simulator.engines.fluid import FluidEngine  # loads kernels
 
     with FluidEngine(platform) as engine:
         link = InProcessLink(session.handle)

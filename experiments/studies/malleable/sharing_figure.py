@@ -7,15 +7,15 @@ from pathlib import Path
 
 from matplotlib.axes import Axes
 
-from analysis.colours import PALETTE, in_order
-from analysis.plots.panels import panels
-from analysis.plots.style import INK, save, set_title
-from experiments.studies import statistics
-from experiments.studies.malleable.four import RULES, TABLE_2
-from experiments.studies.measures import change
-from experiments.studies.points import Value
-from experiments.studies.results import Results
-from experiments.studies.statistics import Sample
+from spillway.analysis.colours import PALETTE, in_order
+from spillway.analysis.plots.panels import panels
+from spillway.analysis.plots.style import INK, save, set_title
+from spillway.experiments.studies import statistics
+from spillway.experiments.studies.malleable.four import RULES, TABLE_2
+from spillway.experiments.studies.measures import change
+from spillway.experiments.studies.points import Value
+from spillway.experiments.studies.results import Results
+from spillway.experiments.studies.statistics import Sample
 
 WIDTH = 0.84 / len(RULES)
 SHORT = {"fair": "FR", "speed-up": "SP", "I/O": "IO"}

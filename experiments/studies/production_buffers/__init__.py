@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from experiments.studies.figures import Lines
-from experiments.studies.points import Grid
-from experiments.studies.product import Product
-from experiments.studies.production_buffers.measures import measure
-from experiments.studies.production_buffers.play import BASELINE, MACHINE, PLACES, STRIPED, policy, workload
-from experiments.studies.study import SEEDS, Study
-from experiments.studies.tables import Means
+from spillway.experiments.studies.figures import Lines
+from spillway.experiments.studies.points import Grid
+from spillway.experiments.studies.product import Product
+from spillway.experiments.studies.production_buffers.measures import measure
+from spillway.experiments.studies.production_buffers.play import BASELINE, MACHINE, PLACES, STRIPED, policy, workload
+from spillway.experiments.studies.study import SEEDS, Study
+from spillway.experiments.studies.tables import Means
 
 LIVES = (BASELINE, "slurm", "two-reservations", "standby")
 POLICIES = ("easy", "conservative", "plan")

@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import msgspec
 
-from workloads.burst_buffer import BurstBufferModel
-from workloads.convert import ConvertOptions, convert
-from workloads.machine_facts import MachineFacts
-from workloads.swf import SwfLog, SwfRecord
-from workloads.synthetic.kth import KthLike
-from workloads.workload import Workload, WorkloadJob
+from spillway.workloads.burst_buffer import BurstBufferModel
+from spillway.workloads.convert import ConvertOptions, convert
+from spillway.workloads.machine_facts import MachineFacts
+from spillway.workloads.swf import SwfLog, SwfRecord
+from spillway.workloads.synthetic.kth import KthLike
+from spillway.workloads.workload import Workload, WorkloadJob
 
 LOAD = 0.8
 """Offered load of the compute nodes: computation only, staging comes on top of it."""
@@ -54,7 +54,7 @@ def draw(
         Whether requested times cover the staging as well: where a job stages on its nodes, it has to request them for
         that time. Else they are for the computation alone.
     stripes
-        As in :class:`workloads.convert.ConvertOptions`: 0 for a request per node.
+        As in :class:`spillway.workloads.convert.ConvertOptions`: 0 for a request per node.
     """
     log = KthLike(jobs=jobs, seed=seed, load=LOAD, nodes=MODEL_NODES)()
     scale = machine.nodes // MODEL_NODES

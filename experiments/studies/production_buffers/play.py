@@ -6,15 +6,15 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from experiments import machines
-from experiments.policies import typed
-from experiments.spec import PlatformSpec, PolicySpec, WorkloadSpec
-from experiments.studies.points import Point
-from experiments.studies.production_buffers.jobs import draw
-from schedulers.options import Value
-from schedulers.plugins import split_spec
-from workloads.batsim_json import write_batsim
-from workloads.machine_facts import MachineFacts
+from spillway.base.options import Value
+from spillway.base.plugins import split_spec
+from spillway.experiments.campaign import machines
+from spillway.experiments.run.policies import typed
+from spillway.experiments.run.spec import PlatformSpec, PolicySpec, WorkloadSpec
+from spillway.experiments.studies.points import Point
+from spillway.experiments.studies.production_buffers.jobs import draw
+from spillway.workloads.batsim_json import write_batsim
+from spillway.workloads.machine_facts import MachineFacts
 
 BASELINE = "with-nodes"
 MACHINE = PlatformSpec(source="tuolumne")

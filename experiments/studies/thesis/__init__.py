@@ -2,19 +2,19 @@
 
 from collections.abc import Sequence
 
-from experiments.studies.claims import Parameter
-from experiments.studies.points import Grid
-from experiments.studies.product import Product
-from experiments.studies.study import SEEDS, Study
-from experiments.studies.tables import Means
-from experiments.studies.thesis.claims import VALUES
-from experiments.studies.thesis.conclusions import CONCLUSIONS, DEEPER
-from experiments.studies.thesis.figures import FIGURES
-from experiments.studies.thesis.inputs import ARCHIVE, FULL, PARTS, SAMPLE
-from experiments.studies.thesis.play import lacks, measure, policy, workload
-from experiments.studies.thesis.published import METRICS, UNSOUND
-from experiments.studies.thesis.schedules import CORRECTED, SPLIT, is_random
-from experiments.studies.thesis.schedules import FULL as FULL_SCHEDULES
+from spillway.experiments.studies.claims import Parameter
+from spillway.experiments.studies.points import Grid
+from spillway.experiments.studies.product import Product
+from spillway.experiments.studies.study import SEEDS, Study
+from spillway.experiments.studies.tables import Means
+from spillway.experiments.studies.thesis.claims import VALUES
+from spillway.experiments.studies.thesis.conclusions import CONCLUSIONS, DEEPER
+from spillway.experiments.studies.thesis.figures import FIGURES
+from spillway.experiments.studies.thesis.inputs import ARCHIVE, FULL, PARTS, SAMPLE
+from spillway.experiments.studies.thesis.play import lacks, measure, policy, workload
+from spillway.experiments.studies.thesis.published import METRICS, UNSOUND
+from spillway.experiments.studies.thesis.schedules import CORRECTED, SPLIT, is_random
+from spillway.experiments.studies.thesis.schedules import FULL as FULL_SCHEDULES
 
 ANNEALED = tuple(name for name in SPLIT if is_random(name))
 DETERMINED = tuple(name for name in SPLIT if not is_random(name) and name != "window-1")

@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 from math import nan
 from statistics import fmean, median
 
-from experiments.studies.claims import Claim, Region, at_most, within
-from experiments.studies.points import Point, Value
-from experiments.studies.results import Results
-from experiments.studies.statistics import Sample
-from experiments.studies.thesis.inputs import FULL, PARTS
-from experiments.studies.thesis.published import MEASURED, METRICS, Key, is_sound, read_published
-from experiments.studies.thesis.schedules import BASELINE, BEST, SPLIT, is_random
+from spillway.experiments.studies.claims import Claim, Region, at_most, within
+from spillway.experiments.studies.points import Point, Value
+from spillway.experiments.studies.results import Results
+from spillway.experiments.studies.statistics import Sample
+from spillway.experiments.studies.thesis.inputs import FULL, PARTS
+from spillway.experiments.studies.thesis.published import MEASURED, METRICS, Key, is_sound, read_published
+from spillway.experiments.studies.thesis.schedules import BASELINE, BEST, SPLIT, is_random
 
 MODELS = {"rigid": "Alloc-Only", "io": "IO-Aware"}
 """The thesis's names of the job models."""

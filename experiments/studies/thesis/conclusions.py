@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import nan
 
-from experiments.studies.claims import Claim, Region, at_least, at_most, between, within
-from experiments.studies.measures import mean
-from experiments.studies.points import Value
-from experiments.studies.results import Results
-from experiments.studies.statistics import Sample
-from experiments.studies.thesis.published import METRICS
-from experiments.studies.thesis.schedules import CORRECTED
+from spillway.experiments.studies.claims import Claim, Region, at_least, at_most, between, within
+from spillway.experiments.studies.measures import mean
+from spillway.experiments.studies.points import Value
+from spillway.experiments.studies.results import Results
+from spillway.experiments.studies.statistics import Sample
+from spillway.experiments.studies.thesis.published import METRICS
+from spillway.experiments.studies.thesis.schedules import CORRECTED
 
 WAIT, BOUNDED = "mean_waiting_time_s", "mean_bounded_slowdown"
 DEEPER = ("backfill-2", "backfill-3", "backfill-sjf-2")

@@ -10,25 +10,25 @@ from statistics import median
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.metrics import bounded_slowdown, slowdown
-from analysis.plots.bars import bars
-from analysis.plots.distribution import distribution
-from analysis.plots.gantt import gantt
-from analysis.plots.load_timeline import load_timeline
-from analysis.plots.normalised_boxes import normalised_boxes
-from analysis.plots.panels import panels
-from analysis.plots.part_bars import part_bars
-from analysis.plots.style import save
-from analysis.tables import Floats, JobTable, read_run
-from experiments.spec import DEFAULT_TAU_S
-from experiments.studies.points import Point, Value
-from experiments.studies.results import Results
-from experiments.studies.study import Figure
-from experiments.studies.thesis.claims import MODELS, MedianOverParts
-from experiments.studies.thesis.inputs import FULL, PARTS
-from experiments.studies.thesis.play import MINUTE_S, lacks
-from experiments.studies.thesis.published import METRICS, Key, is_sound, read_published
-from experiments.studies.thesis.schedules import BASELINE, BEST, DEPTH, MAXUTIL, PLAN, RESERVATION, WINDOW
+from spillway.analysis.metrics import bounded_slowdown, slowdown
+from spillway.analysis.plots.bars import bars
+from spillway.analysis.plots.distribution import distribution
+from spillway.analysis.plots.gantt import gantt
+from spillway.analysis.plots.load_timeline import load_timeline
+from spillway.analysis.plots.normalised_boxes import normalised_boxes
+from spillway.analysis.plots.panels import panels
+from spillway.analysis.plots.part_bars import part_bars
+from spillway.analysis.plots.style import save
+from spillway.analysis.tables import Floats, JobTable, read_run
+from spillway.experiments.run.spec import DEFAULT_TAU_S
+from spillway.experiments.studies.points import Point, Value
+from spillway.experiments.studies.results import Results
+from spillway.experiments.studies.study import Figure
+from spillway.experiments.studies.thesis.claims import MODELS, MedianOverParts
+from spillway.experiments.studies.thesis.inputs import FULL, PARTS
+from spillway.experiments.studies.thesis.play import MINUTE_S, lacks
+from spillway.experiments.studies.thesis.published import METRICS, Key, is_sound, read_published
+from spillway.experiments.studies.thesis.schedules import BASELINE, BEST, DEPTH, MAXUTIL, PLAN, RESERVATION, WINDOW
 
 LONG_TAIL, TAIL = 8000, 4000
 """Jobs per schedule in the thesis's tail plots: in section 4.2, and everywhere else."""

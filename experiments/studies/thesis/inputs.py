@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from experiments.errors import SpecError
-from experiments.spec import WorkloadSpec
+from spillway.experiments.run.errors import SpecError
+from spillway.experiments.run.spec import WorkloadSpec
 
 VARIABLE = "SPILLWAY_DATA"
 """Environment variable that names the folder of the reference data."""
@@ -115,8 +115,8 @@ def _published(model: str, folder: Path) -> ThesisInputs:
 
 def _drawn(model: str, work: Path) -> ThesisInputs:
     """Convert the whole log once, cut it into 16 equal periods, and write them."""
-    from workloads import THESIS_MACHINE, ConvertOptions, load_workload, write_batsim
-    from workloads.split import SplitOptions, split_workload
+    from spillway.workloads import THESIS_MACHINE, ConvertOptions, load_workload, write_batsim
+    from spillway.workloads.split import SplitOptions, split_workload
 
     whole = load_workload(LOG, THESIS_MACHINE, ConvertOptions(model=CONVERTED[model], seed=DRAW_SEED))
     drawn = dict(zip(PARTS, split_workload(whole, SplitOptions(parts=len(PARTS))), strict=False)) | {FULL: whole}

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from analysis.metrics import bounded_slowdown, makespan_s
-from analysis.tables import read_run
-from experiments.errors import SpecError
-from experiments.folders import read_json
-from experiments.policies import typed
-from experiments.spec import PolicySpec, WorkloadSpec
-from experiments.studies.points import Point, Values
-from experiments.studies.product import summary_of
-from experiments.studies.thesis.inputs import find_inputs, published_folder
-from experiments.studies.thesis.schedules import CORRECTED, spec_of
+from spillway.analysis.metrics import bounded_slowdown, makespan_s
+from spillway.analysis.tables import read_run
+from spillway.experiments.run.errors import SpecError
+from spillway.experiments.run.folders import read_json
+from spillway.experiments.run.policies import typed
+from spillway.experiments.run.spec import PolicySpec, WorkloadSpec
+from spillway.experiments.studies.points import Point, Values
+from spillway.experiments.studies.product import summary_of
+from spillway.experiments.studies.thesis.inputs import find_inputs, published_folder
+from spillway.experiments.studies.thesis.schedules import CORRECTED, spec_of
 
 TIMINGS = ("scheduler_cpu_s", "simulator_cpu_s")
 MINUTE_S = 60.0

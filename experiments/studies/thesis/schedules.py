@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from experiments.policies import typed
-from experiments.spec import PolicySpec
-from schedulers.options import Value
+from spillway.base.options import Value
+from spillway.experiments.run.policies import typed
+from spillway.experiments.run.spec import PolicySpec
 
 RESERVATION = ("fcfs", "no-future-1", "backfill-1", "filler")
 """Schedules of section 4.2: what reservations of burst buffers do."""

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from experiments.studies.claims import Claim, Measure, Parameter, Region, at_least, at_most
-from experiments.studies.figures import Forest
-from experiments.studies.measures import ratio
-from experiments.studies.points import Grid, Value
-from experiments.studies.product import Product
-from experiments.studies.results import Results
-from experiments.studies.statistics import Sample, geometric
-from experiments.studies.study import Study
-from experiments.studies.tables import Means, Ratios
-from experiments.studies.transfer.logs import PERIODS, at_hand, platform, workload
-from experiments.studies.transfer.play import LITERAL, POLICIES, measure, policy
+from spillway.experiments.studies.claims import Claim, Measure, Parameter, Region, at_least, at_most
+from spillway.experiments.studies.figures import Forest
+from spillway.experiments.studies.measures import ratio
+from spillway.experiments.studies.points import Grid, Value
+from spillway.experiments.studies.product import Product
+from spillway.experiments.studies.results import Results
+from spillway.experiments.studies.statistics import Sample, geometric
+from spillway.experiments.studies.study import Study
+from spillway.experiments.studies.tables import Means, Ratios
+from spillway.experiments.studies.transfer.logs import PERIODS, at_hand, platform, workload
+from spillway.experiments.studies.transfer.play import LITERAL, POLICIES, measure, policy
 
 LOADS = (0.6, 0.75, 0.9)
 BUFFERS = (0.5, 1.0, 2.0)
@@ -146,7 +146,7 @@ def study(name: str, title: str, parity: int, policies: Sequence[str], each: int
     parity
         1: odd periods, 0: even ones.
     policies
-        Names of :data:`experiments.studies.transfer.play.POLICIES` and ``ABLATIONS``.
+        Names of :data:`spillway.experiments.studies.transfer.play.POLICIES` and ``ABLATIONS``.
     each
         Periods of every log.
     """

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import msgspec
 
-from experiments import machines
-from experiments.errors import SpecError
-from experiments.spec import PlatformSpec, WorkloadSpec
-from experiments.studies.local_logs import is_at_hand, place_of
-from experiments.studies.points import Point
-from workloads.batsim_json import write_batsim
-from workloads.convert import ConvertOptions, convert
-from workloads.load import load_log
-from workloads.machine_facts import MachineFacts
-from workloads.swf import SwfHeader, SwfLog, SwfRecord
+from spillway.experiments.campaign import machines
+from spillway.experiments.run.errors import SpecError
+from spillway.experiments.run.spec import PlatformSpec, WorkloadSpec
+from spillway.experiments.studies.local_logs import is_at_hand, place_of
+from spillway.experiments.studies.points import Point
+from spillway.workloads.batsim_json import write_batsim
+from spillway.workloads.convert import ConvertOptions, convert
+from spillway.workloads.load import load_log
+from spillway.workloads.machine_facts import MachineFacts
+from spillway.workloads.swf import SwfHeader, SwfLog, SwfRecord
 
 CAPACITY_GB = 40
 """Burst buffer of the thesis's storage nodes, for eight nodes of one processor."""

@@ -1,19 +1,19 @@
-"""Policies and measures of the transfer study; its inputs are in :mod:`experiments.studies.transfer.logs`."""
+"""Policies and measures of the transfer study; its inputs are in :mod:`spillway.experiments.studies.transfer.logs`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
 
-from analysis.bounds import least_mean_wait_s
-from analysis.tables import read_run
-from experiments import folders
-from experiments.policies import typed
-from experiments.spec import PolicySpec
-from experiments.studies.points import Point, Values
-from experiments.studies.product import summary_of
-from schedulers.options import Value
-from schedulers.plugins import split_spec
+from spillway.analysis.bounds import least_mean_wait_s
+from spillway.analysis.tables import read_run
+from spillway.base.options import Value
+from spillway.base.plugins import split_spec
+from spillway.experiments.run import folders
+from spillway.experiments.run.policies import typed
+from spillway.experiments.run.spec import PolicySpec
+from spillway.experiments.studies.points import Point, Values
+from spillway.experiments.studies.product import summary_of
 
 LITERAL = "plan-square literal"
 """Kopański's plan-square-0 by its published code, with the deviations of its timeline: what all is compared with."""
@@ -37,7 +37,7 @@ POLICIES: Mapping[str, str] = {
     "plan": "plan",
     "plan-mean": "plan-mean",
     "former plan": "plan-square:alpha=1.5,guard=400000,guard_power=4,steps=720",
-    "learned": "learning.learned:Learned",
+    "learned": "spillway.learning.learned:Learned",
 }
 """Policies by their names in the tables; those with orders are EASY backfilling in that order throughout."""
 

@@ -14,22 +14,22 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from analysis.colours import NOTHING, PALETTE, RAMP, colour_of, in_order
-from analysis.job_colours import WAIT, by_buffer, by_size, by_user, by_wait
-from analysis.lanes import lane_names
-from analysis.plots import style
-from analysis.plots.bars import bars
-from analysis.plots.boxen import boxen
-from analysis.plots.file_system_timeline import file_system_timeline
-from analysis.plots.labels import label_points
-from analysis.plots.node_gantt import node_gantt
-from analysis.plots.pareto import pareto, unbeaten
-from analysis.plots.promises import promises
-from analysis.plots.queue_timeline import queue_timeline
-from analysis.plots.storage_gantt import storage_gantt
-from analysis.plots.utilisation_timeline import utilisation_timeline
-from analysis.tables import JobTable, MachineInfo
-from analysis.timelines import busy_nodes, queue_length
+from spillway.analysis.colours import NOTHING, PALETTE, RAMP, colour_of, in_order
+from spillway.analysis.job_colours import WAIT, by_buffer, by_size, by_user, by_wait
+from spillway.analysis.lanes import lane_names
+from spillway.analysis.plots import style
+from spillway.analysis.plots.bars import bars
+from spillway.analysis.plots.boxen import boxen
+from spillway.analysis.plots.file_system_timeline import file_system_timeline
+from spillway.analysis.plots.labels import label_points
+from spillway.analysis.plots.node_gantt import node_gantt
+from spillway.analysis.plots.pareto import pareto, unbeaten
+from spillway.analysis.plots.promises import promises
+from spillway.analysis.plots.queue_timeline import queue_timeline
+from spillway.analysis.plots.storage_gantt import storage_gantt
+from spillway.analysis.plots.utilisation_timeline import utilisation_timeline
+from spillway.analysis.tables import JobTable, MachineInfo
+from spillway.analysis.timelines import busy_nodes, queue_length
 from tests.analysis.samples import make_table
 
 FIGURES: dict[str, Callable[[JobTable, Axes | None], Axes]] = {

@@ -10,15 +10,15 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.plots import style
-from analysis.plots.bars import bars
-from analysis.plots.distribution import distribution
-from analysis.plots.load_timeline import load_timeline
-from analysis.plots.normalised_boxes import normalised_boxes
-from analysis.plots.panels import panels
-from analysis.plots.part_bars import part_bars
-from analysis.plots.tail_strip import tail_strip
-from analysis.tables import JobTable
+from spillway.analysis.plots import style
+from spillway.analysis.plots.bars import bars
+from spillway.analysis.plots.distribution import distribution
+from spillway.analysis.plots.load_timeline import load_timeline
+from spillway.analysis.plots.normalised_boxes import normalised_boxes
+from spillway.analysis.plots.panels import panels
+from spillway.analysis.plots.part_bars import part_bars
+from spillway.analysis.plots.tail_strip import tail_strip
+from spillway.analysis.tables import JobTable
 
 FIGURES: dict[str, Callable[[JobTable, Axes | None], Axes]] = {
     "tail_strip": lambda table, ax: tail_strip({"fcfs": table.ran().wait_s}, ax),

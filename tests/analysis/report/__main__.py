@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from analysis.report.build import build_report
+from spillway.analysis.report.build import build_report
 from tests.analysis.report.browser import browser
 from tests.analysis.report.campaigns import write_campaign
 from tests.analysis.report.responsive import measure

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis.colours import RAMP
-from analysis.errors import AnalysisError
-from analysis.report.build import build_report
-from analysis.report.columns import SERVICE
-from analysis.report.pdf import print_pdf
+from spillway.analysis.colours import RAMP
+from spillway.analysis.errors import AnalysisError
+from spillway.analysis.report.build import build_report
+from spillway.analysis.report.columns import SERVICE
+from spillway.analysis.report.pdf import print_pdf
 from tests.analysis.report.browser import PROGRAMS, Page, browser, program
 from tests.analysis.report.campaigns import write_campaign
 from tests.analysis.report.responsive import measure
@@ -217,7 +217,7 @@ def test_no_browser_no_pdf(report: Path, tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_report_without_charts(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs that are too large to be drawn leave the tables, and a word about it."""
-    monkeypatch.setattr("analysis.report.build.CHART_JOBS", 10)
+    monkeypatch.setattr("spillway.analysis.report.build.CHART_JOBS", 10)
     page.open(build_report(write_campaign(tmp_path)))
     assert page.complaints == []
     assert "2 runs have too many jobs" in page.evaluate("byId('status').innerText")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.report.build import build_report
-from experiments.studies.document import Heading, Listing, Paragraph, Table, to_html
+from spillway.analysis.report.build import build_report
+from spillway.experiments.studies.document import Heading, Listing, Paragraph, Table, to_html
 from tests.analysis.report.browser import PROGRAMS, Page, browser, program
 from tests.analysis.report.hostile_names import BASELINE, NAMES, write_hostile_campaign
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from analysis.campaign import baseline_of, read_campaign
-from analysis.errors import AnalysisError
-from analysis.insights import Insights
-from analysis.metrics import Summary
-from analysis.report.build import build_report
-from analysis.report.columns import FURTHER, LOSSES, SERVICE
-from experiments.summary import TIMINGS
+from spillway.analysis.campaign import baseline_of, read_campaign
+from spillway.analysis.errors import AnalysisError
+from spillway.analysis.insights import Insights
+from spillway.analysis.metrics import Summary
+from spillway.analysis.report.build import build_report
+from spillway.analysis.report.columns import FURTHER, LOSSES, SERVICE
+from spillway.experiments.campaign.summary import TIMINGS
 from tests.analysis.report.campaigns import write_campaign
 
 
@@ -130,12 +130,12 @@ def test_many_parts_are_compared_as_parts(tmp_path: Path) -> None:
 
 def test_too_many_jobs_for_the_charts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs beyond the limit stay in the tables, and the page says how many."""
-    monkeypatch.setattr("analysis.report.build.CHART_JOBS", 70)
+    monkeypatch.setattr("spillway.analysis.report.build.CHART_JOBS", 70)
     page = build_report(write_campaign(tmp_path)).read_text()
     data = chart_data(page)
     assert len(data["runs"]) == 1
     assert data["left"] == 1
-    monkeypatch.setattr("analysis.report.build.CHART_JOBS", 10)
+    monkeypatch.setattr("spillway.analysis.report.build.CHART_JOBS", 10)
     data = chart_data(build_report(tmp_path).read_text())
     assert (data["runs"], data["left"]) == ([], 2)
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-import pytest
-
-from experiments.cli import main
-from workloads.cli import main as workloads
+from spillway.experiments.cli import main
+from spillway.workloads.cli import main as workloads
 
 
 def test_run_of_malleable_applications(tmp_path: Path) -> None:
@@ -37,21 +35,3 @@ def test_run_of_malleable_applications(tmp_path: Path) -> None:
     assert all(float(phase["asked_s"]) <= float(phase["begin_s"]) < float(phase["end_s"]) for phase in phases)
     errors = sorted(abs(float(phase["asked_s"]) - float(phase["predicted_start_s"])) for phase in phases)
     assert errors[len(errors) // 2] < 30.0, "half of the predictions are off by more than 30 s"
-
-
-def test_the_io_aware_model_is_another_thing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The former setting is refused with its new spelling, beside any model."""
-    where = [
-        "--workload",
-        "kth-like:jobs=3",
-        "--platform",
-        "thesis",
-        "--policy",
-        "fcfs",
-        "--no-plots",
-        "--workers",
-        "1",
-    ]
-    assert main(["run", *where, "--model", "io", "--malleable", "true", "--out", str(tmp_path)]) != 0
-    shown = capsys.readouterr()
-    assert "say --model malleable" in shown.out + shown.err

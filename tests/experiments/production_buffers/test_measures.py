@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from experiments import cli, machines
-from experiments.single import Task, execute
-from experiments.studies.production_buffers.jobs import LEAST_REQUEST_S, TRANSFER_MARGIN_S, draw
-from experiments.studies.production_buffers.measures import measure
-from experiments.studies.production_buffers.play import MACHINE
+from spillway.experiments import cli
+from spillway.experiments.campaign import machines
+from spillway.experiments.run.single import Task, execute
+from spillway.experiments.studies.production_buffers.jobs import LEAST_REQUEST_S, TRANSFER_MARGIN_S, draw
+from spillway.experiments.studies.production_buffers.measures import measure
+from spillway.experiments.studies.production_buffers.play import MACHINE
 from tests.properties.small_world import runs, workload
 
 BY_HAND = {

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from experiments.cli import main
-from experiments.slurm import live
-from experiments.slurm.missing import Missing
-from experiments.slurm.packages import PROGRAMS, cache_folder, programs
+from spillway.experiments.cli import main
+from spillway.experiments.slurm import live
+from spillway.experiments.slurm.missing import Missing
+from spillway.experiments.slurm.packages import PROGRAMS, cache_folder, programs
 
 
 def test_without_namespaces_it_is_skipped(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from experiments.errors import RunFailed, SpecError
-from experiments.slurm.configuration import Settings, Submission, burst_buffer_lua, job_script, slurm_conf
-from experiments.slurm.recording import read, recorded, write
-from experiments.slurm.workload import generated
+from spillway.experiments.run.errors import RunFailed, SpecError
+from spillway.experiments.slurm.configuration import Settings, Submission, burst_buffer_lua, job_script, slurm_conf
+from spillway.experiments.slurm.recording import read, recorded, write
+from spillway.experiments.slurm.workload import generated
 
 LOG = """[2026-01-01T10:00:59.500] slurmctld version 22.05.8 started on cluster spillway
 [2026-01-01T10:01:00.900] debug:  sched: Running job scheduler for default depth.

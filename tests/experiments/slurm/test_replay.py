@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from experiments.slurm.deviations import deviations
-from experiments.slurm.recording import Recording, read
-from experiments.slurm.replay import starts
+from spillway.experiments.slurm.deviations import deviations
+from spillway.experiments.slurm.recording import Recording, read
+from spillway.experiments.slurm.replay import starts
 
 DATA = Path(__file__).parents[2] / "data" / "slurm"
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from experiments.errors import SpecError
-from experiments.studies import (
+from spillway.experiments.run.errors import SpecError
+from spillway.experiments.studies import (
     Claim,
     Premise,
     Region,
@@ -23,9 +23,9 @@ from experiments.studies import (
     ratio,
     within,
 )
-from experiments.studies.claims import Judged, Verdict, check_claims, judge
-from experiments.studies.points import Point
-from experiments.studies.results import Results
+from spillway.experiments.studies.claims import Judged, Verdict, check_claims, judge
+from spillway.experiments.studies.points import Point
+from spillway.experiments.studies.results import Results
 
 NEAR_TEN = (9.9, 10.0, 10.1, 10.0, 9.95)
 NEAR_TWELVE = (11.9, 12.0, 12.1, 12.0, 11.95)

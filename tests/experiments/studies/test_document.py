@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from experiments.studies.document import Heading, Image, Listing, Paragraph, Table, to_csv, to_html, to_markdown
+from spillway.experiments.studies.document import (
+    Heading,
+    Image,
+    Listing,
+    Paragraph,
+    Table,
+    to_csv,
+    to_html,
+    to_markdown,
+)
 
 PNG = b"\x89PNG not really"
 

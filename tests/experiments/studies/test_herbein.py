@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from experiments.cli import main
-from experiments.studies import herbein
-from experiments.studies.claims import Verdict, judge
-from experiments.studies.herbein import STUDY, logs
-from experiments.studies.herbein.play import AWARE, IGNORANT, Row, play, summary
-from experiments.studies.points import Point, Value, Values
-from experiments.studies.results import Results
-from tests.benchmarks.decision_load import decision_times
-from workloads.herbein import HerbeinOptions
+from spillway.experiments.cli import main
+from spillway.experiments.studies import herbein
+from spillway.experiments.studies.claims import Verdict, judge
+from spillway.experiments.studies.herbein import STUDY, logs
+from spillway.experiments.studies.herbein.play import AWARE, IGNORANT, Row, play, summary
+from spillway.experiments.studies.points import Point, Value, Values
+from spillway.experiments.studies.results import Results
+from spillway.workloads.herbein import HerbeinOptions
+from tools.benchmarks.decision_load import decision_times
 
 
 def point(**changes: Value) -> Point:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.studies.herbein.pace import STEADY_GAP_S, STEPS, pace_of, search
-from experiments.studies.herbein.rehearsal import play, tree_of
-from schedulers.core.session import Session
-from schedulers.policies import POLICIES
-from schedulers.wire.messages import Message, Reply
+from spillway.experiments.studies.herbein.pace import STEADY_GAP_S, STEPS, pace_of, search
+from spillway.experiments.studies.herbein.rehearsal import play, tree_of
+from spillway.protocol.messages import Message, Reply
+from spillway.schedulers.core.session import Session
+from spillway.schedulers.policies import POLICIES
+from spillway.workloads.herbein import HerbeinOptions, fit_herbein
+from spillway.workloads.swf import SwfHeader, SwfLog, SwfRecord
+from spillway.workloads.workload import Workload, WorkloadJob
 from tests.schedulers.runtimes import rigid
-from workloads.herbein import HerbeinOptions, fit_herbein
-from workloads.swf import SwfHeader, SwfLog, SwfRecord
-from workloads.workload import Workload, WorkloadJob
 
 
 def test_a_machine_that_keeps_up_needs_no_search() -> None:

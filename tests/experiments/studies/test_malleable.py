@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from experiments.studies import malleable_machine
-from experiments.studies.malleable import STUDY, cases, four
-from experiments.studies.malleable.jacobi import Case, Instance, workload_of
-from experiments.studies.malleable.play import play, slots
-from experiments.studies.malleable_sharing import STUDY as SHARING
-from experiments.studies.points import Point, Value, Values
-from experiments.studies.results import Results
-from schedulers.jobmodels.app_record import AppRecord
+from spillway.experiments.studies import malleable_machine
+from spillway.experiments.studies.malleable import STUDY, cases, four
+from spillway.experiments.studies.malleable.jacobi import Case, Instance, workload_of
+from spillway.experiments.studies.malleable.play import play, slots
+from spillway.experiments.studies.malleable_sharing import STUDY as SHARING
+from spillway.experiments.studies.points import Point, Value, Values
+from spillway.experiments.studies.results import Results
+from spillway.schedulers.jobmodels.app_record import AppRecord
 
 
 def played(case: str, control: str, seed: int = 0, **axes: str) -> Values:

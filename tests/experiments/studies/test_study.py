@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from experiments.cli import main
+from spillway.experiments.cli import main
 
 DOCS = Path(__file__).parents[3] / "docs" / "studies.md"
 
 SMALL = """
-from experiments.studies import Choice, Claim, Computed, Parameter, Study, at_least, mean, within
+from spillway.experiments.studies import Choice, Claim, Computed, Parameter, Study, at_least, mean, within
 
 def play(point):
     wait = 10.0 + 0.01 * point.whole("seed") + (5.0 if point["queue"] == "scan" else 0.0)
@@ -203,7 +203,7 @@ def test_wrong_axes_are_refused(
 
 
 OF_DATA = """
-from experiments.studies import Claim, Computed, Study, mean, within
+from spillway.experiments.studies import Claim, Computed, Study, mean, within
 
 def play(point):
     return {"wait_s": 10.0 + (0.5 if point["data"] else 0.0) + 0.001 * point.whole("seed") * point.number("load")}

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from experiments.errors import SpecError
-from experiments.studies import statistics, transfer, transfer_choosing
-from experiments.studies.figures import Forest
-from experiments.studies.points import Point
-from experiments.studies.results import NotRun, Results
-from experiments.studies.tables import Ratios
-from experiments.studies.transfer import AgainstBest, Better, logs, play
-from workloads.swf import SwfRecord
+from spillway.experiments.run.errors import SpecError
+from spillway.experiments.studies import statistics, transfer, transfer_choosing
+from spillway.experiments.studies.figures import Forest
+from spillway.experiments.studies.points import Point
+from spillway.experiments.studies.results import NotRun, Results
+from spillway.experiments.studies.tables import Ratios
+from spillway.experiments.studies.transfer import AgainstBest, Better, logs, play
+from spillway.workloads.swf import SwfRecord
 
 ROOT = Path(__file__).parents[3]
 

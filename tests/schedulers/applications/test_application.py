@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from schedulers.applications.application import read_application
+from spillway.schedulers.applications.application import read_application
 
 GOOD: dict[str, Any] = {
     "iterations": 25,

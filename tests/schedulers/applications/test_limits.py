@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from schedulers.applications.application import read_application
-from schedulers.core.job import Job
-from schedulers.core.operations import operations_of
-from schedulers.errors import RemoteProtocolError
-from schedulers.policykit.estimates import UserHistory
+from spillway.base.errors import RemoteProtocolError
+from spillway.schedulers.applications.application import read_application
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.operations import operations_of
+from spillway.schedulers.policykit.estimates import UserHistory
 
 WORK = {"work": 40.0}
 

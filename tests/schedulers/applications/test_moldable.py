@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from schedulers.applications.moldable import Moldable
-from schedulers.assembly import Settings, assemble, make_settings
-from schedulers.core.job import Job
-from schedulers.errors import OptionError
-from schedulers.jobmodels import make_model
-from schedulers.policies import POLICIES
-from schedulers.wire.messages import JobState
+from spillway.base.errors import OptionError
+from spillway.protocol.messages import JobState
+from spillway.schedulers.applications.moldable import Moldable
+from spillway.schedulers.assembly import Settings, assemble, make_settings
+from spillway.schedulers.jobmodels import make_model
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.policies import POLICIES
 from tests.schedulers.controllers.played import application, play
 
 IN_ORDER = ("fcfs", "easy", "sjf-easy", "filler", "maxutil", "window", "plan-square")
@@ -114,5 +114,5 @@ def test_policies_that_cannot_are_refused(policy: str) -> None:
 
 def test_it_needs_malleable_jobs() -> None:
     """Without them nothing could start on fewer nodes."""
-    with pytest.raises(OptionError, match="say --model malleable:moldable=VALUE"):
+    with pytest.raises(OptionError, match="unknown option 'moldable'"):
         make_settings({"moldable": True}, {})

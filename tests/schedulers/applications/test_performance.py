@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedulers.applications.fitting import fit_parameters
-from schedulers.applications.performance import (
+from spillway.schedulers.applications.fitting import fit_parameters
+from spillway.schedulers.applications.performance import (
     Measurement,
     Parameters,
     PerformanceModel,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schedulers.controllers.sharing import Candidate
+from spillway.schedulers.controllers.sharing import Candidate
 
 
 def node_by_node(candidates: list[Candidate], idle: int, weight: float) -> list[int]:

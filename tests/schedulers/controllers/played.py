@@ -6,25 +6,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from platforms.catalogue import builtin_files
-from platforms.description import read_description
-from platforms.generate import generate
-from platforms.xml_reader import parse_platform
-from schedulers.assembly import Settings, assemble, make_settings
-from schedulers.core.job import Allocation, Job
-from schedulers.core.session import Observer, Session
-from schedulers.jobmodels import make_model
-from schedulers.jobmodels.app_record import finished
-from schedulers.jobmodels.record import JobRecord
-from schedulers.options import describe
-from schedulers.policies import POLICIES
-from schedulers.policykit.view import Running
-from schedulers.wire.messages import JobState, Message, Reply
-from simulator.broker import Simulation
-from simulator.engines.fluid import FluidEngine
-from simulator.links import InProcessLink
-from simulator.options import SimulationOptions
-from simulator.workload import workload_from_object
+from spillway.base.options import describe
+from spillway.platforms.catalogue import builtin_files
+from spillway.platforms.description import read_description
+from spillway.platforms.generate import generate
+from spillway.platforms.xml_reader import parse_platform
+from spillway.protocol.messages import JobState, Message, Reply
+from spillway.schedulers.assembly import Settings, assemble, make_settings
+from spillway.schedulers.core.session import Observer, Session
+from spillway.schedulers.jobmodels import make_model
+from spillway.schedulers.jobmodels.app_record import finished
+from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.policykit.view import Running
+from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.wire.links import InProcessLink
 
 MACHINE = """
 name = "small"

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from schedulers.applications.application import Application, read_application
-from schedulers.controllers.observed import Observed
-from schedulers.controllers.prediction import Step
-from schedulers.controllers.running import Activity, AppView
-from schedulers.controllers.scene import IoEnded, Scene, Wish
+from spillway.schedulers.applications.application import Application, read_application
+from spillway.schedulers.controllers.observed import Observed
+from spillway.schedulers.controllers.prediction import Step
+from spillway.schedulers.controllers.running import Activity, AppView
+from spillway.schedulers.controllers.scene import IoEnded, Scene, Wish
 
 
 @st.composite

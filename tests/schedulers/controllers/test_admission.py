@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.controllers.admission import Shrink, admission, awaited, smallest_size
-from schedulers.controllers.control import Control, make_controllers
-from schedulers.controllers.expansion import Expansion
-from schedulers.controllers.prediction import Step
-from schedulers.controllers.scene import Reason, Resize, Scene, Wish
-from schedulers.wire.messages import JobState
+from spillway.protocol.messages import JobState
+from spillway.schedulers.controllers.admission import Shrink, admission, awaited, smallest_size
+from spillway.schedulers.controllers.control import Control, make_controllers
+from spillway.schedulers.controllers.expansion import Expansion
+from spillway.schedulers.controllers.prediction import Step
+from spillway.schedulers.controllers.scene import Reason, Resize, Scene, Wish
 from tests.schedulers.controllers.played import application, play
 from tests.schedulers.controllers.scenes import scenes
 from tests.schedulers.controllers.test_expansion import view

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from schedulers.applications.performance import Parameters, from_parameters
-from schedulers.controllers.coupling import Coupling, couple, coupled_size, obtain_period, select_largest_period
-from schedulers.controllers.prediction import Phase
+from spillway.schedulers.applications.performance import Parameters, from_parameters
+from spillway.schedulers.controllers.coupling import (
+    Coupling,
+    couple,
+    coupled_size,
+    obtain_period,
+    select_largest_period,
+)
+from spillway.schedulers.controllers.prediction import Phase
 
 
 def test_example_of_the_paper() -> None:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from schedulers.applications.application import SizeRequest, read_application
-from schedulers.controllers.control import Control, make_controllers
-from schedulers.controllers.evolving import due_change, granted
-from schedulers.controllers.scene import Scene
+from spillway.schedulers.applications.application import SizeRequest, read_application
+from spillway.schedulers.controllers.control import Control, make_controllers
+from spillway.schedulers.controllers.evolving import due_change, granted
+from spillway.schedulers.controllers.scene import Scene
 from tests.schedulers.controllers.played import application, play
 from tests.schedulers.controllers.scenes import scenes
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from schedulers.applications.application import read_application
-from schedulers.controllers.control import Control, make_controllers
-from schedulers.controllers.expansion import Expand, collection, give_back
-from schedulers.controllers.observed import Observed
-from schedulers.controllers.prediction import Step
-from schedulers.controllers.running import Activity, AppView
-from schedulers.controllers.scene import Reason, Resize, Scene, Wish
-from schedulers.controllers.sharing import Expansion
+from spillway.schedulers.applications.application import read_application
+from spillway.schedulers.controllers.control import Control, make_controllers
+from spillway.schedulers.controllers.expansion import Expand, collection, give_back
+from spillway.schedulers.controllers.observed import Observed
+from spillway.schedulers.controllers.prediction import Step
+from spillway.schedulers.controllers.running import Activity, AppView
+from spillway.schedulers.controllers.scene import Reason, Resize, Scene, Wish
+from spillway.schedulers.controllers.sharing import Expansion
 
 
 def view(name: str, nodes: int = 4, base: int = 4, iteration: int = 0, serial: float = 0.0) -> AppView:

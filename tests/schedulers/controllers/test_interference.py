@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from schedulers.applications.application import read_application
-from schedulers.controllers.interference import Conflict, Interference, Strategy
-from schedulers.controllers.observed import Observed
-from schedulers.controllers.prediction import Step
-from schedulers.controllers.running import Activity, AppView
-from schedulers.controllers.scene import IoEnded, Reason, Resize, Scene
+from spillway.schedulers.applications.application import read_application
+from spillway.schedulers.controllers.interference import Conflict, Interference, Strategy
+from spillway.schedulers.controllers.observed import Observed
+from spillway.schedulers.controllers.prediction import Step
+from spillway.schedulers.controllers.running import Activity, AppView
+from spillway.schedulers.controllers.scene import IoEnded, Reason, Resize, Scene
 
 
 def view(name: str, start_s: float, period_s: float = 200.0, nodes: int = 10, io_s: float = 20.0) -> AppView:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from schedulers.assembly import Settings, assemble, make_settings
-from schedulers.errors import DecisionRefused, OptionError
-from schedulers.jobmodels import make_model
-from schedulers.policies import POLICIES
+from spillway.base.errors import DecisionRefused, OptionError
+from spillway.schedulers.assembly import Settings, assemble, make_settings
+from spillway.schedulers.jobmodels import make_model
+from spillway.schedulers.policies import POLICIES
 from tests.schedulers.controllers.played import application, play
 
 PAGE = Path(__file__).parents[3] / "docs" / "malleable.md"
@@ -94,5 +94,5 @@ def test_what_it_may_not_do_is_refused(tmp_path: Path, answer: str, words: str) 
 @pytest.mark.parametrize("name", ["controller", "shrink", "expansion", "interference"])
 def test_they_need_malleable_jobs(name: str) -> None:
     """Failed before: without malleable jobs these were dropped in silence; now they are options of the job model."""
-    with pytest.raises(OptionError, match=f"say --model malleable:{name}=VALUE"):
+    with pytest.raises(OptionError, match=f"unknown option {name!r}"):
         make_settings({name: "fair"}, {})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedulers.controllers.overlaps import Extent, Fleet, Overlap, overlaps
-from schedulers.controllers.prediction import Phase
+from spillway.schedulers.controllers.overlaps import Extent, Fleet, Overlap, overlaps
+from spillway.schedulers.controllers.prediction import Phase
 
 PHASES = st.lists(
     st.builds(

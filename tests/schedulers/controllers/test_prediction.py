@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedulers.applications.application import Application, read_application
-from schedulers.controllers.observed import Mean, Observed
-from schedulers.controllers.prediction import Step, predict
+from spillway.schedulers.applications.application import Application, read_application
+from spillway.schedulers.controllers.observed import Mean, Observed
+from spillway.schedulers.controllers.prediction import Step, predict
 
 
 def application(**changes: object) -> Application:

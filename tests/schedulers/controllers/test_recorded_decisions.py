@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from schedulers.controllers.expansion import Expand
-from schedulers.controllers.interference import Conflict, Interference, Strategy
-from schedulers.controllers.prediction import Step
-from schedulers.controllers.running import AppView
-from schedulers.controllers.scene import IoEnded, Resize, Scene
-from schedulers.controllers.sharing import Expansion
-from tests.benchmarks.control_load import views
+from spillway.schedulers.controllers.expansion import Expand
+from spillway.schedulers.controllers.interference import Conflict, Interference, Strategy
+from spillway.schedulers.controllers.prediction import Step
+from spillway.schedulers.controllers.running import AppView
+from spillway.schedulers.controllers.scene import IoEnded, Resize, Scene
+from spillway.schedulers.controllers.sharing import Expansion
+from tools.benchmarks.control_load import views
 
 RECORDED = Path(__file__).parents[2] / "data" / "controllers" / "decisions.json"
 SCENES = 150

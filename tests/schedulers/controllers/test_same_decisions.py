@@ -8,11 +8,11 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.controllers.expansion import Collected, Expand, collection
-from schedulers.controllers.prediction import Phase, Step, io_duration_s
-from schedulers.controllers.running import AppView
-from schedulers.controllers.scene import Reason, Resize, Scene
-from schedulers.controllers.sharing import Candidate, Expansion
+from spillway.schedulers.controllers.expansion import Collected, Expand, collection
+from spillway.schedulers.controllers.prediction import Phase, Step, io_duration_s
+from spillway.schedulers.controllers.running import AppView
+from spillway.schedulers.controllers.scene import Reason, Resize, Scene
+from spillway.schedulers.controllers.sharing import Candidate, Expansion
 from tests.schedulers.controllers.node_by_node import node_by_node
 from tests.schedulers.controllers.scenes import scenes
 

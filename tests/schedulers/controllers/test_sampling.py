@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from schedulers.applications.application import read_application
-from schedulers.controllers.observed import Observed
-from schedulers.controllers.sampling import learned
+from spillway.schedulers.applications.application import read_application
+from spillway.schedulers.controllers.observed import Observed
+from spillway.schedulers.controllers.sampling import learned
 from tests.schedulers.controllers.played import application, play
 
 CURVE = {"nodes": [1, 2, 3, 4], "cpu": [40.0, 20.0, 19.0, 10.0]}

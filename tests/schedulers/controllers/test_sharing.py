@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedulers.applications.performance import Parameters, from_parameters
-from schedulers.controllers.sharing import SHARING, Candidate, Expansion, balance
+from spillway.schedulers.applications.performance import Parameters, from_parameters
+from spillway.schedulers.controllers.sharing import SHARING, Candidate, Expansion, balance
 from tests.schedulers.controllers.node_by_node import node_by_node
 
 

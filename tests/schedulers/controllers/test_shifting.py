@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import pytest
 
-from schedulers.applications.performance import Parameters, PerformanceModel, from_parameters
-from schedulers.controllers.overlaps import Fleet
-from schedulers.controllers.prediction import Phase
-from schedulers.controllers.shifting import (
+from spillway.schedulers.applications.performance import Parameters, PerformanceModel, from_parameters
+from spillway.schedulers.controllers.overlaps import Fleet
+from spillway.schedulers.controllers.prediction import Phase
+from spillway.schedulers.controllers.shifting import (
     Refusal,
     Shift,
     evaluate_interference,

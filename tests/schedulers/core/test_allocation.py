@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from schedulers.core.allocation import find_growth, only, together, without
-from schedulers.core.job import Allocation
-from schedulers.core.machine import Link, Machine, Node, nearest_first, simple_machine
+from spillway.schedulers.core.allocation import find_growth, only, together, without
+from spillway.schedulers.model.job import Allocation
+from spillway.schedulers.model.machine import Link, Machine, Node, nearest_first, simple_machine
 
 GB = 10**9
 

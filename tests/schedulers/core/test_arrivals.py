@@ -9,12 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedulers.core.arrivals import UsedIds
-from schedulers.core.session import Cadence, Session
-from schedulers.errors import MOST_SHOWN, RemoteProtocolError, shown
-from schedulers.limits import LATEST_S, LONGEST_NAME
-from schedulers.policies import POLICIES
-from schedulers.wire.messages import (
+from spillway.base.errors import MOST_SHOWN, RemoteProtocolError, shown
+from spillway.protocol.limits import LATEST_S, LONGEST_NAME
+from spillway.protocol.messages import (
     Event,
     JobCompleted,
     JobKilled,
@@ -30,6 +27,9 @@ from schedulers.wire.messages import (
     SimulationEnds,
     TaskProgress,
 )
+from spillway.schedulers.core.arrivals import UsedIds
+from spillway.schedulers.core.session import Cadence, Session
+from spillway.schedulers.policies import POLICIES
 from tests.schedulers.runtimes import rigid
 
 BEGINS = SimulationBegins(0.0, tuple(ResourceInfo(i, f"n{i}") for i in range(4)), (ResourceInfo(4, "s0"),))

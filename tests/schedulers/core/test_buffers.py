@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from schedulers.core.allocation import find_growth, only, together, without
-from schedulers.core.cluster import Cluster, infeasible_reason
-from schedulers.core.job import Allocation, Job, job_from_wire
-from schedulers.core.machine import Machine, Node, Storage, nearest_first, simple_machine
-from schedulers.errors import RemoteProtocolError
-from schedulers.timeline import Placement, Resource, StorageOrder
-from schedulers.wire.messages import ResourceInfo, SimulationBegins
+from spillway.base.errors import RemoteProtocolError
+from spillway.protocol.messages import ResourceInfo, SimulationBegins
+from spillway.schedulers.core.allocation import find_growth, only, together, without
+from spillway.schedulers.core.cluster import Cluster, infeasible_reason
+from spillway.schedulers.model.job import Allocation, Job, job_from_wire
+from spillway.schedulers.model.machine import Machine, Node, Storage, nearest_first, simple_machine
+from spillway.schedulers.timeline import Placement, Resource, StorageOrder
 
 
 def read(job: dict[str, Any], profile: dict[str, Any] | None = None, granule_bytes: int = 1) -> Job:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.core.cluster import Cluster, Limits, infeasible_reason
-from schedulers.core.job import Allocation, Job
-from schedulers.core.machine import Link, Machine, simple_machine
-from schedulers.timeline import Timeline
-from schedulers.timeline.placement import Resource
+from spillway.schedulers.core.cluster import Cluster, Limits, infeasible_reason
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Link, Machine, simple_machine
+from spillway.schedulers.timeline import Timeline
+from spillway.schedulers.timeline.placement import Resource
 from tests.schedulers.machine_strategies import job, jobs, machines
 
 GB = 10**9

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from schedulers.core.cluster import Cluster
-from schedulers.core.drains import drained_by
-from schedulers.core.job import Allocation, Job
-from schedulers.core.ledger import Ledger
-from schedulers.core.machine import Machine, simple_machine
-from schedulers.errors import RemoteProtocolError
-from schedulers.policykit.estimates import Walltimes
-from schedulers.timeline import Timeline
-from schedulers.wire.messages import ResourceInfo, SimulationBegins
+from spillway.base.errors import RemoteProtocolError
+from spillway.protocol.messages import ResourceInfo, SimulationBegins
+from spillway.schedulers.core.cluster import Cluster
+from spillway.schedulers.core.drains import drained_by
+from spillway.schedulers.core.ledger import Ledger
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Machine, simple_machine
+from spillway.schedulers.policykit.estimates import Walltimes
+from spillway.schedulers.timeline import Timeline
 
 GB = 10**9
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedulers.core.availability import Availability
-from schedulers.core.extra_nodes import ExtraNodes
-from schedulers.core.job import Allocation
-from schedulers.core.machine import simple_machine
-from schedulers.policykit.view import Holding
-from schedulers.timeline import Resource, Timeline
+from spillway.schedulers.core.availability import Availability
+from spillway.schedulers.core.extra_nodes import ExtraNodes
+from spillway.schedulers.model.job import Allocation
+from spillway.schedulers.model.machine import simple_machine
+from spillway.schedulers.policykit.view import Holding
+from spillway.schedulers.timeline import Resource, Timeline
 
 
 def opened() -> tuple[Timeline, Availability, ExtraNodes]:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from platforms import Platform, platform_from
-from schedulers.core.machine import Machine, MachineDefaults
-from schedulers.core.session import Observer, Session
-from schedulers.errors import OptionError
-from schedulers.policies import POLICIES
-from schedulers.policykit.decisions import Start
-from schedulers.wire.messages import (
+from spillway.base.errors import OptionError
+from spillway.platforms import Platform, platform_from
+from spillway.protocol.messages import (
     ExecuteJob,
     JobCompleted,
     JobState,
@@ -20,6 +16,10 @@ from schedulers.wire.messages import (
     ResourceInfo,
     SimulationBegins,
 )
+from spillway.schedulers.core.session import Observer, Session
+from spillway.schedulers.model.decisions import Start
+from spillway.schedulers.model.machine import Machine, MachineDefaults
+from spillway.schedulers.policies import POLICIES
 from tests.schedulers.runtimes import rigid
 
 MB = 1_000_000

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from schedulers.core.job import Allocation, Job
-from schedulers.core.ledger import OVERDUE_S, Ledger
-from schedulers.core.machine import simple_machine
-from schedulers.policykit.estimates import Walltimes
-from schedulers.timeline import Timeline
+from spillway.schedulers.core.ledger import OVERDUE_S, Ledger
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import simple_machine
+from spillway.schedulers.policykit.estimates import Walltimes
+from spillway.schedulers.timeline import Timeline
 
 JOB = Job("w!1", 0, 0.0, 10.0, 2)
 

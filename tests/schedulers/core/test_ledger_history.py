@@ -9,12 +9,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from schedulers.core.job import Allocation, Job
-from schedulers.core.ledger import Ledger
-from schedulers.core.machine import Link, simple_machine
-from schedulers.core.persistent import PersistentBuffer
-from schedulers.policykit.estimates import Walltimes
-from schedulers.timeline import Resource, Timeline
+from spillway.schedulers.core.ledger import Ledger
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Link, simple_machine
+from spillway.schedulers.model.persistent import PersistentBuffer
+from spillway.schedulers.policykit.estimates import Walltimes
+from spillway.schedulers.timeline import Resource, Timeline
 from tests.schedulers.machine_strategies import lives
 
 KINDS = (Resource.NODES, Resource.BURST_BUFFERS, Resource.BANDWIDTH)

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 import pytest
 
-from schedulers.core.job import Allocation, Job, Lives
-from schedulers.core.ledger import OVERDUE_S, Ledger
-from schedulers.core.machine import simple_machine
-from schedulers.policykit.estimates import Walltimes
-from schedulers.policykit.view import Holding
-from schedulers.timeline import Resource, Timeline
+from spillway.schedulers.core.ledger import OVERDUE_S, Ledger
+from spillway.schedulers.model.job import Allocation, Job, Lives
+from spillway.schedulers.model.machine import simple_machine
+from spillway.schedulers.policykit.estimates import Walltimes
+from spillway.schedulers.policykit.view import Holding
+from spillway.schedulers.timeline import Resource, Timeline
 
 NODES, STORAGE, LINKS = Resource.NODES, Resource.BURST_BUFFERS, Resource.BANDWIDTH
 JOB = Job("w!1", 0, 0.0, 600.0, 2, 4)

@@ -6,15 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from schedulers.core.job import Allocation, Job
-from schedulers.core.session import Cadence, Session
-from schedulers.errors import DecisionRefused, RemoteProtocolError
-from schedulers.policies import POLICIES
-from schedulers.policykit.decisions import Decision, Kill, Pause, Reject, SetPowerState, Start, WakeAt
-from schedulers.policykit.estimates import Correction, UserHistory
-from schedulers.policykit.passes import try_start
-from schedulers.policykit.view import View
-from schedulers.wire.messages import (
+from spillway.base.errors import DecisionRefused, RemoteProtocolError
+from spillway.protocol.messages import (
     BatsimConfig,
     CallMeLater,
     Event,
@@ -34,6 +27,13 @@ from schedulers.wire.messages import (
     SimulationBegins,
     SimulationEnds,
 )
+from spillway.schedulers.core.session import Cadence, Session
+from spillway.schedulers.model.decisions import Decision, Kill, Pause, Reject, SetPowerState, Start, WakeAt
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.policykit.estimates import Correction, UserHistory
+from spillway.schedulers.policykit.passes import try_start
+from spillway.schedulers.policykit.view import View
 from tests.schedulers.runtimes import rigid
 
 

@@ -8,26 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.holdings import NodeSpan, StorageSpan, node_spans, storage_spans
-from analysis.lanes import pieces
-from analysis.metrics import compute_utilisation, storage_utilisation
-from analysis.tables import JobTable, read_run
-from analysis.timelines import busy_nodes, held_bytes
-from experiments.reasons import ReasonRecorder
-from experiments.recorder import write_machine
-from schedulers.core.execution import NOTHING, Ended, Expected, Released, Step
-from schedulers.core.job import Allocation, Job, Lives
-from schedulers.core.session import Session
-from schedulers.errors import DecisionRefused, OptionError
-from schedulers.jobmodels.rigid import Rigid
-from schedulers.jobmodels.runtime import ProgramRuntime
-from schedulers.policykit.decisions import Decision, Evict, Hold, Reject, Start, WakeAt
-from schedulers.policykit.explain import Binding
-from schedulers.policykit.passes import binding_now, reserve, try_start
-from schedulers.policykit.view import Holding, Running, View
-from schedulers.timeline import Resource
-from schedulers.timeline.published import PublishedTimeline
-from schedulers.wire.messages import (
+from spillway.analysis.holdings import NodeSpan, StorageSpan, node_spans, storage_spans
+from spillway.analysis.lanes import pieces
+from spillway.analysis.metrics import compute_utilisation, storage_utilisation
+from spillway.analysis.tables import JobTable, read_run
+from spillway.analysis.timelines import busy_nodes, held_bytes
+from spillway.base.errors import DecisionRefused, OptionError
+from spillway.experiments.run.reasons import ReasonRecorder
+from spillway.experiments.run.recorder import write_machine
+from spillway.protocol.messages import (
     CallMeLater,
     Event,
     JobCompleted,
@@ -38,6 +27,17 @@ from schedulers.wire.messages import (
     ResourceInfo,
     SimulationBegins,
 )
+from spillway.schedulers.core.execution import NOTHING, Ended, Expected, Released, Step
+from spillway.schedulers.core.session import Session
+from spillway.schedulers.jobmodels.rigid import Rigid
+from spillway.schedulers.jobmodels.runtime import ProgramRuntime
+from spillway.schedulers.model.decisions import Decision, Evict, Hold, Reject, Start, WakeAt
+from spillway.schedulers.model.explanations import Binding
+from spillway.schedulers.model.job import Allocation, Job, Lives
+from spillway.schedulers.policykit.passes import binding_now, reserve, try_start
+from spillway.schedulers.policykit.view import Holding, Running, View
+from spillway.schedulers.timeline import Resource
+from spillway.schedulers.timeline.published import PublishedTimeline
 
 BUFFER = {"capacity_bytes": "10", "storage_kind": "burst_buffer"}
 MACHINE = SimulationBegins(

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from schedulers.applications.application import read_application
-from schedulers.controllers.observed import Observed
-from schedulers.controllers.prediction import Step
-from schedulers.controllers.running import Activity, AppView
-from schedulers.controllers.scene import Reason, Resize
-from schedulers.core.steering import check_resize
-from schedulers.errors import DecisionRefused
+from spillway.base.errors import DecisionRefused
+from spillway.schedulers.applications.application import read_application
+from spillway.schedulers.controllers.observed import Observed
+from spillway.schedulers.controllers.prediction import Step
+from spillway.schedulers.controllers.running import Activity, AppView
+from spillway.schedulers.controllers.scene import Reason, Resize
+from spillway.schedulers.core.steering import check_resize
 
 APPLICATION = read_application(
     {"iterations": 40, "io_every": 20, "control_every": 5, "minimum": 2, "maximum": 12, "model": {"work": 60.0}}, 4

@@ -7,14 +7,14 @@ from functools import lru_cache
 import msgspec
 import pytest
 
-from platforms import parse_platform, platform_from, resolve_platform
-from platforms.model import Platform
-from schedulers.core.machine import Link, Machine, MachineDefaults
-from schedulers.core.session import Session
-from schedulers.errors import RemoteProtocolError
-from schedulers.policies import POLICIES
-from schedulers.wire.messages import ExecuteJob, JobSubmitted, Message, RejectJob, ResourceInfo, SimulationBegins
-from simulator.machines import Machines
+from spillway.base.errors import RemoteProtocolError
+from spillway.platforms import parse_platform, platform_from, resolve_platform
+from spillway.platforms.model import Platform
+from spillway.protocol.messages import ExecuteJob, JobSubmitted, Message, RejectJob, ResourceInfo, SimulationBegins
+from spillway.schedulers.core.session import Session
+from spillway.schedulers.model.machine import Link, Machine, MachineDefaults
+from spillway.schedulers.policies import POLICIES
+from spillway.simulator.world.machines import Machines
 from tests.properties.mini import Played
 from tests.schedulers.runtimes import rigid
 
@@ -83,8 +83,8 @@ def test_a_machine_that_states_no_links_refuses_rates() -> None:
     reply = session.handle(Message(0.0, (submitted(0, 8, 1), submitted(1, 8, 0))))
     assert [type(event) for event in reply.events] == [RejectJob, ExecuteJob]
     assert played.refused["w0!0"] == (
-        "8 nodes x 1e-09 GB/s: the machine has a file system but states no links to it; annotate the platform (python "
-        "-m platforms annotate), or give --pfs-bandwidth or --bandwidth ignorant"
+        "8 nodes x 1e-09 GB/s: the machine has a file system but states no links to it; annotate the platform "
+        "(spillway platform annotate), or give --pfs-bandwidth or --bandwidth ignorant"
     )
 
 

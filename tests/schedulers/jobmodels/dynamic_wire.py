@@ -6,11 +6,7 @@ import heapq
 from collections.abc import Iterable
 from typing import Any
 
-from schedulers.core.execution import Ended, Runtime
-from schedulers.core.guard import WireGuard
-from schedulers.core.job import Allocation, Job
-from schedulers.core.machine import Machine
-from schedulers.wire.messages import (
+from spillway.protocol.messages import (
     BatsimConfig,
     CallMeLater,
     Event,
@@ -25,6 +21,10 @@ from schedulers.wire.messages import (
     ResourceInfo,
     SimulationBegins,
 )
+from spillway.schedulers.core.execution import Ended, Runtime
+from spillway.schedulers.core.guard import WireGuard
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Machine
 
 DYNAMIC = BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)
 BANDWIDTH = 10.0

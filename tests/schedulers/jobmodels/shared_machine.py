@@ -6,18 +6,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from platforms.catalogue import platform_from
-from schedulers.assembly import Settings, assemble
-from schedulers.core.job import Allocation, Job
-from schedulers.core.session import Observer, Session
-from schedulers.jobmodels.base import JobModel
-from schedulers.policykit.view import Policy, Running
-from schedulers.wire.messages import JobState, Message, Reply, Request
-from simulator.broker import Simulation
-from simulator.engines.fixed import FixedEngine
-from simulator.links import InProcessLink
-from simulator.options import SimulationOptions
-from simulator.workload import workload_from_object
+from spillway.platforms.catalogue import platform_from
+from spillway.protocol.messages import JobState, Message, Reply, Request
+from spillway.schedulers.assembly import Settings, assemble
+from spillway.schedulers.core.session import Observer, Session
+from spillway.schedulers.jobmodels.base import JobModel
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.policykit.view import Policy, Running
+from spillway.simulator.engines.fixed import FixedEngine
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.wire.links import InProcessLink
 
 NODES = 4
 

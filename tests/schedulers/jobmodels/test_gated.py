@@ -10,14 +10,14 @@ from typing import Any, ClassVar
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.core.job import Allocation, Job
-from schedulers.core.machine import Machine
-from schedulers.jobmodels.base import Compute, Granted, JobModel, Needs, Place, Program, Transfer
-from schedulers.jobmodels.gates import Exclusive, IoOrder, Shared
-from schedulers.jobmodels.io_aware import IoAware
-from schedulers.jobmodels.record import JobRecord
-from schedulers.jobmodels.runtime import ProgramRuntime
-from schedulers.wire.messages import ExecuteJob, JobState
+from spillway.protocol.messages import ExecuteJob, JobState
+from spillway.schedulers.jobmodels.base import Compute, Granted, JobModel, Needs, Place, Program, Transfer
+from spillway.schedulers.jobmodels.gates import Exclusive, IoOrder, Shared
+from spillway.schedulers.jobmodels.io_aware import IoAware
+from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.jobmodels.runtime import ProgramRuntime
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Machine
 from tests.schedulers.jobmodels.dynamic_wire import Wire, machine
 
 MODEL = IoAware(phase_target=2.0)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedulers.jobmodels.gates import Exclusive, IoControl, IoOrder, Shared, make_gate
+from spillway.schedulers.jobmodels.gates import Exclusive, IoControl, IoOrder, Shared, make_gate
 
 
 def test_shared_lets_everybody_in_at_once() -> None:

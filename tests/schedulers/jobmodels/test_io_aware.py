@@ -8,15 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedulers.core.execution import Ended
-from schedulers.core.guard import WireGuard
-from schedulers.core.job import Allocation, Job
-from schedulers.core.machine import Machine
-from schedulers.errors import RemoteProtocolError
-from schedulers.jobmodels.io_aware import IoAware
-from schedulers.jobmodels.record import JobRecord
-from schedulers.jobmodels.runtime import ProgramRuntime
-from schedulers.wire.messages import (
+from spillway.base.errors import RemoteProtocolError
+from spillway.protocol.messages import (
     BatsimConfig,
     ExecuteJob,
     JobCompleted,
@@ -30,6 +23,13 @@ from schedulers.wire.messages import (
     SetJobMetadata,
     SimulationBegins,
 )
+from spillway.schedulers.core.execution import Ended
+from spillway.schedulers.core.guard import WireGuard
+from spillway.schedulers.jobmodels.io_aware import IoAware
+from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.jobmodels.runtime import ProgramRuntime
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Machine
 
 GB = 10**9
 DYNAMIC = BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)

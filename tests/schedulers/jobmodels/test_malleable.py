@@ -8,25 +8,10 @@ from typing import Any
 
 import pytest
 
-from platforms.catalogue import describe
-from platforms.generate import generate
-from schedulers.controllers.prediction import Step
-from schedulers.controllers.running import Activity
-from schedulers.controllers.sharing import Expansion
-from schedulers.core.execution import Ended, Released
-from schedulers.core.guard import WireGuard
-from schedulers.core.job import Allocation, Job
-from schedulers.core.machine import Machine
-from schedulers.core.session import Session
-from schedulers.errors import RemoteProtocolError
-from schedulers.jobmodels.app_record import AppRecord, finished
-from schedulers.jobmodels.gates import Exclusive
-from schedulers.jobmodels.malleable import Malleable
-from schedulers.jobmodels.record import JobRecord
-from schedulers.jobmodels.runtime import ProgramRuntime
-from schedulers.jobmodels.steerable import Applications
-from schedulers.policies import POLICIES
-from schedulers.wire.messages import (
+from spillway.base.errors import RemoteProtocolError
+from spillway.platforms.catalogue import describe
+from spillway.platforms.generate import generate
+from spillway.protocol.messages import (
     BatsimConfig,
     CallMeLater,
     ExecuteJob,
@@ -43,7 +28,22 @@ from schedulers.wire.messages import (
     ResourceInfo,
     SimulationBegins,
 )
-from simulator.__main__ import main
+from spillway.schedulers.controllers.prediction import Step
+from spillway.schedulers.controllers.running import Activity
+from spillway.schedulers.controllers.sharing import Expansion
+from spillway.schedulers.core.execution import Ended, Released
+from spillway.schedulers.core.guard import WireGuard
+from spillway.schedulers.core.session import Session
+from spillway.schedulers.jobmodels.app_record import AppRecord, finished
+from spillway.schedulers.jobmodels.gates import Exclusive
+from spillway.schedulers.jobmodels.malleable import Malleable
+from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.jobmodels.runtime import ProgramRuntime
+from spillway.schedulers.jobmodels.steerable import Applications
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.policies import POLICIES
+from spillway.simulator.wire.command import main
 from tests.simulator.peers import decoded, listening
 
 DYNAMIC = BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)

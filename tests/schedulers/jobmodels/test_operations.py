@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.core.job import Allocation, Job
-from schedulers.core.operations import Operation, Operations, operations_of
-from schedulers.errors import RemoteProtocolError
-from schedulers.jobmodels.gates import Exclusive, IoOrder, Shared
-from schedulers.jobmodels.operations import Sequenced
-from schedulers.jobmodels.record import JobRecord
-from schedulers.jobmodels.runtime import ProgramRuntime
-from schedulers.wire.messages import BatsimConfig, JobState, RejectJob
+from spillway.base.errors import RemoteProtocolError
+from spillway.protocol.messages import BatsimConfig, JobState, RejectJob
+from spillway.schedulers.jobmodels.gates import Exclusive, IoOrder, Shared
+from spillway.schedulers.jobmodels.operations import Sequenced
+from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.jobmodels.runtime import ProgramRuntime
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.operations import Operation, Operations, operations_of
 from tests.schedulers.jobmodels.dynamic_wire import BANDWIDTH, DYNAMIC, Wire, machine
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from schedulers.assembly import SessionSpec
-from schedulers.errors import OptionError
-from schedulers.jobmodels.record import Checkpoints
+from spillway.base.errors import OptionError
+from spillway.schedulers.assembly import SessionSpec
+from spillway.schedulers.jobmodels.record import Checkpoints
 from tests.properties.outage_world import Change, Played, play
 
 GB = 10**9

@@ -6,23 +6,23 @@ from typing import Any
 
 import pytest
 
-from platforms import platform_from
-from schedulers.core.machine import MachineDefaults, simple_machine
-from schedulers.core.session import Session
-from schedulers.errors import RemoteProtocolError
-from schedulers.jobmodels.rigid import Rigid
-from schedulers.jobmodels.runtime import ProgramRuntime
-from schedulers.jobmodels.stream import Stream
-from schedulers.jobmodels.streams import stream_profile
-from schedulers.policies import POLICIES
-from schedulers.wire.batsim4.codec import decode_reply, encode_reply
-from schedulers.wire.messages import BatsimConfig, ExecuteJob, Message, Reply
-from simulator.broker import Simulation
-from simulator.engines.fluid import FluidEngine
-from simulator.engines.waterfill import WaterfillEngine
-from simulator.links import InProcessLink
-from simulator.options import SimulationOptions
-from simulator.workload import workload_from_object
+from spillway.base.errors import RemoteProtocolError
+from spillway.platforms import platform_from
+from spillway.protocol.batsim4.codec import decode_reply, encode_reply
+from spillway.protocol.messages import BatsimConfig, ExecuteJob, Message, Reply
+from spillway.schedulers.core.session import Session
+from spillway.schedulers.jobmodels.rigid import Rigid
+from spillway.schedulers.jobmodels.runtime import ProgramRuntime
+from spillway.schedulers.jobmodels.stream import Stream
+from spillway.schedulers.jobmodels.streams import stream_profile
+from spillway.schedulers.model.machine import MachineDefaults, simple_machine
+from spillway.schedulers.policies import POLICIES
+from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.engines.waterfill import WaterfillEngine
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.wire.links import InProcessLink
 
 MB = 1_000_000
 JOBS = ((1, 0.0, 1, 64, 9), (2, 0.0, 3, 128, 10), (3, 5.0, 2, 100, 4), (4, 30.0, 4, 128, 6))

@@ -6,17 +6,17 @@ import math
 
 import pytest
 
-from schedulers.assembly import Settings, assemble
-from schedulers.core.job import Job
-from schedulers.core.session import Session
-from schedulers.errors import OptionError
-from schedulers.jobmodels.base import JobModel
-from schedulers.jobmodels.demand import stream_rate
-from schedulers.jobmodels.io_aware import IoAware, StageStream, staged_bytes
-from schedulers.jobmodels.stream import DeclaredStream, Stream
-from schedulers.policies import POLICIES
-from schedulers.wire.messages import BatsimConfig, JobSubmitted, Message, SimulationBegins
-from simulator.machines import Machines
+from spillway.base.errors import OptionError
+from spillway.protocol.messages import BatsimConfig, JobSubmitted, Message, SimulationBegins
+from spillway.schedulers.assembly import Settings, assemble
+from spillway.schedulers.core.session import Session
+from spillway.schedulers.jobmodels.base import JobModel
+from spillway.schedulers.jobmodels.demand import stream_rate
+from spillway.schedulers.jobmodels.io_aware import IoAware, StageStream, staged_bytes
+from spillway.schedulers.jobmodels.stream import DeclaredStream, Stream
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.policies import POLICIES
+from spillway.simulator.world.machines import Machines
 from tests.properties.mini import Played
 from tests.schedulers.core.test_thesis_bandwidth import begins, thesis, unstated
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from schedulers.assembly import SessionSpec
-from schedulers.core.job import Allocation
-from schedulers.core.machine import Machine
-from schedulers.errors import OptionError
-from schedulers.jobmodels.base import Place, Transfer
-from schedulers.jobmodels.record import JobRecord
-from schedulers.jobmodels.transfers import lower, volume
-from schedulers.wire.messages import JobState, ResourceInfo, SimulationBegins
+from spillway.base.errors import OptionError
+from spillway.protocol.messages import JobState, ResourceInfo, SimulationBegins
+from spillway.schedulers.assembly import SessionSpec
+from spillway.schedulers.jobmodels.base import Place, Transfer
+from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.jobmodels.transfers import lower, volume
+from spillway.schedulers.model.job import Allocation
+from spillway.schedulers.model.machine import Machine
 from tests.properties.outage_world import Played, play
 
 GB = 10**9

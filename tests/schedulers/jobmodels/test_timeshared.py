@@ -8,19 +8,8 @@ from typing import Any
 
 import pytest
 
-from schedulers.assembly import Settings, assemble, make_settings
-from schedulers.core.job import Allocation
-from schedulers.core.session import Observer, Session
-from schedulers.errors import DecisionRefused, OptionError, RemoteProtocolError
-from schedulers.jobmodels import make_model
-from schedulers.policies import POLICIES
-from schedulers.policies.gang import Gang
-from schedulers.policykit.decisions import Arrange, Decision, Kill, Start
-from schedulers.policykit.explain import Binding, PassNotes, Role
-from schedulers.policykit.view import View
-from schedulers.timesharing.migration import MigrationStart
-from schedulers.timesharing.scheduling import Where
-from schedulers.wire.messages import (
+from spillway.base.errors import DecisionRefused, OptionError, RemoteProtocolError
+from spillway.protocol.messages import (
     BatsimConfig,
     CallMeLater,
     ExecuteJob,
@@ -32,6 +21,17 @@ from schedulers.wire.messages import (
     ResourceInfo,
     SimulationBegins,
 )
+from spillway.schedulers.assembly import Settings, assemble, make_settings
+from spillway.schedulers.core.session import Observer, Session
+from spillway.schedulers.jobmodels import make_model
+from spillway.schedulers.model.decisions import Arrange, Decision, Kill, Start
+from spillway.schedulers.model.explanations import Binding, PassNotes, Role
+from spillway.schedulers.model.job import Allocation
+from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.policies.gang import Gang
+from spillway.schedulers.policykit.view import View
+from spillway.schedulers.timesharing.migration import MigrationStart
+from spillway.schedulers.timesharing.scheduling import Where
 from tests.schedulers.jobmodels.shared_machine import job, play
 from tests.schedulers.runtimes import rigid
 

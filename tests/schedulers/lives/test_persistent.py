@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 
-from analysis.metrics import summarise
-from analysis.tables import read_run
-from experiments import single
-from experiments.spec import Player
-from schedulers.assembly import SessionSpec
-from schedulers.core.job import Allocation, Job
-from schedulers.core.session import Session
-from schedulers.errors import DecisionRefused, RemoteProtocolError
-from schedulers.jobmodels.rigid import Rigid
-from schedulers.jobmodels.runtime import ProgramRuntime
-from schedulers.policies import POLICIES
-from schedulers.policykit.decisions import Create, Decision, Destroy, Finish, Start
-from schedulers.policykit.view import View
-from schedulers.wire.messages import JobSubmitted, Message, ResourceInfo, SimulationBegins
+from spillway.analysis.metrics import summarise
+from spillway.analysis.tables import read_run
+from spillway.base.errors import DecisionRefused, RemoteProtocolError
+from spillway.experiments.run import single
+from spillway.experiments.run.spec import Player
+from spillway.protocol.messages import JobSubmitted, Message, ResourceInfo, SimulationBegins
+from spillway.schedulers.assembly import SessionSpec
+from spillway.schedulers.core.session import Session
+from spillway.schedulers.jobmodels.rigid import Rigid
+from spillway.schedulers.jobmodels.runtime import ProgramRuntime
+from spillway.schedulers.model.decisions import Create, Decision, Destroy, Finish, Start
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.policykit.view import View
 from tests.properties.outage_world import Change, play
 from tests.properties.small_world import GB, NODES, execute, runs
 

@@ -6,12 +6,12 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from schedulers.core.job import Allocation, Job
-from schedulers.core.machine import Machine
-from schedulers.policykit.decisions import Decision, Start
-from schedulers.policykit.explain import PassNotes
-from schedulers.policykit.view import Running, View
-from schedulers.timeline import Timeline
+from spillway.schedulers.model.decisions import Decision, Start
+from spillway.schedulers.model.explanations import PassNotes
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.policykit.view import Running, View
+from spillway.schedulers.timeline import Timeline
 
 GB = 10**9
 

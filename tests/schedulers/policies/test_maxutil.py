@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.core.job import Job
-from schedulers.core.machine import simple_machine
-from schedulers.policies.maxutil import MaxUtil
-from schedulers.policykit.explain import PassNotes, Role
-from schedulers.policykit.filling import plain_score
-from schedulers.timeline import Timeline
+from spillway.schedulers.model.explanations import PassNotes, Role
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.machine import simple_machine
+from spillway.schedulers.policies.maxutil import MaxUtil
+from spillway.schedulers.policykit.filling import plain_score
+from spillway.schedulers.timeline import Timeline
 from tests.schedulers.policies.scenes import GB, job, numbers, started, view
 
 MACHINE = simple_machine(10, 2, 10 * GB)

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from schedulers.core.job import Job
-from schedulers.core.machine import Link, Machine, simple_machine
-from schedulers.core.session import Session
-from schedulers.policies import POLICIES
-from schedulers.policies.pack import Pack
-from schedulers.policykit.explain import Binding, PassNotes, Role
+from spillway.schedulers.core.session import Session
+from spillway.schedulers.model.explanations import Binding, PassNotes, Role
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.machine import Link, Machine, simple_machine
+from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.policies.pack import Pack
 from tests.properties.mini import MiniJob, MiniMachine, Played, play
 from tests.schedulers.policies.scenes import job, numbers, started, view
 from tests.schedulers.runtimes import rigid

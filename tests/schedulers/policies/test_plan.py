@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from schedulers.core.job import Job
-from schedulers.core.machine import simple_machine
-from schedulers.errors import OptionError
-from schedulers.policies import POLICIES
-from schedulers.policies.plan import CANDIDATES, Plan
-from schedulers.policykit.explain import PassNotes, Role
-from schedulers.policykit.history import Finished, FinishedJobs, RecentWaits, Usage
-from schedulers.policykit.objectives import Objective
-from schedulers.policykit.ordering import ordered
-from schedulers.policykit.planning import Planner
+from spillway.base.errors import OptionError
+from spillway.schedulers.model.explanations import PassNotes, Role
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.machine import simple_machine
+from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.policies.plan import CANDIDATES, Plan
+from spillway.schedulers.policykit.history import Finished, FinishedJobs, RecentWaits, Usage
+from spillway.schedulers.policykit.objectives import Objective
+from spillway.schedulers.policykit.ordering import ordered
+from spillway.schedulers.policykit.planning import Planner
 from tests.schedulers.policies.scenes import GB, job, numbers, started, view
 
 MACHINE = simple_machine(10, 2, 10 * GB)

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from schedulers.core.session import Cadence, Session
-from schedulers.policies import POLICIES
-from schedulers.policykit.explain import Binding, Role
-from schedulers.wire.messages import JobSubmitted, Message, RejectJob
+from spillway.protocol.messages import JobSubmitted, Message, RejectJob
+from spillway.schedulers.core.session import Cadence, Session
+from spillway.schedulers.model.explanations import Binding, Role
+from spillway.schedulers.policies import POLICIES
 from tests.properties.mini import MiniJob, MiniMachine, Played, play
 from tests.schedulers.runtimes import rigid
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from schedulers.core.job import Allocation, Job
-from schedulers.core.machine import Machine, Node, Storage
-from schedulers.policies.slurm_backfill import Recorded, SlurmBackfill
-from schedulers.policykit.decisions import Hold, Start, WakeAt
-from schedulers.policykit.explain import Binding, PassNotes, Role
-from schedulers.policykit.view import Holding, Running, View
-from schedulers.timeline import Resource, Timeline
+from spillway.schedulers.model.decisions import Hold, Start, WakeAt
+from spillway.schedulers.model.explanations import Binding, PassNotes, Role
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Machine, Node, Storage
+from spillway.schedulers.policies.slurm_backfill import Recorded, SlurmBackfill
+from spillway.schedulers.policykit.view import Holding, Running, View
+from spillway.schedulers.timeline import Resource, Timeline
 
 POOL = 10
 MAIN = SlurmBackfill(bf_phase=0.5)

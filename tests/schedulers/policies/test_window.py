@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.core.job import Job
-from schedulers.core.machine import Link, Machine, Node, simple_machine
-from schedulers.errors import OptionError
-from schedulers.options import build, describe
-from schedulers.policies.window import AGES, CHOICES, Choices, Window, problem_of
-from schedulers.policykit.balance import nodes_first
-from schedulers.policykit.explain import PassNotes, Role
-from schedulers.policykit.instant import free_until
-from schedulers.search.packing import pack_plain
-from schedulers.search.subset import every_set
+from spillway.base.errors import OptionError
+from spillway.base.options import build, describe
+from spillway.schedulers.model.explanations import PassNotes, Role
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.machine import Link, Machine, Node, simple_machine
+from spillway.schedulers.policies.window import AGES, CHOICES, Choices, Window, problem_of
+from spillway.schedulers.policykit.balance import nodes_first
+from spillway.schedulers.policykit.instant import free_until
+from spillway.schedulers.search.packing import pack_plain
+from spillway.schedulers.search.subset import every_set
 from tests.schedulers.policies.scenes import GB, job, numbers, started, view
 
 MACHINE = simple_machine(10, 2, 10 * GB)

@@ -8,12 +8,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.core.job import Job
-from schedulers.core.machine import simple_machine
-from schedulers.policykit.objectives import Objective
-from schedulers.policykit.planning import Planner
-from schedulers.timeline import Timeline
-from schedulers.timeline.easy_kernels import easy_starts
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.machine import simple_machine
+from spillway.schedulers.policykit.objectives import Objective
+from spillway.schedulers.policykit.planning import Planner
+from spillway.schedulers.timeline import Timeline
+from spillway.schedulers.timeline.easy_kernels import easy_starts
 from tests.reference.easy import easy_starts as plain_starts
 
 NODES, GB, ROOM_GB = 8, 10**9, 10

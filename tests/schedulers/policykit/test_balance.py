@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from schedulers.core.job import Job
-from schedulers.core.machine import simple_machine
-from schedulers.policykit.balance import nodes_first
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.machine import simple_machine
+from spillway.schedulers.policykit.balance import nodes_first
 
 
 @pytest.mark.parametrize(("balance", "first"), [(1.0, False), (1.49, False), (1.5, True), (2.0, True), (0.0, False)])

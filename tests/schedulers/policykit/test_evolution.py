@@ -9,12 +9,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.core.machine import simple_machine
-from schedulers.policies import POLICIES
-from schedulers.policies.plan import Plan
-from schedulers.policykit.evolution import Evolution, crossed, evolve
-from schedulers.policykit.objectives import Objective
-from schedulers.policykit.planning import Planner
+from spillway.schedulers.model.machine import simple_machine
+from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.policies.plan import Plan
+from spillway.schedulers.policykit.evolution import Evolution, crossed, evolve
+from spillway.schedulers.policykit.objectives import Objective
+from spillway.schedulers.policykit.planning import Planner
 from tests.schedulers.policies.scenes import GB, job, numbers, started, view
 
 MACHINE = simple_machine(10, 2, 10 * GB)

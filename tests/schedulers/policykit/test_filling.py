@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.core.job import Job
-from schedulers.core.machine import Link, simple_machine
-from schedulers.policykit.filling import Filling, plain_score
-from schedulers.search.hill_climbing import climb
-from schedulers.timeline import Timeline
-from schedulers.timeline.placement import NodeOrder, Placement, StorageOrder
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.machine import Link, simple_machine
+from spillway.schedulers.policykit.filling import Filling, plain_score
+from spillway.schedulers.search.hill_climbing import climb
+from spillway.schedulers.timeline import Timeline
+from spillway.schedulers.timeline.placement import NodeOrder, Placement, StorageOrder
 
 MACHINE = simple_machine(
     70,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from schedulers.core.job import Allocation
-from schedulers.core.machine import Link, simple_machine
-from schedulers.policykit.instant import free_until, narrow_points
-from schedulers.timeline import Timeline
+from spillway.schedulers.model.job import Allocation
+from spillway.schedulers.model.machine import Link, simple_machine
+from spillway.schedulers.policykit.instant import free_until, narrow_points
+from spillway.schedulers.timeline import Timeline
 
 MACHINE = simple_machine(70, 2, 100, (Link("pfs", 50, -1),), (0,) * 70)
 

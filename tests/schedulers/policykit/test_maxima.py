@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from schedulers.assembly import SessionSpec
-from schedulers.core.job import job_from_wire
-from schedulers.errors import OptionError
-from schedulers.policykit.maxima import parse_maxima
+from spillway.base.errors import OptionError
+from spillway.schedulers.assembly import SessionSpec
+from spillway.schedulers.model.job import job_from_wire
+from spillway.schedulers.policykit.maxima import parse_maxima
+from spillway.workloads.directives import directives_of
+from spillway.workloads.requests import Site, fields_of, read_site
 from tests.properties.outage_world import play
-from workloads.directives import directives_of
-from workloads.requests import Site, fields_of, read_site
 
 GB = 10**9
 

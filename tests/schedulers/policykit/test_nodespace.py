@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedulers.policykit.nodespace import NodeSpace, Plan, consecutive, mask_of, members
+from spillway.schedulers.policykit.nodespace import NodeSpace, Plan, consecutive, mask_of, members
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedulers.core.job import Job
-from schedulers.policykit.ordering import ORDERS, ordered, positions
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.policykit.ordering import ORDERS, ordered, positions
 
 REQUESTS = st.tuples(
     st.sampled_from([1, 2, 2, 8, 80]),

@@ -7,16 +7,16 @@ import random
 import numpy as np
 import pytest
 
-from schedulers.assembly import SessionSpec
-from schedulers.core.job import Job
-from schedulers.core.machine import simple_machine
-from schedulers.errors import OptionError
-from schedulers.policies.plan import SEARCHES, Plan
-from schedulers.policykit.explain import PassNotes
-from schedulers.policykit.objectives import Objective
-from schedulers.policykit.pass_limit import PassLimit, Searches, never
-from schedulers.policykit.planning import Annealing, Planner
-from schedulers.timeline import Timeline
+from spillway.base.errors import OptionError
+from spillway.schedulers.assembly import SessionSpec
+from spillway.schedulers.model.explanations import PassNotes
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.machine import simple_machine
+from spillway.schedulers.policies.plan import SEARCHES, Plan
+from spillway.schedulers.policykit.objectives import Objective
+from spillway.schedulers.policykit.pass_limit import PassLimit, Searches, never
+from spillway.schedulers.policykit.planning import Annealing, Planner
+from spillway.schedulers.timeline import Timeline
 from tests.schedulers.policies.scenes import GB, job, numbers, started, view
 
 MACHINE = simple_machine(10, 2, 10 * GB)

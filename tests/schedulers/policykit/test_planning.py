@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.core.job import Job, Lives
-from schedulers.core.machine import Link, Machine, simple_machine
-from schedulers.policykit.objectives import Objective
-from schedulers.policykit.planning import Annealing, Order, Planner
-from schedulers.timeline import Placement, StorageOrder, Timeline
-from schedulers.timeline.published import PublishedTimeline
+from spillway.schedulers.model.job import Job, Lives
+from spillway.schedulers.model.machine import Link, Machine, simple_machine
+from spillway.schedulers.policykit.objectives import Objective
+from spillway.schedulers.policykit.planning import Annealing, Order, Planner
+from spillway.schedulers.timeline import Placement, StorageOrder, Timeline
+from spillway.schedulers.timeline.published import PublishedTimeline
 
 GB = 10**9
 MACHINE = simple_machine(

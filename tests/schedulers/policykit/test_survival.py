@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedulers.core.job import Job
-from schedulers.errors import OptionError
-from schedulers.policykit.survival import KEPT, Survival
+from spillway.base.errors import OptionError
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.policykit.survival import KEPT, Survival
 
 
 def job(user: str = "ann", walltime_s: float = 1000.0, nodes: int = 4, number: int = 0) -> Job:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from schedulers.search.packing import is_packing
-from schedulers.search.subset import Score, SubsetProblem, SubsetResult
+from spillway.schedulers.search.packing import is_packing
+from spillway.schedulers.search.subset import Score, SubsetProblem, SubsetResult
 
 
 @st.composite

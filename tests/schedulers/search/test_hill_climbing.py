@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedulers.search.hill_climbing import climb
-from schedulers.search.permutations import Order
+from spillway.schedulers.search.hill_climbing import climb
+from spillway.schedulers.search.permutations import Order
 
 
 def sortedness(order: Order) -> tuple[int, int]:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.search.packing import Packing, Verdict, is_packing, new_memo, pack, pack_plain
-from schedulers.search.packing_kernels import FITS, tightest_fit
+from spillway.schedulers.search.packing import Packing, Verdict, is_packing, new_memo, pack, pack_plain
+from spillway.schedulers.search.packing_kernels import FITS, tightest_fit
 
 ITEMS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 11)), max_size=5)
 ROOMS = st.lists(st.sampled_from([0, 3, 7, 10, 11, 17, 17, 20]), max_size=4)
@@ -103,7 +103,7 @@ def test_is_packing_refuses() -> None:
 
 def test_memory_is_never_mistaken_for_another_question() -> None:
     """Scratch memory passed on from question to question changes no answer."""
-    from schedulers.search import packing_kernels
+    from spillway.schedulers.search import packing_kernels
 
     memo = new_memo()
     for capacity in (8, 9, 8, 9):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 
-from schedulers.search.packing import Packing, Verdict, pack, pack_plain
-from schedulers.search.subset import Score, SubsetProblem, SubsetResult, every_set, largest_first, loosest
+from spillway.schedulers.search.packing import Packing, Verdict, pack, pack_plain
+from spillway.schedulers.search.subset import Score, SubsetProblem, SubsetResult, every_set, largest_first, loosest
 from tests.schedulers.search.problems import assert_feasible, assert_same_score, problems
 
 THREE = SubsetProblem(

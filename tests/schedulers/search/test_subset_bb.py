@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.search import subset_bb
-from schedulers.search.packing import Packing, Verdict, pack, pack_plain
-from schedulers.search.subset import SubsetProblem, every_set
-from schedulers.search.subset_bb import Budget, branch_and_bound
+from spillway.schedulers.search import subset_bb
+from spillway.schedulers.search.packing import Packing, Verdict, pack, pack_plain
+from spillway.schedulers.search.subset import SubsetProblem, every_set
+from spillway.schedulers.search.subset_bb import Budget, branch_and_bound
 from tests.schedulers.search.problems import assert_feasible, assert_same_score, problems
 
 GB = 10**9

@@ -7,10 +7,10 @@ from subprocess import run
 
 from hypothesis import given, settings
 
-from schedulers.search.packing import Verdict, is_packing, pack_plain
-from schedulers.search.subset import SubsetProblem, every_set
-from schedulers.search.subset_bb import Budget, branch_and_bound
-from schedulers.search.subset_z3 import Z3Packer, choose_z3
+from spillway.schedulers.search.packing import Verdict, is_packing, pack_plain
+from spillway.schedulers.search.subset import SubsetProblem, every_set
+from spillway.schedulers.search.subset_bb import Budget, branch_and_bound
+from spillway.schedulers.search.subset_z3 import Z3Packer, choose_z3
 from tests.schedulers.search.problems import assert_feasible, assert_same_score, problems
 
 
@@ -59,5 +59,5 @@ def test_same_question_same_answer() -> None:
 
 def test_z3_is_imported_when_used() -> None:
     """Runs that never use it do not pay for it."""
-    code = "import sys; import schedulers.policies.window; print('z3' in sys.modules)"
+    code = "import sys; import spillway.schedulers.policies.window; print('z3' in sys.modules)"
     assert run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "False"

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.core.job import Allocation, Job, Lives
-from schedulers.core.machine import Machine, simple_machine
-from schedulers.timeline import Timeline
-from schedulers.timeline.placement import Placement, Resource
+from spillway.schedulers.model.job import Allocation, Job, Lives
+from spillway.schedulers.model.machine import Machine, simple_machine
+from spillway.schedulers.timeline import Timeline
+from spillway.schedulers.timeline.placement import Placement, Resource
 from tests.reference.lives import find
 from tests.schedulers.machine_strategies import job, machines, placements
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numba import int64, njit, void
 
-from schedulers.timeline.copying import copy_items
-from schedulers.timeline.kernel_types import ROWS
+from spillway.schedulers.timeline.copying import copy_items
+from spillway.schedulers.timeline.kernel_types import ROWS
 
 
 @njit(void(ROWS, int64, ROWS, int64, int64))

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedulers.timeline.demand_keys import DemandKeys, demand_keys
+from spillway.schedulers.timeline.demand_keys import DemandKeys, demand_keys
 
 PARTS = st.integers(1, 6).flatmap(
     lambda parts: st.lists(

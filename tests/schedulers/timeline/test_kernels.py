@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numba import njit
 
-from schedulers.core.machine import simple_machine
-from schedulers.timeline import Timeline
-from schedulers.timeline.fit_kernels import USE_NODES, USE_STORAGES, book, find_fit
+from spillway.schedulers.model.machine import simple_machine
+from spillway.schedulers.timeline import Timeline
+from spillway.schedulers.timeline.fit_kernels import USE_NODES, USE_STORAGES, book, find_fit
 from tests.schedulers.machine_strategies import job
 
 

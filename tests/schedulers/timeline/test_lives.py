@@ -6,11 +6,11 @@ import math
 
 import pytest
 
-from schedulers.core.job import Allocation, Lives
-from schedulers.core.machine import simple_machine
-from schedulers.timeline import Fit, Timeline
-from schedulers.timeline.lives import Part, parts
-from schedulers.timeline.placement import Resource
+from spillway.schedulers.model.job import Allocation, Lives
+from spillway.schedulers.model.machine import simple_machine
+from spillway.schedulers.timeline import Fit, Timeline
+from spillway.schedulers.timeline.lives import Part, parts
+from spillway.schedulers.timeline.placement import Resource
 from tests.schedulers.machine_strategies import job
 
 STAGED = Lives(storage_lead_s=60.0, storage_tail_s=200.0)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.core.machine import Link, Machine, Node, Storage, nearest_first, simple_machine
-from schedulers.timeline.placement import (
+from spillway.schedulers.model.machine import Link, Machine, Node, Storage, nearest_first, simple_machine
+from spillway.schedulers.timeline.placement import (
     AtEnd,
     NodeOrder,
     Placement,

@@ -6,10 +6,10 @@ import math
 
 import pytest
 
-from schedulers.core.job import Allocation
-from schedulers.core.machine import simple_machine
-from schedulers.timeline.placement import Placement
-from schedulers.timeline.published import PublishedTimeline
+from spillway.schedulers.model.job import Allocation
+from spillway.schedulers.model.machine import simple_machine
+from spillway.schedulers.timeline.placement import Placement
+from spillway.schedulers.timeline.published import PublishedTimeline
 
 NODES = Allocation((0, 1))
 

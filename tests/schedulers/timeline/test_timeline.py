@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from schedulers.core.job import Allocation
-from schedulers.core.machine import Link, Machine, Node, Storage, nearest_first, simple_machine
-from schedulers.timeline import Fit, Timeline
-from schedulers.timeline.placement import NodeOrder, Placement, Resource, StorageOrder, carried_nodes
+from spillway.schedulers.model.job import Allocation
+from spillway.schedulers.model.machine import Link, Machine, Node, Storage, nearest_first, simple_machine
+from spillway.schedulers.timeline import Fit, Timeline
+from spillway.schedulers.timeline.placement import NodeOrder, Placement, Resource, StorageOrder, carried_nodes
 from tests.schedulers.machine_strategies import job
 
 

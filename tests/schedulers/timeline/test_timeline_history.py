@@ -12,10 +12,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from schedulers.core.job import Allocation
-from schedulers.core.machine import Link, Machine, Node, Storage
-from schedulers.timeline import Timeline
-from schedulers.timeline.placement import NodeOrder, Placement, Resource, StorageOrder
+from spillway.schedulers.model.job import Allocation
+from spillway.schedulers.model.machine import Link, Machine, Node, Storage
+from spillway.schedulers.timeline import Timeline
+from spillway.schedulers.timeline.placement import NodeOrder, Placement, Resource, StorageOrder
 from tests.reference.timeline import ReferenceTimeline
 from tests.schedulers.machine_strategies import job, jobs, jobs_with_lives, machines, placements
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from schedulers.timesharing.columns import mask_of
-from schedulers.timesharing.matrix import Matrix, Place
+from spillway.schedulers.timesharing.columns import mask_of
+from spillway.schedulers.timesharing.matrix import Matrix, Place
 
 
 def matrix_from(text: str, files: Mapping[str, tuple[int, ...]] | None = None, order: str = "") -> Matrix:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from schedulers.timesharing.cleaning import clean
-from schedulers.timesharing.columns import mask_of
-from schedulers.timesharing.filling import share_of_cells
-from schedulers.timesharing.matrix import Matrix, Request
-from schedulers.timesharing.migration import migrate
-from schedulers.timesharing.recomputing import Rules, recompute
-from schedulers.timesharing.scheduling import Where, schedule
-from schedulers.timesharing.slices import Slices
+from spillway.schedulers.timesharing.cleaning import clean
+from spillway.schedulers.timesharing.columns import mask_of
+from spillway.schedulers.timesharing.filling import share_of_cells
+from spillway.schedulers.timesharing.matrix import Matrix, Request
+from spillway.schedulers.timesharing.migration import migrate
+from spillway.schedulers.timesharing.recomputing import Rules, recompute
+from spillway.schedulers.timesharing.scheduling import Where, schedule
+from spillway.schedulers.timesharing.slices import Slices
 from tests.schedulers.timesharing.drawings import drawing, lines, matrix_from
 
 FIGURE_3 = """

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedulers.timesharing.slices import Slices, to_us
+from spillway.schedulers.timesharing.slices import Slices, to_us
 
 
 def test_rows_and_boundaries() -> None:

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.timesharing.bandwidth import Links, Streams
-from schedulers.timesharing.cleaning import clean
-from schedulers.timesharing.columns import columns_of, freest, lowest, mask_of
-from schedulers.timesharing.compaction import compact
-from schedulers.timesharing.filling import fill
-from schedulers.timesharing.matrix import Matrix, Place, Request
-from schedulers.timesharing.migration import Target, migrate
-from schedulers.timesharing.recomputing import Rules, recompute
-from schedulers.timesharing.scheduling import Queue, Where, schedule
+from spillway.schedulers.timesharing.bandwidth import Links, Streams
+from spillway.schedulers.timesharing.cleaning import clean
+from spillway.schedulers.timesharing.columns import columns_of, freest, lowest, mask_of
+from spillway.schedulers.timesharing.compaction import compact
+from spillway.schedulers.timesharing.filling import fill
+from spillway.schedulers.timesharing.matrix import Matrix, Place, Request
+from spillway.schedulers.timesharing.migration import Target, migrate
+from spillway.schedulers.timesharing.recomputing import Rules, recompute
+from spillway.schedulers.timesharing.scheduling import Queue, Where, schedule
 from tests.schedulers.timesharing.drawings import drawing, lines, matrix_from
 
 WIDTH, LEVEL = 6, 3

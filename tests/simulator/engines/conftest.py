@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from platforms import Platform, load_platform
-from simulator.engines.base import Engine, EngineUnavailable
-from simulator.engines.fluid import FluidEngine
-from simulator.engines.simgrid import SimgridEngine
+from spillway.platforms import Platform, load_platform
+from spillway.simulator.engines.base import Engine, EngineUnavailable
+from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.engines.simgrid import SimgridEngine
 
 HEADER = "<?xml version='1.0'?><!DOCTYPE platform SYSTEM 'https://simgrid.org/simgrid.dtd'><platform version='4.1'>"
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from simulator.engines.base import AllToAll, Comm, Engine, Matrix, NoComm, Pairs, TaskError, TaskSpec
+from spillway.simulator.engines.base import AllToAll, Comm, Engine, Matrix, NoComm, Pairs, TaskError, TaskSpec
 from tests.simulator.engines.conftest import DISK, FAR, ONE, TWO, EngineMaker
 
 

@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from platforms import Platform
-from simulator.engines.base import AllToAll, TaskError, TaskSpec
-from simulator.engines.fixed import FixedEngine
+from spillway.platforms import Platform
+from spillway.simulator.engines.base import AllToAll, TaskError, TaskSpec
+from spillway.simulator.engines.fixed import FixedEngine
 from tests.simulator.engines.conftest import DISK, FAR, ONE, TWO
 
 

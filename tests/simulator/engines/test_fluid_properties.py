@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.machines import CAPACITY, sized
-from platforms import Platform, parse_platform
-from platforms.generate import generate
-from simulator.engines import routes
-from simulator.engines.base import AllToAll, Matrix, TaskSpec, one_by_one
-from simulator.engines.fluid import FluidEngine
-from simulator.engines.route_groups import KnownGroups
+from spillway.experiments.campaign.machines import CAPACITY, sized
+from spillway.platforms import Platform, parse_platform
+from spillway.platforms.generate import generate
+from spillway.simulator.engines import routes
+from spillway.simulator.engines.base import AllToAll, Matrix, TaskSpec, one_by_one
+from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.engines.route_groups import KnownGroups
 from tests.oracle.tasks import platform_text, play, random_script, random_task
 from tests.reference.fluid import ReferenceEngine
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from platforms import load_platform
-from simulator.engines.base import EngineFailed, EngineUnavailable, TaskSpec
-from simulator.engines.simgrid import SimgridEngine, find_binding
+from spillway.platforms import load_platform
+from spillway.simulator.engines.base import EngineFailed, EngineUnavailable, TaskSpec
+from spillway.simulator.engines.simgrid import SimgridEngine, find_binding
 from tests.simulator.engines.conftest import DISK, HEADER, ONE, SMALL
 
 

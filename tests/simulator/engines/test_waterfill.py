@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from platforms import Platform, platform_from
-from simulator.engines.base import Pairs, TaskError, TaskSpec
-from simulator.engines.fluid import FluidEngine
-from simulator.engines.waterfill import Stream, WaterfillEngine
+from spillway.platforms import Platform, platform_from
+from spillway.simulator.engines.base import Pairs, TaskError, TaskSpec
+from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.engines.waterfill import Stream, WaterfillEngine
 
 MB = 1_000_000
 

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spillway.workloads import MachineFacts, SwfLog, WorkloadError, convert
+from spillway.workloads.batsim_json import format_batsim
+from spillway.workloads.convert import ConvertOptions, convert_columns
+from spillway.workloads.load import load_log, load_table
+from spillway.workloads.logs.formats import FORMATS, read_log
+from spillway.workloads.logs.lines import LogFile
+from spillway.workloads.logs.reading import STRICT, Reading
+from spillway.workloads.logs.table import JobTable
 from tests.workloads.conftest import DATA
 from tests.workloads.logs.forms import EPOCH_S, FORMS, SACCT, Drawn, draw, jobcomp, parquet, sacct, swf
-from workloads import MachineFacts, SwfLog, WorkloadError, convert
-from workloads.batsim_json import format_batsim
-from workloads.convert import ConvertOptions, convert_columns
-from workloads.load import load_log, load_table
-from workloads.logs.formats import FORMATS, read_log
-from workloads.logs.lines import LogFile
-from workloads.logs.reading import STRICT, Reading
-from workloads.logs.table import JobTable
 
 MACHINE = MachineFacts(nodes=400)
 JOBS = draw(1, 60)

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from spillway.workloads import MachineFacts, WorkloadError, convert
+from spillway.workloads.cli import main
+from spillway.workloads.convert import ConvertOptions
+from spillway.workloads.directives import Buffer, Requests, Spread, Transfer, directives_of, of_lines
+from spillway.workloads.logs import slurm_units as units
+from spillway.workloads.logs.darshan_totals import Moved, read_totals
+from spillway.workloads.logs.reading import Reading
+from spillway.workloads.logs.record import Mark
+from spillway.workloads.logs.shares import marks_of, percent, shares_of
 from tests.workloads.logs.forms import draw, sacct, swf
 from tests.workloads.logs.test_formats import read
-from workloads import MachineFacts, WorkloadError, convert
-from workloads.cli import main
-from workloads.convert import ConvertOptions
-from workloads.directives import Buffer, Requests, Spread, Transfer, directives_of, of_lines
-from workloads.logs import slurm_units as units
-from workloads.logs.darshan_totals import Moved, read_totals
-from workloads.logs.reading import Reading
-from workloads.logs.record import Mark
-from workloads.logs.shares import marks_of, percent, shares_of
 
 TOTALS = "# jobid: {job}\ntotal_POSIX_BYTES_READ: {read}\ntotal_POSIX_BYTES_WRITTEN: {written}\n"
 

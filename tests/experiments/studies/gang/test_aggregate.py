@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.studies.gang.aggregate import Ran, Setting, run_gang
-from experiments.studies.gang.wire import run_on_wire
-from schedulers.policies import POLICIES
-from schedulers.policies.gang import Gang
-from schedulers.timesharing.costs import Costs
-from schedulers.timesharing.migration import MigrationStart
-from schedulers.timesharing.recomputing import Rules
-from schedulers.timesharing.scheduling import Where
-from schedulers.timesharing.slices import Slices
+from spillway.experiments.studies.gang.aggregate import Ran, Setting, run_gang
+from spillway.experiments.studies.gang.wire import run_on_wire
+from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.policies.gang import Gang
+from spillway.schedulers.timesharing.costs import Costs
+from spillway.schedulers.timesharing.migration import MigrationStart
+from spillway.schedulers.timesharing.recomputing import Rules
+from spillway.schedulers.timesharing.scheduling import Where
+from spillway.schedulers.timesharing.slices import Slices
+from spillway.workloads.gang import LAYOUTS, MIXED, SIZES, GangJob, GangOptions, draw_gang
 from tests.reference.gang import run_plainly
-from workloads.gang import LAYOUTS, MIXED, SIZES, GangJob, GangOptions, draw_gang
 
 NAMES = ("gang", "gang-io", "gang-io-adaptive", "gang-io-migrate")
 S = 1_000_000

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from experiments.cli import main
-from experiments.studies.gang import STUDY
-from experiments.studies.gang.measures import ShareOfGain
-from experiments.studies.gang.play import ADAPTIVE, GS, MIGRATE, same, seen
-from experiments.studies.points import Point
-from experiments.studies.results import Results
+from spillway.experiments.cli import main
+from spillway.experiments.studies.gang import STUDY
+from spillway.experiments.studies.gang.measures import ShareOfGain
+from spillway.experiments.studies.gang.play import ADAPTIVE, GS, MIGRATE, same, seen
+from spillway.experiments.studies.points import Point
+from spillway.experiments.studies.results import Results
 
 QUICK = ["gang", "--quick", "--seeds", "1", "--set", "jobs=30", "--workers", "1"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from experiments.studies import Point
-from experiments.studies.jeannot import STUDY
-from experiments.studies.points import Value
+from spillway.experiments.studies import Point
+from spillway.experiments.studies.jeannot import STUDY
+from spillway.experiments.studies.points import Value
 
 
 def point(**changes: Value) -> Point:

@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.studies import Point
-from experiments.studies.jeannot.calendar import Channel, Direct, play
-from experiments.studies.jeannot.play import STRATEGIES, begins, drawn, play_direct, play_product
-from schedulers.core.session import Session
-from schedulers.jobmodels.gates import IoControl, make_gate
-from schedulers.policies import POLICIES
-from schedulers.policykit.estimates import Requested
-from schedulers.timesharing.sharing import SharesNodes
+from spillway.experiments.studies import Point
+from spillway.experiments.studies.jeannot.calendar import Channel, Direct, play
+from spillway.experiments.studies.jeannot.play import STRATEGIES, begins, drawn, play_direct, play_product
+from spillway.schedulers.core.session import Session
+from spillway.schedulers.jobmodels.gates import IoControl, make_gate
+from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.policykit.estimates import Requested
+from spillway.schedulers.timesharing.sharing import SharesNodes
+from spillway.workloads.jeannot import PROTOCOLS, JeannotOptions, draw_jeannot, periodic_job
+from spillway.workloads.workload import Workload
 from tests.experiments.studies.jeannot.points import point
-from workloads.jeannot import PROTOCOLS, JeannotOptions, draw_jeannot, periodic_job
-from workloads.workload import Workload
 
 CLOSE_S = 1e-3
 """Messages carry microseconds, and so many of them add up."""

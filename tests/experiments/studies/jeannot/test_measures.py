@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from experiments.studies.jeannot.calendar import Traces
-from experiments.studies.jeannot.measures import DRAWN, bound, drift, measure
-from experiments.studies.jeannot.play import play, play_direct
-from schedulers.core.job import Job
-from schedulers.jobmodels.gates import Account
+from spillway.experiments.studies.jeannot.calendar import Traces
+from spillway.experiments.studies.jeannot.measures import DRAWN, bound, drift, measure
+from spillway.experiments.studies.jeannot.play import play, play_direct
+from spillway.schedulers.jobmodels.gates import Account
+from spillway.schedulers.model.job import Job
+from spillway.workloads.jeannot import PROTOCOLS, periodic_job
+from spillway.workloads.workload import Workload
 from tests.experiments.studies.jeannot.points import point
-from workloads.jeannot import PROTOCOLS, periodic_job
-from workloads.workload import Workload
 
 
 def finished(

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from experiments.studies.claims import Claim, Judged, Verdict, judge
-from experiments.studies.points import Point, Values
-from experiments.studies.results import Results
-from experiments.studies.thesis import STUDY
-from experiments.studies.thesis.claims import VALUES, MeanOverParts, MedianOverParts
-from experiments.studies.thesis.published import MEASURED, METRICS, Key, is_sound, read_published
-from experiments.studies.thesis.schedules import is_random
+from spillway.experiments.studies.claims import Claim, Judged, Verdict, judge
+from spillway.experiments.studies.points import Point, Values
+from spillway.experiments.studies.results import Results
+from spillway.experiments.studies.thesis import STUDY
+from spillway.experiments.studies.thesis.claims import VALUES, MeanOverParts, MedianOverParts
+from spillway.experiments.studies.thesis.published import MEASURED, METRICS, Key, is_sound, read_published
+from spillway.experiments.studies.thesis.schedules import is_random
 
 PUBLISHED = read_published()
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from experiments.cli import main
-from experiments.studies.thesis import inputs
+from spillway.experiments.cli import main
+from spillway.experiments.studies.thesis import inputs
 
 pytestmark = pytest.mark.slow
 SCHEDULES = "policy=no-future-1;backfill-1;backfill-sjf-1"

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from experiments.cli import main
-from experiments.studies.points import Point
-from experiments.studies.thesis import STUDY
-from experiments.studies.thesis.play import measure, policy
-from experiments.studies.thesis.schedules import CORRECTED
+from spillway.experiments.cli import main
+from spillway.experiments.studies.points import Point
+from spillway.experiments.studies.thesis import STUDY
+from spillway.experiments.studies.thesis.play import measure, policy
+from spillway.experiments.studies.thesis.schedules import CORRECTED
 
 
 def point(name: str) -> Point:

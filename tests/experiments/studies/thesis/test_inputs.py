@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from experiments.errors import SpecError
-from experiments.inputs import Inputs
-from experiments.sources import expand
-from experiments.spec import ModelSpec, PlatformSpec
-from experiments.studies.thesis import STUDY, inputs
-from experiments.studies.thesis.inputs import FULL, PARTS, SAMPLE, find_inputs
-from experiments.studies.thesis.play import lacks, workload
+from spillway.experiments.campaign.inputs import Inputs
+from spillway.experiments.campaign.sources import expand
+from spillway.experiments.run.errors import SpecError
+from spillway.experiments.run.spec import ModelSpec, PlatformSpec
+from spillway.experiments.studies.thesis import STUDY, inputs
+from spillway.experiments.studies.thesis.inputs import FULL, PARTS, SAMPLE, find_inputs
+from spillway.experiments.studies.thesis.play import lacks, workload
 
 JOBS = (1766, 1221, 1531, 1745, 1565, 1938, 2234, 1647, 1374, 2036, 2940, 2246, 1893, 1691, 1305, 1336)
 

@@ -10,14 +10,14 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from experiments.single import Task, execute
-from experiments.spec import DEFAULT_TAU_S, Player
-from experiments.studies.points import Point
-from experiments.studies.product import Product, prepare
-from experiments.studies.thesis.claims import EQUAL
-from experiments.studies.thesis.inputs import SAMPLE, find_inputs
-from experiments.studies.thesis.play import policy as schedule
-from experiments.studies.thesis.published import MEASURED, Key, read_published
+from spillway.experiments.run.single import Task, execute
+from spillway.experiments.run.spec import DEFAULT_TAU_S, Player
+from spillway.experiments.studies.points import Point
+from spillway.experiments.studies.product import Product, prepare
+from spillway.experiments.studies.thesis.claims import EQUAL
+from spillway.experiments.studies.thesis.inputs import SAMPLE, find_inputs
+from spillway.experiments.studies.thesis.play import policy as schedule
+from spillway.experiments.studies.thesis.published import MEASURED, Key, read_published
 
 Metrics = Callable[[str, str, str], dict[str, float]]
 DETERMINED = ("fcfs", "filler", "no-future-1", "backfill-1", "backfill-sjf-1")

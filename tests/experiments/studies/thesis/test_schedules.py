@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.policies import build_policy
-from experiments.studies.thesis.schedules import ALIASES, FULL, SPLIT, is_random, spec_of
+from spillway.experiments.run.policies import build_policy
+from spillway.experiments.studies.thesis.schedules import ALIASES, FULL, SPLIT, is_random, spec_of
 
 
 @pytest.mark.parametrize("name", FULL["io"])

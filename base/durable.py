@@ -1,0 +1,229 @@
+"""How a file of results comes to be: one law for everything that is written and meant to stay.
+
+A file is written under a temporary name, synced to the disk, renamed, and its folder is synced: whatever happens in
+between (a full disk, a kill, a power cut), the name stands for the old contents or for the new ones, whole. The same
+holds for a folder that takes another's place. What is left of an interrupted writer ends in :data:`PARTIAL`.
+
+Bytes reach the system in :func:`_write`, :func:`_fsync` and :func:`_rename` only: tests make these fail, one at a time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO, TextIO, cast
+
+from spillway.base.errors import SpillwayError
+
+PARTIAL = ".partial"
+"""Ending of what is still being written, or whose writing was broken off."""
+
+_OCCUPIED = frozenset({errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EISDIR})
+_HINTS = dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "; free some space, then repeat the command")
+_NO_SYNC = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EROFS})
+
+
+class WriteFailed(SpillwayError, OSError):
+    """A file cannot be written (disk full, no permission, a broken device); the message names it and the reason."""
+
+    def __str__(self) -> str:
+        return str(self.strerror)
+
+
+def write_bytes(path: Path, data: bytes, *, sync: bool = True) -> None:
+    """Write a file whole, or leave it as it was.
+
+    Parameters
+    ----------
+    path
+        The file.
+    data
+        Its contents.
+    sync
+        Whether to wait for the disk; False where the folder is synced as a whole before it gets its name.
+
+    Raises
+    ------
+    WriteFailed
+        The file cannot be written.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}{PARTIAL}")
+    try:
+        with open_binary(temporary, path) as stream:
+            stream.write(data)
+            stream.flush()
+            if sync:
+                _settle(stream.fileno(), path)
+        rename(temporary, path, sync=sync)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_text(path: Path, text: str, *, sync: bool = True) -> None:
+    """Write a text file (UTF-8) as :func:`write_bytes` does."""
+    write_bytes(path, text.encode(), sync=sync)
+
+
+def open_binary(path: Path, shown: Path | None = None) -> BinaryIO:
+    """Open a file to be written in pieces, under the name that is given: its writer renames it (:func:`settle`).
+
+    Parameters
+    ----------
+    path
+        The file.
+    shown
+        Name in errors; default: the file's.
+    """
+    return cast("BinaryIO", io.BufferedWriter(_Raw(path, shown or path)))
+
+
+def open_text(path: Path, shown: Path | None = None) -> TextIO:
+    """Open a text file (UTF-8, ends of lines as they are written) as :func:`open_binary` does."""
+    return io.TextIOWrapper(open_binary(path, shown), encoding="utf-8", newline="")
+
+
+def settle(temporary: Path, path: Path) -> None:
+    """Sync a file that was written in pieces and is closed, and give it its name."""
+    sync_file(temporary)
+    rename(temporary, path)
+
+
+def sync_file(path: Path) -> None:
+    """Wait until a file's contents are on the disk."""
+    with _naming(path):
+        descriptor = os.open(path, os.O_RDONLY)
+    try:
+        _settle(descriptor, path)
+    finally:
+        os.close(descriptor)
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until a folder's names are on the disk; where a file system cannot do that it needs no syncing."""
+    with _naming(folder):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            _fsync(descriptor)
+        except OSError as error:
+            if error.errno not in _NO_SYNC:
+                raise
+        finally:
+            os.close(descriptor)
+
+
+def rename(old: Path, new: Path, *, sync: bool = True) -> None:
+    """Give a file another name in its folder; for good with ``sync``."""
+    with _naming(new):
+        _rename(old, new)
+    if sync:
+        sync_folder(new.parent)
+
+
+def remove(path: Path) -> None:
+    """Remove a file, for good; nothing happens where there is none."""
+    if os.path.lexists(path):
+        with _naming(path):
+            path.unlink()
+        sync_folder(path.parent)
+
+
+def replace_folder(work: Path, folder: Path) -> None:
+    """Put a folder in another's place, for good; the other stays until then.
+
+    Raises
+    ------
+    WriteFailed
+        That failed; what was there is there again.
+    """
+    sync_folder(work)
+    aside = work.with_name(f"{work.name}.old")
+    with _naming(folder):
+        try:
+            _rename(work, folder)
+        except OSError as error:
+            if error.errno not in _OCCUPIED or not os.path.lexists(folder):
+                raise
+            _rename(folder, aside)
+            try:
+                _rename(work, folder)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.replace(aside, folder)
+                raise
+    sync_folder(folder.parent)
+    discard(aside)
+
+
+def discard(path: Path) -> None:
+    """Remove a file or a folder with all that is in it, as far as possible."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def sweep(folder: Path) -> None:
+    """Remove what interrupted writers have left in a folder and in the folders of it."""
+    for pattern in (PARTIAL, f".*{PARTIAL}", f"*/.*{PARTIAL}"):
+        for path in folder.glob(pattern):
+            discard(path)
+
+
+class _Raw(io.RawIOBase):
+    """A file whose bytes pass :func:`_write`, and whose errors name it."""
+
+    def __init__(self, path: Path, shown: Path) -> None:
+        self._shown = shown
+        with _naming(shown):
+            self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def write(self, data: object) -> int:
+        with _naming(self._shown):
+            return _write(self._descriptor, cast("bytes", data))
+
+    def close(self) -> None:
+        if not self.closed:
+            super().close()
+            os.close(self._descriptor)
+
+
+def _settle(descriptor: int, path: Path) -> None:
+    with _naming(path):
+        _fsync(descriptor)
+
+
+@contextlib.contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Turn the system's errors into ones that name the file."""
+    try:
+        yield
+    except WriteFailed:
+        raise
+    except OSError as error:
+        raise failed(path, error) from None
+
+
+def failed(path: Path, error: OSError) -> WriteFailed:
+    """Make the error that names a file and what the system says."""
+    hint = _HINTS.get(error.errno or 0, "")
+    return WriteFailed(error.errno, f"cannot write {str(path)!r}: {error.strerror or error}{hint}")
+
+
+_write: Callable[[int, bytes], int] = os.write
+_fsync: Callable[[int], None] = os.fsync
+_rename: Callable[[Path, Path], None] = os.replace

@@ -1,0 +1,303 @@
+"""Reads files from outside: regular files only, unpacked as streams, no more than the limits allow."""
+
+from __future__ import annotations
+
+import bz2
+import difflib
+import gzip
+import io
+import itertools
+import json
+import lzma
+import os
+import stat
+import tarfile
+import tomllib
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+from spillway.base.limits import DESCRIPTION_BYTES, DIGITS, EXPANSION, FILE_BYTES, NESTING, InputError, Limit
+
+PACKED = (".gz", ".xz")
+"""Suffixes of files that are unpacked when they are read; archives may be packed by bzip2 too."""
+
+_CHUNK = 2**20
+_NEIGHBOURS = 1000
+"""Most names of a folder among which the nearest to a missing one is looked for."""
+_ALIKE = 0.7
+"""Least likeness (0 to 1) of a name that is suggested."""
+_UNSUSPICIOUS = 2**26
+"""Bytes from which on the ratio of unpacked to packed counts."""
+
+_OPENERS: Mapping[str, Callable[[Any], Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
+_MAGIC = {b"\x1f\x8b": ".gz", b"\xfd7zXZ": ".xz", b"BZh": ".bz2"}
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+FAULTS = (OSError, EOFError, lzma.LZMAError, zlib.error, MemoryError)
+"""What reading a damaged compressed file may raise."""
+
+
+class Unpacked(io.RawIOBase):
+    """What a compressed stream unpacks to, as a stream that ends with an error at the limits.
+
+    Parameters
+    ----------
+    packed
+        The compressed file.
+    suffix
+        ``.gz``, ``.xz`` or ``.bz2``.
+    size
+        Bytes of the compressed file.
+    limit
+        Most bytes that it may unpack to.
+    """
+
+    def __init__(self, packed: IO[bytes], suffix: str, size: int, limit: Limit = FILE_BYTES) -> None:
+        self._stream = _OPENERS[suffix](packed)
+        self._limit = limit
+        self._size = max(size, 1)
+        self._read = 0
+
+    def readable(self) -> bool:
+        """It can only be read."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Read some bytes, at most a megabyte; ``b""`` at the end.
+
+        Raises
+        ------
+        InputError
+            There are more than the limit or :data:`~spillway.base.limits.EXPANSION` allow.
+        """
+        data: bytes = self._stream.read(min(size, _CHUNK) if size >= 0 else _CHUNK)
+        self._read += len(data)
+        if self._read > self._limit.value:
+            raise InputError(self._limit.text())
+        if self._read > max(_UNSUSPICIOUS, EXPANSION.value * self._size):
+            raise InputError(EXPANSION.text())
+        return data
+
+
+def advice(path: Path | str) -> str:
+    """What to do about a file that is missing: take the nearest name in its folder, or see whether that is the folder.
+
+    Returns
+    -------
+    str
+        Words for the end of an error, with their ``;``.
+    """
+    folder = Path(path).parent
+    try:
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in itertools.islice(entries, _NEIGHBOURS)]
+    except (OSError, ValueError):
+        return f"; there is no folder {str(folder)!r}: check the path"
+    found = difflib.get_close_matches(Path(path).name, sorted(names), 1, _ALIKE)
+    return f"; did you mean {str(folder / found[0])!r}?" if found else "; check the name, and the folder it is in"
+
+
+def open_regular(path: Path | str) -> IO[bytes]:
+    """Open a regular file for reading; never waits, as opening a pipe would.
+
+    Raises
+    ------
+    InputError
+        There is no such file, it may not be read, or it is something else: a folder, a pipe, a device, a socket.
+    """
+    try:
+        kind = _KINDS.get(stat.S_IFMT(os.stat(path).st_mode))
+        if kind:
+            raise InputError(f"cannot be read: it is {kind}; give a file")
+        return open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+    except OSError as error:
+        todo = advice(path) if isinstance(error, FileNotFoundError) else ""
+        raise InputError(f"cannot be read: {error.strerror or error}{todo}") from None
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"cannot be read: no name of a file ({error})") from None  # a NUL byte in it
+
+
+def read_file(path: Path | str, limit: Limit = FILE_BYTES) -> bytes:
+    """Content of a file, unpacked according to its suffix (``.gz``, ``.xz``; anything else is plain).
+
+    Raises
+    ------
+    InputError
+        It cannot be read, is not what its suffix promises, or holds more than the limits allow.
+    """
+    with open_regular(path) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        suffix = Path(path).suffix.lower()
+        if suffix in PACKED:
+            return _unpack(stream, suffix, size)
+        if size > limit.value:
+            raise InputError(limit.text())
+        data = stream.read(limit.value + 1)  # a file may grow, and some (below /proc) state no size
+    if len(data) > limit.value:
+        raise InputError(limit.text())
+    return data
+
+
+def read_pieces(path: Path | str, limit: Limit = FILE_BYTES) -> Iterator[bytes]:
+    """Content of a file as :func:`read_file` gives it, in pieces of at most a megabyte.
+
+    Raises
+    ------
+    InputError
+        As for :func:`read_file`, when the piece is reached.
+    """
+    with open_regular(path) as stream:
+        yield from _pieces(stream, Path(path).suffix.lower(), os.fstat(stream.fileno()).st_size, limit)
+
+
+def unpack_pieces(data: bytes, suffix: str, limit: Limit = FILE_BYTES) -> Iterator[bytes]:
+    """Undo a compression that a suffix names, in pieces of at most a megabyte; other suffixes give the data."""
+    yield from _pieces(io.BytesIO(data), suffix.lower(), len(data), limit)
+
+
+def _pieces(stream: IO[bytes], suffix: str, size: int, limit: Limit) -> Iterator[bytes]:
+    try:
+        source: Any = Unpacked(stream, suffix, size, limit) if suffix in PACKED else stream
+        count = 0
+        while piece := source.read(_CHUNK):
+            count += len(piece)
+            if count > limit.value:
+                raise InputError(limit.text())
+            yield piece
+    except FAULTS as error:
+        what = f"expected a complete {suffix} file, decompression failed" if suffix in PACKED else "cannot be read"
+        raise InputError(f"{what}: {_why(error)}") from None
+
+
+def unpack(data: bytes, suffix: str) -> bytes:
+    """Undo a compression that a suffix names (as :func:`read_file` does); other suffixes give the data as they are."""
+    return _unpack(io.BytesIO(data), suffix.lower(), len(data)) if suffix.lower() in PACKED else data
+
+
+def _unpack(packed: IO[bytes], suffix: str, size: int) -> bytes:
+    try:
+        stream = Unpacked(packed, suffix, size)
+        parts = []
+        while part := stream.read():
+            parts.append(part)
+        return b"".join(parts)
+    except FAULTS as error:
+        raise InputError(f"expected a complete {suffix} file, decompression failed: {_why(error)}") from None
+
+
+def members(path: Path | str) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """Regular files in a tar archive (plain, or packed by gzip, bzip2 or xz): name, and a function that reads it.
+
+    The archive is read as a stream, once: each function is to be called before the next member is requested.
+
+    Raises
+    ------
+    InputError
+        The archive cannot be read, is damaged, or holds more than the limits allow.
+    """
+    with open_regular(path) as file:
+        size, head = os.fstat(file.fileno()).st_size, file.peek(6) if isinstance(file, io.BufferedReader) else b""
+        suffix = next((suffix for magic, suffix in _MAGIC.items() if head.startswith(magic)), "")
+        stream: Any = Unpacked(file, suffix, size) if suffix else file
+        try:
+            with tarfile.open(fileobj=stream, mode="r|") as archive:
+                for member in archive:
+                    if member.isfile():
+                        yield member.name.removeprefix("./"), partial(_content, archive, member)
+        except (*FAULTS, tarfile.TarError) as error:
+            raise InputError(f"cannot be read as an archive: {_why(error)}") from None
+
+
+def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    if member.size > FILE_BYTES.value or member.sparse:
+        raise InputError(f"member {member.name[:80]!r} {FILE_BYTES.text()}")
+    stream = archive.extractfile(member)
+    assert stream is not None, "a regular file has content"
+    try:
+        return stream.read()
+    except (*FAULTS, tarfile.TarError) as error:
+        raise InputError(f"cannot be read at member {member.name[:80]!r}: {_why(error)}") from None
+
+
+def _why(error: BaseException) -> str:
+    return "not enough memory" if isinstance(error, MemoryError) else str(error) or type(error).__name__
+
+
+def text_of(data: bytes) -> str:
+    """UTF-8 text without a byte order mark; raise :class:`InputError` where it is none."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"not a UTF-8 text (byte {error.start})") from None
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Read TOML text; raise :class:`InputError` where it is none, or goes beyond the limits."""
+    if len(text) > DESCRIPTION_BYTES.value:
+        raise InputError(DESCRIPTION_BYTES.text())
+    try:
+        table = tomllib.loads(text)
+        refuse_nesting(table)
+    except RecursionError:
+        raise InputError(NESTING.text()) from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"not TOML: {error}") from None
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(f"not TOML: {number_fault(error)}") from None
+    return table
+
+
+def refuse_nesting(value: Any) -> None:
+    """Raise :class:`InputError` where lists and tables nest more than :data:`~spillway.base.limits.NESTING` levels
+    deep."""
+    level = [value]
+    for _ in range(NESTING.value):
+        level = [
+            part
+            for item in level
+            for part in (item.values() if isinstance(item, dict) else item)
+            if isinstance(part, dict | list)
+        ]
+        if not level:
+            return
+    raise InputError(NESTING.text())
+
+
+def number_fault(error: ValueError) -> str:
+    """Words for an error of Python about a number with too many digits; its own words for any other."""
+    return DIGITS.text() if "integer string conversion" in str(error) else str(error)
+
+
+def parse_json(text: str | bytes, **hooks: Any) -> Any:
+    """Read JSON text with the hooks of :func:`json.loads`.
+
+    Raises
+    ------
+    InputError
+        It is no JSON, or goes beyond the limits; the message has line and column where there are some.
+    """
+    try:
+        value = json.loads(text if isinstance(text, str) else text_of(text), **hooks)
+        if isinstance(value, dict | list):
+            refuse_nesting(value)
+    except json.JSONDecodeError as error:
+        raise InputError(f"not a JSON text: {error.msg} (line {error.lineno}, column {error.colno})") from None
+    except RecursionError:
+        raise InputError(f"the JSON text {NESTING.text()}") from None
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(f"not a JSON text: {number_fault(error)}") from None
+    return value

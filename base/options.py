@@ -1,0 +1,320 @@
+"""A policy's options: the fields of a frozen dataclass, each with its unit, range and meaning.
+
+A policy author writes ::
+
+    @dataclass(frozen=True)
+    class Greedy:
+        \"\"\"Start whatever fits.\"\"\"
+
+        source: ClassVar[str] = "Author 2020, section 3"
+        depth: int = option(1, unit="jobs", low=0, help="how many jobs get a reservation")
+
+and gets listing (:func:`describe`), construction from values or texts (:func:`build`) and the error messages for
+nothing.
+
+Values keep their type everywhere in between: a text is read where a user writes one (a command line), and made where a
+user reads one (:func:`show`, which loses nothing).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import enum
+import functools
+import math
+import types
+import typing
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from spillway.base.errors import OptionError
+
+T = TypeVar("T")
+
+Value = bool | int | float | str | None
+"""What an option's value is outside the policy: an enum's member is its text (:func:`plain`)."""
+
+_METADATA = "spillway.option"
+
+
+class OptionInfo(msgspec.Struct, frozen=True):
+    """What is known about one option of a policy.
+
+    Attributes
+    ----------
+    name
+        Field name, and the key on the command line (``-o name=value``).
+    type
+        The value's type: ``int``, ``float``, ``bool``, ``str`` or an :class:`enum.Enum` subclass.
+    default
+        Value when the option is not given.
+    optional
+        Whether the text ``none`` (the value ``None``) is allowed.
+    unit
+        Unit of the value ("" for none).
+    low, high
+        Inclusive bounds, ``None`` for no bound.
+    choices
+        The only values allowed, empty for all.
+    help
+        One sentence of meaning.
+    """
+
+    name: str
+    type: type
+    default: Any
+    optional: bool = False
+    unit: str = ""
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[Any, ...] = ()
+    help: str = ""
+
+    @property
+    def type_name(self) -> str:
+        """Word for the type: ``int``, ``float``, ``bool``, ``str`` or ``choice``."""
+        return "choice" if self.choices else self.type.__name__
+
+    @property
+    def expected(self) -> str:
+        """What a value must be, in words: type, unit and range or the choices."""
+        if self.choices:
+            words = "one of " + ", ".join(show(choice) for choice in self.choices)
+        else:
+            words = f"{_ARTICLES[self.type]}{_range(self.low, self.high)}"
+            words += f" ({self.unit})" if self.unit else ""
+        return f"{words}, or none" if self.optional else words
+
+
+def option(
+    default: T,
+    *,
+    unit: str = "",
+    low: float | None = None,
+    high: float | None = None,
+    choices: tuple[Any, ...] = (),
+    help: str = "",
+) -> T:
+    """Declare a dataclass field as an option.
+
+    Parameters
+    ----------
+    default
+        Value when the option is not given; its field must be annotated ``int``, ``float``, ``bool``, ``str``, an
+        :class:`enum.Enum`, or one of them ``| None``.
+    unit
+        Unit of the value (``s``, ``bytes``, ``jobs`` ...).
+    low, high
+        Inclusive bounds of a number. A float may only be infinite when that very infinity is its bound.
+    choices
+        The only values allowed; for an enum all its members unless given.
+    help
+        One sentence of meaning, without a full stop.
+    """
+    info = {"unit": unit, "low": low, "high": high, "choices": choices, "help": help}
+    field: Any = dataclasses.field(default=default, metadata={_METADATA: info})
+    return cast(T, field)
+
+
+def describe(policy_class: type, preset: Mapping[str, Any] | None = None) -> list[OptionInfo]:
+    """List a policy class's options in order of declaration.
+
+    Parameters
+    ----------
+    policy_class
+        A dataclass; fields not declared by :func:`option` are not listed.
+    preset
+        Defaults that replace the class's own.
+
+    Raises
+    ------
+    TypeError
+        A field has a type no option can have, or ``preset`` names no option: a mistake in the policy's code.
+    """
+    found = list(_declared(policy_class))
+    if preset:
+        unknown = preset.keys() - {info.name for info in found}
+        if unknown:
+            raise TypeError(f"{policy_class.__name__} has no option {sorted(unknown)} to preset")
+        found = [
+            msgspec.structs.replace(info, default=preset[info.name]) if info.name in preset else info for info in found
+        ]
+    return found
+
+
+@functools.cache
+def _declared(policy_class: type) -> tuple[OptionInfo, ...]:
+    """A class's options with its own defaults: its annotations are texts, whose reading takes most of a small run."""
+    hints = typing.get_type_hints(policy_class)
+    return tuple(
+        _info(policy_class, field, hints[field.name])
+        for field in dataclasses.fields(policy_class)
+        if _METADATA in field.metadata
+    )
+
+
+def build(policy_class: Callable[..., T], options: Mapping[str, Any], preset: Mapping[str, Any] | None = None) -> T:
+    """Make a policy from values of its options.
+
+    Parameters
+    ----------
+    policy_class
+        A dataclass with fields declared by :func:`option`.
+    options
+        Values of the right type, as a TOML file gives them, or texts, as a command line does.
+    preset
+        Values of fields that are not the class's defaults; ``options`` win.
+
+    Raises
+    ------
+    OptionError
+        An unknown name, a text that is no value of the type, or a value out of range.
+    """
+    infos = {info.name: info for info in describe(cast(type, policy_class), preset)}
+    values = {name: info.default for name, info in infos.items()}
+    for name, value in options.items():
+        if name not in infos:
+            raise OptionError(_unknown(name, list(infos)))
+        values[name] = parse(infos[name], value)
+    return policy_class(**values)
+
+
+def parse(info: OptionInfo, value: Any) -> Any:
+    """Read a value of the option: a text as on a command line, or a value already typed, which is not made a text.
+
+    A whole number is a float option's value too, and 2.0 is a whole number.
+
+    Raises
+    ------
+    OptionError
+        It is no value of the option.
+    """
+    try:
+        if isinstance(value, str):
+            found = None if info.optional and value.strip().lower() == "none" else _read(info, value)
+        else:
+            found = _take(info, value)
+    except (ValueError, OverflowError):
+        raise _refusal(info, value) from None
+    if found is None:
+        return None
+    if info.choices and found not in info.choices:
+        raise _refusal(info, value)
+    if isinstance(found, int | float) and not isinstance(found, bool) and not _within(info, found):
+        raise _refusal(info, value)
+    return found
+
+
+def show(value: Any) -> str:
+    """Text of a value as a command line takes it: :func:`parse` reads the same value from it, bit for bit."""
+    if isinstance(value, enum.Enum):
+        return str(value.value)
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, float) or not value.is_integer():
+        return str(value)
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value).removesuffix(".0")
+
+
+def plain(value: Any) -> Value:
+    """Give a value without our own types, as a JSON file holds it: an enum's member and an infinity are their texts."""
+    if isinstance(value, enum.Enum) or (isinstance(value, float) and math.isinf(value)):
+        return show(value)
+    return cast(Value, value)
+
+
+def split_assignments(texts: list[str]) -> dict[str, str]:
+    """Split ``key=value`` texts; raise :class:`OptionError` for a text without ``=`` or a key given twice."""
+    found: dict[str, str] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        key = key.strip().replace("-", "_")
+        if not equals or not key:
+            raise OptionError(f"an option is given as key=value, got {text!r}")
+        if key in found:
+            raise OptionError(f"option {key!r} is given twice: {found[key]!r} and {value!r}")
+        found[key] = value
+    return found
+
+
+def _boolean(text: str) -> bool:
+    if text.lower() not in _BOOLEANS:
+        raise ValueError
+    return _BOOLEANS[text.lower()]
+
+
+def _read(info: OptionInfo, text: str) -> Any:
+    """Read a text; raise :class:`ValueError` where it is no value."""
+    if info.type is str and not info.choices:
+        return text
+    if info.type in _PARSERS:
+        return _PARSERS[info.type](text.strip())
+    for choice in info.choices:
+        if show(choice) == text.strip():
+            return choice
+    raise ValueError
+
+
+def _take(info: OptionInfo, value: Any) -> Any:
+    """Take a typed value; raise :class:`ValueError` where it is of another type."""
+    if value is None and info.optional:
+        return None
+    if type(value) is info.type:
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool) and info.type in (int, float):
+        found = info.type(value)
+        if found == value:
+            return found
+    raise ValueError
+
+
+_BOOLEANS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+_PARSERS: dict[type, Callable[[str], Any]] = {int: int, float: float, bool: _boolean, str: str}
+_ARTICLES: dict[type, str] = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+
+
+def _info(policy_class: type, field: dataclasses.Field[Any], hint: Any) -> OptionInfo:
+    arms = typing.get_args(hint) if typing.get_origin(hint) in (types.UnionType, typing.Union) else (hint,)
+    kinds = [arm for arm in arms if arm is not types.NoneType]
+    kind = kinds[0] if len(kinds) == 1 else None
+    is_enum = isinstance(kind, type) and issubclass(kind, enum.Enum)
+    if not isinstance(kind, type) or not (is_enum or kind in _PARSERS):
+        raise TypeError(f"{policy_class.__name__}.{field.name}: an option cannot be of type {hint}")
+    metadata = dict(field.metadata[_METADATA])
+    if is_enum and not metadata["choices"]:
+        metadata["choices"] = tuple(vars(kind)["_member_map_"].values())
+    if kind is str and len(arms) > len(kinds) and not metadata["choices"]:
+        raise TypeError(
+            f"{policy_class.__name__}.{field.name}: a text that may be None cannot be distinguished from 'none'"
+        )
+    return OptionInfo(name=field.name, type=kind, default=field.default, optional=len(arms) > len(kinds), **metadata)
+
+
+def _within(info: OptionInfo, value: float) -> bool:
+    if math.isnan(value) or (math.isinf(value) and value not in (info.low, info.high)):
+        return False
+    return (info.low is None or info.low <= value) and (info.high is None or value <= info.high)
+
+
+def _range(low: float | None, high: float | None) -> str:
+    if low is not None and high is not None:
+        return f" from {show(low)} to {show(high)}"
+    if low is not None:
+        return f" of at least {show(low)}"
+    return f" of at most {show(high)}" if high is not None else ""
+
+
+def _refusal(info: OptionInfo, value: Any) -> OptionError:
+    return OptionError(f"option {info.name!r} must be {info.expected}, got {show(value)!r}")
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    if not known:
+        return f"unknown option {name!r}: it has no options"
+    near = difflib.get_close_matches(name, known, 1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return f"unknown option {name!r}; known options: {', '.join(known)}{hint}"

@@ -1,0 +1,249 @@
+"""Classes from outside: a policy, a job model or a controller named as ``FILE.py:CLASS`` or ``MODULE:CLASS``.
+
+``FILE.py`` alone will do where the file has just one such class. Names that installed packages register are looked up
+in :mod:`spillway.base.registered`.
+
+Whatever can be chosen by name has one spelling: ``NAME[:key=value,...]``. :func:`split_spec` takes it apart;
+where the name gives the place of a class, :func:`load_class` loads it::
+
+    name, texts = split_spec("mine.py:Greedy:depth=3")
+    greedy = build(load_class(name, "policy"), texts)
+
+A class from outside is a frozen dataclass like those of the product: its fields declared by
+:func:`spillway.base.options.option` are its options. A fault in the file is raised as an
+:class:`spillway.base.errors.OptionError` that names the file and the line.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import re
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
+
+from spillway.base.errors import OptionError
+from spillway.base.files import advice
+from spillway.base.options import describe, split_assignments
+
+OUTSIDE = "outside_"
+"""What the names of modules from files begin with."""
+
+_SPEC = re.compile(r"(?P<name>[^:=]*\.py|[^:=]+)(?P<cls>:[^:=]+(?=:|$))?(?::(?P<options>.*))?", re.DOTALL)
+
+
+def split_spec(text: str) -> tuple[str, dict[str, str]]:
+    """Split ``NAME[:key=value,...]``, ``FILE.py:CLASS[:key=value,...]`` or ``MODULE:CLASS[:key=value,...]``.
+
+    Parameters
+    ----------
+    text
+        As a user gives it. A path must not contain ``:`` or ``=``; values may contain both, but no comma.
+
+    Returns
+    -------
+    str
+        The name, or ``FILE.py:CLASS``, or ``MODULE:CLASS``.
+    dict
+        Texts by option; ``-`` in a key counts as ``_``.
+
+    Raises
+    ------
+    OptionError
+        There is no name, a piece is not ``key=value``, or a key comes twice.
+    """
+    found = _SPEC.fullmatch(text.strip())
+    if found is None:
+        raise OptionError(f"expected NAME[:key=value,...] or FILE.py:CLASS[:key=value,...], got {text!r}")
+    name, options = found["name"] + (found["cls"] or ""), found["options"]
+    if options is None:
+        return name, {}
+    if not options.strip():
+        raise OptionError(
+            f"{text!r}: after the last colon key=value was expected; leave the colon out where none is given"
+        )
+    return name, split_assignments([piece.strip() for piece in options.split(",")])
+
+
+def is_outside(name: str) -> bool:
+    """Whether a name is ``FILE.py``, ``FILE.py:CLASS`` or ``MODULE:CLASS``, not a table's or a package's."""
+    return ":" in name or name.endswith(".py")
+
+
+def place_in(folder: Path, name: str) -> str:
+    """``FILE.py:CLASS`` whose file stands in a folder with the file's place there; any other name as it is."""
+    file = name.partition(":")[0]
+    return str(folder / name) if file.endswith(".py") and (folder / file).is_file() else name
+
+
+def load_class(text: str, kind: str, *, methods: Sequence[str] = ()) -> type:
+    """Load a class from a file or a module.
+
+    The same file with the same content gives the same class; a file that was changed is loaded anew.
+
+    Parameters
+    ----------
+    text
+        ``FILE.py:CLASS``, ``MODULE:CLASS`` or ``FILE.py``, without options (:func:`split_spec`).
+    kind
+        What the class should be, for messages: ``policy``, ``job model``, ``controller``.
+    methods
+        Names of methods that it must have.
+
+    Returns
+    -------
+    type
+        A frozen dataclass; :func:`spillway.base.options.build` makes an instance of it from texts.
+
+    Raises
+    ------
+    OptionError
+        The file or the module is missing or fails while it is loaded (with its line), the class is missing or is one of
+        several, or it is no frozen dataclass whose fields are options or have defaults.
+    """
+    if text.endswith(".py"):
+        return _checked(_only(module_from_file(Path(text), kind), text, kind, methods), f"{kind} {text!r}", methods)
+    place, colon, name = text.rpartition(":")
+    if not colon or not place or not name:
+        raise OptionError(f"{kind} {text!r}: expected FILE.py:CLASS or MODULE:CLASS")
+    module = module_from_file(Path(place), kind) if place.endswith(".py") else _from_module(place, kind)
+    return _checked(_found(module, place, name, kind), f"{kind} {text!r}", methods)
+
+
+def source_path(cls: type) -> Path:
+    """File that a class was loaded from: what a digest has to hash."""
+    return Path(inspect.getfile(cls))
+
+
+def module_from_file(path: Path, kind: str) -> ModuleType:
+    """Load a file as a module; the same file with the same content gives the same module.
+
+    Raises
+    ------
+    OptionError
+        It cannot be read, or fails while it is loaded (with its line); ``kind`` says what it should hold.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        todo = advice(path) if isinstance(error, FileNotFoundError) else ""
+        raise OptionError(f"{kind} file {str(path)!r} cannot be read: {error.strerror or error}{todo}") from None
+    whole = path.resolve()
+    digest = hashlib.sha256(str(whole).encode() + b"\0" + content).hexdigest()[:16]
+    module_name = f"{OUTSIDE}{re.sub(r'[^0-9A-Za-z_]', '_', path.stem)}_{digest}"
+    known = sys.modules.get(module_name)
+    if known is not None:
+        return known
+    spec = importlib.util.spec_from_file_location(module_name, whole)
+    assert spec is not None, "a path that ends in .py has a loader"
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module  # dataclasses look their module up there
+    try:
+        # compiled here: the loader would take bytecode that is as old, to the second, and as long as the file
+        _guarded(lambda: exec(compile(content, str(whole), "exec"), module.__dict__), str(path), whole, kind)
+    except OptionError:
+        del sys.modules[module_name]
+        raise
+    return module
+
+
+def _from_module(name: str, kind: str) -> ModuleType:
+    def load() -> None:
+        importlib.import_module(name)
+
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        spec = None
+    except Exception as error:  # a parent package that fails
+        raise OptionError(f"{kind} module {name!r} cannot be loaded: {type(error).__name__}: {error}") from None
+    if spec is None:
+        raise OptionError(f"{kind} module {name!r} is not found: expected a FILE.py or a module that Python can import")
+    _guarded(load, name, Path(spec.origin or name), kind)
+    return sys.modules[name]
+
+
+def _guarded(load: Callable[[], None], shown: str, path: Path, kind: str) -> None:
+    """Load; what goes wrong becomes an error with the line of the file where it did."""
+    try:
+        load()
+    except SyntaxError as error:
+        where = shown if error.filename in (None, str(path)) else f"{shown}: {error.filename}"
+        raise OptionError(f"{kind} {where}, line {error.lineno}: {error.msg}") from None
+    except (Exception, SystemExit) as error:
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+        line = f", line {lines[-1]}" if lines else ""
+        raise OptionError(f"{kind} {shown}{line}: {type(error).__name__}: {error}") from None
+
+
+def _found(module: ModuleType, place: str, name: str, kind: str) -> type:
+    found = getattr(module, name, None)
+    if isinstance(found, type):
+        return found
+    own = sorted(key for key, value in vars(module).items() if isinstance(value, type) and _is_own(value, module))
+    if found is not None:
+        raise OptionError(f"{kind} {place}:{name} is no class but {type(found).__name__}; {_listed(own)}")
+    near = difflib.get_close_matches(name, own, 1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise OptionError(f"{kind} file {place!r} has no class {name!r}; {_listed(own)}{hint}")
+
+
+def _only(module: ModuleType, place: str, kind: str, methods: Sequence[str]) -> type:
+    """The one class of a file that can be of this kind; those whose names begin with ``_`` are parts of others."""
+    found = [
+        value
+        for name, value in vars(module).items()
+        if isinstance(value, type)
+        and _is_own(value, module)
+        and not name.startswith("_")
+        and value.__name__ == name  # another name of it counts with it
+        and _is_frozen(value)
+        and all(hasattr(value, method) for method in methods)
+    ]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = [cls.__name__ for cls in found]
+        raise OptionError(f"{kind} file {place!r} has {len(found)} classes, {', '.join(names)}: say {place}:{names[0]}")
+    own = sorted(key for key, value in vars(module).items() if isinstance(value, type) and _is_own(value, module))
+    need = f" with a method {' and '.join(methods)}" if methods else ""
+    raise OptionError(f"{kind} file {place!r} has no frozen dataclass{need}; {_listed(own)}")
+
+
+def _is_frozen(cls: type) -> bool:
+    parameters = vars(cls).get("__dataclass_params__")
+    return parameters is not None and bool(parameters.frozen)
+
+
+def _is_own(cls: type, module: ModuleType) -> bool:
+    return cls.__module__ == module.__name__
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"its classes are {', '.join(names)}" if names else "it has no class of its own"
+
+
+def _checked(cls: type, shown: str, methods: Sequence[str]) -> type:
+    if not _is_frozen(cls):
+        raise OptionError(f"{shown} must be a frozen dataclass: write @dataclass(frozen=True) above it")
+    try:
+        options = {info.name for info in describe(cls)}
+    except (TypeError, NameError) as error:
+        raise OptionError(f"{shown}: {error}") from None
+    for field in dataclasses.fields(cls):
+        bare = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        if field.init and bare and field.name not in options:
+            raise OptionError(
+                f"{shown}: its field {field.name!r} has no default: declare it by spillway.base.options.option(...)"
+            )
+    missing = [name for name in methods if not any(name in vars(base) for base in cls.__mro__)]
+    if missing:
+        raise OptionError(f"{shown} has no method {missing[0]}; expected are {', '.join(methods)}")
+    return cls

@@ -1,0 +1,116 @@
+"""Names from installed packages: a package's entry points in a group of ours are used like names of our own tables.
+
+A package registers a class in its ``pyproject.toml``::
+
+    [project.entry-points."spillway.policies"]
+    fair-share = "fair_share.policy:FairShare"
+
+Nothing is loaded before its name is used, so that a broken package disturbs only those who use it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import importlib.metadata
+import sys
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from spillway.base.errors import OptionError
+from spillway.base.plugins import is_outside, load_class
+
+GROUPS = {
+    "policy": "spillway.policies",
+    "job model": "spillway.models",
+    "controller": "spillway.controllers",
+}
+"""Groups of entry points, by what is registered there."""
+
+
+class Registered(NamedTuple):
+    """A name that an installed package registers.
+
+    Attributes
+    ----------
+    name
+        As it is given on command lines.
+    place
+        ``MODULE:CLASS``.
+    package
+        Name and version of the package.
+    """
+
+    name: str
+    place: str
+    package: str
+
+
+def registered(kind: str) -> tuple[Registered, ...]:
+    """All names that installed packages register for a kind (a key of :data:`GROUPS`), by name; nothing is loaded."""
+    return _entry_points(GROUPS[kind], tuple(sys.path))
+
+
+def load(name: str, kind: str, built_in: Collection[str], methods: Sequence[str]) -> type | None:
+    """Load the class of a name from outside.
+
+    Parameters
+    ----------
+    name
+        ``FILE.py[:CLASS]``, ``MODULE:CLASS``, or a name that an installed package registers.
+    kind
+        A key of :data:`GROUPS`.
+    built_in
+        The names of our own table.
+    methods
+        Methods that the class must have.
+
+    Returns
+    -------
+    type or None
+        The class (:func:`spillway.base.plugins.load_class`); ``None`` for a built-in name and for an unknown one.
+
+    Raises
+    ------
+    OptionError
+        The class cannot be loaded (names the package); the name is registered twice, or is built in as well.
+    """
+    if is_outside(name):
+        return load_class(name, kind, methods=methods)
+    found = [entry for entry in registered(kind) if entry.name == name]
+    if not found:
+        return None
+    if name in built_in:
+        raise OptionError(
+            f"the {kind} {name!r} is built in, and the installed package {found[0].package} registers the same name "
+            f"for {found[0].place}: give the package's as {found[0].place}, and uninstall it or rename its entry point"
+        )
+    if len(found) > 1:
+        first, second = found[:2]
+        raise OptionError(
+            f"the {kind} {name!r} is registered by two installed packages, {first.package} and {second.package}: give "
+            f"{first.place} or {second.place} instead"
+        )
+    try:
+        return load_class(found[0].place, kind, methods=methods)
+    except OptionError as error:
+        raise OptionError(f"{kind} {name!r} of the installed package {found[0].package}: {error}") from None
+
+
+def unknown(name: str, kind: str, built_in: Collection[str]) -> OptionError:
+    """Make the error for a name that is neither built in nor registered."""
+    names = [*built_in, *(entry.name for entry in registered(kind))]
+    near = difflib.get_close_matches(name, names, 1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    known = f"; known: {', '.join(names)}, or" if names else "; expected"
+    return OptionError(f"unknown {kind} {name!r}{hint}{known} FILE.py:CLASS or MODULE:CLASS")
+
+
+@functools.lru_cache(maxsize=16)
+def _entry_points(group: str, path: tuple[str, ...]) -> tuple[Registered, ...]:
+    """Entry points of a group; ``path`` is where packages are looked for, so that a longer one is looked at anew."""
+    found = set()
+    for entry in importlib.metadata.entry_points(group=group):
+        package = f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else "unknown"
+        found.add(Registered(entry.name, entry.value.replace(" ", ""), package))
+    return tuple(sorted(found))

@@ -1,0 +1,1 @@
+"""Pages of the documentation, and the programs that write some of them."""

@@ -1,0 +1,51 @@
+"""Running the notebooks of the documentation; ``python -m docs.tools.notebooks`` keeps their new outputs."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from unittest import mock
+
+import nbformat
+from nbclient import NotebookClient
+from nbformat import NotebookNode
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+PATIENCE_S = 300
+
+
+def executed(path: Path, folder: Path) -> NotebookNode:
+    """The notebook, each cell run in a kernel of its own in ``folder``; raise CellExecutionError where one fails."""
+    notebook = nbformat.read(path, as_version=4)
+    found = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    with mock.patch.dict(os.environ, {"PYTHONPATH": found, "JUPYTER_PLATFORM_DIRS": "1"}):
+        NotebookClient(notebook, timeout=PATIENCE_S, resources={"metadata": {"path": str(folder)}}).execute()
+    for cell in notebook.cells:
+        cell.metadata.pop("execution", None)  # when it ran
+    return notebook
+
+
+def answers(notebook: NotebookNode) -> list[str]:
+    """What the cells' last expressions are, as text; what was printed has times of this machine in it."""
+    return [
+        output["data"]["text/plain"]
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+        for output in cell.outputs
+        if output.output_type == "execute_result"
+    ]
+
+
+def keep() -> None:
+    """Run all notebooks and keep their outputs."""
+    for path in NOTEBOOKS:
+        with tempfile.TemporaryDirectory() as folder:
+            nbformat.write(executed(path, Path(folder)), path)
+        print(path.name, *answers(nbformat.read(path, as_version=4)), sep="\n  ")
+
+
+if __name__ == "__main__":
+    sys.exit(keep())

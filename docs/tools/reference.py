@@ -1,0 +1,378 @@
+"""Writes the reference pages of the documentation from the code, so that they cannot differ from it.
+
+``python -m docs.tools.reference`` writes them; a test fails where they are not up to date.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import inspect
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from docs.tools import platform_page
+from spillway.analysis.metrics import Summary
+from spillway.base import durable
+from spillway.base.arguments import PROGRAM, Parser
+from spillway.base.limits import LIMITS
+from spillway.base.options import OptionInfo, describe, show
+from spillway.experiments import cli
+from spillway.experiments.campaign import campaign_file
+from spillway.experiments.campaign.summary import OTHER_CODE, TIMINGS
+from spillway.experiments.run.codehash import REPOSITORY
+from spillway.experiments.run.sessions import SETTINGS
+from spillway.experiments.run.spec import DEFAULT_SILENCE_S
+from spillway.protocol.limits import (
+    DEEPEST_PROFILE,
+    LATEST_S,
+    LONGEST_NAME,
+    MAX_MESSAGE_BYTES,
+    MOST_IDLE_CALLS,
+    MOST_LEVELS,
+    MOST_TASKS,
+    time_fault,
+)
+from spillway.schedulers.applications import application
+from spillway.schedulers.jobmodels import MODELS, record, stream
+from spillway.schedulers.jobmodels.base import FileSystem, JobModel
+from spillway.schedulers.lives import LIVES
+from spillway.schedulers.model import operations, persistent, staging
+from spillway.schedulers.model.job import JOB_FIELDS, OWN_FIELDS
+from spillway.schedulers.policies import POLICIES, replay
+from spillway.schedulers.policykit import estimates
+from spillway.schedulers.timesharing import files
+from spillway.workloads.convert import ConvertOptions
+
+FOLDER = REPOSITORY / "docs" / "reference"
+NOTE = "<!-- Written by `python -m docs.tools.reference` from the code. Do not edit. -->\n\n"
+
+
+def pages() -> dict[str, str]:
+    """All reference pages by file name."""
+    made = {
+        "campaigns.md": campaigns(),
+        "policies.md": policies(),
+        "models.md": models(),
+        "lives.md": lives(),
+        "job-fields.md": job_fields(),
+        "metrics.md": metrics(),
+        "limits.md": limits(),
+        "platform.md": platform_page.page(_table),
+    }
+    made |= commands()
+    return {name: NOTE + text for name, text in made.items()}
+
+
+def limits() -> str:
+    """What the limits are, how to change them, what their errors say."""
+    rows = [
+        ("time or duration in a file or message", f"{LATEST_S:.0f} s", "fixed", f"... {time_fault(1e300)}"),
+        (
+            "levels of composed profiles",
+            f"{DEEPEST_PROFILE}",
+            "fixed",
+            f"... is nested deeper than {DEEPEST_PROFILE} levels",
+        ),
+        ("tasks of one composed profile", f"{MOST_TASKS:,}", "fixed", f"... unfolds to more than {MOST_TASKS:,} tasks"),
+        (
+            "name of a job, profile, workload or host in a message",
+            f"{LONGEST_NAME} characters",
+            "fixed",
+            f"expected the id of a job of 1 to {LONGEST_NAME} characters, got ...",
+        ),
+        (
+            "calls requested one after another while nothing runs or is to come",
+            f"{MOST_IDLE_CALLS:,}",
+            "fixed",
+            f"{MOST_IDLE_CALLS} calls (CALL_ME_LATER) one after another, while no job runs ...",
+        ),
+        ("bandwidth levels of a host", f"{MOST_LEVELS}", "fixed", f"... more than {MOST_LEVELS}"),
+        (
+            "one message between simulator and scheduler",
+            f"{MAX_MESSAGE_BYTES:,} bytes",
+            "`--max-message-bytes`",
+            f"expected a message of at most {MAX_MESSAGE_BYTES} bytes (option --max-message-bytes), got N bytes",
+        ),
+        (
+            "silence of a simulator in a process of its own",
+            f"{DEFAULT_SILENCE_S:.0f} s",
+            "`--silence`",
+            "the simulator has been silent for ... s",
+        ),
+    ]
+    rows += [
+        (one.what, f"{one.most:,} {one.unit}", f"`{one.option}`" if one.option else "fixed", f"... {one.text('N')}")
+        for one in LIMITS
+    ]
+    return (
+        "# Limits of input\n\nWhat is read from outside is bounded, so that a damaged or hostile file ends a command "
+        "with one line and exit code 2, without filling the memory. Options in capitals are environment variables: a "
+        "whole number above 0.\n\n"
+        + _table(("what", "limit", "option", "the error says"), rows)
+        + "\nOnly regular files are read: a folder, a pipe, a device or a socket is refused by what it is. Compressed "
+        "files are unpacked as streams. XML may declare no entities, and no encoding but those that expat knows; "
+        "nothing outside the file is fetched. A name in results is text for tables, charts and file names; what is not "
+        "safe in a file name is replaced there, and long names end with their checksum.\n"
+    )
+
+
+def commands() -> dict[str, str]:
+    """A page for each command of ``spillway``, and one that lists them."""
+    rows: list[tuple[str, str, str]] = []
+    made: dict[str, str] = {}
+    for group, names in cli.GROUPS.items():
+        for name in names:
+            rows.append((f"[`{PROGRAM} {name}`]({name}.md)", cli.module_of(name).HELP, group))
+            made |= _command(name, cli.parser_of(name))
+    index = f"# Command lines\n\n`{PROGRAM} COMMAND --help` prints the same.\n\n"
+    return {"commands/index.md": index + _table(("command", "what it does", "group"), rows)} | made
+
+
+def campaigns() -> str:
+    """Every key of a campaign file."""
+    tables = (
+        ("Campaign", "At the top of the file.", campaign_file.CAMPAIGN_KEYS),
+        ("`[[workload]]`", "One table for each workload.", campaign_file.WORKLOAD_KEYS),
+        ("`read`", "Keys of a workload's `read` table: [how a log is read](../logs.md).", campaign_file.READ_KEYS),
+        ("`[[platform]]`", "One table for each machine.", campaign_file.PLATFORM_KEYS),
+        ("`[[policy]]`", "One table for each policy.", campaign_file.POLICY_KEYS),
+    )
+    parts = ["# Campaign files\n\nAn unknown key is an error that lists the known ones.\n"]
+    for title, words, keys in tables:
+        rows = [(f"`{name}`", key.words, key.default or "must be given", key.help) for name, key in keys.items()]
+        parts.append(f"## {title}\n\n{words}\n\n{_table(('key', 'value', 'default', 'meaning'), rows)}")
+    rows = [(f"`{name}`", key.words, key.default, key.help) for name, key in campaign_file.MODEL_KEYS.items()]
+    words = "One entry of `models`, where it is a table and not a text `NAME[:key=value,...]`."
+    parts.append(f"## Job models\n\n{words}\n\n{_table(('key', 'value', 'default', 'meaning'), rows)}")
+    words = "Keys of a policy's `session` table; on the command line `--name VALUE` for all policies."
+    parts.append(f"## Session settings\n\n{words}\n\n{_options(SETTINGS.values())}")
+    words = "Keys of a workload's `convert` table: how a log becomes a workload."
+    parts.append(f"## Conversion of logs\n\n{words}\n\n{_attributes(ConvertOptions)}")
+    return "\n".join(parts)
+
+
+def policies() -> str:
+    """Every policy and its options."""
+    rows = [(f"`{name}`", entry.summary, entry.reference) for name, entry in POLICIES.items()]
+    parts = [f"# Policies\n\n{_table(('policy', 'what it does', 'source'), rows)}"]
+    families: dict[type, list[str]] = {}
+    for name, entry in POLICIES.items():
+        families.setdefault(entry.cls, []).append(name)
+    for names in families.values():
+        entry = POLICIES[names[0]]
+        title = ", ".join(f"`{name}`" for name in names)
+        text = f"## Options of {title}\n\n{_first_paragraph(entry.cls)}\n\n{_options(entry.options())}"
+        for name in names[1:]:
+            differ = _differences(POLICIES[name].options(), entry.options())
+            text += f"\nDefaults of `{name}` that differ: {differ}.\n" if differ else ""
+        parts.append(text)
+    return "\n".join(parts)
+
+
+def models() -> str:
+    """Every job model and its options."""
+    rows = [(f"`{name}`", _first_paragraph(cls), cls.source, ", ".join(_needs(cls))) for name, cls in MODELS.items()]
+    words = "What a started job does: `--model NAME[:key=value,...]`. [Another](../adding-a-job-model.md) is one file."
+    parts = [f"# Job models\n\n{words}\n\n{_table(('model', 'what jobs do', 'source', 'needs'), rows)}"]
+    for name, cls in MODELS.items():
+        options = describe(cls)
+        columns = ", ".join(
+            f"`{column}`" for column in (*record.columns(cls.stages, cls.moved, cls.needs.gate), *cls.columns)
+        )
+        text = f"## `{name}`\n\n{_options(options) if options else 'No options.'}\n"
+        parts.append(text + (f"\nFurther columns of `jobs.csv`: {columns}.\n" if columns else ""))
+    return "\n".join(parts)
+
+
+def lives() -> str:
+    """Every life of burst buffers and its options."""
+    words = "How long burst buffers are held: `--bb-life NAME[:key=value,...]`; [what they mean](../lives.md)."
+    rows = [(f"`{name}`", _first_paragraph(cls), cls.source) for name, cls in LIVES.items()]
+    parts = [f"# Lives of burst buffers\n\n{words}\n\n{_table(('life', 'rule', 'source'), rows)}"]
+    for name, cls in LIVES.items():
+        options = describe(cls)
+        parts.append(f"## `{name}`\n\n{_options(options) if options else 'No options.'}\n")
+    return "\n".join(parts)
+
+
+def _needs(cls: type[JobModel]) -> list[str]:
+    needs = cls.needs
+    words = {"dynamic jobs": needs.dynamic_jobs, "profile reuse": needs.profile_reuse}
+    found = [word for word, needed in words.items() if needed]
+    return found + ([f"file system: {needs.file_system.value}"] if needs.file_system is not FileSystem.NO else [])
+
+
+def job_fields() -> str:
+    """What a job may say, from the tables of the readers."""
+    words = (
+        "Fields that are read from a job of a workload, or from its profile, beside what Batsim itself reads there. A "
+        "job that describes something that the chosen job model does not play is rejected: the reason names the field "
+        "and the model."
+    )
+    groups = (
+        ("Batsim's own", JOB_FIELDS),
+        ("Under every job model", OWN_FIELDS),
+        ("Persistent burst buffers, under every job model", persistent.PERSISTENT_FIELDS),
+        ("Staging: `--model io`", staging.STAGING_BYTES),
+        ("Staging: `--model io`, and every model where `--bb-life` is not `with-nodes`", staging.STAGING_SECONDS),
+        ("For predictions", estimates.FIELDS),
+        ("`--policy replay`", replay.FIELDS),
+        ("`--model stream`", stream.FIELDS),
+        ("`--model operations`", operations.FIELDS),
+        ("`--model malleable`", application.FIELDS),
+        ("`--model timeshared` (gang policies)", files.FIELDS),
+    )
+    parts = [f"# What a job may say\n\n{words}\n"]
+    for title, fields in groups:
+        rows = [(f"`{field.name}`", field.where, field.form, field.meaning) for field in fields]
+        parts.append(f"## {title}\n\n{_table(('field', 'of', 'value', 'meaning'), rows)}")
+    return "\n".join(parts)
+
+
+def metrics() -> str:
+    """Every column of the summary."""
+    from spillway.analysis import metrics as module
+
+    rows = []
+    for field in dataclasses.fields(Summary):
+        name = re.sub(r"^(mean|median|p\d+|max)_", "", field.name)
+        function = getattr(module, name, None) or getattr(module, name.replace("pp_", "per_processor_"), None)
+        rows.append((f"`{field.name}`", _first_paragraph(function) if function else _WORDS.get(field.name, "")))
+    rows += [(f"`{name}`", _WORDS[name]) for name in (*TIMINGS, OTHER_CODE)]
+    return f"# Columns of summary.csv\n\n{_table(('column', 'meaning'), rows)}"
+
+
+_WORDS = {
+    "jobs": "Jobs that ran.",
+    "rejected": "Jobs that were refused: they can never run on this machine.",
+    "killed": "Jobs that were stopped at their walltime, or killed.",
+    "mean_waiting_time_s": "Waiting time, start minus submission: mean.",
+    "median_waiting_time_s": "Waiting time: median.",
+    "p95_waiting_time_s": "Waiting time: 95th percentile.",
+    "p99_waiting_time_s": "Waiting time: 99th percentile.",
+    "max_waiting_time_s": "Waiting time: largest.",
+    "mean_turnaround_time_s": "Turnaround time, end minus submission: mean.",
+    "scheduler_cpu_s": "Measured: CPU seconds spent in the scheduler's answers.",
+    "simulator_cpu_s": "Measured: CPU seconds of everything else.",
+    "decision_p50_s": "Measured: median time of an answer.",
+    "decision_p99_s": "Measured: 99th percentile of the times of an answer.",
+    "wall_s": "Measured: real time of the run.",
+    "other_code": "1 where the run was made by other code than was there when the table was written, else 0.",
+    "peak_rss_bytes": "Measured: largest memory of the run's process (plus the simulator's, if that is another).",
+}
+
+
+def _command(name: str, parser: argparse.ArgumentParser) -> dict[str, str]:
+    """A command's page, and one for each of its actions."""
+    if isinstance(parser, Parser):
+        parser.fill()
+    text = f"# `{parser.prog}`\n\n{_plain(parser.description)}\n\n"
+    if isinstance(parser, Parser) and parser.examples.strip():
+        text += f"```\n{parser.examples.strip()}\n```\n\n"
+    children: dict[str, argparse.ArgumentParser] = {}
+    for group in parser._action_groups:
+        rows = []
+        for action in group._group_actions:
+            if isinstance(action, argparse._SubParsersAction):
+                children = dict(action.choices)
+            elif action.help != argparse.SUPPRESS and not isinstance(action, argparse._HelpAction):
+                rows.append((_names(action), _help(parser, action)))
+        if rows:
+            title = (group.title or "options").capitalize()
+            text += f"**{title}**\n\n{_table(('argument', 'meaning'), rows)}\n"
+    if parser.epilog:
+        text += f"\n{_plain(parser.epilog)}\n"
+    made: dict[str, str] = {}
+    for action_name, child in children.items():
+        made |= _command(f"{name}-{action_name}", child)
+    if children:
+        rows = [(f"[`{child.prog}`]({name}-{key}.md)", _plain(child.description)) for key, child in children.items()]
+        text += "\n" + _table(("action", "what it does"), rows)
+    return {f"commands/{name}.md": text} | made
+
+
+def _names(action: argparse.Action) -> str:
+    value = action.metavar or (action.dest.upper() if not action.choices else "")
+    if isinstance(value, tuple):
+        value = " ".join(value)
+    if action.choices:
+        value = action.metavar if isinstance(action.metavar, str) else "|".join(map(str, action.choices))
+    takes = "" if action.nargs == 0 else f" {value}"
+    if not action.option_strings:
+        return f"`{value}`"
+    return ", ".join(f"`{name}{takes}`" for name in action.option_strings)
+
+
+def _help(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
+    text = parser._get_formatter()._expand_help(action) if action.help else ""
+    if isinstance(action.default, int) and action.dest == "workers":
+        text = (action.help or "").replace("%(default)s", "default: all cores")
+    return _plain(text)
+
+
+def _options(infos: Iterable[OptionInfo]) -> str:
+    rows = [(f"`{info.name}`", info.expected, f"`{show(info.default)}`", info.help) for info in infos]
+    return _table(("option", "value", "default", "meaning"), rows)
+
+
+def _differences(infos: Sequence[OptionInfo], others: Sequence[OptionInfo]) -> str:
+    defaults: Mapping[str, object] = {info.name: info.default for info in others}
+    return ", ".join(f"`{info.name}={show(info.default)}`" for info in infos if info.default != defaults[info.name])
+
+
+def _attributes(kind: type) -> str:
+    """Table of a dataclass's fields from the Attributes section of its docstring."""
+    text = inspect.getdoc(kind) or ""
+    section = text.partition("Attributes\n----------\n")[2]
+    meanings: dict[str, list[str]] = {}
+    names: list[str] = []
+    for line in section.splitlines():
+        if line and not line.startswith(" "):
+            names = [name.strip() for name in line.split(",")]
+        for name in names:
+            if line.startswith(" "):
+                meanings.setdefault(name, []).append(line.strip())
+    rows = []
+    for field in dataclasses.fields(kind):
+        default = "" if isinstance(field.default, dataclasses._MISSING_TYPE) else _short(field.default)
+        rows.append((f"`{field.name}`", default, " ".join(meanings.get(field.name, []))))
+    return _table(("option", "default", "meaning"), rows)
+
+
+def _short(value: object) -> str:
+    return f"`{value!r}`" if isinstance(value, str | int | float | bool | None) else "the thesis's model"
+
+
+def _first_paragraph(thing: object) -> str:
+    return " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())
+
+
+def _plain(text: str | None) -> str:
+    return " ".join((text or "").split())
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|").replace("``", "`") for cell in cells) + " |"
+
+    return "\n".join([line(header), line(["---"] * len(header)), *map(line, rows)]) + "\n"
+
+
+def write(folder: Path = FOLDER) -> list[Path]:
+    """Write all pages; return their paths."""
+    for stale in folder.rglob("*.md"):
+        stale.unlink()  # pages of commands that have another name now
+    written = []
+    for name, text in pages().items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        durable.write_text(path, text)
+        written.append(path)
+    return written
+
+
+if __name__ == "__main__":
+    for written_path in write():
+        print(written_path)

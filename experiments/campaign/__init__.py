@@ -1,0 +1,1 @@
+"""Many runs: grids, worker processes, results that are kept, summaries, what-if."""

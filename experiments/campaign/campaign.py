@@ -1,0 +1,212 @@
+"""A campaign from its description to its folder: inputs, runs, tables, figures."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+from rich.markup import escape
+
+from spillway.analysis.campaign import ASSUMPTIONS
+from spillway.base import durable
+from spillway.base.limits import RUNS
+from spillway.experiments.campaign import kept, places, rejected, summary
+from spillway.experiments.campaign.grid import expand, refuse_too_many
+from spillway.experiments.campaign.inputs import Inputs
+from spillway.experiments.campaign.lock import results_folder
+from spillway.experiments.campaign.pool import Executor
+from spillway.experiments.campaign.runner import Outcome, run_all
+from spillway.experiments.run import folders, manifest, policies
+from spillway.experiments.run.batsim import simulator_command
+from spillway.experiments.run.errors import RunFailed
+from spillway.experiments.run.single import Task
+from spillway.experiments.run.spec import Campaign, RunSpec
+from spillway.schedulers.policies.replay import SITE_WAIT
+
+Conclude = Callable[[Sequence[Sequence[RunSpec]], Path, Console], Sequence[Path]]
+"""Gets the runs of each grid, the folder, and where to print; gives the files that it wrote."""
+
+FAILURES = 1
+"""Exit code when a run failed."""
+
+
+def run_campaign(
+    campaign: Campaign,
+    root: Path,
+    executor: Executor[Task],
+    console: Console,
+    *,
+    rerun: bool = False,
+    max_runs: int = RUNS.most,
+) -> int:
+    """Run a campaign and show its results; return the exit code.
+
+    Runs that other code made are kept and marked, or done again with ``rerun``.
+
+    Raises
+    ------
+    SpecError, WorkloadError, PlatformError
+        The description or an input is wrong, or another command writes the folder; nothing has run then.
+    Interrupted
+        The user stopped it.
+    """
+    return run_grids([campaign], root, executor, console, rerun=rerun, max_runs=max_runs)
+
+
+def run_grids(
+    campaigns: Sequence[Campaign],
+    root: Path,
+    executor: Executor[Task],
+    console: Console,
+    *,
+    rerun: bool = False,
+    max_runs: int = RUNS.most,
+    conclude: Conclude | None = None,
+) -> int:
+    """The same for several grids in one folder: runs that are in more than one of them are run once.
+
+    Parameters
+    ----------
+    campaigns
+        At least one. The first decides on engine, events, figures and all else that is no axis of a grid.
+    conclude
+        Gets the runs of each grid when all have finished, and writes further files in the folder.
+    """
+    with results_folder(root):
+        return _run_grids(with_site_waits(campaigns), root, executor, console, rerun, max_runs, conclude)
+
+
+def _run_grids(
+    campaigns: Sequence[Campaign],
+    root: Path,
+    executor: Executor[Task],
+    console: Console,
+    rerun: bool,
+    max_runs: int,
+    conclude: Conclude | None,
+) -> int:
+    campaign = campaigns[0]
+    workloads = places.check(root, campaign)
+    simulator = simulator_command(campaign.engine, campaign.transport, campaign.image)
+
+    def note(text: str) -> None:
+        console.print(f"note: {text}", markup=False, highlight=False, soft_wrap=True)
+
+    inputs = Inputs(root, note)
+    grids = [_runs_of(one, inputs, max_runs) for one in campaigns]
+    runs = tuple({run.id: run for grid in grids for run in grid}.values())
+    refuse_too_many(len(runs), max_runs, f"campaign {campaign.name!r}")
+    for run in runs:
+        inputs.check_described(run.workload, run.model)
+        inputs.check_stated(run.workload, run.policy)
+    places.claim(root, workloads)
+    tasks = [
+        Task(
+            run,
+            root,
+            campaign.tau_s,
+            simulator,
+            campaign.explain,
+            campaign.uncontended,
+            campaign.silence_s,
+            inputs.assumed(run.workload, run.platform),
+        )
+        for run in runs
+    ]
+    outcome = run_all(tasks, executor, console, lambda run: inputs.jobs(run.workload), rerun=rerun)
+    for warning in warned(runs, root):
+        inputs.note(warning)
+    rows = summary.collect(runs, root, campaign.tau_s)
+    if rows and conclude is None:
+        summary.print_tables(rows, console)
+    unwritten = ""
+    try:
+        further = conclude(grids, root, console) if conclude is not None and not outcome.failed else []
+        _write_results(campaign, runs, rows, inputs.notes, root, console, further)
+    except OSError as error:
+        unwritten = str(error)
+    rejected.remind(rows, root, console)
+    kept.remind(outcome.old, console)
+    code = _report_failures(outcome, root, console)
+    if unwritten:
+        raise RunFailed(f"the runs are kept, but not their tables: {unwritten}")
+    return code
+
+
+def _runs_of(campaign: Campaign, inputs: Inputs, max_runs: int) -> tuple[RunSpec, ...]:
+    """Prepare the inputs of a grid, and list its runs."""
+    pairs = {
+        (model.label, seed): inputs.pairs(campaign.workloads, campaign.platforms, model, seed)
+        for model, seed in itertools.product(campaign.models, campaign.seeds)
+    }
+    return expand(campaign, pairs, max_runs, inputs.events_of(campaign.events))
+
+
+def with_site_waits(campaigns: Sequence[Campaign]) -> Sequence[Campaign]:
+    """The campaigns, logs converted with their jobs' waiting times where one of the policies needs those."""
+    if not any(SITE_WAIT in policies.needed_fields(spec) for campaign in campaigns for spec in campaign.policies):
+        return campaigns
+    return [
+        msgspec.structs.replace(
+            campaign,
+            workloads=tuple(
+                msgspec.structs.replace(spec, convert={"site_wait": True} | spec.convert) for spec in campaign.workloads
+            ),
+        )
+        for campaign in campaigns
+    ]
+
+
+def warned(runs: Sequence[RunSpec], root: Path) -> list[str]:
+    """What looked wrong at the end of the kept runs, a line each."""
+    return [
+        f"{run.policy.label} on {run.workload.name}, {run.platform.name}, seed {run.seed}: {warning}"
+        for run in runs
+        for warning in folders.read_json(root / run.id / folders.RUN_FILE).get("warnings", ())
+    ]
+
+
+def _write_results(
+    campaign: Campaign,
+    runs: Sequence[RunSpec],
+    rows: Sequence[summary.Row],
+    assumed: Sequence[str],
+    root: Path,
+    console: Console,
+    further: Sequence[Path] = (),
+) -> None:
+    """Write tables, what was assumed, figures and report, and last the manifest of all of them."""
+    manifest.unseal(root)
+    table = summary.write_tables(rows, root)
+    durable.write_text(root / ASSUMPTIONS, "".join(f"{line}\n" for line in assumed))
+    written = [table, table.with_name(summary.RESULTS), root / ASSUMPTIONS, root / places.RECORD, *further]
+    if rows and campaign.plots:
+        from spillway.analysis.report.build import build_report
+        from spillway.experiments.campaign import (
+            figures,  # loads matplotlib: half a second that a refused command does not wait
+        )
+
+        console.print("drawing figures and the report", highlight=False)
+        for path in figures.draw(runs, root, campaign.tau_s):
+            console.print(f"figure: {path}", markup=False, highlight=False, soft_wrap=True)
+            written += [path, path.with_suffix(".svg")]
+        report = build_report(root)
+        console.print(f"report: {report}", markup=False, highlight=False, soft_wrap=True)
+        written.append(report)
+    gone = places.clear(root, written)
+    if gone:
+        shown = f"{gone[0]} and {len(gone) - 1} more" if len(gone) > 1 else gone[0]
+        console.print(
+            f"note: removed, of what stood here before: {shown}", markup=False, highlight=False, soft_wrap=True
+        )
+    console.print(f"table: {table}", markup=False, highlight=False, soft_wrap=True)
+    manifest.seal(root, [str(path.relative_to(root)) for path in written], [str(row["run"]) for row in rows])
+
+
+def _report_failures(outcome: Outcome, root: Path, console: Console) -> int:
+    for run, cause in outcome.failed.items():
+        console.print(f"[bold red]failed[/] {escape(run)}: {escape(cause)} (see {root / run})", soft_wrap=True)
+    return FAILURES if outcome.failed else 0

@@ -1,0 +1,186 @@
+"""From the options of a command line to a campaign, and through it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spillway.experiments.run.errors import SpecError
+from spillway.experiments.run.spec import (
+    Campaign,
+    Engine,
+    ModelSpec,
+    PlatformSpec,
+    Player,
+    PolicySpec,
+    Transport,
+    WorkloadSpec,
+)
+
+if TYPE_CHECKING:
+    from spillway.base.options import Value
+    from spillway.experiments.campaign.campaign import Conclude
+
+
+REPLAY = "replay"
+"""The policy that repeats a log's own schedule."""
+
+
+def play(campaign: Campaign, out: Path, options: argparse.Namespace) -> int:
+    """Run a campaign where and how the options say, and show its results; return the exit code."""
+    return play_grids([campaign], out, options)
+
+
+def play_grids(
+    campaigns: Sequence[Campaign], out: Path, options: argparse.Namespace, conclude: Conclude | None = None
+) -> int:
+    """The same for several grids in one folder (:func:`spillway.experiments.campaign.campaign.run_grids`)."""
+    from spillway.experiments.cli.arguments import executor_of, load_early
+
+    engines = {campaign.engine for campaign in campaigns}
+    if not out.exists():  # else its runs may all be kept
+        load_early(options, engines)
+
+    from rich.console import Console
+
+    from spillway.experiments.campaign.campaign import run_grids
+
+    console = Console() if sys.stdout.isatty() else Console(width=160, force_terminal=False)
+    return run_grids(
+        campaigns,
+        out,
+        executor_of(options, engines),
+        console,
+        rerun=options.rerun,
+        max_runs=options.max_runs,
+        conclude=conclude,
+    )
+
+
+def campaign_of(options: argparse.Namespace) -> Campaign:
+    """Turn the options of ``run`` into a campaign; raise :class:`SpecError` for what does not fit together."""
+    from spillway.experiments.run import failures
+    from spillway.experiments.run.sessions import refuse_combinations
+    from spillway.workloads.logs.options import given
+
+    policies = policies_of(options.policy, options.options, session_of(options), literal=options.thesis_literal)
+    models = tuple(model_of(text) for text in options.model) or (ModelSpec(),)
+    refuse_combinations(policies, models)
+    failures.parse(options.events)  # a wrong option of the generator is refused now
+    return Campaign(
+        name="run",
+        workloads=tuple(
+            WorkloadSpec(source=source, convert=conversion_of(options), read=given(options))
+            for source in options.workload
+        ),
+        platforms=(platform_of(options),),
+        policies=policies,
+        models=models,
+        player=Player(options.player),
+        seeds=(options.seed,),
+        engine=Engine(options.engine),
+        transport=Transport(options.transport),
+        image=options.image,
+        tau_s=options.tau,
+        silence_s=options.silence,
+        events=options.events,
+        plots=options.plots,
+        explain=options.explain,
+        uncontended=options.uncontended,
+    )
+
+
+def with_the_site(campaign: Campaign) -> Campaign:
+    """The comparison with what the site did (policy ``replay``) first, where each log states when its jobs started.
+
+    Where jobs share nodes in time, or a real Batsim plays, nothing is added.
+    """
+    import msgspec
+
+    from spillway.base.errors import OptionError
+    from spillway.experiments.campaign.sources import expand
+    from spillway.experiments.run import policies, sessions
+
+    if campaign.engine is Engine.DOCKER or any(spec.policy == REPLAY for spec in campaign.policies):
+        return campaign
+    own = sessions.typed(msgspec.structs.replace(policies.parse_policy(REPLAY), session=campaign.policies[0].session))
+    try:
+        for model in campaign.models:
+            sessions.complete_model(own, model)
+    except OptionError:
+        return campaign
+    sources = [source for spec in campaign.workloads for source in expand(spec)]
+    if any(source.is_json for source in sources) or not all(s.states_starts(campaign.seeds[0]) for s in sources):
+        return campaign
+    return msgspec.structs.replace(campaign, policies=(own, *campaign.policies))
+
+
+def platform_of(options: argparse.Namespace) -> PlatformSpec:
+    """The machine that ``--platform`` names, or that ``--nodes`` and ``--burst-buffer`` state."""
+    from spillway.experiments.campaign.machines import AUTO, SIZED
+
+    if options.nodes is None:
+        if options.burst_buffer is not None:
+            raise SpecError("--burst-buffer goes with --nodes N: a named platform has burst buffers of its own")
+        return PlatformSpec(source=options.platform)
+    if options.platform != AUTO:
+        raise SpecError("--nodes and --platform exclude each other: each states the machine")
+    capacity = f",burst_buffer={options.burst_buffer}" if options.burst_buffer is not None else ""
+    return PlatformSpec(source=f"{SIZED}{options.nodes}{capacity}")
+
+
+def conversion_of(options: argparse.Namespace) -> dict[str, Any]:
+    """Options of the conversion of logs, by name."""
+    given = {"processors_per_node": options.processors_per_node, "staging": options.staging, "stripes": options.stripes}
+    return {name: value for name, value in given.items() if value}
+
+
+def model_of(text: str) -> ModelSpec:
+    """A job model from ``NAME[:key=value,...]``."""
+    from spillway.base.plugins import split_spec
+    from spillway.schedulers.jobmodels import parse_model
+
+    parse_model(text)  # wrong names and options are refused now
+    name, given = split_spec(text)
+    return ModelSpec(name=name, options=dict(given))
+
+
+def session_of(options: argparse.Namespace) -> dict[str, Value]:
+    """Settings of the session that were given, still as texts."""
+    from spillway.experiments.run.sessions import SETTINGS
+
+    given = {name: getattr(options, name) for name in SETTINGS}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def policies_of(
+    names: Sequence[str], assignments: Sequence[str], session: dict[str, Value], *, literal: bool
+) -> tuple[PolicySpec, ...]:
+    """Combine ``--policy`` and ``-o [POLICY.]key=value``.
+
+    Raises
+    ------
+    OptionError
+        An option names no policy of the comparison, is malformed, unknown or out of range.
+    """
+    import msgspec
+
+    from spillway.base.options import split_assignments
+    from spillway.experiments.run import policies, sessions
+    from spillway.schedulers.service.arguments import of_policy
+
+    specs = [policies.parse_policy(name, literal=literal) for name in names or policies.FIVE]
+    for text in assignments:
+        name, assignment = of_policy(text, [spec.policy for spec in specs])
+        option = split_assignments([assignment])
+        specs = [
+            msgspec.structs.replace(spec, options=spec.options | option) if spec.policy == name else spec
+            for spec in specs
+        ]
+    specs = [sessions.typed(msgspec.structs.replace(spec, session=session)) for spec in specs]
+    return tuple(
+        msgspec.structs.replace(spec, label=policies.label(msgspec.structs.replace(spec, session={}))) for spec in specs
+    )

@@ -1,0 +1,87 @@
+"""Which figures a campaign gets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from spillway.analysis.names import slug
+from spillway.analysis.plots.style import plain, save
+from spillway.analysis.story import first_promises
+from spillway.analysis.tables import Floats, JobTable, read_run
+from spillway.analysis.traffic import file_system_rate, read_transfers
+from spillway.experiments.run import folders
+from spillway.experiments.run.reasons import REASONS
+from spillway.experiments.run.spec import RunSpec
+
+GANTT_JOBS = 20_000
+"""Runs with more jobs get no Gantt chart: it would not be legible."""
+
+
+def draw(runs: Sequence[RunSpec], root: Path, tau_s: float) -> Iterator[Path]:
+    """Draw the figures of all finished runs into ``plots``; yield each PNG file's path when it is written.
+
+    Comparisons are over all workloads and seeds together; Gantt charts and timelines show the first workload and seed.
+    """
+    from spillway.analysis.plots.bars import bars
+    from spillway.analysis.plots.boxen import boxen
+    from spillway.analysis.plots.pareto import pareto
+    from spillway.analysis.plots.queue_timeline import queue_timeline
+
+    done = [run for run in runs if folders.is_finished(root / run.id)]
+    kinds = {(run.platform.name, run.model.label): None for run in done}
+    for platform, model in kinds:
+        chosen = [run for run in done if (run.platform.name, run.model.label) == (platform, model)]
+        folder = root / "plots"
+        if len(kinds) > 1:
+            folder /= slug(f"{platform}-{model}")
+        tables = {run.id: read_run(root / run.id).ran() for run in chosen}
+        runs_of = _waits(chosen, tables)
+        waits = {label: np.concatenate(found) for label, found in runs_of.items()}
+        first = [run for run in chosen if (run.workload, run.seed) == (chosen[0].workload, chosen[0].seed)]
+        name = plain(first[0].workload.name)
+        shown = {plain(run.policy.label): tables[run.id] for run in first}
+        axes = {
+            "waiting-time": bars(runs_of, title="Mean waiting time"),
+            "waiting-time-distribution": boxen(waits, title="Waiting time of all jobs"),
+            "queue": queue_timeline(shown, title=f"Jobs waiting ({name})"),
+        }
+        if len(waits) > 2:
+            axes["trade-off"] = pareto(
+                {label: (float(w.mean()), float(w.max())) for label, w in waits.items() if w.size}
+            )
+        for stem, ax in axes.items():
+            yield save(ax, folder / stem)[0]
+        for run in first:
+            yield from _of_run(run, tables[run.id], root / run.id, folder)
+
+
+def _of_run(run: RunSpec, table: JobTable, files: Path, folder: Path) -> list[Path]:
+    from spillway.analysis.plots.file_system_timeline import file_system_timeline
+    from spillway.analysis.plots.gantt import gantt
+    from spillway.analysis.plots.promises import promises
+
+    label = slug(run.policy.label)
+    axes: dict[str, Axes] = {}
+    title = plain(f"{run.policy.label} on {run.workload.name}")
+    if 0 < len(table) <= GANTT_JOBS:
+        axes[f"gantt-{label}"] = gantt(table, title=title)
+    if run.model.name == "io":
+        rate = file_system_rate(read_transfers(files))
+        axes[f"file-system-{label}"] = file_system_timeline(rate, title=f"Traffic of the file system ({title})")
+    if (files / REASONS).exists():
+        axes[f"promises-{label}"] = promises(*first_promises(files), title=title)
+    return [save(ax, folder / stem)[0] for stem, ax in axes.items()]
+
+
+def _waits(runs: Sequence[RunSpec], tables: dict[str, JobTable]) -> dict[str, list[Floats]]:
+    """Waiting times of each policy's runs, each in order of submission."""
+    found: dict[str, list[Floats]] = {}
+    for run in runs:
+        table = tables[run.id]
+        waits = table.wait_s[np.argsort(table.submit_s, kind="stable")]
+        found.setdefault(plain(run.policy.label), []).append(waits)
+    return found

@@ -1,0 +1,19 @@
+"""What the fork server of :mod:`spillway.experiments.campaign.pool` loads before it forks: what every run needs, so
+that none loads it.
+
+Kernels that only some policies compute with are loaded by the runs that do.
+"""
+
+from __future__ import annotations
+
+import numpy.ma  # noqa: F401  # Numba imports it when a compiled function gets its first array
+
+from spillway.base.late import load
+from spillway.experiments.run import provenance, single
+from spillway.schedulers.kernels import FIRST
+
+__all__ = ["single"]
+
+load(FIRST)
+provenance.versions()
+provenance.metrics_code()

@@ -1,0 +1,327 @@
+"""Input files of a campaign: found, read, converted where needed, and copied into its ``inputs`` folder.
+
+Runs only read those copies, so that a campaign's folder is complete: it can be repeated, also with the real Batsim,
+after the originals have moved. Each copy has the beginning of its checksum in its name.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from spillway.analysis.names import slug
+from spillway.base import durable
+from spillway.base.files import read_file
+from spillway.base.limits import InputError
+from spillway.experiments.campaign import machines
+from spillway.experiments.campaign.grid import DIGEST_CHARACTERS, EventsOf
+from spillway.experiments.campaign.machines import Machine
+from spillway.experiments.campaign.sources import Source, expand, with_names
+from spillway.experiments.run import failures, policies
+from spillway.experiments.run.errors import SpecError
+from spillway.experiments.run.failures import Failures
+from spillway.experiments.run.folders import INPUTS
+from spillway.experiments.run.prepared import damage
+from spillway.experiments.run.spec import ModelSpec, PlatformSpec, PolicySpec, Prepared, WorkloadSpec
+from spillway.platforms.xml_reader import load_platform
+from spillway.protocol.drains import STORAGE_DRAINED
+from spillway.schedulers.jobmodels import model_class
+from spillway.simulator.errors import SimulatorInputError
+from spillway.simulator.reading.events import load_events
+from spillway.workloads.batsim_json import format_batsim, parse_batsim
+from spillway.workloads.convert import ConvertOptions, convert
+from spillway.workloads.files import plain_name
+from spillway.workloads.logs.formats import SWF
+from spillway.workloads.logs.info import nodes_in_use
+from spillway.workloads.offered import Offered, offered_load, why_no_load
+from spillway.workloads.vary import varied
+from spillway.workloads.workload import Workload
+
+ANY_HOST = 2**62
+"""Number of hosts that no id of an event reaches: whether a machine has the host is looked at when it is played."""
+
+Tell = Callable[[str], None]
+
+
+class Inputs:
+    """Prepares inputs, each only once.
+
+    Parameters
+    ----------
+    root
+        The campaign's folder.
+    tell
+        Prints a note for the user.
+
+    Attributes
+    ----------
+    notes
+        What was assumed of the inputs so far, in the words that were printed.
+    """
+
+    def __init__(self, root: Path, tell: Tell) -> None:
+        self._tell = tell
+        self.notes: list[str] = []
+        self._root = root
+        (root / INPUTS).mkdir(parents=True, exist_ok=True)
+        self._machines: dict[tuple[Any, ...], tuple[Machine, Prepared]] = {}
+        self._workloads: dict[tuple[Any, ...], Prepared] = {}
+        self._sources: dict[str, list[Source]] = {}
+        self._jobs: dict[str, int] = {}
+        self._fields: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+        self._stated: dict[str, Counter[str]] = {}
+        self._notes_of: dict[str, list[str]] = {}
+        self._failed: dict[tuple[str, str, int], Prepared] = {}
+        self._loads: dict[tuple[str, str], Offered | str] = {}
+
+    def pairs(
+        self, workloads: Sequence[WorkloadSpec], platforms: Sequence[PlatformSpec], model: ModelSpec, seed: int
+    ) -> list[tuple[Prepared, Prepared]]:
+        """Prepare all (workload, platform) pairs for one model and seed, workloads outermost.
+
+        Raises
+        ------
+        SpecError, WorkloadError, PlatformError
+            An input does not exist or is malformed.
+        """
+        found: list[tuple[Prepared, Prepared]] = []
+        for source in with_names([source for spec in workloads for source in self._expanded(spec)]):
+            for spec in platforms:
+                machine, platform, as_described = self._platform(spec, source, seed)
+                workload = self._workload(source, as_described, model, seed)
+                if spec.changes or (workload.path, machine.name) not in self._loads:  # a JSON workload is read once
+                    self._note_load(workload, machine)
+                found.append((workload, platform))
+        return found
+
+    def _expanded(self, spec: WorkloadSpec) -> list[Source]:
+        """Sources of a description; an archive is read once, however many runs it is for."""
+        key = repr(spec)
+        if key not in self._sources:
+            self._sources[key] = expand(spec)
+        return self._sources[key]
+
+    def events_of(self, source: str) -> EventsOf:
+        """External events of each run: those of a file, or the failures that a generator makes; "": none.
+
+        Raises
+        ------
+        SpecError
+            The file cannot be read, a line is no event, or an option of the generator is wrong.
+        """
+        generator = failures.parse(source)
+        if generator is None:
+            every = self._events(source) if source else None
+            return lambda workload, platform, seed: every
+        return lambda workload, platform, seed: self._failures(generator, workload, platform, seed)
+
+    def _failures(self, generator: Failures, workload: Prepared, platform: Prepared, seed: int) -> Prepared:
+        """The file of events of a workload on a platform, made once for each seed."""
+        key = workload.path, platform.path, seed
+        if key not in self._failed:
+            jobs = parse_batsim(read_file(self._root / workload.path), workload.path)
+            text = failures.events_text(generator, load_platform(self._root / platform.path), jobs, seed)
+            self._failed[key] = self._write(failures.NAME, ".events", text.encode())
+            self.note(f"{workload.name} on {platform.name}, seed {seed}: {failures.summary(text)}")
+        return self._failed[key]
+
+    def _events(self, source: str) -> Prepared:
+        path = Path(source)
+        try:
+            load_events(path, ANY_HOST, forward_unknown=False, also=(STORAGE_DRAINED,))
+            return self._write(plain_name(path), ".events", read_file(path))
+        except (InputError, SimulatorInputError) as error:
+            raise SpecError(str(error)) from None
+
+    def jobs(self, workload: Prepared) -> int:
+        """Number of jobs of a prepared workload."""
+        return self._jobs[workload.path]
+
+    def check_described(self, workload: Prepared, spec: ModelSpec) -> None:
+        """Refuse a job model that would do nothing: no job of the workload describes what it plays.
+
+        Raises
+        ------
+        SpecError
+            Names the model and the fields.
+        """
+        model = model_class(spec.name)
+        of_profiles, of_jobs = self._fields[workload.path]
+        played = of_jobs & {*model.fields, *model.job_fields} or of_profiles & {*model.fields}
+        if model.only_with_fields and not played:
+            fields = ", ".join(repr(field) for field in (*model.fields, *model.job_fields))
+            raise SpecError(
+                f"no job of workload {workload.name!r} describes what --model {spec.name} plays (field {fields}): all "
+                "jobs would run as under --model rigid"
+            )
+
+    def check_stated(self, workload: Prepared, spec: PolicySpec) -> None:
+        """Refuse a policy that needs more of a job than some jobs of the workload state.
+
+        Raises
+        ------
+        SpecError
+            Names the policy, the field and how many jobs lack it.
+        """
+        for field in policies.needed_fields(spec):
+            jobs, stated = self._jobs[workload.path], self._stated[workload.path][field]
+            if stated < jobs:
+                raise SpecError(
+                    f"policy {spec.policy} needs the field {field!r} of every job, and {jobs - stated:,} of {jobs:,} "
+                    f"jobs of workload {workload.name!r} state none: take the log itself, or convert it anew with "
+                    "--site-wait"
+                )
+
+    def _platform(self, spec: PlatformSpec, source: Source, seed: int) -> tuple[Machine, Prepared, Machine]:
+        """The machine, its file, and the machine without what was changed."""
+        if spec.source == machines.AUTO:
+            found, reason = machines.for_workload(*sizes_and_machine(source, seed), spec.name)
+            spec = msgspec.structs.replace(found, changes=spec.changes)
+            self.note(f"{source.name}: {reason}", self._machine(spec)[1])
+        machine, prepared = self._machine(spec)
+        as_described = msgspec.structs.replace(spec, changes={})
+        return machine, prepared, self._machine(as_described)[0] if spec.changes else machine
+
+    def _machine(self, spec: PlatformSpec) -> tuple[Machine, Prepared]:
+        key = spec.source, *spec.changes.items()
+        if key not in self._machines:
+            machine = machines.load(spec)
+            prepared = self._write(machine.name, ".xml", machine.xml.encode())
+            self._machines[key] = machine, prepared
+            for note in machine.notes:
+                self.note(f"platform {machine.name}: {note}", prepared)
+        return self._machines[key]
+
+    def _note_load(self, prepared: Prepared, machine: Machine) -> None:
+        """Say what the jobs request of a machine that differs from the one that they were made for."""
+        workload = parse_batsim(read_file(self._root / prepared.path), prepared.path)
+        load = offered_load(workload, machine.facts)
+        for line in (*_too_wide(workload, machine), *(load.lines() if load else ())):
+            self.note(f"{prepared.name} on {machine.name}: {line}")
+        self._loads[prepared.path, machine.name] = load or why_no_load(workload, machine.facts)
+
+    def _workload(self, source: Source, machine: Machine, model: ModelSpec, seed: int) -> Prepared:
+        drawn = seed if source.spec.seed is None else source.spec.seed
+        how = sorted(f"{key}={value!r}" for key, value in (source.spec.read | source.spec.convert).items())
+        converted = (machine.name, _converted_for(model), drawn, *how)
+        key = (source.text, *source.spec.changes.items(), *(() if source.is_json else converted))
+        if key not in self._workloads:
+            workload, data = read(source, machine, model, drawn)
+            prepared = self._workloads[key] = self._write(source.name, ".json", data)
+            self._jobs[prepared.path] = len(workload.jobs)
+            self._stated[prepared.path] = Counter(field for job in workload.jobs for field in job.extras)
+            self._fields[prepared.path] = (
+                frozenset().union(*workload.profiles.values()),
+                frozenset().union(*[job.extras for job in workload.jobs]),
+            )
+            load = offered_load(workload, machine.facts)
+            for note in (*workload.notes, *_too_wide(workload, machine), *(load.lines() if load else ())):
+                seed_said = f", seed {drawn}" if source.is_generated or drawn else ""
+                self.note(f"{source.name}{seed_said}: {note}", prepared)
+            self._loads[prepared.path, machine.name] = load or why_no_load(workload, machine.facts)
+        return self._workloads[key]
+
+    def assumed(self, workload: Prepared, platform: Prepared) -> dict[str, Any]:
+        """What the result of a run on these inputs rests on: notes, and the offered loads, or why there are none."""
+        load = self._loads[workload.path, platform.name]
+        notes = [*self._notes_of.get(platform.path, []), *self._notes_of.get(workload.path, [])]
+        return {"notes": notes, "offered_load": load if isinstance(load, str) else dataclasses.asdict(load)}
+
+    def note(self, text: str, about: Prepared | None = None) -> None:
+        """Print a note, each only once in a campaign, and keep it with the input that it is about."""
+        if about is not None and text not in (kept := self._notes_of.setdefault(about.path, [])):
+            kept.append(text)
+        if text not in self.notes:
+            self.notes.append(text)
+            self._tell(text)
+
+    def _write(self, name: str, suffix: str, data: bytes) -> Prepared:
+        sha256 = hashlib.sha256(data).hexdigest()
+        path = f"{INPUTS}/{slug(name)}-{sha256[:DIGEST_CHARACTERS]}{suffix}"
+        prepared = Prepared(name=name, path=path, sha256=sha256)
+        there = os.path.lexists(self._root / path)
+        fault = damage(self._root, prepared) if there else ""
+        if fault:
+            self._tell(f"{path}: {fault}: made anew")
+        if fault or not there:
+            durable.write_bytes(self._root / path, data)
+        return prepared
+
+
+def read(source: Source, machine: Machine, model: ModelSpec, seed: int) -> tuple[Workload, bytes]:
+    """Read a source as a Batsim workload, and give the bytes of its file.
+
+    A Batsim workload keeps its bytes; a log is converted for the machine, the model and the seed.
+    """
+    if source.is_json:
+        _refuse_drawn(source)
+        data = source.content()
+        workload = parse_batsim(data, where=source.text, name=source.name)
+        return _varied(workload, source, machine, data)
+    try:
+        fields: dict[str, Any] = {"model": _converted_for(model), "seed": seed}
+        options = ConvertOptions(**(fields | source.spec.convert))
+    except TypeError:
+        known = ", ".join(field.name for field in dataclasses.fields(ConvertOptions))
+        given = ", ".join(source.spec.convert)
+        raise SpecError(f"{source.text}: 'convert' has {given}; known options: {known}") from None
+    workload, _ = convert(source.table(seed), machine.facts, options, source.name)
+    return _varied(workload, source, machine)
+
+
+def _refuse_drawn(source: Source) -> None:
+    """Refuse to draw what a Batsim workload, taken as it is, states itself."""
+    for option in ("staging", "stripes"):
+        if option in source.spec.convert:
+            raise SpecError(
+                f"{source.text}: a Batsim workload is taken as it is; {option} goes with logs and generators: convert "
+                f"the log with 'spillway workload convert --{option} ...'"
+            )
+
+
+def _varied(workload: Workload, source: Source, machine: Machine, data: bytes = b"") -> tuple[Workload, bytes]:
+    """A workload with the changes that its description states, and its bytes."""
+    if source.spec.changes:
+        workload, data = varied(workload, source.spec.changes, machine.facts), b""
+    return workload, data or format_batsim(workload).encode()
+
+
+def _converted_for(model: ModelSpec) -> str:
+    """How runtimes of a log are read: under the IO-Aware model part of them was staging (thesis 4.3)."""
+    return "io" if model.name == "io" else "alloc"
+
+
+def sizes_and_machine(source: Source, seed: int) -> tuple[list[int], machines.Stated]:
+    """Compute nodes that each job requests, and what is stated of the machine: ``nb_res``, or the log's header.
+
+    Generators state nothing: their logs are not a site's.
+    """
+    if source.is_json:
+        workload = parse_batsim(source.content(), where=source.text, name=source.name)
+        return [job.res for job in workload.jobs], machines.Stated(workload.nb_res)
+    table = source.table(seed)
+    per_node = int(source.spec.convert.get("processors_per_node", 1))
+    processors = np.maximum(np.maximum(table["requested_processors"], table["allocated_processors"]), 1)
+    requested = np.where(table["nodes"] > 0, table["nodes"], -(-processors // per_node)).tolist()
+    stated = 0 if source.is_generated else table.intake.machine_nodes or -(-table.intake.machine_processors // per_node)
+    in_use = 0 if stated or table.format == SWF else nodes_in_use(table, per_node)
+    return requested, machines.Stated(stated, in_use)
+
+
+def _too_wide(workload: Workload, machine: Machine) -> list[str]:
+    nodes = machine.facts.nodes
+    count = sum(job.res > nodes for job in workload.jobs)
+    if not count:
+        return []
+    return [
+        f"{count} of {len(workload.jobs)} jobs request more than the {nodes} compute nodes of {machine.name} and will "
+        "be rejected (--platform can name a larger machine)"
+    ]

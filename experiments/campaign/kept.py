@@ -1,0 +1,255 @@
+"""What is kept of earlier commands, and whether it may be taken for a result of this one: one law for all commands.
+
+A result is kept with a digest of what was requested (inputs and settings), a hash of the code that made it
+(:mod:`spillway.experiments.run.codehash`), that code's commit, and the checksums of its contents. Next time it is
+
+* *current* where all are as they would be now;
+* *of other code* where only the code differs: it is named, kept and marked, and done again with ``--rerun``;
+* *no result* where it answers another question or its contents are not what was written: it is named and done again.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from rich.console import Console
+
+from spillway.experiments.run import manifest
+from spillway.experiments.run.folders import FINISHED, RUN_FILE, read_json, write_text
+from spillway.experiments.run.spec import RunSpec
+from spillway.experiments.run.version import commit
+
+Item = TypeVar("Item", bound=Hashable)
+T = TypeVar("T")
+
+NAMED = 3
+"""Most results that a line of the console names."""
+
+
+class Standing(enum.Enum):
+    """What a kept result is to the command that finds it."""
+
+    MISSING = "missing"
+    CURRENT = "current"
+    OTHER_CODE = "of other code"
+    NO_RESULT = "no result"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A kept result.
+
+    Attributes
+    ----------
+    standing
+        Whether it may be taken for a result of this command.
+    name
+        Name for people.
+    commit
+        Commit of the code that made it ("": not known).
+    why
+        What is wrong with its files ("": nothing, or it is one file).
+    """
+
+    standing: Standing
+    name: str
+    commit: str = ""
+    why: str = ""
+
+
+class Envelope(msgspec.Struct, frozen=True, kw_only=True):
+    """A result in one file, and what it is a result of.
+
+    Attributes
+    ----------
+    asked
+        Digest of inputs and settings.
+    code, commit
+        Code that made it.
+    sha256
+        Of the bytes of ``result``.
+    result
+        The result itself.
+    """
+
+    asked: str
+    code: str
+    commit: str
+    sha256: str
+    result: msgspec.Raw
+
+
+class _Code(msgspec.Struct, frozen=True):
+    code: str
+
+
+class _Record(msgspec.Struct, frozen=True):
+    """What a run's ``run.json`` has of its making."""
+
+    id: str
+    configuration: _Code
+    commit: str
+
+
+def digest(asked: Any) -> str:
+    """Digest of inputs and settings: plain data, structs and dataclasses; numbers count with all their bits."""
+    return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()
+
+
+def judge(*, asked: bool, code: bool, contents: bool) -> Standing:
+    """Classify a result by what is as it should be: the request, the code, the contents."""
+    if not (asked and contents):
+        return Standing.NO_RESULT
+    return Standing.CURRENT if code else Standing.OTHER_CODE
+
+
+def keep(path: Path, asked: Any, code: str, result: Any) -> None:
+    """Write a result into a file; it appears when it is complete.
+
+    Parameters
+    ----------
+    path
+        The file.
+    asked
+        Inputs (their contents or checksums) and settings.
+    code
+        Hash of the code that made it.
+    result
+        What :func:`msgspec.json.encode` can write.
+    """
+    raw = msgspec.json.encode(result)
+    envelope = Envelope(
+        asked=digest(asked),
+        code=code,
+        commit=commit(),
+        sha256=hashlib.sha256(raw).hexdigest(),
+        result=msgspec.Raw(raw),
+    )
+    write_text(path, msgspec.json.encode(envelope).decode())
+
+
+def look(path: Path, asked: Any, code: str) -> Found:
+    """Classify a file for a command that requests this with this code."""
+    if not path.exists():
+        return Found(Standing.MISSING, path.stem)
+    envelope = _open(path)
+    if envelope is None:
+        return Found(Standing.NO_RESULT, path.stem)
+    whole = hashlib.sha256(bytes(envelope.result)).hexdigest() == envelope.sha256
+    standing = judge(asked=envelope.asked == digest(asked), code=envelope.code == code, contents=whole)
+    return Found(standing, path.stem, envelope.commit)
+
+
+def damage(path: Path) -> list[str]:
+    """What is wrong with a kept result, whatever it is a result of; empty where it is whole."""
+    envelope = _open(path)
+    if envelope is None:
+        return ["it is no result that was written here, or it was cut"]
+    return [] if hashlib.sha256(bytes(envelope.result)).hexdigest() == envelope.sha256 else ["it was changed"]
+
+
+def look_at_run(folder: Path, run: RunSpec) -> Found:
+    """Classify a run's folder for a command that requests this run; its ``run.json`` and manifest are the envelope."""
+    if not os.path.lexists(folder):
+        return Found(Standing.MISSING, run.id)
+    if faults := manifest.damage(folder):
+        return Found(Standing.NO_RESULT, run.id, why=faults[0])
+    record = read_json(folder / RUN_FILE)
+    if record.get("status") != FINISHED:
+        return Found(Standing.MISSING, run.id)
+    try:
+        made = msgspec.convert(record, _Record)
+    except msgspec.ValidationError:
+        return Found(Standing.NO_RESULT, run.id)
+    standing = judge(asked=made.id == run.id, code=made.configuration.code == run.code, contents=True)
+    return Found(standing, run.id, made.commit)
+
+
+def read(path: Path, kind: type[T]) -> T:
+    """Read the result in a file that has been looked at."""
+    envelope = _open(path)
+    assert envelope is not None, f"{path} has been looked at"
+    return msgspec.json.decode(envelope.result, type=kind)
+
+
+def choose(found: Mapping[Item, Found], console: Console, *, rerun: bool, what: str = "runs") -> list[Item]:
+    """Report what is kept, and choose what is to be done.
+
+    Parameters
+    ----------
+    found
+        What there is of everything that is requested.
+    console
+        Where every result that is not current is announced.
+    rerun
+        Whether results of other code are done again.
+    what
+        What they are called.
+    """
+    commit()  # of the code that begins now; worker processes have it from here
+    counts = Counter(one.standing for one in found.values())
+    again = {Standing.MISSING, Standing.NO_RESULT} | ({Standing.OTHER_CODE} if rerun else set())
+    if there := sum(counts[standing] for standing in Standing if standing not in again):
+        _say(console, f"{there} of {len(found)} {what} are already there")
+    if wrong := [_named(one) for one in found.values() if one.standing is Standing.NO_RESULT]:
+        _say(
+            console,
+            f"{len(wrong)} of {len(found)} kept {what} are not what this command wrote, or answer another question: "
+            f"done again ({_several(wrong)})",
+        )
+    if rerun and counts[Standing.OTHER_CODE]:
+        _say(console, f"{_of_other_code(found.values(), what)}: done again")
+    elif counts[Standing.OTHER_CODE]:
+        _say(console, f"{_of_other_code(found.values(), what)}: kept as they are; repeat them with --rerun")
+    return [item for item, one in found.items() if one.standing in again]
+
+
+def left(found: Mapping[Item, Found], todo: Iterable[Item]) -> list[Found]:
+    """List the results of other code that are not done again."""
+    again = set(todo)
+    return [one for item, one in found.items() if one.standing is Standing.OTHER_CODE and item not in again]
+
+
+def remind(old: Sequence[Found], console: Console, *, what: str = "runs") -> None:
+    """Print below the results how many of them were made by other code (:func:`left`)."""
+    if old:
+        _say(console, f"note: {_of_other_code(old, what)}; --rerun does them again")
+
+
+def _of_other_code(found: Iterable[Found], what: str) -> str:
+    old = [one for one in found if one.standing is Standing.OTHER_CODE]
+    commits = dict.fromkeys(_short(one.commit) for one in old)
+    return f"{len(old)} {what} were made by other code (commit {_several(commits)})"
+
+
+def _named(one: Found) -> str:
+    return f"{one.name}: {one.why}" if one.why else one.name
+
+
+def _short(commit: str) -> str:
+    name, plus, changes = commit.partition("+")
+    return f"{name[:10]}{plus}{changes}" or "not known"
+
+
+def _several(names: Iterable[str]) -> str:
+    texts = list(names)
+    return ", ".join(texts[:NAMED]) + (f" and {len(texts) - NAMED} more" if len(texts) > NAMED else "")
+
+
+def _open(path: Path) -> Envelope | None:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Envelope)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,87 @@
+"""One command at a time writes a folder of results."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import platform
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from spillway.base import durable
+from spillway.experiments.run.errors import SpecError
+from spillway.experiments.run.folders import make_folder, read_json
+
+LOCK_FILE = ".lock"
+
+_held: set[int] = set()
+
+
+@contextlib.contextmanager
+def results_folder(path: Path) -> Iterator[Path]:
+    """Make a folder of results and hold it until the end of the block; what interrupted commands left is removed.
+
+    The kernel holds the lock (``flock``) and frees it when this process ends, however it ends; the text in the file is
+    for people.
+
+    Raises
+    ------
+    SpecError
+        The folder cannot be written, or another command writes it.
+    """
+    make_folder(path)
+    stream = _locked(path)
+    try:
+        durable.sweep(path)
+        yield path
+    finally:
+        (path / LOCK_FILE).unlink(missing_ok=True)  # still held: see _locked
+        _let_go(stream)
+
+
+def _locked(folder: Path) -> int:
+    """Lock the folder's file; one that its holder has removed meanwhile locks nothing, so that another is made."""
+    path = folder / LOCK_FILE
+    while True:
+        stream = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        _held.add(stream)
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(stream).st_ino == path.stat().st_ino:
+                holder = {"pid": os.getpid(), "host": platform.node(), "since": time.strftime("%Y-%m-%d %H:%M:%S %z")}
+                os.ftruncate(stream, 0)
+                os.write(stream, json.dumps(holder).encode())
+                return stream
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            _let_go(stream)
+            if isinstance(error, BlockingIOError):
+                raise SpecError(_busy(folder)) from None
+            raise SpecError(f"cannot lock {str(path)!r}: {error.strerror}; name another folder with --out") from None
+        _let_go(stream)
+
+
+def _busy(folder: Path) -> str:
+    holder = read_json(folder / LOCK_FILE)
+    names = ("pid", "host", "since")
+    words = [str(holder.get(name, "?")) for name in names]
+    writer = "process {} on {} since {}".format(*words)
+    return f"{str(folder)!r} is being written by {writer}: wait until it is done, or name another folder with --out"
+
+
+def _let_go(stream: int) -> None:
+    _held.discard(stream)
+    os.close(stream)
+
+
+def _in_child() -> None:
+    """A worker process does not hold the folder: else it would go on holding it after its parent was killed."""
+    for stream in list(_held):
+        _let_go(stream)
+
+
+os.register_at_fork(after_in_child=_in_child)

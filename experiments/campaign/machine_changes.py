@@ -1,0 +1,148 @@
+"""A machine with a few of its figures changed: what an operator could buy, sell or rewire."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from spillway.experiments.run.errors import SpecError
+from spillway.platforms import units
+from spillway.platforms.description import Description, Rack
+
+NODES = "nodes"
+CAPACITY = "storage.capacity"
+STORAGE_BANDWIDTH = "storage.bandwidth"
+PFS_BANDWIDTH = "pfs.bandwidth"
+
+QUANTITIES: Mapping[str, tuple[str, units.Scale | None]] = {
+    NODES: ("compute nodes; storage nodes come with their switches", None),
+    CAPACITY: ("capacity of each storage node", units.SIZE),
+    STORAGE_BANDWIDTH: ("bandwidth of the link of each storage node", units.BANDWIDTH),
+    PFS_BANDWIDTH: ("bandwidth of the file system", units.BANDWIDTH),
+}
+"""What can be changed: meaning, and units where it has any."""
+
+FACTOR = "x"
+
+
+def text_of(changes: Mapping[str, str]) -> str:
+    """``storage.capacity=x1.2 nodes=120``."""
+    return " ".join(f"{key}={value}" for key, value in changes.items())
+
+
+def new_value(key: str, text: str, now: float, scale: units.Scale | None = None) -> float:
+    """The value that a text stands for: ``x1.2`` times what it is now, or a number with its unit.
+
+    Raises
+    ------
+    SpecError
+        It is neither, or not above 0.
+    """
+    try:
+        if text.startswith(FACTOR):
+            value = now * float(text.removeprefix(FACTOR))
+        else:
+            value = float(text) if scale is None else scale.parse(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        example = "120" if scale is None else scale.example
+        raise SpecError(f"{key}={text}: expected a factor such as x1.2, or a value such as {example}, above 0")
+    return value
+
+
+def changed(
+    source: str, base: Description, changes: Mapping[str, str], resized: Callable[[int], tuple[int, Description]] | None
+) -> tuple[Description, tuple[str, ...]]:
+    """A description with these changes, and notes that state both values of each.
+
+    Parameters
+    ----------
+    source
+        Names the machine in errors.
+    resized
+        Nodes of the machine, and how it looks with so many of them; ``None``: its description states the places of its
+        nodes one by one.
+
+    Raises
+    ------
+    SpecError
+        The machine has nothing of the kind, or the value is wrong.
+    """
+    made, notes = base, []
+    if NODES in changes:
+        if resized is None:
+            raise SpecError(
+                f"{NODES}={changes[NODES]}: only a machine that is given by its number of nodes (the log's header, or "
+                f"--nodes) can be resized; edit the description {source!r}"
+            )
+        made, note = _resized(base, changes[NODES], resized)
+        notes.append(note)
+    for key, (_, scale) in QUANTITIES.items():
+        if key in changes and scale is not None:
+            table, _, field = key.partition(".")
+            part = _part(source, made, key)
+            now = getattr(part, field)
+            value = new_value(key, changes[key], float(now), scale)
+            value = round(value) if isinstance(now, int) else value
+            fields: dict[str, Any] = {field: value}
+            tables: dict[str, Any] = {table: replace(part, **fields)}
+            made = replace(made, **tables)
+            if key == CAPACITY:
+                made = _own_capacities(made, changes[key], float(now))
+            notes.append(f"{key} is {scale.write(float(value))}, not {scale.write(float(now))}")
+    return made, tuple(notes)
+
+
+def _own_capacities(machine: Description, text: str, now: float) -> Description:
+    """Racks that state a capacity change as the others do: by the same factor, or to the same value (bytes)."""
+
+    def changed_rack(rack: Rack) -> Rack:
+        if rack.capacity is None:
+            return rack
+        own = rack.capacity if text.startswith(FACTOR) else now
+        return replace(rack, capacity=round(new_value(CAPACITY, text, own, units.SIZE)))
+
+    return replace(
+        machine,
+        cluster=tuple(replace(one, rack=tuple(map(changed_rack, one.rack))) for one in machine.cluster),
+    )
+
+
+def _resized(
+    base: Description, text: str, resized: Callable[[int], tuple[int, Description]]
+) -> tuple[Description, str]:
+    """Another number of nodes; file system and storage nodes stay what they are, one by one."""
+    now, _ = resized(1)
+    nodes = new_value(NODES, text, now)
+    if text.startswith(FACTOR):
+        nodes = max(1.0, round(nodes))
+    if nodes != round(nodes):
+        raise SpecError(f"{NODES}={text}: expected a whole number of nodes")
+    _, made = resized(int(nodes))
+    storage = made.storage
+    if storage is not None and base.storage is not None:
+        storage = replace(storage, capacity=base.storage.capacity)
+    return replace(made, storage=storage, pfs=base.pfs), f"it has {int(nodes)} compute nodes, not {now}"
+
+
+def _part(source: str, machine: Description, key: str) -> Any:
+    """The table that a key is in."""
+    part = machine.storage if key.startswith("storage.") else machine.pfs
+    if part is None:
+        raise SpecError(
+            f"{key}: the machine {source!r} has no {'storage nodes' if 'storage' in key else 'file system'}"
+        )
+    if key == STORAGE_BANDWIDTH and machine.topology == "dragonfly":
+        raise SpecError(
+            f"{key}: the machine {source!r} is a Dragonfly, whose storage nodes share the links of its routers; a "
+            "description of its own (--platform FILE.toml) can change dragonfly.bandwidth"
+        )
+    if key == STORAGE_BANDWIDTH and machine.storage is not None and machine.storage.has_devices:
+        raise SpecError(
+            f"{key}: the storage nodes of the machine {source!r} state what their devices read and write; edit "
+            "storage.read_bandwidth and storage.write_bandwidth in a description of its own (--platform FILE.toml)"
+        )
+    return part

@@ -1,0 +1,220 @@
+"""Worker processes: one fresh process per run, so that no run can disturb another.
+
+A small server process imports the numerical code once; each run is forked from it, which costs milliseconds and
+gives it memory of its own. A run that dies (killed, out of memory) is a failed run, not a failed campaign.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import multiprocessing.forkserver
+import multiprocessing.resource_tracker
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import BaseContext
+from multiprocessing.process import BaseProcess
+from typing import Any, Generic, Protocol, TypeVar
+
+from spillway.experiments.run import offspring
+from spillway.schedulers import kernels as scheduling
+from spillway.simulator import kernels as simulation
+
+Task = TypeVar("Task")
+
+PRELOADED, FLUID = "spillway.experiments.campaign.forked", "spillway.simulator.engines.fluid"
+POLL_S = 0.5
+LAST_WORDS_S = 5.0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A sign of life of a run.
+
+    Attributes
+    ----------
+    time_s
+        Simulated time.
+    done, submitted, waiting
+        Jobs that are through, jobs that have come, jobs in the queue.
+    """
+
+    time_s: float
+    done: int
+    submitted: int
+    waiting: int
+
+
+@dataclass(frozen=True)
+class Started:
+    """A run has begun."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run is through."""
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A run failed; ``cause`` is one line, ``details`` the traceback where there is one."""
+
+    cause: str
+    details: str = ""
+
+
+News = Started | Progress | Finished | Failed
+Report = Callable[[Progress], None]
+
+
+class Executor(Protocol[Task]):
+    """Runs tasks somewhere."""
+
+    def run(self, tasks: Iterable[Task]) -> Generator[tuple[Task, News], None, None]:
+        """Yield what happens, as it happens; each task ends with ``Finished`` or ``Failed``.
+
+        Closing the iterator (or an exception in its user) ends all runs.
+        """
+        ...
+
+
+class Pool(Generic[Task]):
+    """Runs ``work(task, report)`` for each task in processes of their own.
+
+    Parameters
+    ----------
+    work
+        A function that can be imported by name; returning is success, raising is failure.
+    workers
+        How many processes at a time, at least 1.
+    fluid
+        Whether the tasks need the kernels of the fluid engine: they are then loaded once for all.
+    """
+
+    def __init__(self, work: Callable[[Task, Report], None], workers: int, *, fluid: bool = True) -> None:
+        self._work = work
+        self._workers = workers
+        self._context = _context(fluid=fluid)
+        self._running: dict[Connection, tuple[Task, BaseProcess]] = {}
+
+    def run(self, tasks: Iterable[Task]) -> Generator[tuple[Task, News], None, None]:
+        """See :meth:`Executor.run`."""
+        todo = iter(tasks)
+        try:
+            while True:
+                yield from self._fill(todo)
+                if not self._running:
+                    return
+                for ready in wait(list(self._running), POLL_S):
+                    assert isinstance(ready, Connection)
+                    yield from self._hear(ready)
+        finally:
+            self._end_all()
+
+    def _fill(self, todo: Iterator[Task]) -> Iterator[tuple[Task, News]]:
+        while len(self._running) < self._workers:
+            task = next(todo, None)
+            if task is None:
+                return
+            _ensure_server(self._context)
+            ours, theirs = self._context.Pipe(duplex=False)
+            process = self._context.Process(target=_main, args=(self._work, task, theirs), daemon=True)  # type: ignore[attr-defined]
+            process.start()
+            theirs.close()
+            self._running[ours] = (task, process)
+            yield task, Started()
+
+    def _hear(self, connection: Connection) -> Iterator[tuple[Task, News]]:
+        task, process = self._running[connection]
+        try:
+            news: News = connection.recv()
+        except (EOFError, OSError):
+            process.join(LAST_WORDS_S)
+            news = Failed(_obituary(process.exitcode))
+        if not isinstance(news, Progress):
+            del self._running[connection]
+            connection.close()
+            process.join(LAST_WORDS_S)
+            if process.is_alive():
+                process.kill()
+        yield task, news
+
+    def _end_all(self) -> None:
+        for _, process in self._running.values():
+            process.terminate()
+        for connection, (_, process) in self._running.items():
+            process.join(LAST_WORDS_S)
+            if process.is_alive():
+                process.kill()
+                process.join()
+            connection.close()  # not before: the process would end at once, without tidying up
+        self._running.clear()
+
+
+def _main(work: Callable[[Any, Report], None], task: Any, connection: Connection) -> None:
+    """Run one task in its own process and report how it went."""
+    offspring.die_with_parent(os.getppid())
+    offspring.end_without_reader(connection.fileno())  # the fork server lives as long as any worker: it is no sign
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as Ctrl-C: the driver, which gets it too, ends its workers
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    try:
+        work(task, connection.send)
+    except BrokenPipeError:
+        return
+    except Exception as error:
+        connection.send(Failed(describe(error), traceback.format_exc()))
+    else:
+        connection.send(Finished())
+    finally:
+        connection.close()
+
+
+def describe(error: BaseException) -> str:
+    """One line about an error: its message where it is one of ours or about input, else with its type."""
+    text = " ".join(str(error).split())
+    return text if hasattr(error, "exit_code") and text else f"{type(error).__name__}: {text}"
+
+
+def _obituary(exit_code: int | None) -> str:
+    if exit_code is not None and exit_code < 0:
+        name = signal.Signals(-exit_code).name if -exit_code in set(signal.Signals) else str(-exit_code)
+        hint = " (out of memory?)" if name == "SIGKILL" else ""
+        return f"its process was ended by {name}{hint}"
+    return f"its process ended with exit code {exit_code} before it was through"
+
+
+def begin_loading(*, fluid: bool = True) -> None:
+    """Start the server process of the pools that are made later: it loads what runs need while inputs are prepared.
+
+    Not where that would compile kernels: this is announced first (:func:`spillway.experiments.cli.warm.ensure`).
+    """
+    cached = scheduling.is_cached([scheduling.FIRST]) and (not fluid or simulation.is_cached())
+    if cached:
+        _ensure_server(_context(fluid=fluid))
+
+
+def _ensure_server(context: BaseContext) -> None:
+    """Start the server process where there is none, and one is needed. Ctrl-C, which all processes get, is this one's
+    to deal with (here once the server is there): the server would say where in its imports it was.
+    """
+    if context.get_start_method() != "forkserver":
+        return
+    multiprocessing.resource_tracker.ensure_running()  # where this one starts it, no signal is blocked any more
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the server inherits what is blocked
+    try:
+        multiprocessing.forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _context(*, fluid: bool) -> BaseContext:
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([PRELOADED, *((*simulation.KERNEL_MODULES, FLUID) if fluid else ())])
+    return context

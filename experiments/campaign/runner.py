@@ -1,0 +1,108 @@
+"""Runs a campaign: skips what is finished, spreads the rest over worker processes, goes on when one fails."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+
+from rich.console import Console
+
+from spillway.base.arguments import how
+from spillway.experiments.campaign import kept, signals
+from spillway.experiments.campaign.kept import Found
+from spillway.experiments.campaign.pool import Executor, Failed, Finished, Started
+from spillway.experiments.campaign.progress import make_display
+from spillway.experiments.cli import warm
+from spillway.experiments.run.errors import ClusterLost, Interrupted
+from spillway.experiments.run.single import Task, keep_cause
+from spillway.experiments.run.spec import Engine, RunSpec
+
+
+@dataclass
+class Outcome:
+    """How a campaign went.
+
+    Attributes
+    ----------
+    finished, skipped
+        Runs done now; runs that were already there.
+    failed
+        Causes of the failed runs by id.
+    old
+        What is left of runs that other code made.
+    """
+
+    finished: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+    old: list[Found] = field(default_factory=list)
+
+
+def run_all(
+    tasks: Sequence[Task],
+    executor: Executor[Task],
+    console: Console,
+    jobs: Callable[[RunSpec], int] = lambda _: 0,
+    *,
+    rerun: bool = False,
+) -> Outcome:
+    """Do all tasks whose folders hold no result of theirs.
+
+    Parameters
+    ----------
+    tasks
+        The campaign's runs.
+    executor
+        Where they run: :class:`spillway.experiments.campaign.pool.Pool`,
+        :class:`spillway.experiments.campaign.dask_pool.DaskPool`.
+    console
+        Where progress is shown.
+    jobs
+        Number of jobs of a run's workload, for the progress bars.
+    rerun
+        Whether to do again what other code made (:mod:`spillway.experiments.campaign.kept`).
+
+    Raises
+    ------
+    Interrupted
+        A signal came (Ctrl-C, SIGTERM, SIGHUP); all runs have been ended.
+    ClusterLost
+        The executor's cluster is gone; what was under way is left undone.
+    """
+    outcome = Outcome()
+    found = {task.run.id: kept.look_at_run(task.folder, task.run) for task in tasks}
+    missing = set(kept.choose(found, console, rerun=rerun))
+    todo = [task for task in tasks if task.run.id in missing]
+    outcome.skipped = [task.run.id for task in tasks if task.run.id not in missing]
+    outcome.old = kept.left(found, missing)
+    if not todo:
+        return outcome
+    try:
+        fluid = any(task.run.engine is not Engine.FIXED for task in todo)
+        lives = {str(task.run.settings["bb_life"]) for task in todo}
+        warm.ensure(names=warm.needed((task.run.policy.policy for task in todo), lives), fluid=fluid)
+        with make_display(console, len(todo)) as display, closing(executor.run(todo)) as news_of:
+            for task, news in news_of:
+                if isinstance(news, Started):
+                    display.started(task.run, jobs(task.run))
+                else:
+                    display.heard(task.run, news)
+                if isinstance(news, Finished):
+                    outcome.finished.append(task.run.id)
+                elif isinstance(news, Failed):
+                    outcome.failed[task.run.id] = news.cause
+                    with contextlib.suppress(OSError):  # of a full disk not even that can be kept
+                        keep_cause(task, news.cause)
+    except KeyboardInterrupt as stop:
+        number = signals.number_of(stop)
+        raise Interrupted(f"{how(number)}; {_state(outcome, tasks)}", number) from None
+    except ClusterLost as lost:
+        raise ClusterLost(f"{lost}; {_state(outcome, tasks)}") from None
+    return outcome
+
+
+def _state(outcome: Outcome, tasks: Sequence[Task]) -> str:
+    done = len(outcome.finished) + len(outcome.skipped)
+    return f"{done} runs are finished, {len(tasks) - done} are left: repeat the command to go on"

@@ -1,0 +1,195 @@
+"""From a source text to the workloads it stands for: files, patterns, members of archives, generators, public logs."""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+from spillway.base.files import members
+from spillway.base.limits import InputError
+from spillway.experiments.run.errors import SpecError
+from spillway.experiments.run.spec import WorkloadSpec
+from spillway.schedulers.policies.replay import SITE_WAIT
+from spillway.workloads.batsim_json import parse_batsim
+from spillway.workloads.files import content_suffix, decompress, plain_name, read_bytes
+from spillway.workloads.load import load_log, load_table
+from spillway.workloads.logs.formats import read_log
+from spillway.workloads.logs.lines import LogFile
+from spillway.workloads.logs.reading import Reading
+from spillway.workloads.logs.table import JobTable
+from spillway.workloads.logs.tables import as_table
+from spillway.workloads.swf import SwfLog, parse_swf
+from spillway.workloads.synthetic import GENERATORS, generator
+
+FEW_UNKNOWN = 0.01
+"""A log is replayed where at most this share of its jobs does not state when it started: those are left out."""
+
+MEMBER = "!"
+"""Separates an archive from the member (or the pattern of members) in it."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """One workload to be read.
+
+    Attributes
+    ----------
+    text
+        File, archive member, generator or public log.
+    name
+        Name in the results.
+    spec
+        The description that it comes from.
+    member
+        Its bytes where it is a member of an archive.
+    """
+
+    text: str
+    name: str
+    spec: WorkloadSpec
+    member: bytes | None = None
+
+    @property
+    def is_json(self) -> bool:
+        """Whether it already is a Batsim workload (then it is taken as it is)."""
+        return content_suffix(self._path) == ".json"
+
+    @property
+    def is_generated(self) -> bool:
+        """Whether a generator makes it."""
+        return self.member is None and self.text.partition(":")[0] in GENERATORS
+
+    def content(self) -> bytes:
+        """Decompressed bytes of a file or member; raise :class:`spillway.workloads.errors.WorkloadError`."""
+        return read_bytes(self._path) if self.member is None else decompress(self.member, self._path)
+
+    def log(self, seed: int) -> SwfLog:
+        """Read or generate the log; a generator draws with ``seed`` unless its text names one."""
+        if self.member is not None:
+            return parse_swf(self.content(), self.text)
+        if self.is_generated and "seed=" not in self.text:
+            return generator(f"{self.text}{',' if ':' in self.text else ':'}seed={seed}")()
+        return load_log(self.text)[0]
+
+    def table(self, seed: int) -> JobTable:
+        """Read or generate the log, of any format, as a table of jobs; ``seed`` as for :meth:`log`.
+
+        Raises
+        ------
+        SpecError
+            The workload's ``read`` has an unknown option.
+        """
+        if self.is_generated:
+            return as_table(self.log(seed))
+        try:
+            reading = Reading(**self.spec.read)
+        except TypeError:
+            known = ", ".join(field.name for field in fields(Reading))
+            raise SpecError(f"{self.text}: 'read' has {', '.join(self.spec.read)}; known options: {known}") from None
+        if self.member is not None:
+            return read_log(LogFile(self.text, self._path, self.member), reading)
+        return load_table(self.text, reading)[0]
+
+    def states_starts(self, seed: int) -> bool:
+        """Whether (nearly) all jobs state when they started at their site, which the policy ``replay`` repeats."""
+        if self.is_generated:
+            return False
+        if self.is_json:
+            jobs = parse_batsim(self.content(), where=self.text).jobs
+            return bool(jobs) and all(SITE_WAIT in job.extras for job in jobs)
+        table = self.table(seed)
+        known = (table["start_s"] >= table["submit_s"])[table["run_s"] > 0]
+        return bool(known.size and known.mean() >= 1 - FEW_UNKNOWN)
+
+    @property
+    def _path(self) -> Path:
+        return Path(self.text.partition(MEMBER)[2] or self.text)
+
+
+def expand(spec: WorkloadSpec) -> list[Source]:
+    """List the workloads that a description stands for, in natural order (``part-9`` before ``part-10``).
+
+    Raises
+    ------
+    SpecError
+        A pattern matches nothing, or an archive cannot be read.
+    """
+    if MEMBER in spec.source:
+        found = _members(spec)
+    elif any(sign in spec.source for sign in "*?["):
+        found = [Source(path, plain_name(Path(path)), spec) for path in glob.glob(spec.source, recursive=True)]
+    else:
+        found = [Source(spec.source, _name(spec.source), spec)]
+    if not found:
+        raise SpecError(f"workload {spec.source!r}: the pattern matches no file; check it and the folder, and quote it")
+    found.sort(key=lambda source: _natural(source.text))
+    if spec.name:
+        numbered = len(found) > 1
+        found = [replace(s, name=f"{spec.name}-{s.name}" if numbered else spec.name) for s in found]
+    return found
+
+
+def with_names(sources: Sequence[Source]) -> list[Source]:
+    """Distinguish sources of the same name: files by their folders, generators by the options in which they differ.
+
+    Raises
+    ------
+    SpecError
+        The same workload is given twice.
+    """
+    counts = Counter(source.name for source in sources)
+    same = {name: [s for s in sources if s.name == name] for name, count in counts.items() if count > 1}
+    named = [replace(s, name=_distinct(s, same[s.name])) if s.name in same else s for s in sources]
+    twice = [name for name, count in Counter(source.name for source in named).items() if count > 1]
+    if twice:
+        raise SpecError(f"two workloads are called {twice[0]!r}; give each its own name")
+    return named
+
+
+def _members(spec: WorkloadSpec) -> list[Source]:
+    archive, _, pattern = spec.source.partition(MEMBER)
+    try:
+        return [
+            Source(f"{archive}{MEMBER}{name}", plain_name(Path(name)), spec, read())
+            for name, read in members(archive)
+            if fnmatch.fnmatch(name, pattern) or fnmatch.fnmatch(name, f"*/{pattern}")
+        ]
+    except InputError as error:
+        raise SpecError(f"workload {spec.source!r}: the archive {archive!r} {error}") from None
+
+
+def _name(text: str) -> str:
+    generated = text.partition(":")[0]
+    return generated if generated in GENERATORS else plain_name(Path(text))
+
+
+def _folder(source: Source) -> str:
+    return Path(source.text.partition(MEMBER)[2] or source.text).resolve().parent.name
+
+
+def _distinct(source: Source, others: Sequence[Source]) -> str:
+    """A name that tells a source from others of the same name."""
+    if not source.is_generated:
+        return f"{_folder(source)}-{source.name}"
+    given = [_options(other) for other in others if other.is_generated]
+    keys = sorted({key for options in given for key in options})
+    differ = [key for key in keys if len({options.get(key) for options in given}) > 1]
+    mine = _options(source)
+    said = ",".join(f"{key}={mine[key]}" for key in differ if key in mine)
+    return f"{source.name}:{said}" if said else source.name
+
+
+def _options(source: Source) -> dict[str, str]:
+    """Options of a generator, as they were given; the seed that its description names is one of them."""
+    items = filter(None, source.text.partition(":")[2].split(","))
+    seed = {} if source.spec.seed is None else {"seed": str(source.spec.seed)}
+    return seed | dict(item.partition("=")[::2] for item in items)
+
+
+def _natural(text: str) -> list[tuple[int, int, str]]:
+    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.findall(r"\d+|\D+", text)]

@@ -1,0 +1,167 @@
+"""A campaign's tables: ``summary.csv`` (all columns), ``results.csv`` (without what was measured), printed ones."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from spillway.analysis.metrics import Summary, mean, summarise
+from spillway.analysis.outages import lost_node_hours
+from spillway.analysis.quantities import number
+from spillway.analysis.report.columns import FURTHER, LOST, SERVICE
+from spillway.analysis.tables import read_run
+from spillway.experiments.campaign import kept
+from spillway.experiments.campaign.kept import Standing
+from spillway.experiments.run import folders, provenance
+from spillway.experiments.run.spec import RunSpec
+
+NAMES = ("workload", "platform", "policy", "engine", "model", "seed")
+METRICS = tuple(field.name for field in fields(Summary))
+TIMINGS = ("scheduler_cpu_s", "simulator_cpu_s", "decision_p50_s", "decision_p99_s", "wall_s", "peak_rss_bytes")
+OTHER_CODE = "other_code"
+"""Column: 1 where the run was made by other code than is here now, else 0."""
+
+COLUMNS = (*NAMES, *METRICS, *TIMINGS, OTHER_CODE, "run")
+MARK = " *"
+SUMMARY, RESULTS = "summary.csv", "results.csv"
+_COLUMN_OF = {column.name: column for column in (*SERVICE, *FURTHER, LOST)}
+
+Row = dict[str, Any]
+
+
+def collect(runs: Iterable[RunSpec], root: Path, tau_s: float) -> list[Row]:
+    """Rows of all kept runs, in the order of the grid; those of other code are marked."""
+    rows: list[Row] = []
+    runs = list(runs)
+    failing = any(run.events is not None for run in runs)
+    for run in runs:
+        folder = root / run.id
+        standing = kept.look_at_run(folder, run).standing
+        if standing in (Standing.CURRENT, Standing.OTHER_CODE):
+            names = (
+                run.workload.name,
+                run.platform.name,
+                run.policy.label,
+                run.engine.value,
+                run.model.label,
+                run.seed,
+            )
+            timings = folders.read_json(folder / "timings.json")
+            row: Row = dict(zip(NAMES, names, strict=True)) | _metrics(folder, tau_s)
+            if failing:
+                row[LOST.name] = lost_node_hours(folder) if run.events is not None else math.nan
+            rows.append(row | {name: timings.get(name, math.nan) for name in TIMINGS})
+            rows[-1] |= {OTHER_CODE: int(standing is Standing.OTHER_CODE), "run": run.id}
+    return rows
+
+
+def write_tables(rows: Sequence[Row], root: Path) -> Path:
+    """Write ``summary.csv`` and ``results.csv``; return the path of the first."""
+    metrics = _metrics_of(rows)
+    folders.write_text(root / RESULTS, _csv(rows, (*NAMES, *metrics, OTHER_CODE, "run")))
+    folders.write_text(root / SUMMARY, _csv(rows, (*NAMES, *metrics, *TIMINGS, OTHER_CODE, "run")))
+    return root / SUMMARY
+
+
+def print_tables(rows: Sequence[Row], console: Console) -> None:
+    """Print one table with a column per policy: each figure of a run, means over workloads and seeds.
+
+    Where there are several workloads, a second table has the mean waiting time of each. A policy's name is marked where
+    some of its runs were made by other code.
+    """
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["platform"], row["engine"], row["model"]), []).append(row)
+    for (platform, engine, model), group in groups.items():
+        labels = list(dict.fromkeys(row["policy"] for row in group))
+        workloads = list(dict.fromkeys(row["workload"] for row in group))
+        where = f"platform {platform}, engine {engine}, model {model}"
+        _print_figures(console, group, labels, f"{_subject(group, workloads)}, {where}")
+        if len(workloads) > 1:
+            _print_by_workload(console, group, labels, workloads)
+
+
+def _metrics_of(rows: Sequence[Row]) -> tuple[str, ...]:
+    """The metrics, and what was lost to failures where those were played."""
+    return (*METRICS, *((LOST.name,) if rows and LOST.name in rows[0] else ()))
+
+
+def _marked(label: str, rows: Sequence[Row]) -> str:
+    return label + MARK * any(row[OTHER_CODE] for row in rows if row["policy"] == label)
+
+
+def _subject(rows: Sequence[Row], workloads: Sequence[str]) -> str:
+    """What was played: jobs are counted once, not once for each policy and seed."""
+    jobs = sorted({row["jobs"] + row["rejected"] for row in rows})
+    seeds = len({row["seed"] for row in rows})
+    counts = " to ".join(number(count) for count in dict.fromkeys((jobs[0], jobs[-1])))
+    over = [f"{len(workloads)} workloads"] if len(workloads) > 1 else []
+    over += [f"{seeds} seeds"] if seeds > 1 else []
+    means = f"means over {' and '.join(over)}, {counts} jobs in each run" if over else f"{counts} jobs"
+    return f"{workloads[0]}: {means}" if len(workloads) == 1 else means
+
+
+def _print_figures(console: Console, rows: Sequence[Row], labels: Sequence[str], title: str) -> None:
+    table = Table(title=Text(title), title_justify="left", header_style="bold")
+    table.add_column("", no_wrap=True)
+    for label in labels:
+        table.add_column(Text(_marked(label, rows)), justify="right")
+    metrics = _metrics_of(rows)
+    for name in (*metrics, *TIMINGS):
+        means = [_mean([row[name] for row in rows if row["policy"] == label]) for label in labels]
+        column = _COLUMN_OF[name]
+        table.add_row(column.title, *map(column.shown, means), end_section=name in ("killed", metrics[-1]))
+    console.print(table)
+
+
+def _print_by_workload(console: Console, rows: Sequence[Row], labels: Sequence[str], workloads: Sequence[str]) -> None:
+    column = _COLUMN_OF["mean_waiting_time_s"]
+    table = Table(title=f"{column.title} by workload", title_justify="left", header_style="bold")
+    table.add_column("workload", no_wrap=True)
+    for label in labels:
+        table.add_column(Text(_marked(label, rows)), justify="right")
+    for workload in workloads:
+        cells = [
+            _mean([row[column.name] for row in rows if (row["workload"], row["policy"]) == (workload, p)])
+            for p in labels
+        ]
+        table.add_row(Text(workload), *map(column.shown, cells), end_section=workload == workloads[-1])
+    means = [_mean([row[column.name] for row in rows if row["policy"] == label]) for label in labels]
+    table.add_row("mean", *map(column.shown, means))
+    console.print(table)
+
+
+def _mean(values: Sequence[float]) -> float:
+    import numpy as np
+
+    return mean(np.array(values, dtype=np.float64))
+
+
+def _metrics(folder: Path, tau_s: float) -> dict[str, float]:
+    found = folders.read_json(folder / "metrics.json")
+    if (found.get("tau_s"), found.get("code")) == (tau_s, provenance.metrics_code()):
+        return {name: math.nan if found[name] is None else found[name] for name in METRICS}
+    return summarise(read_run(folder), tau_s).as_dict()
+
+
+def _csv(rows: Sequence[Row], columns: Sequence[str]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_cell(row[name]) for name in columns] for row in rows)
+    return text.getvalue()
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return "" if math.isnan(value) else repr(value)
+    return str(value)

@@ -1,0 +1,219 @@
+"""What would change: one knob at a time against the machine, the jobs and the policy as they are.
+
+A site's own schedule is recorded: a larger buffer does not change it. So a knob of the machine or of the jobs is
+compared with the same policy without it, and both stand beside what the site did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from spillway.base.arguments import near
+from spillway.experiments.campaign.comparison import REPLAY, model_of
+from spillway.experiments.campaign.machine_changes import QUANTITIES
+from spillway.experiments.campaign.sources import Source, expand
+from spillway.experiments.campaign.whatif_answer import Answer, Asked
+from spillway.experiments.run import policies, sessions
+from spillway.experiments.run.errors import SpecError
+from spillway.experiments.run.spec import DEFAULT_TAU_S, Campaign, ModelSpec, PlatformSpec, PolicySpec, WorkloadSpec
+from spillway.workloads.vary import CHANGES
+
+POLICY, MODEL = "policy", "model"
+KNOBS: Mapping[str, str] = (
+    {name: words for name, (words, _) in QUANTITIES.items()}
+    | {name: words for name, (words, _) in CHANGES.items()}
+    | {POLICY: "another policy, with its options", MODEL: "another job model, with its options"}
+)
+"""What can be set, and what it means."""
+
+
+@dataclass(frozen=True)
+class Knob:
+    """Settings that are changed together, by name.
+
+    Attributes
+    ----------
+    values
+        Texts as they were given.
+    name
+        Of more settings than fit into a line; "": the settings.
+    """
+
+    values: Mapping[str, str]
+    name: str = ""
+
+    @property
+    def text(self) -> str:
+        """What a reader calls it."""
+        return self.name or ",".join(f"{name}={value}" for name, value in self.values.items())
+
+
+def parse_knob(text: str) -> Knob:
+    """Read ``storage.capacity=x1.2`` or several settings separated by commas.
+
+    A policy's or a model's own options follow it as everywhere: ``policy=easy:depth=2,order=sjf,load=x1.1``.
+
+    Raises
+    ------
+    SpecError
+        A name is unknown (the nearest one is named), or stands twice.
+    """
+    values: dict[str, str] = {}
+    last = ""
+    for part in text.split(","):
+        name, equals, value = part.partition("=")
+        if last in (POLICY, MODEL) and name not in KNOBS:
+            values[last] += f",{part}"
+            continue
+        if name not in KNOBS:
+            raise SpecError(f"--set {text}: unknown setting {name!r}{near(name, KNOBS)}; known: {', '.join(KNOBS)}")
+        if not equals or not value:
+            raise SpecError(f"--set {text}: expected {name}=VALUE ({KNOBS[name]})")
+        if name in values:
+            raise SpecError(f"--set {text}: {name!r} stands twice")
+        values[name], last = value, name
+    return Knob(values)
+
+
+def all_of(knobs: Sequence[Knob]) -> Knob:
+    """All settings at once; raise :class:`SpecError` where two knobs set the same thing."""
+    values: dict[str, str] = {}
+    for knob in knobs:
+        for name, value in knob.values.items():
+            if values.setdefault(name, value) != value:
+                raise SpecError(f"--together: {name} is set to {values[name]} and to {value}")
+    return Knob(values, "all together")
+
+
+def grids(base: Campaign, knobs: Sequence[Knob], *, replay: bool) -> list[Campaign]:
+    """The campaign as it is, with the log's own schedule first where that is known, then one campaign a knob.
+
+    Parameters
+    ----------
+    base
+        One workload, one platform, one policy and one model.
+    """
+    own = sessions.typed(policies.parse_policy(REPLAY))
+    first = msgspec.structs.replace(base, policies=(own, *base.policies)) if replay else base
+    return [first, *(_varied(base, knob) for knob in knobs)]
+
+
+def _varied(base: Campaign, knob: Knob) -> Campaign:
+    (workload,), (platform,) = base.workloads, base.platforms
+    jobs = {name: value for name, value in knob.values.items() if name in CHANGES}
+    machine = {name: value for name, value in knob.values.items() if name in QUANTITIES}
+    if jobs:
+        name = f"{workload_name(workload)} {' '.join(f'{key}={value}' for key, value in jobs.items())}"
+        workload = msgspec.structs.replace(workload, changes=jobs, name=name)
+    chosen = base.policies
+    if POLICY in knob.values:
+        chosen = (_policy(knob.values[POLICY], base.policies[0]),)
+    models = (model_of(knob.values[MODEL]),) if MODEL in knob.values else base.models
+    platform = msgspec.structs.replace(platform, changes=machine)
+    return msgspec.structs.replace(base, workloads=(workload,), platforms=(platform,), policies=chosen, models=models)
+
+
+def _policy(text: str, base: PolicySpec) -> PolicySpec:
+    spec = sessions.typed(msgspec.structs.replace(policies.parse_policy(text), session=base.session))
+    return msgspec.structs.replace(spec, label=policies.label(msgspec.structs.replace(spec, session={})))
+
+
+def workload_name(spec: WorkloadSpec) -> str:
+    """Name of the one workload that a description stands for.
+
+    Raises
+    ------
+    SpecError
+        It stands for several.
+    """
+    return the_source(spec).name
+
+
+def the_source(spec: WorkloadSpec) -> Source:
+    """The one workload that a description stands for; raise :class:`SpecError` for several."""
+    found = expand(spec)
+    if len(found) > 1:
+        raise SpecError(f"workload {spec.source!r}: expected one log, the pattern matches {len(found)}")
+    return found[0]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is played: the grids, and what reads the answer from their runs."""
+
+    grids: Sequence[Campaign]
+    answer: Answer
+
+
+SEEDS = 5
+"""Seeds of a generated workload: so many runs give an interval."""
+
+
+def question_of(
+    workload: str,
+    settings: Sequence[str],
+    *,
+    platform: PlatformSpec,
+    convert: Mapping[str, Any] = MappingProxyType({}),
+    read: Mapping[str, Any] = MappingProxyType({}),
+    policy: str = "easy",
+    model: str = "",
+    seed: int = 0,
+    seeds: int | None = None,
+    tau_s: float = DEFAULT_TAU_S,
+    plots: bool = True,
+    together: bool = False,
+) -> Question:
+    """Put a question together.
+
+    Parameters
+    ----------
+    workload
+        Log, workload, generator.
+    settings
+        One text a knob.
+    platform
+        The machine as it is.
+    convert
+        Options of the conversion of logs.
+    read
+        Options of reading logs.
+    policy, model
+        Beside the log's own schedule.
+    seed, seeds
+        First seed, and how many; default: five for generators, else one.
+    together
+        Whether all settings are tried at once, too.
+
+    Raises
+    ------
+    SpecError, WorkloadError, OptionError
+        What is asked does not exist.
+    """
+    knobs = [parse_knob(text) for text in settings]
+    if together and len(knobs) > 1:
+        knobs.append(all_of(knobs))
+    spec = WorkloadSpec(source=workload, convert=dict(convert), read=dict(read))
+    source = the_source(spec)
+    chosen = sessions.typed(policies.parse_policy(policy))
+    modelled = model_of(model) if model else ModelSpec()
+    sessions.refuse_combinations([chosen], [modelled])
+    count = seeds or (SEEDS if source.is_generated else 1)
+    base = Campaign(
+        name="whatif",
+        workloads=(spec,),
+        platforms=(platform,),
+        policies=(msgspec.structs.replace(chosen, label=policies.label(chosen)),),
+        models=(modelled,),
+        seeds=tuple(range(seed, seed + count)),
+        tau_s=tau_s,
+        plots=plots,
+    )
+    replay = chosen.policy != REPLAY and source.states_starts(seed)
+    asked = [Asked(knob.text, tuple(knob.values)) for knob in knobs]
+    return Question(grids(base, knobs, replay=replay), Answer(asked, tau_s, of_log=not source.is_generated))

@@ -1,0 +1,158 @@
+"""The command ``spillway``: a table of subcommands, each a module of :mod:`spillway.experiments.cli`.
+
+A module states ``HELP`` (one line), ``EXAMPLES`` (commands, one a line), optionally ``DESCRIPTION`` and ``EPILOG``
+(exit codes), ``add_arguments(parser)`` and ``command(options)``. It is imported when its subcommand is used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import itertools
+import sys
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from spillway.base.arguments import PROGRAM, Parser, UsageError, complain, near, play
+from spillway.experiments.campaign import signals
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "play and compare": ("run", "whatif", "campaign", "study"),
+    "read results": ("report", "explain", "export", "verify"),
+    "policies": ("check-policy", "conformance"),
+    "machines and jobs": ("platform", "workload"),
+    "scheduler and simulator as processes of their own": ("serve", "simulate", "verify-batsim"),
+    "against real resource managers": ("validate",),
+    "shell": ("completion",),
+}
+"""Subcommands by group; ``NAME`` is the module ``spillway.experiments.cli.NAME`` (a dash becomes an underscore)."""
+
+COMMANDS = tuple(name for names in GROUPS.values() for name in names)
+
+ALIASES = {name: ("study", name) for name in ("thesis", "herbein", "jeannot", "gang", "malleable")}
+"""Commands by their former names: the same program."""
+
+USAGE = f"""{PROGRAM} COMMAND ...
+       {PROGRAM} CAMPAIGN.toml   a campaign (the same as: {PROGRAM} campaign CAMPAIGN.toml)
+       {PROGRAM}                 the demo campaign: five policies on a synthetic log"""
+
+
+EXAMPLES = f"""
+{PROGRAM} run --workload mine.swf --policy easy --policy plan
+{PROGRAM} report results/mine-1a2b3c4
+{PROGRAM} run --help
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit code. Every expected error is one line on the standard error stream."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        with signals.stopping_on_signals():
+            words = expanded(given)
+            return play(build_parser(words), words)
+    except UsageError as error:
+        complain(error)
+        return error.exit_code
+
+
+def _load_beside(words: Sequence[str]) -> None:
+    """Have what runs need loaded in another process, while this one reads its options; a guess: they are not read yet.
+
+    Not where nothing is likely to run: help is asked for, another machine plays, or the folder of results exists.
+    """
+    parts = [part for word in words for part in word.split("=", 1)]
+    after = dict(itertools.pairwise([*parts, ""]))
+    elsewhere = not {"-h", "--help", "--dask", "--dask-jobqueue"}.isdisjoint(parts)
+    if not elsewhere and not ("--out" in after and Path(after["--out"]).is_dir()):
+        from spillway.experiments.campaign.pool import begin_loading
+
+        begin_loading(fluid=after.get("--engine") != "fixed")
+
+
+def expanded(given: Sequence[str]) -> list[str]:
+    """The command line with its subcommand: former names, a campaign file and nothing at all stand for one.
+
+    Raises
+    ------
+    UsageError
+        The first word is no subcommand.
+    """
+    first = given[0] if given else ""
+    if first in ALIASES:
+        return [*ALIASES[first], *given[1:]]
+    if first in COMMANDS or first in ("-h", "--help", "--version"):
+        return list(given)
+    if not first or first.startswith("-") or first.endswith(".toml"):
+        return ["campaign", *given]
+    known = (*COMMANDS, *ALIASES)
+    raise UsageError(
+        f"expected a command or a campaign file (.toml), got {first!r}{near(first, known)} "
+        f"({PROGRAM} --help lists the commands)"
+    )
+
+
+def build_parser(words: Sequence[str] = ()) -> Parser:
+    """The parser of all subcommands; each is filled when it is used.
+
+    ``words``: the command line that is about to be read and carried out; without it nothing but that is done.
+    """
+    parser = _Top(
+        prog=PROGRAM,
+        usage=USAGE,
+        description="Schedules supercomputers with shared burst buffers: plays logs on machines, compares policies.",
+        examples=EXAMPLES,
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print version and commit, and leave")
+    commands = parser.add_subparsers(
+        prog=PROGRAM, required=True, metavar="COMMAND", help=argparse.SUPPRESS, parser_class=Parser
+    )
+    for name in COMMANDS:
+        commands.add_parser(name, help=name, fill=partial(_fill, name, words=words))
+    return parser
+
+
+class _Version(argparse.Action):
+    """Prints the version; argparse's own action wants it before it is needed."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from spillway.experiments.run.version import version
+
+        print(f"{PROGRAM} {version()}")
+        parser.exit()
+
+
+class _Top(Parser):
+    """Shows the subcommands in their groups, for which it imports all of them."""
+
+    def format_help(self) -> str:
+        listed = ""
+        for group, names in GROUPS.items():
+            listed += f"\n{group}:\n" + "".join(f"  {name:<16}{module_of(name).HELP}\n" for name in names)
+        options, examples, rest = super().format_help().partition("\nexamples:")
+        return options + listed + examples + rest
+
+
+def parser_of(name: str) -> Parser:
+    """The filled parser of one subcommand."""
+    parser = Parser(prog=f"{PROGRAM} {name}")
+    _fill(name, parser)
+    return parser
+
+
+def module_of(name: str) -> Any:
+    """Module of a subcommand."""
+    return importlib.import_module(f"spillway.experiments.cli.{name.replace('-', '_')}")
+
+
+def _fill(name: str, parser: Parser, words: Sequence[str] = ()) -> None:
+    if name == "run" and words:
+        _load_beside(words)
+    module = module_of(name)
+    parser.description = getattr(module, "DESCRIPTION", module.HELP)
+    parser.epilog = getattr(module, "EPILOG", None)
+    parser.examples = module.EXAMPLES
+    parser.set_defaults(handler=module.command)
+    module.add_arguments(parser)

@@ -1,0 +1,110 @@
+"""What command lines that play many runs have in common: where runs take place, where results go."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spillway.base.arguments import Parser as Parser
+from spillway.base.arguments import complain, positive
+from spillway.base.limits import RUNS
+from spillway.experiments.run.errors import SpecError
+
+if TYPE_CHECKING:
+    from spillway.experiments.campaign.pool import Executor
+    from spillway.experiments.run.single import Task
+    from spillway.experiments.run.spec import Engine
+
+RESULTS = Path("results")
+"""Folder below which results are kept where no other is given."""
+
+
+def add_common(parser: Parser) -> None:
+    """Add what all campaigns have: where they run, and where the results go."""
+    add = parser.add_argument_group("where it runs").add_argument
+    add("--workers", type=positive, default=available_cores(), metavar="N", help="runs at a time (%(default)s)")
+    add("--dask", metavar="ADDRESS", help="run on the Dask cluster whose scheduler is there")
+    add("--dask-jobqueue", metavar="KIND", help="request --workers Dask workers from a batch system (slurm, pbs ...)")
+    add(
+        "--dask-patience",
+        type=positive,
+        default=300,
+        metavar="SECONDS",
+        help="how long a Dask cluster may be without any worker before the command ends (%(default)s)",
+    )
+    group = parser.add_argument_group("results")
+    group.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help=f"folder of the results, one comparison each (a new one below {RESULTS}/ that is named by workload and "
+        "question: the same command goes on in the same)",
+    )
+    add_rerun(group)
+
+
+def add_max_runs(parser: Parser) -> None:
+    """Add how many runs a campaign may have."""
+    parser.add_argument_group("limits").add_argument(
+        RUNS.option, type=positive, default=RUNS.most, metavar="N", help="refuse campaigns of more runs (%(default)s)"
+    )
+
+
+def add_rerun(parser: argparse._ActionsContainer) -> None:
+    """Add what to do with results that other code made."""
+    parser.add_argument(
+        "--rerun",
+        action="store_true",
+        help="do runs again that other code made (an edited policy, for example); else they are kept, named and marked",
+    )
+
+
+def load_early(options: argparse.Namespace, engines: Collection[Engine]) -> None:
+    """Have what runs need loaded beside this process (:func:`spillway.experiments.campaign.pool.begin_loading`), where
+    they run here."""
+    if not options.dask and not options.dask_jobqueue:
+        from spillway.experiments.campaign.pool import begin_loading
+
+        begin_loading(fluid=_fluid(engines))
+
+
+def executor_of(options: argparse.Namespace, engines: Collection[Engine] = ()) -> Executor[Task]:
+    """Where the runs of a campaign take place; ``engines``: what plays them, where that is known.
+
+    Raises
+    ------
+    SpecError
+        Options do not fit together.
+    """
+    if options.dask and options.dask_jobqueue:
+        raise SpecError("give --dask (an existing cluster) or --dask-jobqueue (a batch system), not both")
+    if not options.dask and not options.dask_jobqueue:
+        from spillway.experiments.campaign.pool import Pool
+        from spillway.experiments.run.single import execute
+
+        return Pool(execute, options.workers, fluid=_fluid(engines))
+    from spillway.experiments.campaign.dask_pool import DaskPool
+
+    if options.dask:
+        return DaskPool.at(options.dask, options.dask_patience, _note)
+    return DaskPool.from_jobqueue(options.dask_jobqueue, options.workers, options.dask_patience, _note)
+
+
+def _fluid(engines: Collection[Engine]) -> bool:
+    """Whether the kernels of contended machines may be needed."""
+    from spillway.experiments.run.spec import Engine
+
+    return set(engines) != {Engine.FIXED}
+
+
+def _note(text: str) -> None:
+    complain(text, is_error=False)
+
+
+def available_cores() -> int:
+    """Processor cores that this process may use."""
+    affinity: Any = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1

@@ -1,0 +1,41 @@
+"""``spillway campaign [CAMPAIGN.toml]``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from spillway.base.arguments import Parser
+from spillway.experiments.cli.arguments import RESULTS, add_common, add_max_runs
+
+HELP = "a campaign from its file; without one, the demo"
+DESCRIPTION = (
+    "Play every combination of workloads, machines, policies, job models and seeds of a campaign file, and compare. "
+    "Finished runs are kept: the same command goes on where it stopped."
+)
+EPILOG = "Exit codes: 0 all runs finished; 1 a run failed; 2 wrong input; 130 stopped by Ctrl-C."
+EXAMPLES = """
+spillway campaign
+spillway campaign campaign.toml --workers 4
+"""
+
+DEMO = Path(__file__).parent.parent / "demo.toml"
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add what the command takes."""
+    parser.add_argument("campaign", nargs="?", type=Path, metavar="CAMPAIGN.toml", help="default: the demo campaign")
+    add_common(parser)
+    add_max_runs(parser)
+
+
+def command(options: argparse.Namespace) -> int:
+    """Play it."""
+    from spillway.experiments.campaign.campaign_file import read_campaign
+    from spillway.experiments.campaign.comparison import play
+    from spillway.experiments.run.errors import SpecError
+
+    path: Path = options.campaign or DEMO
+    if path.suffix != ".toml":
+        raise SpecError(f"expected a campaign file (.toml), got {str(path)!r}")
+    return play(read_campaign(path, options.max_runs), options.out or RESULTS / path.stem, options)

@@ -1,0 +1,29 @@
+"""``spillway export RUN FILE``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from spillway.base.arguments import Parser
+
+HELP = "a run's schedule for other tools (SWF, Batsim's CSV)"
+DESCRIPTION = "Write a run's schedule for other tools: Batsim's jobs.csv, or a log (SWF) as it really ran."
+EXAMPLES = """
+spillway export results/mine-1a2b3c4/runs/easy_mine easy.swf
+"""
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add what the command takes."""
+    parser.add_argument("run", type=Path, metavar="RUN", help="folder of a run, or of the results of a real Batsim")
+    parser.add_argument("file", type=Path, metavar="FILE", help="file to write, ending in .csv or .swf")
+
+
+def command(options: argparse.Namespace) -> int:
+    """Write the file."""
+    from spillway.analysis.interchange import export
+    from spillway.analysis.tables import read_run
+
+    export(read_run(options.run), options.file)
+    return 0

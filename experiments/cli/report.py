@@ -1,0 +1,42 @@
+"""``spillway report DIR``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from spillway.base.arguments import Parser
+
+HELP = "a campaign's results as one HTML file"
+EXAMPLES = """
+spillway report results/mine-1a2b3c4
+spillway report results/mine-1a2b3c4 --out mine.html
+spillway report results/mine-1a2b3c4 --pdf mine.pdf
+"""
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add what the command takes."""
+    parser.add_argument("campaign", type=Path, metavar="DIR", help="folder of a campaign")
+    parser.add_argument("--pdf", type=Path, metavar="FILE", help="print the page, too (with an installed Chromium)")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="default: report.html in the folder")
+
+
+def command(options: argparse.Namespace) -> int:
+    """Write the page."""
+    from contextlib import nullcontext
+
+    from spillway.analysis.report.build import build_report
+    from spillway.analysis.report.pdf import print_pdf
+    from spillway.experiments.campaign.lock import results_folder
+    from spillway.experiments.run import manifest
+
+    writes_there = options.out is None and options.campaign.is_dir()
+    with results_folder(options.campaign) if writes_there else nullcontext():
+        page = build_report(options.campaign, options.out)
+        if writes_there:
+            manifest.add(options.campaign, page.name)
+        print(page)
+        if options.pdf is not None:
+            print(print_pdf(page, options.pdf))
+    return 0

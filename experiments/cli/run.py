@@ -1,0 +1,200 @@
+"""``spillway run``: one comparison of policies."""
+
+from __future__ import annotations
+
+import argparse
+
+from spillway.base.arguments import Parser, natural, positive, seconds
+from spillway.experiments.cli.arguments import RESULTS, add_common, add_max_runs
+
+HELP = "one comparison: policies on workloads"
+DESCRIPTION = (
+    "Compare policies on workloads. Finished runs are kept: the same command goes on where it stopped. A run that "
+    "other code made is named and marked, and done again with --rerun; one whose files were changed is done again. One "
+    "command at a time writes a folder."
+)
+EPILOG = (
+    "Exit codes: 0 all runs finished, whether or not jobs were rejected; 1 a run failed; 2 wrong input; 130 stopped by "
+    "Ctrl-C (143 by SIGTERM, 129 by SIGHUP)."
+)
+EXAMPLES = """
+spillway run --workload mine.swf
+spillway run --workload mine.swf --nodes 240 --policy easy --policy plan:seed=3
+spillway run --workload kth-like:jobs=500 --policy ./mine.py:Greedy:depth=2 --model io --explain
+"""
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add what the command takes, in groups."""
+    from spillway.schedulers.service.arguments import add_settings
+    from spillway.workloads.logs.options import add_reading
+
+    _played(parser)
+    add_reading(parser)
+    add_machine(parser)
+    _policies(parser)
+    _model(parser)
+    add_settings(parser)
+    _engine(parser)
+    _results(parser)
+    add_common(parser)
+    add_max_runs(parser)
+
+
+def command(options: argparse.Namespace) -> int:
+    """Play the comparison."""
+    from spillway.experiments.campaign.comparison import campaign_of, play, with_the_site
+    from spillway.experiments.campaign.places import default_folder
+
+    campaign = campaign_of(options)
+    if options.site:
+        campaign = with_the_site(campaign)
+    return play(campaign, options.out or default_folder(campaign, RESULTS), options)
+
+
+def _played(parser: Parser) -> None:
+    add = parser.add_argument_group("what is played").add_argument
+    add(
+        "--workload",
+        action="append",
+        required=True,
+        metavar="SOURCE",
+        help="Batsim workload (.json), log (SWF, sacct and others), both also .xz or .gz; a quoted pattern of them; "
+        "'ARCHIVE.tar.xz!MEMBER' with a pattern of members; a generator such as kth-like:jobs=500; or a public log's "
+        "name (spillway workload list). May be repeated",
+    )
+    add(
+        "--events",
+        default="",
+        metavar="FILE|failures:KEY=VALUE,...",
+        help="external events in Batsim's format, a JSON object per line: outages of hosts (--on-outage states what "
+        "follows), drained parts of storage nodes; or their generator: node_mtbf, storage_mtbf, storage_part, repair, "
+        "until (s), seed, or trace=FILE.csv",
+    )
+    add("--seed", type=natural, default=0, metavar="N", help="seed of everything random (%(default)s)")
+
+
+def add_machine(parser: Parser) -> None:
+    """Add how the machine is stated, and what logs do not state of burst buffers."""
+    from spillway.experiments.campaign.machines import AUTO
+    from spillway.workloads.staging_options import add_buffers
+
+    add_buffers(parser.add_argument_group("burst buffers of logs and generators"))
+
+    add = parser.add_argument_group("machine").add_argument
+    add(
+        "--platform",
+        default=AUTO,
+        metavar="NAME|FILE",
+        help="built-in machine, description (.toml) or SimGrid XML. The default has the nodes that the log states in "
+        "its header; where it states none, it is the machine of the thesis if the jobs fit on it, else one of its kind",
+    )
+    add(
+        "--nodes",
+        type=positive,
+        default=None,
+        metavar="N",
+        help="in place of --platform: a machine of N compute nodes, the rest as that of the thesis in proportion",
+    )
+    add(
+        "--processors-per-node",
+        type=positive,
+        default=None,
+        metavar="P",
+        help="processors of a node of the machine that the log was recorded on: p processors become p / P nodes (1)",
+    )
+    add(
+        "--burst-buffer",
+        default=None,
+        metavar="SIZE",
+        help="with --nodes: capacity of each storage node, one for every 8 compute nodes (40GB)",
+    )
+
+
+def _policies(parser: Parser) -> None:
+    from spillway.experiments.run.policies import FIVE
+    from spillway.schedulers.service.arguments import add_options
+
+    group = parser.add_argument_group("policies")
+    add = group.add_argument
+    add(
+        "--policy",
+        action="append",
+        default=[],
+        metavar="NAME|FILE.py:CLASS[:KEY=VALUE,...]",
+        help=f"policy, with its options; may be repeated (default: {', '.join(FIVE)}; spillway serve --list shows all)",
+    )
+    add_options(group)
+    add(
+        "--no-site",
+        dest="site",
+        action="store_false",
+        help="leave out what the site did (policy replay): it is the baseline where a log states when its jobs started",
+    )
+    add("--thesis-literal", action="store_true", help="the published experiment's rules, where ours are better")
+
+
+def _model(parser: Parser) -> None:
+    from spillway.schedulers.jobmodels import MODELS
+
+    add = parser.add_argument_group("job model").add_argument
+    add(
+        "--model",
+        action="append",
+        default=[],
+        metavar="NAME|FILE.py:CLASS[:KEY=VALUE,...]",
+        help=f"what started jobs do: {', '.join(MODELS)}, or a class of one's own, with its options (io:max_phases=5); "
+        "may be repeated (default: timeshared under gang policies, else rigid)",
+    )
+    add(
+        "--no-uncontended",
+        dest="uncontended",
+        action="store_false",
+        help="with --model io, operations or stream, do not find out how long a job takes by itself (its slowdown by "
+        "contention is then left out)",
+    )
+
+
+def _engine(parser: Parser) -> None:
+    from spillway.experiments.run.docker_engine import DEFAULT_IMAGE
+    from spillway.experiments.run.spec import DEFAULT_SILENCE_S, Engine, Player, Transport
+
+    add = parser.add_argument_group("simulator").add_argument
+    add("--engine", choices=[e.value for e in Engine], default="fluid", help="what plays the machine (%(default)s)")
+    add("--transport", choices=[t.value for t in Transport], default="direct", help="in one process, or over ZeroMQ")
+    add(
+        "--player",
+        choices=[p.value for p in Player],
+        default="direct",
+        help="operations of jobs as calls in this process, or as messages for each sub-job, as a real Batsim gets "
+        "them; the tables are the same (%(default)s)",
+    )
+    add(
+        "--image",
+        default="",
+        metavar="NAME",
+        help=f"image whose Batsim (4.1 or newer) --engine docker runs ({DEFAULT_IMAGE})",
+    )
+    add(
+        "--silence",
+        type=seconds,
+        default=DEFAULT_SILENCE_S,
+        metavar="SECONDS",
+        help="give up a simulator in a process of its own when it says nothing for so long; the end of its process is "
+        "noticed at once (%(default)g)",
+    )
+
+
+def _results(parser: Parser) -> None:
+    from spillway.experiments.run.spec import DEFAULT_TAU_S
+
+    add = parser.add_argument_group("what is kept and shown").add_argument
+    add(
+        "--tau",
+        type=seconds,
+        default=DEFAULT_TAU_S,
+        metavar="SECONDS",
+        help="bound of the bounded slowdown (%(default)g s)",
+    )
+    add("--explain", action="store_true", help="keep why jobs waited (see the command 'explain')")
+    add("--no-plots", dest="plots", action="store_false", help="draw no figures")

@@ -1,0 +1,67 @@
+"""``spillway validate slurm``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from spillway.base.arguments import Parser, natural, number, whole
+
+HELP = "the simulator against a real resource manager"
+DESCRIPTION = (
+    "Set a real Slurm with a pool of burst buffers up in namespaces of its own (root, Debian's packages; nothing of "
+    "the system is changed), submit short jobs to it, play the same submissions in the simulator under the policy "
+    "'slurm-backfill' and --bb-life slurm, and print the deviation of every start."
+)
+EPILOG = (
+    "Exit codes: 0 the deviations are within their bounds (median 1 s, 95th percentile bf_interval + 2 s); 1 they are "
+    "not, or Slurm failed; 2 wrong input; 77 skipped, the reason is printed: namespaces or packages cannot be had."
+)
+EXAMPLES = """
+spillway validate slurm --record run.json
+spillway validate slurm --nodes 16 --jobs 100 --seed 7 --bf-interval 5
+spillway validate slurm --replay run.json
+"""
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add what the command takes."""
+    parser.add_argument("against", choices=("slurm",), help="the resource manager")
+    add = parser.add_argument_group("jobs").add_argument
+    add("--jobs", type=whole, metavar="N", help="how many, 60 to 200 (60)")
+    add("--seed", type=natural, metavar="N", help="seed of the jobs (1)")
+    add("--stage", type=number, metavar="S", help="longest stage-in and stage-out, s (6)")
+    add = parser.add_argument_group("Slurm").add_argument
+    add("--nodes", type=whole, metavar="N", help="virtual nodes, 4 to 64 (8)")
+    add("--pool", type=whole, metavar="UNITS", help="units of the pool of burst buffers (100)")
+    add("--bf-interval", type=whole, metavar="S", help="time between backfill passes, s (1)")
+    add("--bf-resolution", type=whole, metavar="S", help="rounding of planned times, s (60)")
+    add("--bf-window", type=whole, metavar="MIN", help="how far ahead it plans, minutes (1440)")
+    add("--bf-max-job-test", type=whole, metavar="N", help="jobs that a backfill pass tests (500)")
+    add("--sched-interval", type=whole, metavar="S", help="time between full main passes, s (1)")
+    add("--batch-sched-delay", type=whole, metavar="S", help="least time between main passes, s (0)")
+    add = parser.add_argument_group("recordings").add_argument
+    add("--replay", type=Path, metavar="FILE", help="compare with this recording; no Slurm is run")
+    add("--record", type=Path, metavar="FILE", help="write what Slurm did")
+    add("--out", type=Path, metavar="FILE", help="write the table of starts")
+
+
+def command(options: argparse.Namespace) -> int:
+    """Run or read a recording, replay it, print the deviations."""
+    from spillway.base import durable
+    from spillway.experiments.slurm.missing import Missing
+    from spillway.experiments.slurm.recording import write
+    from spillway.experiments.slurm.validate import SKIPPED, compared, recording_of
+
+    try:
+        recording = recording_of(vars(options))
+    except Missing as missing:
+        print(f"validate slurm: skipped: {missing}")
+        return SKIPPED
+    if options.record is not None:
+        write(recording, options.record)
+    text, passes = compared(recording)
+    print(text)
+    if options.out is not None:
+        durable.write_text(options.out, text + "\n")
+    return 0 if passes else 1

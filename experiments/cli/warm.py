@@ -1,0 +1,98 @@
+"""Compile the numerical kernels once, so that no run has to wait for it (``make setup`` calls this)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable
+
+from rich.console import Console
+
+from spillway.experiments.run.codehash import modules_of
+from spillway.schedulers import kernels as scheduling
+from spillway.schedulers.lives import parse_life
+from spillway.schedulers.policies import find_policy
+from spillway.simulator import kernels as simulation
+
+OF_LIVES = "spillway.schedulers.timeline.apart_kernels"
+"""The module that looks for a fit where burst buffers are held longer than nodes."""
+
+OF_PLANS = "spillway.schedulers.timeline.plan_kernels"
+"""One that has that module's code in it."""
+
+
+def needed(policies: Iterable[str], lives: Iterable[str] = ()) -> list[str]:
+    """Kernel modules that runs under some policies compute with: those that the code of the runs imports.
+
+    The others take two thirds of the time of compiling.
+
+    Parameters
+    ----------
+    policies
+        Names in the table of policies, or ``FILE.py:CLASS``.
+    lives
+        How long burst buffers are held in them (``--bb-life``); by default as long as nodes. What finds place for
+        others is compiled for these, and for plans; jobs that get lives from an own model or policy wait for it.
+    """
+    code = modules_of("spillway.experiments.run.single", *{find_policy(policy).cls.__module__ for policy in policies})
+    apart = any(parse_life(life).apart for life in lives) or OF_PLANS in code
+    return [name for name in scheduling.kernel_modules() if name in code and (apart or name != OF_LIVES)]
+
+
+def ensure(console: Console | None = None, names: Collection[str] | None = None, *, fluid: bool = True) -> None:
+    """Compile what Numba's cache does not have, after an announcement; what is there is not loaded.
+
+    Loading takes half a second of CPU time, and a driver whose worker processes play has no use for it.
+
+    Parameters
+    ----------
+    console
+        Where that is shown: in a terminal with how many of the modules are done, elsewhere as one line. By default
+        the standard error stream.
+    names
+        Kernel modules of the schedulers (:func:`needed`); by default all of them.
+    fluid
+        Whether the simulator's count, too: the engine ``fixed`` needs none.
+    """
+    if not (scheduling.is_cached(names) and (not fluid or simulation.is_cached())):
+        shown, line = console or Console(stderr=True), scheduling.ANNOUNCEMENT
+        if not shown.is_terminal:
+            shown.print(line, highlight=False, soft_wrap=True)
+        with shown.status(line) as status:
+            warm_up(lambda done, total: status.update(f"{line}: {done} of {total}"), names, fluid=fluid)
+
+
+def load() -> None:
+    """Load every kernel, so that this process and those forked from it have them; see :func:`ensure`."""
+    ensure()
+    scheduling.warm_up()
+    simulation.warm_up()
+
+
+def warm_up(
+    report: Callable[[int, int], object] = lambda done, total: None,
+    names: Collection[str] | None = None,
+    *,
+    fluid: bool = True,
+) -> float:
+    """Compile kernels, or load them from Numba's cache, on all cores; return the seconds it took.
+
+    Parameters
+    ----------
+    report
+        Gets how many parts are done, and of how many.
+    names
+        Kernel modules of the schedulers; by default all of them.
+    fluid
+        Whether the simulator's are wanted.
+    """
+    begin = time.perf_counter()
+    chosen = scheduling.kernel_modules() if names is None else names
+    scheduling.compile_side_by_side(chosen, [simulation.KERNEL_MODULES] if fluid else [], report)
+    if fluid:
+        simulation.mark_cached()
+    return time.perf_counter() - begin
+
+
+if __name__ == "__main__":
+    print(f"setup: {scheduling.ANNOUNCEMENT}", flush=True)
+    print(f"setup: kernels ready after {warm_up():.1f} s")

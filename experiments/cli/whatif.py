@@ -1,0 +1,80 @@
+"""``spillway whatif``: one knob at a time against what the site did."""
+
+from __future__ import annotations
+
+import argparse
+
+from spillway.base.arguments import Parser, natural, positive, seconds
+from spillway.experiments.cli.arguments import RESULTS, add_common, add_max_runs
+
+HELP = "an operator's question: another machine, load or policy, against what the site did"
+DESCRIPTION = (
+    "Play a log as its site did, under a policy, and under the same policy with one setting changed at a time. The "
+    "log's own schedule is the baseline where the log states when jobs started; a setting's own effect is the "
+    "difference to the same policy without it. Logs are converted once, so that all settings are tried on the same "
+    "jobs."
+)
+EXAMPLES = """
+spillway whatif mine.swf --set storage.capacity=x1.2 --set pfs.bandwidth=x0.5 --set policy=plan
+spillway whatif mine.swf --set nodes=x0.9,load=x0.9 --set walltime=24h --together
+spillway whatif kth-like:jobs=500 --policy sjf-easy --set load=0.9 --seeds 5
+"""
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add what the command takes, in groups."""
+    from spillway.experiments.campaign.whatif import KNOBS
+    from spillway.experiments.cli.run import add_machine
+    from spillway.experiments.run.spec import DEFAULT_TAU_S
+    from spillway.workloads.logs.options import add_reading
+
+    parser.add_argument("workload", metavar="LOG", help="log, Batsim workload, generator or public log, as for 'run'")
+    group = parser.add_argument_group("what is changed")
+    known = "; ".join(f"{name}: {words}" for name, words in KNOBS.items())
+    group.add_argument(
+        "--set",
+        action="append",
+        required=True,
+        metavar="NAME=VALUE[,NAME=VALUE...]",
+        help=f"one change, or several at once; VALUE is a factor (x1.2) or a value with its unit. {known}. May be "
+        "repeated: each is tried by itself",
+    )
+    group.add_argument("--together", action="store_true", help="also try all of them at once")
+    add_reading(parser)
+    add_machine(parser)
+    add = parser.add_argument_group("what is played").add_argument
+    add("--policy", default="easy", metavar="NAME[:KEY=VALUE,...]", help="policy beside the log's own (%(default)s)")
+    add("--model", default="", metavar="NAME[:KEY=VALUE,...]", help="what started jobs do (default: as for 'run')")
+    add("--first", type=positive, default=None, metavar="N", help="only the first N jobs of the log")
+    add("--seed", type=natural, default=0, metavar="N", help="first seed of everything random (%(default)s)")
+    add("--seeds", type=positive, default=None, metavar="N", help="number of seeds (generators: 5, logs: 1)")
+    add("--tau", type=seconds, default=DEFAULT_TAU_S, metavar="S", help="bound of the bounded slowdown (%(default)g s)")
+    add("--no-plots", dest="plots", action="store_false", help="draw no figures, write no report")
+    add_common(parser)
+    add_max_runs(parser)
+
+
+def command(options: argparse.Namespace) -> int:
+    """Play all settings, print the table and a sentence for each."""
+    from spillway.experiments.campaign import whatif
+    from spillway.experiments.campaign.comparison import conversion_of, platform_of, play_grids
+    from spillway.experiments.campaign.places import default_folder
+    from spillway.workloads.logs.options import given
+
+    convert = conversion_of(options) | ({} if options.first is None else {"max_records": options.first})
+    question = whatif.question_of(
+        options.workload,
+        options.set,
+        platform=platform_of(options),
+        convert=convert,
+        read=given(options),
+        policy=options.policy,
+        model=options.model,
+        seed=options.seed,
+        seeds=options.seeds,
+        tau_s=options.tau,
+        plots=options.plots,
+        together=options.together,
+    )
+    out = options.out or default_folder(question.grids[0], RESULTS, "whatif-")
+    return play_grids(question.grids, out, options, question.answer)

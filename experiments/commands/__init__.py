@@ -1,1 +1,0 @@
-"""Subcommands of ``spillway``, one module each; :mod:`experiments.cli` has the table."""

@@ -1,0 +1,1 @@
+"""One run: its description, who plays it, what it records, and its folder."""

@@ -1,0 +1,188 @@
+"""Runs with the simulator in a process of its own: the real Batsim, or ours, over ZeroMQ.
+
+The scheduler's service stays in the run's process; the simulator is started beside it, watched, and ended whatever
+happens. Batsim sends nothing when it aborts or deadlocks: its connection and its process show it at once. A simulator
+that runs and is silent is given up after a long time only (``silence_s``). What the session takes for an answer is
+never counted, so a policy may think for hours; our simulator notices by its connection when the run's process dies.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from spillway.base import durable
+from spillway.base.errors import PeerLost
+from spillway.experiments.run import memory, offspring
+from spillway.experiments.run.errors import RunFailed, SpecError
+from spillway.experiments.run.played import PREFIX, Played
+from spillway.experiments.run.prepared import checked
+from spillway.experiments.run.sessions import needs_of
+from spillway.experiments.run.spec import Engine, RunSpec, Transport
+from spillway.experiments.run.stopwatch import TimedSession
+from spillway.protocol.batsim4 import codec as batsim4
+from spillway.simulator.reading.events import drains
+
+BATSIM_VARIABLE = "BATSIM"
+"""Environment variable with the path of Batsim, if not on PATH."""
+
+LOG = "simulator.log"
+CONTAINER = "spillway.experiments.run.docker_engine"
+"""Module that stands in for Batsim in a container."""
+
+OURS = ("-m", "spillway", "simulate")
+"""Part of the command that starts our own simulator."""
+
+QUIET = ("--disable-schedule-tracing", "--disable-machine-state-tracing")
+"""Options that leave out the files that a campaign does not read."""
+
+LONGEST_PATH = 100
+"""Characters of a socket's path that every system takes."""
+
+
+def play_over_zmq(
+    run: RunSpec,
+    root: Path,
+    folder: Path,
+    session: TimedSession,
+    program: Sequence[str],
+    silence_s: float,
+    *,
+    quiet: bool = True,
+) -> Played:
+    """Start the simulator and serve it until its end; give it up when it says nothing for ``silence_s``.
+
+    Raises
+    ------
+    RunFailed
+        The simulator ended early or hangs; the message has its last words.
+    SpillwayError
+        What the session refuses.
+    """
+    from spillway.schedulers.service.server import serve  # loads ZeroMQ, which runs in this process do without
+
+    began = sum(os.times()[2:4])
+    with contextlib.ExitStack() as stack:
+        log = stack.enter_context(durable.open_binary(folder / LOG))
+        place = stack.enter_context(_endpoint(program))
+        started: list[subprocess.Popen[bytes]] = []
+
+        def start(endpoint: str) -> None:
+            address = endpoint.replace("127.0.0.1", "localhost")
+            command = [*program, *arguments(run, root, folder, address), *(QUIET if quiet else ())]
+            started.append(
+                stack.enter_context(offspring.running(command, log.fileno(), tie=not sees_to_itself(command)))
+            )
+
+        def check_alive() -> None:
+            if started[0].poll() is not None:
+                raise RunFailed(_last_words(started[0], folder / LOG))
+
+        def note(text: str) -> None:
+            os.write(log.fileno(), f"schedulers: {text}\n".encode())
+
+        try:
+            serve(
+                session, place, batsim4, watchdog_s=silence_s, on_bound=start, check_alive=check_alive, note=note
+            )  # fmt: skip
+        except PeerLost as lost:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                started[0].wait(offspring.GRACE_S)
+            check_alive()
+            raise RunFailed(f"{lost}: {offspring.tail(folder / LOG)}") from None
+        code = _wait(started[0])
+    if code != 0:
+        raise RunFailed(f"the simulator ended with exit code {code}: {offspring.tail(folder / LOG)}")
+    if not (folder / f"{PREFIX}_jobs.csv").exists():
+        raise RunFailed(f"the simulator left no {PREFIX}_jobs.csv: {offspring.tail(folder / LOG)}")
+    return Played(sum(os.times()[2:4]) - began, memory.children_peak_bytes())
+
+
+def simulator_command(engine: Engine, transport: Transport, image: str = "") -> tuple[str, ...]:
+    """Command of the simulator that a campaign needs in processes of its own; empty where it runs in ours.
+
+    Raises
+    ------
+    SpecError
+        Batsim is requested and not installed, or an image without its engine.
+    """
+    if engine is Engine.DOCKER:
+        from spillway.experiments.run import docker_engine
+
+        return docker_engine.command(image)
+    if image:
+        raise SpecError(f"an image ({image}) is for the engine 'docker', but the engine is {engine.value!r}")
+    if engine is not Engine.BATSIM:
+        if transport is Transport.DIRECT:
+            return ()
+        return (
+            sys.executable,
+            "-m",
+            "spillway",
+            "simulate",
+            "--engine",
+            engine.value,
+            "--no-wall-clock",
+            "--fail-on-deadlock",
+        )
+    given = os.environ.get(BATSIM_VARIABLE, "")
+    found = shutil.which(given or "batsim")
+    if found is None:
+        where = f"{BATSIM_VARIABLE}={given!r} is no program" if given else "there is no 'batsim' on PATH"
+        raise SpecError(
+            f"{where}; install Batsim 4 or set {BATSIM_VARIABLE} to its program, or use the embedded simulator "
+            f"(--engine fluid)"
+        )
+    return (found,)
+
+
+def arguments(run: RunSpec, root: Path, folder: Path, endpoint: str) -> list[str]:
+    """Batsim 4's options for a run, whose inputs are checked now
+    (:func:`spillway.experiments.run.prepared.checked`)."""
+    options = ["-p", str(checked(root, run.platform).resolve()), "-w", str(checked(root, run.workload).resolve())]
+    options += ["-s", endpoint, "-e", str((folder / PREFIX).resolve())]
+    if run.events is not None:
+        events = checked(root, run.events).resolve()
+        options += ["--events", str(events), *(["--forward-unknown-events"] if drains(events) else [])]
+    needs = needs_of(run)
+    options += ["--enable-dynamic-jobs"] if needs.dynamic_jobs else []
+    options += ["--enable-profile-reuse"] if needs.profile_reuse else []
+    return options
+
+
+def sees_to_itself(command: Sequence[str]) -> bool:
+    """Whether a simulator notices by itself that its starter is gone: it then still has its container to remove."""
+    return CONTAINER in command
+
+
+@contextlib.contextmanager
+def _endpoint(program: Sequence[str]) -> Iterator[str]:
+    """Where the service listens: closed to other users where the simulator is ours, on the loopback for a Batsim.
+
+    A port of the loopback is open to all users of the machine; who comes second is turned away.
+    """
+    if not any(tuple(program[at : at + 2]) == OURS for at in range(len(program))):
+        yield "tcp://127.0.0.1:*"
+        return
+    with tempfile.TemporaryDirectory(prefix="spillway-") as folder:  # for this user only
+        path = Path(folder) / "door"
+        yield f"ipc://{path}" if len(str(path)) <= LONGEST_PATH else "tcp://127.0.0.1:*"
+
+
+def _wait(process: subprocess.Popen[bytes]) -> int:
+    try:
+        return process.wait(offspring.GRACE_S)
+    except subprocess.TimeoutExpired:
+        raise RunFailed(f"the simulation has ended, but its process has not within {offspring.GRACE_S:g} s") from None
+
+
+def _last_words(process: subprocess.Popen[bytes], log: Path) -> str:
+    if process.returncode == 0:
+        return f"the simulation deadlocked (its process ended without saying so): {offspring.tail(log)}"
+    return f"the simulator's process ended with exit code {process.returncode} in the middle: {offspring.tail(log)}"

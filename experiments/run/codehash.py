@@ -1,0 +1,210 @@
+"""The code that decides a result, as one hash: the sources of some modules and of all of ours that they import.
+
+Imports are followed from text to text, also those inside functions, and nothing is imported for it: the files are read
+as they are now, once per process. A package's ``__init__`` counts with its modules. Of a module from outside (a policy
+of the user's) what it imports of its own package counts, or of the folder of its file; not what is installed beside.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+"""Folder of our package."""
+
+REPOSITORY = ROOT.parent
+"""Folder around it: in a working copy that of the repository."""
+
+NOT_FOLLOWED = frozenset(
+    {
+        "spillway",  # the public names, none of which a module of ours imports from here
+        "spillway.schedulers.policies",  # the table; each result's own policy counts, presets are in the settings
+        "spillway.analysis.metrics",  # figures are made again from the rows where their code has changed
+        "spillway.analysis.tables",
+        "spillway.experiments.run.codehash",
+        "spillway.experiments.run.errors",
+        "spillway.experiments.run.folders",
+        "spillway.experiments.campaign.kept",
+        "spillway.experiments.campaign.lock",
+        "spillway.experiments.run.manifest",
+        "spillway.experiments.run.memory",
+        "spillway.experiments.campaign.pool",
+        "spillway.experiments.run.prepared",
+        "spillway.experiments.run.provenance",
+        "spillway.experiments.run.spec",
+        "spillway.experiments.run.version",
+        "spillway.experiments.cli.warm",
+        "spillway.base.arguments",
+        "spillway.schedulers.service.arguments",
+        "spillway.base.durable",
+        "spillway.base.kernel_cache",
+        "spillway.schedulers.kernels",  # names of modules, which count themselves where they are used
+        "spillway.simulator.kernels",
+        "spillway.platforms.annotate",  # what it writes is an input, and counts with its checksum
+    }
+)
+"""Modules that carry results about and do not make them; and the table of policies."""
+
+STUDIES = "spillway.experiments.studies"
+"""Package whose own ``__init__`` and whose packages' hold what is claimed about results, and do not make them."""
+
+_IMPORT = re.compile(
+    r"\n[ \t]*(?:from[ \t]+(?P<package>[\w.]+)[ \t]+import[ \t]*(?P<names>\([^)]*\)|(?:[^\n\\]|\\\n)*)"
+    r"|import[ \t]+(?P<modules>[^\n]*))"
+)
+_NAME = re.compile(r"[\w.]+")
+
+
+@functools.cache
+def code_of(*roots: str) -> str:
+    """Hash the code that some modules need.
+
+    Parameters
+    ----------
+    roots
+        Names of modules: ours, or one loaded from a file elsewhere (a policy of the user's), whose neighbours it
+        imports count too.
+
+    Returns
+    -------
+    str
+        The same in every process and on every machine as long as no byte of these files changes.
+    """
+    total = hashlib.sha256()
+    for name, path in sorted(modules_of(*roots).items()):
+        total.update(f"{name}={_sha256(path)}\n".encode())
+    return total.hexdigest()
+
+
+class _Module(NamedTuple):
+    """A module by name and file; ``top`` is the folder that names from outside begin in, ``None`` for one of ours."""
+
+    name: str
+    path: Path
+    top: Path | None = None
+
+
+def modules_of(*roots: str) -> dict[str, Path]:
+    """Files of some modules and of all of ours that they import, directly or not, by name of the module."""
+    found: dict[str, Path] = {}
+    waiting = [module for root in roots for module in _root(root)]
+    while waiting:
+        module = waiting.pop()
+        if module.name not in found:
+            found[module.name] = module.path
+            waiting += _read(module)
+    return found
+
+
+def _root(name: str) -> list[_Module]:
+    """A module by its name, with the packages around it where it is from outside; nothing where it has no file."""
+    ours = _ours().get(name)
+    if ours is not None:
+        return [_Module(name, ours)]
+    file = getattr(sys.modules.get(name), "__file__", None)
+    if not file:
+        return []
+    path = Path(file).resolve()
+    levels = name.count(".") + (path.name == "__init__.py")
+    top = path.parents[levels]
+    return [_Module(name, path, top), *_outside(name, top, name)]
+
+
+@functools.cache
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@functools.cache
+def _ours() -> dict[str, Path]:
+    """All our modules."""
+    found = {}
+    for folder, _, names in os.walk(ROOT, followlinks=True):  # in the repository its parts are links
+        parts = ("spillway", *Path(folder).relative_to(ROOT).parts)
+        for name in names:
+            if name.endswith(".py"):
+                stem = () if name == "__init__.py" else (name.removesuffix(".py"),)
+                found[".".join((*parts, *stem))] = Path(folder, name)
+    return found
+
+
+@functools.cache
+def _read(module: _Module) -> tuple[_Module, ...]:
+    """The modules that a module imports: of ours, or of its own package or folder."""
+    text = module.path.read_bytes().decode("utf-8", "replace")
+    names = _imports(text) if module.top is None else _outside_imports(text, module)
+    found = []
+    for name in sorted(set(names)):
+        file = _ours().get(name)
+        if file is not None:
+            found += [_Module(name, file)] if _counts(name, file) else []
+        elif module.top is not None:
+            found += _outside(name, module.top, module.name)
+    return tuple(found)
+
+
+def _counts(name: str, file: Path) -> bool:
+    """Whether a module of ours that is imported can make a result."""
+    claims = f"{name}.".startswith(f"{STUDIES}.") and file.name == "__init__.py"
+    return not claims and name not in NOT_FOLLOWED
+
+
+def _outside(name: str, top: Path, importer: str) -> list[_Module]:
+    """A module from outside and the packages around it, where the importer's own package or folder has them."""
+    own, _, within = importer.partition(".")
+    if within and name.partition(".")[0] != own:
+        return []
+    if not within and top.name in ("site-packages", "dist-packages") and name.partition(".")[0] != own:
+        return []  # what stands beside it is other packages
+    found = []
+    for part in _with_packages(name):
+        stem = top.joinpath(*part.split("."))
+        file = next((path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()), None)
+        found += [_Module(part, file, top)] if file is not None else []
+    return found
+
+
+def _outside_imports(text: str, module: _Module) -> Iterator[str]:
+    """Names that a module from outside imports, relative ones made absolute."""
+    package = module.name.split(".")
+    if module.path.name != "__init__.py":
+        package.pop()
+    try:
+        nodes = list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError):
+        return  # a neighbour that cannot be run
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            around = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*around, *([node.module] if node.module else [])])
+            yield from ([base] if base else [])
+            yield from (f"{base}.{alias.name}" if base else alias.name for alias in node.names)
+
+
+def _imports(text: str) -> Iterator[str]:
+    """Names that a text imports, with the packages around them; a name after ``from X import`` may be no module."""
+    for match in _IMPORT.finditer(f"\n{text}"):
+        package, names, modules = match.group("package", "names", "modules")
+        if package is None:
+            for name in _NAME.findall(modules.partition("#")[0]):
+                yield from _with_packages(name)
+            continue
+        yield from _with_packages(package)
+        for line in names.splitlines():
+            yield from (f"{package}.{name}" for name in _NAME.findall(line.partition("#")[0]))
+
+
+def _with_packages(name: str) -> Iterator[str]:
+    """The module and the packages around it, which Python runs first."""
+    parts = name.split(".")
+    return (".".join(parts[:length]) for length in range(1, len(parts) + 1))

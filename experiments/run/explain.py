@@ -1,0 +1,71 @@
+"""``spillway explain RUN JOB``: why did that job wait?"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from spillway.analysis.story import find_job, tell
+from spillway.analysis.tables import read_run
+from spillway.base import durable
+from spillway.experiments.campaign.lock import results_folder
+from spillway.experiments.run import folders, manifest
+from spillway.experiments.run.batsim import simulator_command
+from spillway.experiments.run.errors import SpecError
+from spillway.experiments.run.reasons import REASONS
+from spillway.experiments.run.single import Task, execute
+from spillway.experiments.run.spec import DEFAULT_TAU_S, RunSpec
+
+
+def explain(folder: Path, job_id: str, say: Callable[[str], None] = lambda _: None) -> list[str]:
+    """Return a job's history in lines; where the run kept no reasons, repeat it with the same outcome and keep them.
+
+    Parameters
+    ----------
+    folder
+        A finished run's folder.
+    job_id
+        ``12`` or ``w0!12``.
+    say
+        Gets a line when something takes a while.
+
+    Raises
+    ------
+    SpecError
+        The folder holds no finished run, or its inputs are gone.
+    AnalysisError
+        There is no such job.
+    """
+    if not folders.is_finished(folder):
+        raise SpecError(f"{folder}: not the folder of a finished run (a folder with a run.json, under a campaign's)")
+    if faults := manifest.damage(folder):
+        raise SpecError(f"{folder}: the run is damaged ({faults[0]}); repeat its campaign, which does the run again")
+    find_job(read_run(folder), job_id)
+    if not (folder / REASONS).exists():
+        say("repeating the run to learn why its jobs waited ...")
+        with results_folder(folder.resolve().parent):
+            _repeat(folder)
+    return tell(folder, job_id)
+
+
+def _repeat(folder: Path) -> None:
+    run = msgspec.convert(folders.read_json(folder / folders.RUN_FILE)["configuration"], RunSpec)
+    root = folder.parent
+    for name in (run.workload.path, run.platform.path):
+        if not (root / name).exists():
+            raise SpecError(f"{root / name} is gone: the run cannot be repeated")
+    with tempfile.TemporaryDirectory() as temporary:
+        scratch = Path(temporary)
+        (scratch / folders.INPUTS).symlink_to((root / folders.INPUTS).resolve())
+        simulator = simulator_command(run.engine, run.transport)
+        execute(Task(run, scratch, DEFAULT_TAU_S, simulator, explain=True))
+        again = scratch / run.id
+        if (again / "jobs.csv").read_bytes() != (folder / "jobs.csv").read_bytes():
+            raise SpecError(
+                f"{folder}: repeating the run gave another schedule (was it made by another version?); run it anew"
+            )
+        durable.write_bytes(folder / REASONS, (again / REASONS).read_bytes())
+        manifest.add(folder, REASONS)

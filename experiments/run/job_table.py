@@ -1,0 +1,214 @@
+"""The table of jobs of a run: from the simulator's rows of sub-jobs to one row per real job, for every job model.
+
+In the simulator's registry a job that runs in pieces is rejected, and its sub-jobs are jobs of a workload of its own
+(``w0%15`` for job 15 of ``w0``). The real job starts with its first sub-job and ends with its last one; where it ended
+while nothing of it ran (it waited for its turn), the scheduler's own time counts.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from array import array
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from spillway.base import durable
+from spillway.experiments.run.errors import RunFailed
+from spillway.protocol.messages import JobState
+from spillway.schedulers.jobmodels.base import JobModel
+from spillway.schedulers.jobmodels.record import BUFFER_COLUMNS, JobRecord, columns
+from spillway.schedulers.jobmodels.sub_jobs import SEPARATOR, owner_of
+from spillway.simulator.outputs.jobs import Span
+
+JOBS = "jobs.csv"
+BATSIM_JOBS = "batsim_jobs.csv"
+"""The simulator's own table, sub-jobs and all."""
+
+UNCONTENDED_COLUMNS = ("uncontended_s", "contention_slowdown")
+SHORTEST_S = 1e-5
+"""Batsim's substitute for a runtime of 0."""
+
+Row = dict[str, str]
+
+
+def write_jobs(
+    folder: Path,
+    model: JobModel,
+    records: Mapping[str, JobRecord],
+    spans: Mapping[str, Span] | None = None,
+    uncontended_s: Mapping[str, float] | None = None,
+) -> None:
+    """Write ``jobs.csv`` anew with one row per real job; the simulator's own table becomes ``batsim_jobs.csv``.
+
+    Rows are in the order of the ends, rejected jobs at their submission. After Batsim's columns come those of the job
+    model, empty for jobs that did not run or ran in one piece. Under a model whose jobs all run in one piece the table
+    stays as it is.
+
+    Parameters
+    ----------
+    records
+        Jobs that came to their end, by full id (``w0!15``).
+    spans
+        When the sub-jobs of each job ran, by workload; default: as in ``jobs.csv``.
+    uncontended_s
+        How long each job would have taken without others beside it (s); ``None`` leaves those columns out.
+
+    Raises
+    ------
+    RunFailed
+        A job ran whose record is missing.
+    """
+    own = (*columns(model.stages, model.moved, model.needs.gate), *model.columns)
+    if any(record.staged is not None for record in records.values()):
+        own = (*own, *BUFFER_COLUMNS)
+    if not own and uncontended_s is None and all(record.whole for record in records.values()):
+        return
+    raw = folder / BATSIM_JOBS
+    durable.rename(folder / JOBS, raw, sync=False)
+    spans = _spans(raw) if spans is None else {owner_of(name): span for name, span in spans.items()}
+    nodes = _allocations(folder / "allocations.csv", records)
+    further = (*own, *(UNCONTENDED_COLUMNS if uncontended_s is not None else ()))
+    with raw.open(encoding="utf-8", newline="") as stream:
+        reader = csv.reader(_own_rows(stream))
+        header = next(reader)
+        table = _Table(header, further)
+        for cells in reader:
+            row = dict(zip(header, cells, strict=True))
+            if owner_of(row["workload_name"]):
+                continue
+            job_id = f"{row['workload_name']}!{row['job_id']}"
+            record = records.get(job_id)
+            if record is not None:
+                if not record.whole or record.staged is not None:
+                    row.update(_cells(model, record, spans.get(job_id), float(row["submission_time"]), nodes[job_id]))
+                if uncontended_s is not None:
+                    row.update(_uncontended(record, uncontended_s.get(job_id)))
+            elif job_id in spans:
+                raise RunFailed(f"job {job_id} has sub-jobs but never came to its end")
+            table.add(row)
+    table.write(folder / JOBS)
+
+
+class _Table:
+    """Lines of the table, in the order of the ends in the end: a line takes a tenth of the memory of a row."""
+
+    def __init__(self, header: Sequence[str], further: Sequence[str]) -> None:
+        self._names = (*header, *further)
+        self._lines: list[str] = []
+        self._ends_s = array("d")
+
+    def add(self, row: Row) -> None:
+        """Add a job."""
+        cells = [row.get(name, "") for name in self._names]
+        line = ",".join(cells)
+        if line.count(",") >= len(cells) or any(mark in line for mark in '"\n\r'):
+            line = ",".join(map(_quoted, cells))
+        self._lines.append(line + "\n")
+        self._ends_s.append(float(row["finish_time"] or row["submission_time"]))
+
+    def write(self, path: Path) -> None:
+        """Write the file."""
+        temporary = path.with_name(path.name + durable.PARTIAL)
+        with durable.open_text(temporary, path) as stream:
+            stream.write(",".join(self._names) + "\n")
+            stream.writelines(
+                self._lines[place] for place in sorted(range(len(self._lines)), key=self._ends_s.__getitem__)
+            )
+        durable.rename(temporary, path, sync=False)
+
+
+def _cells(model: JobModel, record: JobRecord, span: Span | None, submitted_s: float, allocated: str) -> Row:
+    """What differs from Batsim's row of a job that ran in pieces or staged in, and the model's own columns."""
+    row = (
+        _times(record, span, submitted_s, allocated)
+        if record.staged is None
+        else _staged(record, submitted_s, allocated)
+    )
+    if not record.whole:
+        row.update(record.cells(model.stages, model.moved, model.needs.gate))
+        row.update(model.cells(record))
+    return row
+
+
+def _spans(path: Path) -> dict[str, Span]:
+    """When the sub-jobs of each job ran."""
+    spans: dict[str, Span] = {}
+    with path.open(encoding="utf-8", newline="") as stream:
+        reader = csv.reader(stream)
+        header = next(reader)
+        names = ("workload_name", "starting_time", "finish_time", "allocated_resources")
+        workload, start, finish, place = (header.index(name) for name in names)
+        for cells in reader:
+            owner = owner_of(cells[workload])
+            if owner and cells[start]:
+                start_s, finish_s = float(cells[start]), float(cells[finish])
+                spans.setdefault(owner, Span(start_s, finish_s)).add(start_s, finish_s, cells[place])
+    return spans
+
+
+def _own_rows(lines: Iterable[str]) -> Iterator[str]:
+    """Lines without those of sub-jobs, which have no metadata and therefore no line break."""
+    for line in lines:
+        if SEPARATOR not in line or not line.endswith('""\n') or not owner_of(line.split(",", 2)[1]):
+            yield line
+
+
+def _allocations(path: Path, wanted: Container[str]) -> dict[str, str]:
+    """What jobs were given, by full id, of the jobs that are wanted."""
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = (
+            (f"{row['workload_name']}!{row['job_id']}", row["allocated_resources"]) for row in csv.DictReader(stream)
+        )
+        return {job_id: allocated for job_id, allocated in rows if job_id in wanted}
+
+
+def _times(record: JobRecord, span: Span | None, submitted_s: float, allocated: str) -> Row:
+    """Batsim's columns of a job that ran in pieces."""
+    start_s = record.start_s if span is None else span.start_s
+    finish_s = record.end_s if span is None else span.finish_s
+    if not math.isnan(record.idle_end_s):
+        finish_s = max(finish_s, record.idle_end_s)
+    executed_s = finish_s - start_s
+    if record.preempted:  # only what it received counts, on the nodes where it was last
+        executed_s, allocated = (0.0, allocated) if span is None else (span.received_s, span.nodes)
+    return times(record.state, start_s, finish_s, submitted_s, executed_s) | {"allocated_resources": allocated}
+
+
+def _staged(record: JobRecord, submitted_s: float, allocated: str) -> Row:
+    """Batsim's columns, and :data:`BUFFER_COLUMNS`, of a job that staged in before its nodes: it starts with these."""
+    assert record.staged is not None
+    row = times(record.state, record.start_s, record.end_s, submitted_s, record.end_s - record.start_s)
+    stamps = (record.staged.given_s, record.staged.filled_s, record.staged.off_nodes_s)
+    cells = ("" if math.isnan(stamp) else f"{stamp:.6f}" for stamp in stamps)
+    return row | {"allocated_resources": allocated} | dict(zip(BUFFER_COLUMNS, cells, strict=True))
+
+
+def times(state: JobState, start_s: float, finish_s: float, submitted_s: float, executed_s: float) -> Row:
+    """Batsim's columns of times and states."""
+    turnaround_s = finish_s - submitted_s
+    return {
+        "success": str(int(state is JobState.COMPLETED_SUCCESSFULLY)),
+        "final_state": state.value,
+        "starting_time": f"{start_s:.6f}",
+        "execution_time": f"{executed_s:.6f}",
+        "finish_time": f"{finish_s:.6f}",
+        "waiting_time": f"{start_s - submitted_s:.6f}",
+        "turnaround_time": f"{turnaround_s:.6f}",
+        "stretch": f"{turnaround_s / max(executed_s, SHORTEST_S):.6f}",
+        "consumed_energy": "-1.000000",
+    }
+
+
+def _uncontended(record: JobRecord, seconds: float | None) -> Row:
+    if seconds is None:
+        return {}
+    taken_s = record.end_s - record.start_s
+    if record.staged is not None and not math.isnan(record.staged.filled_s):
+        taken_s += record.staged.filled_s - record.staged.given_s
+    slowdown = taken_s / seconds if seconds > 0 else 1.0
+    return {"uncontended_s": f"{seconds:.6f}", "contention_slowdown": f"{slowdown:.6f}"}
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',"\n\r') else text

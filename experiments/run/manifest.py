@@ -1,0 +1,188 @@
+"""The certificate of a folder: its files with sizes and checksums, written last, so that a folder is whole or has none.
+
+``manifest.json`` lists what was written, and has a checksum of itself. A folder is *whole* while every file on the list
+is there with these contents, and no table of a run is there that the list does not have.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import stat
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+import msgspec
+
+from spillway.base import durable
+from spillway.experiments.run.folders import MANIFEST, RUN_FILE
+
+RUN_TABLES = frozenset(
+    {
+        *("jobs.csv", "batsim_jobs.csv", "allocations.csv", "rejections.csv", "reasons.csv", "io_phases.csv"),
+        *("machine.json", "metrics.json", "timings.json", "schedule.csv", "machine_states.csv", "pstate_changes.csv"),
+        *("consumed_energy.csv", "schedule.trace", "persistent.csv", "outages.csv", "drains.csv", RUN_FILE),
+    }
+)
+"""Names under which a run's results are read: such a file counts as the run's, so it must be on the list."""
+
+_CHUNK_BYTES = 1 << 20
+
+
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file: its size in bytes and the sha256 of its contents."""
+
+    bytes: int
+    sha256: str
+
+
+class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a folder holds.
+
+    Attributes
+    ----------
+    files
+        By path below the folder.
+    runs
+        Folders of the runs that a campaign's tables are made of.
+    sha256
+        Of the manifest without it.
+    """
+
+    files: dict[str, Entry]
+    runs: tuple[str, ...] = ()
+    sha256: str = ""
+
+
+def seal(folder: Path, names: Iterable[str] = (), runs: Collection[str] = ()) -> None:
+    """Sync files to the disk and write their manifest, after which the folder counts as whole.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    names
+        Paths below it; default: all files right in it.
+    runs
+        Folders of the runs that belong to it.
+
+    Raises
+    ------
+    WriteFailed
+        A file cannot be synced or the manifest not be written.
+    """
+    chosen = sorted(names) or sorted(path.name for path in folder.iterdir() if path.is_file())
+    files = {name: _sealed(folder / name) for name in chosen if name != MANIFEST}
+    _write(folder, Manifest(files, tuple(runs)))
+
+
+def add(folder: Path, name: str) -> None:
+    """Put a file that was written later on a folder's list; nothing happens where the folder has no whole list."""
+    found = _read(folder)
+    if isinstance(found, Manifest):
+        files = found.files | {name: _sealed(folder / name)}
+        _write(folder, msgspec.structs.replace(found, files=dict(sorted(files.items()))))
+
+
+def unseal(folder: Path) -> None:
+    """Remove the manifest: what it covers is about to change."""
+    durable.remove(folder / MANIFEST)
+
+
+def damage(folder: Path, tables: frozenset[str] = RUN_TABLES) -> list[str]:
+    """List what is wrong with a folder, one line per file; empty where it is whole.
+
+    Parameters
+    ----------
+    folder
+        A run's folder, or a campaign's.
+    tables
+        Names that must not be there without being on the list.
+    """
+    found = _read(folder)
+    if isinstance(found, str):
+        return [f"{MANIFEST}: {found}"]
+    faults = [f"{name}: {fault}" for name, entry in found.files.items() if (fault := _compare(folder / name, entry))]
+    foreign = [name for name in sorted(tables - found.files.keys()) if os.path.lexists(folder / name)]
+    faults += [f"{name}: it is there, but was not written with the others" for name in foreign]
+    faults += [f"{name}: the run's folder is missing" for name in found.runs if not _is_folder(folder / name)]
+    return faults
+
+
+def runs_of(folder: Path) -> tuple[str, ...]:
+    """Runs that a campaign's manifest lists; none where there is no whole one."""
+    found = _read(folder)
+    return found.runs if isinstance(found, Manifest) else ()
+
+
+def checksum(path: Path) -> str:
+    """Take the sha256 of a file's contents."""
+    with path.open("rb") as stream:
+        return _sha256(stream.fileno())
+
+
+def _sealed(path: Path) -> Entry:
+    durable.sync_file(path)
+    return Entry(path.stat().st_size, checksum(path))
+
+
+def _compare(path: Path, entry: Entry) -> str:
+    """What is wrong with a file; "" where nothing is."""
+    try:
+        state = path.lstat()
+        if not stat.S_ISREG(state.st_mode):
+            return f"expected a file, found {_KINDS.get(stat.S_IFMT(state.st_mode), 'something else')}"
+        if state.st_size != entry.bytes:
+            return f"expected {entry.bytes:,} bytes, found {state.st_size:,}"
+        return "" if checksum(path) == entry.sha256 else "its contents were changed"
+    except FileNotFoundError:
+        return "it is missing"
+    except OSError as error:
+        return f"it cannot be read: {error.strerror}"
+
+
+_KINDS = {stat.S_IFDIR: "a folder", stat.S_IFLNK: "a symbolic link", stat.S_IFIFO: "a pipe"}
+
+
+def _sha256(descriptor: int) -> str:
+    total = hashlib.sha256()
+    while data := os.read(descriptor, _CHUNK_BYTES):
+        total.update(data)
+    return total.hexdigest()
+
+
+def _is_folder(path: Path) -> bool:
+    with contextlib.suppress(OSError):
+        return stat.S_ISDIR(path.lstat().st_mode)
+    return False
+
+
+def _write(folder: Path, manifest: Manifest) -> None:
+    bare = msgspec.structs.replace(manifest, sha256="")
+    whole = msgspec.structs.replace(bare, sha256=hashlib.sha256(msgspec.json.encode(bare)).hexdigest())
+    durable.write_bytes(folder / MANIFEST, _text(whole))
+
+
+def _text(manifest: Manifest) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
+
+
+def _read(folder: Path) -> Manifest | str:
+    """The manifest, or what is wrong with it."""
+    path = folder / MANIFEST
+    try:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            return "expected a file, found something else"
+        data = path.read_bytes()
+        found = msgspec.json.decode(data, type=Manifest)
+    except FileNotFoundError:
+        return "it is missing"
+    except OSError as error:
+        return f"it cannot be read: {error.strerror}"
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return "it is cut or was changed"
+    bare = msgspec.json.encode(msgspec.structs.replace(found, sha256=""))
+    if hashlib.sha256(bare).hexdigest() != found.sha256 or data != _text(found):
+        return "it was changed"
+    return found

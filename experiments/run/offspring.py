@@ -1,0 +1,115 @@
+"""Processes that end with the one that started them, however that ends: no simulator is left behind by a kill."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from spillway.experiments.run.errors import RunFailed
+
+GRACE_S = 10.0
+"""How long a process may take to end after it was requested to."""
+
+LAST_LINES = 12
+"""Lines of a log that are quoted."""
+
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+
+
+def die_with_parent(parent: int) -> None:
+    """Let the kernel kill this process when its parent ends (Linux; elsewhere nothing happens).
+
+    Parameters
+    ----------
+    parent
+        Id of the parent; where it is gone already, this process ends now.
+    """
+    if _LIBC is None:
+        return
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def end_without_reader(pipe: int) -> None:
+    """End this process at once when the last process that reads from a pipe of its own has gone, killed or not."""
+
+    def watch() -> None:
+        poll = select.poll()
+        poll.register(pipe, 0)  # only an error wakes it: the other end was closed
+        poll.poll()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def tied() -> Callable[[], None]:
+    """Return what a child of this process runs between fork and exec, so that it ends with this process.
+
+    The kernel goes by threads: the child also ends with the thread that started it.
+    """
+    parent = os.getpid()
+    return lambda: die_with_parent(parent)
+
+
+@contextlib.contextmanager
+def running(
+    command: Sequence[str], log: int, *, tie: bool = True, whole_group: bool = False
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a process in a group of its own, and end it on the way out.
+
+    Parameters
+    ----------
+    command
+        Program and arguments.
+    log
+        File descriptor for what it prints.
+    tie
+        Whether it ends with this process, however that ends.
+    whole_group
+        Whether what it has started itself is ended, too, and at once.
+
+    Raises
+    ------
+    RunFailed
+        It cannot be started.
+    """
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=tied() if tie else None,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise RunFailed(f"cannot start {command[0]!r}: {getattr(error, 'strerror', error)}") from None
+    try:
+        yield process
+    finally:
+        if whole_group:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        elif process.poll() is None:
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(GRACE_S)
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+
+
+def tail(log: Path) -> str:
+    """The last words of a log, in one line."""
+    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    return " | ".join(line.strip() for line in lines[-LAST_LINES:] if line.strip()) or "no output"

@@ -1,0 +1,100 @@
+"""What plays the machine: our simulator in this process, or a Batsim (the real one or ours) in a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from spillway.base import durable
+from spillway.experiments.run.errors import SpecError
+from spillway.experiments.run.played import PREFIX, Played, walltimes
+from spillway.experiments.run.prepared import checked
+from spillway.experiments.run.sessions import needs_of
+from spillway.experiments.run.spec import DEFAULT_SILENCE_S, RunSpec
+from spillway.experiments.run.stopwatch import TimedSession
+from spillway.experiments.run.uncontended import model_alone
+from spillway.platforms.xml_reader import load_platform
+from spillway.simulator.engines.by_name import ENGINES
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.events import drains
+from spillway.simulator.reading.workload import load_workload
+from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.wire.links import InProcessLink
+
+OBJECTS_BETWEEN_COLLECTIONS = 50_000
+
+
+def play(
+    run: RunSpec,
+    root: Path,
+    folder: Path,
+    session: TimedSession,
+    simulator: Sequence[str] = (),
+    silence_s: float = DEFAULT_SILENCE_S,
+) -> Played:
+    """Play a run; afterwards ``jobs.csv`` and Batsim's further files are in its folder.
+
+    ``simulator`` is the command of a simulator in a process of its own, spoken to over ZeroMQ; empty: in this process.
+    Such a one is given up when it says nothing for ``silence_s`` seconds.
+
+    Raises
+    ------
+    SpillwayError, SimulatorInputError, RunFailed
+        The simulation could not be finished; the message is the cause.
+    """
+    if simulator:
+        from spillway.experiments.run.batsim import play_over_zmq
+
+        played = play_over_zmq(run, root, folder, session, simulator, silence_s)
+    else:
+        with _collecting_rarely():
+            played = _play_here(run, root, folder, session)
+    for path in folder.glob(f"{PREFIX}_*"):
+        durable.rename(path, folder / path.name.removeprefix(f"{PREFIX}_"), sync=False)
+    return played
+
+
+def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) -> Played:
+    if run.engine.value not in ENGINES:
+        raise SpecError("Batsim is a program of its own: it is spoken to over ZeroMQ")
+    begin = time.process_time()
+    path = checked(root, run.platform)
+    platform = load_platform(path)
+    needs = needs_of(run)
+    events = (checked(root, run.events),) if run.events is not None else ()
+    workload = load_workload(checked(root, run.workload))
+    jobs = walltimes(workload) if model_alone(run) is not None else ()
+    with ENGINES[run.engine.value](platform, path) as engine:
+        simulation = Simulation(
+            platform,
+            [workload],
+            engine,
+            InProcessLink(session.handle),
+            SimulationOptions(
+                export=str(folder / PREFIX),
+                dynamic_jobs=needs.dynamic_jobs,
+                profile_reuse=needs.profile_reuse,
+                events=events,
+                forward_unknown_events=any(map(drains, events)),
+                fail_on_deadlock=True,
+            ),
+        )
+        gc.freeze()  # what has been loaded lives until the end: no need to look at it again and again
+        simulation.run()
+    spent_s = time.process_time() - begin - session.cpu_s
+    return Played(spent_s, spans=simulation.outputs.jobs.spans or None, platform=platform, jobs=jobs)
+
+
+@contextlib.contextmanager
+def _collecting_rarely() -> Iterator[None]:
+    """Look for unreachable objects less often: nearly all that a run makes is freed at once, without a search."""
+    before = gc.get_threshold()
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()

@@ -1,0 +1,39 @@
+"""A prepared input, checked before each use: what was edited since is never read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from spillway.experiments.run.errors import RunFailed
+from spillway.experiments.run.manifest import checksum
+from spillway.experiments.run.spec import Prepared
+
+
+def checked(root: Path, prepared: Prepared) -> Path:
+    """Return the path of an input whose contents are the ones that were prepared.
+
+    Parameters
+    ----------
+    root
+        The campaign's folder.
+    prepared
+        The input.
+
+    Raises
+    ------
+    RunFailed
+        The file was edited, cut or removed after it had been prepared.
+    """
+    path = root / prepared.path
+    if fault := damage(root, prepared):
+        raise RunFailed(f"{path}: {fault}; repeat the command, which makes the file anew")
+    return path
+
+
+def damage(root: Path, prepared: Prepared) -> str:
+    """What is wrong with an input; "" where nothing is."""
+    try:
+        found = checksum(root / prepared.path)
+    except OSError as error:
+        return f"it cannot be read: {error.strerror}"
+    return "" if found == prepared.sha256 else "its contents were changed"

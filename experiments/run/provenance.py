@@ -1,0 +1,145 @@
+"""Where a result comes from: versions, commit, inputs, and the command that repeats it."""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import inspect
+import platform
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from spillway.base.arguments import PROGRAM
+from spillway.base.options import show
+from spillway.base.plugins import place_in
+from spillway.base.registered import registered
+from spillway.experiments.run.codehash import REPOSITORY, code_of
+from spillway.experiments.run.sessions import SETTINGS
+from spillway.experiments.run.spec import RunSpec
+from spillway.experiments.run.version import commit
+from spillway.platforms.catalogue import checksum, resolve_platform
+from spillway.schedulers.controllers.control import controller_class
+from spillway.schedulers.jobmodels import model_class
+from spillway.schedulers.policies import find_policy
+
+PACKAGES = ("numpy", "numba", "llvmlite", "msgspec", "pyzmq", "networkx", "z3-solver")
+"""Packages that results may depend on."""
+
+
+@functools.cache
+def versions() -> dict[str, str]:
+    """Versions of Python, of this project and of the packages that results may depend on."""
+    found = {"python": platform.python_version(), "spillway": _version("spillway")}
+    return found | {name: _version(name) for name in PACKAGES}
+
+
+def code(policy: str, *roots: str) -> str:
+    """Hash of the code that decides a result: what plays a run and writes its rows, and the policy's own modules.
+
+    Parameters
+    ----------
+    policy
+        Name in the table of policies, or ``FILE.py:CLASS``.
+    roots
+        What makes the result; default: :mod:`spillway.experiments.run.single`.
+    """
+    return code_of(find_policy(policy).cls.__module__, *(roots or ("spillway.experiments.run.single",)))
+
+
+def code_of_run(policy: str, model: str, model_options: Mapping[str, Any]) -> str:
+    """The same for a run, with the modules of its job model and of a controller from outside."""
+    roots = ["spillway.experiments.run.single", model_class(model).__module__]
+    controller = model_options.get("controller")
+    if controller:
+        roots.append(controller_class(str(controller)).__module__)
+    return code(policy, *roots)
+
+
+@functools.cache
+def platform_checksum(name: str) -> str:
+    """Checksum of a built-in platform, which is data and therefore not among the code."""
+    return checksum(resolve_platform(name))
+
+
+def metrics_code() -> str:
+    """Hash of the code that makes a run's figures from its rows."""
+    return code_of("spillway.analysis.metrics", "spillway.analysis.tables")
+
+
+def describe(run: RunSpec, flags: Sequence[str] = ()) -> dict[str, Any]:
+    """What ``run.json`` has of a run apart from its outcome; ``flags`` repeat what is no part of the run's settings."""
+    packages = packages_of(run)
+    return {
+        "id": run.id,
+        "configuration": msgspec.to_builtins(run),
+        "job_model": (inspect.getdoc(model_class(run.model.name)) or "").partition("\n")[0],
+        "repeat": shlex.join([*repeat_command(run), *flags]),
+        "versions": versions(),
+        **({"packages": packages} if packages else {}),
+        "commit": commit(),
+        "system": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def packages_of(run: RunSpec) -> dict[str, str]:
+    """Installed packages that registered a run's policy, job model or controller: name and version, by the name."""
+    controller = str(run.model_options.get("controller") or "").partition(":")[0]
+    named = {"policy": run.policy.policy, "job model": run.model.name, "controller": controller}
+    return {
+        name: entry.package for kind, name in named.items() if name for entry in registered(kind) if entry.name == name
+    }
+
+
+def repeat_command(run: RunSpec) -> list[str]:
+    """Command that repeats the run, to be given in the campaign's folder; inputs are the copies there."""
+    command = [*this_program(), "run", "--workload", run.workload.path, "--platform", run.platform.path]
+    options = ",".join(f"{key}={show(value)}" for key, value in run.settings.items() if key not in SETTINGS)
+    here = Path.cwd()
+    policy = place_in(here, run.policy.policy)
+    command += ["--policy", f"{policy}:{options}" if options else policy]
+    texts = {f"--{key.replace('_', '-')}": show(run.settings[key]) for key in SETTINGS}
+    command += [part for option, text in texts.items() if text for part in (option, text)]  # "": nothing is set
+    if run.policy.literal:
+        command.append("--thesis-literal")
+    command += ["--engine", run.engine.value, "--transport", run.transport.value, "--player", run.player.value]
+    model_options = {
+        key: place_in(here, value) if isinstance(value, str) else value for key, value in run.model_options.items()
+    }
+    command += ["--model", spec_text(place_in(here, run.model.name), model_options)]
+    if run.image:
+        command += ["--image", run.image]
+    if run.events is not None:
+        command += ["--events", run.events.path]
+    return [*command, "--seed", str(run.seed), "--out", "repeated"]
+
+
+def this_program() -> list[str]:
+    """Words that start this program in a shell: the installed command, else the script of a working copy."""
+    script = Path(sys.executable).with_name(PROGRAM)
+    if not script.exists():
+        return ["python", str(REPOSITORY / "run_experiments.py")]
+    return [PROGRAM if shutil.which(PROGRAM) == str(script) else str(script)]
+
+
+def spec_text(name: str, options: Mapping[str, Any]) -> str:
+    """``NAME:key=value,...`` as the command line takes it."""
+    given = ",".join(f"{key}={show(value)}" for key, value in options.items())
+    return f"{name}:{given}" if given else name
+
+
+def _version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def python() -> str:
+    """Interpreter that runs us, for processes of our own."""
+    return sys.executable

@@ -1,0 +1,227 @@
+"""What a run leaves behind beside Batsim's own files: which jobs held which burst buffers, refusals and reasons."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import TextIO
+
+import msgspec
+
+from spillway.base import durable
+from spillway.protocol.intervals import format_intervals
+from spillway.protocol.messages import JobState
+from spillway.schedulers.core.session import Observer
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.persistent import PersistentBuffer
+from spillway.schedulers.policykit.view import Holding, Running
+from spillway.schedulers.timeline import Resource
+
+ALLOCATION_COLUMNS = (
+    "job_id",
+    "workload_name",
+    "user",
+    "nodes",
+    "allocated_resources",
+    "bb_bytes",
+    "storages",
+    "start_s",
+)
+LIVES_COLUMNS = ("node_lives", "storage_lives", "bandwidth_lives")
+"""Further columns, only there when a job held something over an interval of its own.
+
+What it held, since when and until when: ``WHAT@START-END`` separated by ``;`` (nodes and storages as in the columns
+before; of bandwidth the nodes for which it was held). Empty where a job held all of a kind from its start to its end.
+"""
+
+REJECTION_COLUMNS = ("job_id", "workload_name", "time_s", "reason")
+
+
+OUTAGE_COLUMNS = ("job_id", "workload_name", "time_s", "what", "reason", "lost_node_s")
+"""Columns of ``outages.csv``, which is only there when an outage had consequences for a running job.
+
+``lost_node_s``: node-seconds that the attempt held and no later one can use.
+"""
+
+
+DRAIN_COLUMNS = ("time_s", "storage", "drained_bytes", "left_bytes")
+"""Columns of ``drains.csv``, which is only there when a part of a storage node was drained.
+
+From ``time_s`` on ``drained_bytes`` of a storage node were given to no job; ``left_bytes`` were free just then, or,
+below zero, had to be given back before any were.
+"""
+
+
+PERSISTENT_COLUMNS = ("name", "user", "created_by", "bytes", "storages", "created_s", "destroyed_by", "destroyed_s")
+"""Columns of ``persistent.csv``, which is only there when a persistent buffer was created; in order of creation.
+
+``created_by``, ``destroyed_by``: full ids of jobs; the last two are empty for a buffer that was there at the end.
+"""
+
+
+class Recorder(Observer):
+    """Writes ``allocations.csv`` and ``rejections.csv`` while the session runs, and counts for the progress display.
+
+    Parameters
+    ----------
+    folder
+        The run's folder.
+
+    Attributes
+    ----------
+    submitted_jobs, ended_jobs
+        Jobs that entered the queue; jobs that are through (rejected ones included).
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._allocations = open_table(folder / "allocations.csv")
+        self._rejections = open_table(folder / "rejections.csv")
+        self._allocation_rows = csv.writer(self._allocations, lineterminator="\n")
+        self._rejection_rows = csv.writer(self._rejections, lineterminator="\n")
+        self._allocation_rows.writerow(ALLOCATION_COLUMNS)
+        self._rejection_rows.writerow(REJECTION_COLUMNS)
+        self._folder = folder
+        self._evicted: dict[str, list[Holding]] = {}
+        self._lives: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._struck: list[tuple[str, ...]] = []
+        self._drains: list[tuple[str, ...]] = []
+        self._persistent: list[list[str]] = []
+        self._machine: Machine
+        self._storage_ids: list[int] = []
+        self.submitted_jobs = 0
+        self.ended_jobs = 0
+
+    def set_machine(self, machine: Machine) -> None:
+        """Take the machine, whose resource ids are written."""
+        self._machine = machine
+        self._storage_ids = [storage.resource_id for storage in machine.storages]
+
+    def submitted(self, job: Job, now_s: float) -> None:
+        """Count a job."""
+        self.submitted_jobs += 1
+
+    def rejected(self, job: Job, reason: str, now_s: float) -> None:
+        """Keep the reason of a refusal."""
+        self.ended_jobs += 1
+        self._rejection_rows.writerow((job.name, job.workload, f"{now_s:.6f}", reason))
+
+    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        """Keep what a job was given."""
+        user = job.extras.get("user", "")
+        nodes, storages = self._nodes(allocation), self._storages(allocation)
+        self._allocation_rows.writerow(
+            (job.name, job.workload, user, job.nodes, nodes, allocation.bb_bytes, storages, f"{now_s:.6f}")
+        )
+
+    def ended(self, running: Running, state: JobState, now_s: float) -> None:
+        """Count a job that is through, and keep when it held what, where that is not the same for all."""
+        self.ended_jobs += 1
+        early = self._evicted.pop(running.job.id, [])
+        if early or running.past or any(part.start_s < running.start_s for part in running.apart):
+            held = [msgspec.structs.replace(holding, end_s=now_s) for holding in running.holdings]
+            job, whole = running.job, (running.start_s, now_s)
+            self._lives[job.name, job.workload] = self._lives_of([*early, *running.past, *held], whole)
+
+    def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
+        """Keep when a waiting job held a burst buffer that it lost."""
+        self._evicted.setdefault(job.id, []).append(holding)
+
+    def struck(self, job: Job, what: str, reason: str, now_s: float, lost_node_s: float = 0.0) -> None:
+        """Keep what an outage did to a running job."""
+        self._struck.append((job.name, job.workload, f"{now_s:.6f}", what, reason, f"{lost_node_s:.6f}"))
+
+    def drained(self, storage: str, drained_bytes: int, left_bytes: int, now_s: float) -> None:
+        """Keep how much of a storage node is drained."""
+        self._drains.append((f"{now_s:.6f}", storage, str(drained_bytes), str(left_bytes)))
+
+    def created(self, buffer: PersistentBuffer, now_s: float) -> None:
+        """Keep a persistent buffer."""
+        allocation = buffer.allocation
+        size, storages = str(len(allocation.storages) * allocation.bb_bytes), self._storages(allocation)
+        self._persistent.append([buffer.name, buffer.user, buffer.creator, size, storages, f"{now_s:.6f}", "", ""])
+
+    def destroyed(self, buffer: PersistentBuffer, job: Job, now_s: float) -> None:
+        """Keep the end of a persistent buffer: the last one of its name is meant."""
+        row = next(row for row in reversed(self._persistent) if row[0] == buffer.name)
+        row[-2:] = job.id, f"{now_s:.6f}"
+
+    def close(self) -> None:
+        """Finish the files."""
+        for name, columns, rows in (
+            ("outages.csv", OUTAGE_COLUMNS, self._struck),
+            ("drains.csv", DRAIN_COLUMNS, self._drains),
+            ("persistent.csv", PERSISTENT_COLUMNS, self._persistent),
+        ):
+            if rows:
+                with open_table(self._folder / name) as stream:
+                    csv.writer(stream, lineterminator="\n").writerows((columns, *rows))
+        self._allocations.close()
+        self._rejections.close()
+        if self._lives:
+            self._add_lives(self._folder / "allocations.csv")
+
+    def _lives_of(self, held: list[Holding], whole: tuple[float, float]) -> tuple[str, ...]:
+        """Fields of :data:`LIVES_COLUMNS`: empty for a kind that was held as a whole over the job's interval."""
+        fields = []
+        for kind, show in (
+            (Resource.NODES, self._nodes),
+            (Resource.BURST_BUFFERS, self._storages),
+            (Resource.BANDWIDTH, lambda part: self._nodes(part) if part.io_rate else ""),
+        ):
+            parts = [
+                (show(holding.allocation), holding.start_s, holding.end_s)
+                for holding in held
+                if kind in holding.covering
+            ]
+            shown = [part for part in parts if part[0] and part[1] < part[2]]
+            apart = any((start_s, end_s) != whole for _, start_s, end_s in shown)
+            texts = [f"{what}@{start_s:.6f}-{end_s:.6f}" for what, start_s, end_s in shown] if apart else []
+            fields.append(";".join(texts))
+        return tuple(fields)
+
+    def _add_lives(self, path: Path) -> None:
+        with path.open(encoding="utf-8", newline="") as stream:
+            header, *rows = csv.reader(stream)
+        with open_table(path) as stream:
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerow((*header, *LIVES_COLUMNS))
+            nothing = ("",) * len(LIVES_COLUMNS)
+            writer.writerows((*row, *self._lives.get((row[0], row[1]), nothing)) for row in rows)
+
+    def _nodes(self, allocation: Allocation) -> str:
+        return format_intervals(self._machine.alloc_ids(allocation.nodes))
+
+    def _storages(self, allocation: Allocation) -> str:
+        counts = dict.fromkeys(allocation.storages, 0)
+        for storage in allocation.storages:
+            counts[storage] += 1
+        ids = self._storage_ids
+        return " ".join(
+            [f"{storage}:{count}" for storage, count in sorted([(ids[one], n) for one, n in counts.items()])]
+        )
+
+
+def write_machine(machine: Machine, path: Path) -> None:
+    """Write ``machine.json``: compute and storage nodes in the order of their places.
+
+    Storage nodes have a ``group`` (the outermost part of their places) where the machine has several.
+    """
+    grouped = len({storage.location[:1] for storage in machine.storages}) > 1 and all(
+        len(storage.location) > 1 for storage in machine.storages
+    )
+    data = {
+        "nodes": [{"id": node.resource_id, "name": node.name} for node in machine.nodes[: machine.width]],
+        "storages": [
+            {"id": storage.resource_id, "name": storage.name, "capacity_bytes": storage.capacity_bytes}
+            | ({"group": storage.location[0]} if grouped else {})
+            for storage in machine.storages
+        ],
+    }
+    durable.write_text(path, json.dumps(data, indent=1) + "\n", sync=False)
+
+
+def open_table(path: Path) -> TextIO:
+    """Open a table of a run for writing; its folder is sealed later."""
+    return durable.open_text(path)

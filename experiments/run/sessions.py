@@ -1,0 +1,119 @@
+"""From a run's description to the scheduler's session."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, fields
+
+import msgspec
+
+from spillway.base.options import OptionInfo, Value, describe, plain
+from spillway.experiments.run import policies
+from spillway.experiments.run.spec import ModelSpec, PolicySpec, RunSpec
+from spillway.schedulers.assembly import SessionSpec, Settings, check_combination
+from spillway.schedulers.core.session import Observer, Session
+from spillway.schedulers.jobmodels import name_of
+from spillway.schedulers.jobmodels.base import JobModel, Needs
+from spillway.schedulers.jobmodels.record import JobRecord
+
+SETTINGS: Mapping[str, OptionInfo] = {info.name: info for info in describe(Settings)}
+"""Settings of the session by name."""
+
+
+def session_spec(policy: PolicySpec, model: ModelSpec | None = None, seed: int = 0) -> SessionSpec:
+    """What a run's policy, job model and seed select."""
+    model = model or ModelSpec()
+    return SessionSpec(
+        policy.policy, policy.options, model.name, model.options, policy.session, policy.literal, None, seed
+    )
+
+
+def complete(spec: PolicySpec) -> dict[str, Value]:
+    """Add the defaults of the settings that a policy's description leaves open.
+
+    Raises
+    ------
+    OptionError
+        A setting or its value is unknown.
+    """
+    return {name: plain(value) for name, value in asdict(session_spec(spec).make_settings()).items()}
+
+
+def complete_model(policy: PolicySpec, model: ModelSpec) -> tuple[ModelSpec, dict[str, Value]]:
+    """The job model of a run by its name, and all its options; refuse what cannot be combined.
+
+    Raises
+    ------
+    OptionError
+        The model or an option is unknown, or model, policy and settings cannot be combined.
+    """
+    spec = session_spec(policy, model)
+    made = spec.make_model()
+    check_combination(spec.make_policy(), spec.make_settings(), made)
+    every = {field.name: plain(getattr(made, field.name)) for field in fields(made)}  # type: ignore[arg-type]
+    given = {name: every[name] for name in model.options}
+    return ModelSpec(name=model.name or name_of(made), options=given, default=not model.name), every
+
+
+def refuse_combinations(specs: Iterable[PolicySpec], models: Iterable[ModelSpec]) -> None:
+    """Refuse, before anything is read or prepared, policies and job models that cannot be combined.
+
+    Raises
+    ------
+    OptionError
+        As :func:`complete_model`.
+    """
+    for spec, model in itertools.product(specs, models):
+        complete_model(spec, model)
+
+
+def model_of(run: RunSpec) -> JobModel:
+    """The job model of a run."""
+    return session_spec(run.policy, run.model).make_model()
+
+
+def needs_of(run: RunSpec) -> Needs:
+    """What a run needs of the simulator."""
+    return session_spec(run.policy, run.model).needs()
+
+
+def typed(spec: PolicySpec) -> PolicySpec:
+    """Read texts among the options and settings, and make every value one of its option's own type.
+
+    Raises
+    ------
+    SpecError, OptionError
+        The policy, an option, a setting or a value is unknown.
+    """
+    spec = policies.typed(spec)
+    every = complete(spec)
+    return msgspec.structs.replace(spec, session={name: every[name] for name in spec.session})
+
+
+def make_session(
+    run: RunSpec,
+    observer: Observer | None = None,
+    on_record: Callable[[JobRecord], None] | None = None,
+    *,
+    explain: bool = False,
+    direct: bool = False,
+) -> Session:
+    """Assemble the session that a run describes.
+
+    Parameters
+    ----------
+    run
+        The run.
+    observer
+        Watches jobs come, start and end.
+    on_record
+        Gets the record of every job that is through.
+    explain
+        Whether every pass notes why jobs wait.
+    direct
+        Whether the simulator runs in this process and takes operations without messages for each.
+    """
+    return session_spec(run.policy, run.model, run.seed).session(
+        observer, on_record=on_record, explain=explain, direct=direct
+    )

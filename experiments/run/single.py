@@ -1,0 +1,199 @@
+"""One run, from its description to its folder. The folder is the contract with the analysis.
+
+=====================  =================================================================================================
+``jobs.csv``           one row per job, Batsim's columns; IO-Aware model: then where its time went, bytes, slowdown
+``allocations.csv``    nodes, burst buffers and user of each started job
+``rejections.csv``     refused jobs and why
+``reasons.csv``        why jobs waited, where that was requested
+``machine.json``       nodes and storage nodes
+``schedule.csv`` ...   Batsim's further files
+``batsim_jobs.csv``    IO-Aware model, gang policies: Batsim's rows of the sub-jobs that the jobs were made of
+``metrics.json``       the summary's figures (they depend on the configuration only)
+``timings.json``       what was measured on this machine (time, memory)
+``run.json``           configuration with the code's hash, versions, commit, inputs, how to repeat it
+``log.txt``            what went wrong, for a failed run
+``manifest.json``      size and sha256 of all files above; written last (:mod:`spillway.experiments.run.manifest`)
+=====================  =================================================================================================
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spillway.analysis.metrics import summarise
+from spillway.analysis.tables import read_run
+from spillway.base.errors import Stopped
+from spillway.base.options import show
+from spillway.experiments.campaign.pool import Progress, Report, describe
+from spillway.experiments.run import folders, manifest, memory, players, provenance, uncontended
+from spillway.experiments.run.io_phases import write_phases
+from spillway.experiments.run.job_table import write_jobs
+from spillway.experiments.run.played import Played
+from spillway.experiments.run.reasons import ReasonRecorder
+from spillway.experiments.run.recorder import Recorder, write_machine
+from spillway.experiments.run.sessions import make_session, model_of
+from spillway.experiments.run.spec import DEFAULT_SILENCE_S, DEFAULT_TAU_S, Player, RunSpec
+from spillway.experiments.run.stopwatch import TimedSession
+from spillway.schedulers.jobmodels.app_record import finished
+from spillway.schedulers.jobmodels.malleable import Malleable
+from spillway.schedulers.jobmodels.record import JobRecord
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run and where it takes place.
+
+    Attributes
+    ----------
+    run
+        What to run.
+    root
+        The campaign's folder; input paths are relative to it.
+    tau_s
+        Bound of the bounded slowdown in seconds.
+    simulator
+        Command of a simulator in a process of its own; empty: in this process.
+    explain
+        Whether to keep why jobs wait (``reasons.csv``).
+    uncontended
+        Whether to find out how long each job takes by itself as well (:mod:`spillway.experiments.run.uncontended`).
+    silence_s
+        Longest silence of a simulator in a process of its own, in seconds of real time.
+    assumed
+        What was assumed of the inputs (:meth:`spillway.experiments.campaign.inputs.Inputs.assumed`), for the record.
+    """
+
+    run: RunSpec
+    root: Path
+    tau_s: float
+    simulator: tuple[str, ...] = ()
+    explain: bool = False
+    uncontended: bool = False
+    silence_s: float = DEFAULT_SILENCE_S
+    assumed: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def folder(self) -> Path:
+        """The run's own folder."""
+        return self.root / self.run.id
+
+
+def execute(task: Task, report: Report = lambda _: None) -> None:
+    """Run a simulation and write its folder; on failure leave ``run.json`` and ``log.txt`` with its cause; raise.
+
+    A run that a signal stops leaves what was there before.
+    """
+    with folders.scratch(task.folder) as folder:
+        try:
+            _execute_in(folder, task, report)
+        except Stopped as stop:
+            raise SystemExit(stop.exit_code) from None
+        except Exception as error:
+            with contextlib.suppress(OSError):  # of a full disk not even that can be kept
+                _keep_cause(folder, task, describe(error), traceback.format_exc())
+            raise
+
+
+def keep_cause(task: Task, cause: str) -> None:
+    """Leave the cause of a failure in a run's folder, for a process that could not; a whole run stays.
+
+    Raises
+    ------
+    OSError
+        It cannot be written; what was there stays.
+    """
+    if folders.is_finished(task.folder) and not manifest.damage(task.folder):
+        return
+    if folders.read_json(task.folder / folders.RUN_FILE).get("status") != folders.FAILED:
+        with folders.scratch(task.folder) as folder:
+            _keep_cause(folder, task, cause)
+
+
+def _keep_cause(folder: Path, task: Task, cause: str, details: str = "") -> None:
+    if details:
+        folders.write_text(folder / "log.txt", details, sync=False)
+    outcome = {"status": folders.FAILED, "cause": cause}
+    folders.write_json(folder / folders.RUN_FILE, outcome | provenance.describe(task.run, _flags(task)), sync=False)
+    manifest.seal(folder)
+
+
+def _execute_in(folder: Path, task: Task, report: Report) -> None:
+    memory.forget_peak()
+    begin = time.perf_counter()
+    timings, warnings = _simulate(task, folder, report)
+    figures = summarise(read_run(folder), task.tau_s).as_dict()
+    metrics = {"tau_s": task.tau_s, "code": provenance.metrics_code()} | figures
+    timings["wall_s"] = time.perf_counter() - begin
+    folders.write_json(folder / "metrics.json", metrics, sync=False)
+    folders.write_json(folder / "timings.json", timings, sync=False)
+    record = {"status": folders.FINISHED} | provenance.describe(task.run, _flags(task))
+    record |= {"warnings": list(warnings)} if warnings else {}
+    record |= {"assumed": dict(task.assumed)} if task.assumed else {}
+    folders.write_json(folder / folders.RUN_FILE, record, sync=False)
+    manifest.seal(folder)
+
+
+def _flags(task: Task) -> list[str]:
+    """What a task has besides its run's settings, as the command line takes it."""
+    flags = [] if task.tau_s == DEFAULT_TAU_S else ["--tau", show(task.tau_s)]
+    flags += ["--explain"] if task.explain else []
+    left_out = not task.uncontended and model_of(task.run).alone() is not None
+    return flags + (["--no-uncontended"] if left_out else [])
+
+
+def _simulate(task: Task, folder: Path, report: Report) -> tuple[dict[str, float], tuple[str, ...]]:
+    recorder = ReasonRecorder(folder) if task.explain else Recorder(folder)
+    records: dict[str, JobRecord] = {}
+    wanted = task.uncontended and uncontended.model_alone(task.run) is not None
+
+    def keep(record: JobRecord) -> None:
+        if wanted or not record.whole or record.staged is not None:  # else the simulator's row says it all
+            records[record.job.id] = record
+
+    session = make_session(
+        task.run,
+        recorder,
+        keep,
+        explain=task.explain,
+        direct=task.run.player is Player.DIRECT and not task.simulator,
+    )
+
+    def tell(time_s: float) -> None:
+        report(Progress(time_s, recorder.ended_jobs, recorder.submitted_jobs, session.waiting))
+
+    timed = TimedSession(session, tell, on_machine=recorder.set_machine)
+    try:
+        played = players.play(task.run, task.root, folder, timed, task.simulator, task.silence_s)
+    finally:
+        recorder.close()
+    _write_tables(task, folder, records, played, wanted=wanted)
+    write_machine(session.machine, folder / "machine.json")
+    decisions_s = np.array(timed.times_ns, dtype=np.float64) / 1e9
+    timings = {
+        "scheduler_cpu_s": timed.cpu_s,
+        "simulator_cpu_s": played.simulator_cpu_s,
+        "decisions": float(decisions_s.size),
+        "decision_p50_s": float(np.percentile(decisions_s, 50)),
+        "decision_p99_s": float(np.percentile(decisions_s, 99)),
+        "peak_rss_bytes": float(memory.peak_bytes() + played.other_rss_bytes),
+    }
+    return timings, session.warnings()
+
+
+def _write_tables(task: Task, folder: Path, records: Mapping[str, JobRecord], played: Played, *, wanted: bool) -> None:
+    """Write the table of jobs, with times without contention where they are wanted, and the model's further tables."""
+    model = model_of(task.run)
+    uncontended_s = (
+        uncontended.uncontended_s(task.run, task.root, records, played.platform, played.jobs) if wanted else None
+    )
+    write_jobs(folder, model, records, played.spans, uncontended_s)
+    if isinstance(model, Malleable):
+        write_phases(folder, [app for record in records.values() if (app := finished(record)) is not None])

@@ -1,0 +1,165 @@
+"""How long the jobs of a run would have taken without contention: what slowdowns by contention refer to.
+
+Each is played by itself, on the nodes and storage nodes that it had in the run. So what remains is what a job's own
+transfers do to each other. That is calculated (:mod:`spillway.experiments.run.uncontended_times`); only the jobs that
+cannot be calculated so are simulated once more, one after the other.
+
+A job's time over that is its slowdown by contention: the *stretch* of Jeannot, Pallez and Vidal (IJHPCA 2023, section
+"Evaluation criterion", rho_i). Batsim's ``stretch`` is another thing: turnaround over execution time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from pathlib import Path
+
+from spillway.experiments.run.played import walltimes
+from spillway.experiments.run.prepared import checked
+from spillway.experiments.run.sessions import model_of, session_spec
+from spillway.experiments.run.spec import Engine, RunSpec
+from spillway.experiments.run.uncontended_times import NotCalculated, UncontendedTimes
+from spillway.platforms.model import Platform
+from spillway.platforms.xml_reader import load_platform
+from spillway.schedulers.assembly import Settings, assemble
+from spillway.schedulers.jobmodels.base import JobModel
+from spillway.schedulers.jobmodels.gates import IoControl
+from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.model.decisions import Decision, Start
+from spillway.schedulers.model.job import Allocation
+from spillway.schedulers.policykit.view import View
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.registry import Workload
+from spillway.simulator.reading.workload import load_workload
+from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.wire.links import InProcessLink
+
+NO_WALLTIME_GAP_S = 86_400.0
+"""Time to the next submission after a job without a walltime. A job that takes longer only makes the next one wait."""
+
+
+@dataclass(frozen=True)
+class OneByOne:
+    """Starts one job at a time, in order of submission, on given allocations (by full job id)."""
+
+    allocations: Mapping[str, Allocation]
+
+    def __call__(self, view: View) -> Iterator[Decision]:
+        """Start the first waiting job if nothing runs."""
+        if not view.running and view.queue:
+            job = view.queue[0]
+            yield Start(job, self.allocations[job.id])
+
+
+def model_alone(run: RunSpec) -> JobModel | None:
+    """The model that plays a run's jobs by themselves; ``None`` where the run's model, or its engine, has none."""
+    return None if run.engine is Engine.FIXED else model_of(run).alone()
+
+
+def uncontended_s(
+    run: RunSpec,
+    root: Path,
+    records: Mapping[str, JobRecord],
+    platform: Platform | None = None,
+    jobs: Sequence[tuple[str, float]] = (),
+) -> dict[str, float] | None:
+    """How long each job of a finished run takes by itself.
+
+    Parameters
+    ----------
+    run
+        The run; its platform, workload and settings are used again, its policy is not. The fluid engine plays.
+    root
+        The campaign's folder.
+    records
+        What the run's jobs did, by full id; only these are played, but for jobs without nodes.
+    platform, jobs
+        The run's platform and its jobs (:attr:`spillway.experiments.run.played.Played.jobs`), where they have been
+        read already.
+
+    Returns
+    -------
+    dict[str, float] | None
+        Seconds from start to end, drains included, by full id; ``None`` where the job model has no such time
+        (:meth:`spillway.schedulers.jobmodels.base.JobModel.alone`), or the engine no contention.
+    """
+    from spillway.simulator.engines.fluid import FluidEngine  # loads kernels
+
+    model = model_alone(run)
+    if model is None:
+        return None
+    records = {job_id: record for job_id, record in records.items() if record.allocation.nodes}
+    platform = platform or load_platform(checked(root, run.platform))
+    jobs = jobs or walltimes(load_workload(checked(root, run.workload)))
+    submissions = _one_by_one([(job_id, walltime) for job_id, walltime in jobs if job_id in records])
+    with FluidEngine(platform) as engine:
+        found = _calculated(submissions, records, UncontendedTimes(platform, engine, model))
+    left = {job_id: time_s for time_s, job_id in submissions if job_id not in found}
+    if left:
+        workload = _submitted_at(load_workload(checked(root, run.workload)), left)
+        found |= _simulated(run, workload, records, model, platform)
+    return found
+
+
+def _calculated(
+    submissions: Sequence[tuple[float, str]], records: Mapping[str, JobRecord], times: UncontendedTimes
+) -> dict[str, float]:
+    """The times of all jobs that need no simulation."""
+    found = {}
+    for submitted_s, job_id in submissions:
+        record = records[job_id]
+        with contextlib.suppress(NotCalculated):
+            found[job_id] = times.seconds(record.job, record.allocation, submitted_s)
+    return found
+
+
+def _simulated(
+    run: RunSpec, workload: Workload, records: Mapping[str, JobRecord], model: JobModel, platform: Platform
+) -> dict[str, float]:
+    """The times of a workload's jobs, simulated one after the other."""
+    from spillway.simulator.engines.fluid import FluidEngine  # loads kernels
+
+    found: dict[str, float] = {}
+    session = assemble(
+        OneByOne({job_id: record.allocation for job_id, record in records.items()}),
+        _without_turns(session_spec(run.policy).make_settings()),
+        model,
+        on_record=lambda record: found.update({record.job.id: record.end_s - record.start_s}),
+        direct=True,
+    )
+    with FluidEngine(platform) as engine:
+        options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
+        Simulation(platform, [workload], engine, InProcessLink(session.handle), options).run()
+    return found
+
+
+def _without_turns(settings: Settings) -> Settings:
+    """The run's settings, but for turns at the file system, which a single job need not wait for, and with all that a
+    job does on its nodes.
+    """
+    plain = Settings()
+    return replace(
+        settings,
+        io_control=IoControl.SHARED,
+        io_order=plain.io_order,
+        io_node_depth=plain.io_node_depth,
+        bb_life=plain.bb_life,
+    )
+
+
+def _one_by_one(jobs: Sequence[tuple[str, float]]) -> list[tuple[float, str]]:
+    """When each job is submitted, in this order: when the one before has reached its walltime (s)."""
+    times_s = accumulate((walltime if walltime >= 0 else NO_WALLTIME_GAP_S for _, walltime in jobs), initial=0.0)
+    return sorted(zip(times_s, (job_id for job_id, _ in jobs), strict=False))
+
+
+def _submitted_at(workload: Workload, times_s: Mapping[str, float]) -> Workload:
+    """Keep the jobs of a workload that have a time, and submit each at its own."""
+    workload.jobs = [job for job in workload.jobs if job.id in times_s]
+    for job in workload.jobs:
+        job.subtime = times_s[job.id]
+        if job.source is not None:
+            job.source = {**job.source, "subtime": job.subtime}
+    return workload

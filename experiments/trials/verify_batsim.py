@@ -1,0 +1,314 @@
+"""The same runs on the real Batsim and on the embedded simulator, and a table of the worst differences.
+
+Both programs are started alike, take the same options, and talk to the same scheduler's service over ZeroMQ.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from spillway.base import durable
+from spillway.experiments.campaign.grid import expand
+from spillway.experiments.campaign.inputs import Inputs
+from spillway.experiments.run.batsim import BATSIM_VARIABLE, play_over_zmq
+from spillway.experiments.run.errors import RunFailed, SpecError
+from spillway.experiments.run.played import PREFIX
+from spillway.experiments.run.policies import parse_policy
+from spillway.experiments.run.sessions import make_session, typed
+from spillway.experiments.run.spec import DEFAULT_SILENCE_S, Campaign, ModelSpec, PlatformSpec, RunSpec, WorkloadSpec
+from spillway.experiments.run.stopwatch import TimedSession
+
+LARGER = 1
+"""Exit code when a difference is larger than the pair's bound."""
+SKIPPED = 77
+"""Exit code when there is no Batsim to compare with (what test harnesses take for a skipped test)."""
+
+BOUND_S = 2e-5
+"""Largest difference in time that passes, s: above what was stated for the worst model (1.7e-5 s)."""
+
+EMBEDDED = (sys.executable, "-m", "spillway", "simulate", "--no-wall-clock")
+FILES = ("jobs.csv", "schedule.csv", "machine_states.csv", "consumed_energy.csv", "pstate_changes.csv")
+REAL_SECONDS = ("scheduling_time", "simulation_time")
+"""Columns with seconds of the machine that ran, which no two runs share."""
+
+ENERGY = ("-E", "-m", "master_host")
+LOOPBACK = """<?xml version="1.0"?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+ <zone id="machine" routing="Full">
+  <host id="master_host" speed="100Mf"><prop id="wattage_per_state" value="80:160"/></host>
+{hosts}
+  <link id="loopback" bandwidth="500MBps" latency="15us" sharing_policy="FATPIPE"/>
+  <link id="wire" bandwidth="1GBps" latency="200us" sharing_policy="FATPIPE"/>
+  <route src="master_host" dst="master_host"><link_ctn id="loopback"/></route>
+{routes}
+ </zone>
+</platform>
+"""
+"""A machine of the kind of upstream's examples: the master has a loopback with a latency, and hosts state watts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two runs that should give the same.
+
+    Attributes
+    ----------
+    name
+        In the table.
+    policy, model, platform, workload
+        As the command ``run`` takes them; platform ``loopback`` and workloads of :data:`DESCRIBED` are written here.
+    options
+        Further options of both simulators.
+    session
+        Settings of the session.
+    """
+
+    name: str
+    policy: str
+    model: str = "rigid"
+    platform: str = "thesis"
+    workload: str = "kth-like:jobs=60"
+    options: tuple[str, ...] = ()
+    session: Mapping[str, str] = field(default_factory=dict)
+
+
+def _periods(number: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    return {}, {"periods": {"count": 3, "compute_s": 10 + number, "io_bytes": 20e9 + 1e9 * number}}
+
+
+def _files(number: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    first = 4 * (number % 20)
+    return {"file_nodes": list(range(first, first + 4)), "io_blocks": 100 * (number % 3)}, {
+        "type": "delay",
+        "delay": 60 + number,
+    }
+
+
+def _application(number: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    times = {"nodes": [1, 2, 4, 8], "cpu": [8, 4, 2, 1], "comm": [0, 0.1, 0.2, 0.3], "io": [4, 2, 1, 1]}
+    shape = {"iterations": 24, "io_every": 6, "control_every": 3, "minimum": 2, "maximum": 8, "overhead": 1}
+    return {}, {"malleable": shape | {"io_bytes": 10**10, "model": times, "variation": [1, 1.05, 0.95]}}
+
+
+DESCRIBED: dict[str, Callable[[int], tuple[dict[str, Any], dict[str, Any]]]] = {
+    "periods": _periods,
+    "files": _files,
+    "applications": _application,
+}
+"""What is particular in the job and in the profile of a number, for workloads that describe what a model plays."""
+
+
+def described(name: str) -> dict[str, Any]:
+    """The Batsim workload of 20 jobs that a name of :data:`DESCRIBED` stands for."""
+    jobs, profiles = [], {}
+    for number in range(20):
+        of_job, of_profile = DESCRIBED[name](number)
+        label = str(number)
+        jobs.append({"id": label, "subtime": 7 * number, "res": 4, "profile": label, "walltime": 3000} | of_job)
+        computing = {"type": "parallel_homogeneous", "cpu": (60 + 5 * number) * 1e9, "com": 0}
+        profiles[label] = of_profile if "type" in of_profile else computing | of_profile
+    return {"nb_res": 96, "jobs": jobs, "profiles": profiles}
+
+
+PAIRS = (
+    *(Pair(f"alloc-{policy}", policy) for policy in ("fcfs", "filler", "easy", "sjf-easy", "conservative")),
+    Pair("io-easy", "easy", "io", workload="kth-like:jobs=25"),
+    Pair("io-fcfs", "fcfs", "io", workload="kth-like:jobs=25"),
+    Pair("stream-easy", "easy", "stream", workload="kth-like:jobs=25"),
+    Pair("gang", "gang", "timeshared", workload="kth-like:jobs=25"),
+    Pair("gang-files", "gang-io", "timeshared", workload="files"),
+    Pair("operations-easy", "easy", "operations", workload="periods"),
+    Pair("gates", "easy", "operations", workload="periods", session={"io_control": "exclusive"}),
+    Pair("malleable", "easy", "malleable", workload="applications"),
+    Pair("loopback-fcfs", "fcfs", platform="loopback"),
+    Pair("loopback-energy", "easy", platform="loopback", options=ENERGY),
+)
+"""What is compared; names are unique."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How one file of both runs differs.
+
+    Attributes
+    ----------
+    rows, equal
+        Rows of the longer file, and those that are the same byte for byte.
+    worst_s
+        Largest difference in a column of times, s; infinite where a row is missing.
+    others
+        Other columns that differ.
+    """
+
+    file: str
+    rows: int
+    equal: int
+    worst_s: float
+    others: tuple[str, ...]
+
+    @property
+    def passes(self) -> bool:
+        """Whether nothing but times differs, and those by no more than the bound."""
+        return self.worst_s <= BOUND_S and not self.others
+
+
+def compare(ours: Path, theirs: Path) -> Difference:
+    """Compare two tables of one kind, row by row.
+
+    Energy in J and slowdowns follow from times, so that they may differ where times do, by up to one in a thousand.
+    """
+    header, left = _table(ours)
+    other_header, right = _table(theirs)
+    if header != other_header:
+        return Difference(ours.name, max(len(left), len(right)), 0, math.inf, ("header",))
+    equal, worst, others = 0, 0.0 if len(left) == len(right) else math.inf, set()
+    for one, other in zip(left, right, strict=False):
+        equal += one == other
+        for name, a, b in zip(header, one, other, strict=False):
+            if a != b:
+                difference = _difference(a, b)
+                if name == "time" or name.endswith("_time"):
+                    worst = max(worst, difference)
+                elif not difference <= 1e-3 * max(1.0, abs(_number(a))) or name == "allocated_resources":
+                    others.add(name)
+    return Difference(ours.name, max(len(left), len(right)), equal, worst, tuple(sorted(others)))
+
+
+def _table(path: Path) -> tuple[list[str], list[list[str]]]:
+    """Header and rows, without columns of real seconds."""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    if not rows:
+        return [], []
+    kept = [index for index, name in enumerate(rows[0]) if name not in REAL_SECONDS]
+    return [rows[0][index] for index in kept], [[row[index] for index in kept if index < len(row)] for row in rows[1:]]
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def _difference(one: str, other: str) -> float:
+    """Absolute difference of two numbers; infinite where one is none."""
+    difference = abs(_number(one) - _number(other))
+    return math.inf if math.isnan(difference) else difference
+
+
+def verify(pairs: Sequence[Pair], program: Sequence[str], folder: Path) -> dict[str, list[Difference] | str]:
+    """Run all pairs; by name the differences, or why one of the two could not be finished."""
+    found: dict[str, list[Difference] | str] = {}
+    for pair in pairs:
+        root = folder / pair.name
+        root.mkdir(parents=True)
+        try:
+            run = _run(pair, root)
+            for side, command in (("theirs", tuple(program)), ("ours", EMBEDDED)):
+                place = root / side
+                place.mkdir()
+                session = TimedSession(make_session(run), lambda _: None)
+                play_over_zmq(run, root, place, session, (*command, *pair.options), DEFAULT_SILENCE_S, quiet=False)
+            found[pair.name] = [
+                compare(root / "ours" / f"{PREFIX}_{name}", root / "theirs" / f"{PREFIX}_{name}")
+                for name in FILES
+                if any((root / side / f"{PREFIX}_{name}").exists() for side in ("ours", "theirs"))
+            ]
+        except (RunFailed, OSError) as error:
+            found[pair.name] = str(error)
+    return found
+
+
+def _run(pair: Pair, root: Path) -> RunSpec:
+    source = pair.platform
+    if source == "loopback":
+        source = str(root / "loopback.xml")
+        durable.write_text(Path(source), _loopback(96))
+    workload = pair.workload
+    if workload in DESCRIBED:
+        workload = str(root / f"{workload}.json")
+        durable.write_text(Path(workload), json.dumps(described(pair.workload)))
+    model = ModelSpec(name=pair.model)
+    policy = msgspec.structs.replace(parse_policy(pair.policy, literal=False), session=dict(pair.session))
+    campaign = Campaign(
+        name="verify",
+        workloads=(WorkloadSpec(source=workload),),
+        platforms=(PlatformSpec(source=source),),
+        policies=(typed(policy),),
+        models=(model,),
+        seeds=(0,),
+    )
+    inputs = Inputs(root, lambda _: None)
+    prepared = inputs.pairs(campaign.workloads, campaign.platforms, model, 0)
+    (run,) = expand(campaign, {(model.label, 0): prepared})
+    return run
+
+
+def _loopback(count: int) -> str:
+    watts = '<prop id="wattage_per_state" value="60:70:120"/>'
+    names = [f"n{number}" for number in range(count)]
+    hosts = [f'  <host id="{name}" speed="1Gf">{watts}</host>' for name in names]
+    ends = ["master_host", *names]
+    routes = [
+        f'  <route src="{one}" dst="{other}"><link_ctn id="wire"/></route>'
+        for position, one in enumerate(ends)
+        for other in ends[position + 1 :]
+    ]
+    return LOOPBACK.format(hosts="\n".join(hosts), routes="\n".join(routes))
+
+
+def table(found: dict[str, list[Difference] | str]) -> str:
+    """The table: one line for each pair and file."""
+    lines = [f"{'pair':<18} {'file':<20} {'rows':>6} {'equal':>6} {'worst dt s':>11}  also different"]
+    for name, differences in found.items():
+        if isinstance(differences, str):
+            lines.append(f"{name:<18} not finished: {' '.join(differences.split())[:160]}")
+            continue
+        for item in differences:
+            file = item.file.removeprefix(f"{PREFIX}_")
+            also = ", ".join(item.others) or "-"
+            lines.append(f"{name:<18} {file:<20} {item.rows:>6} {item.equal:>6} {item.worst_s:>11.3g}  {also}")
+    return "\n".join(lines)
+
+
+def command(only: Sequence[str], keep: Path | None) -> int:
+    """``spillway verify-batsim``; the exit code.
+
+    Raises
+    ------
+    SpecError
+        A pair or a program that does not exist.
+    """
+    known = {pair.name: pair for pair in PAIRS}
+    unknown = [name for name in only if name not in known]
+    if unknown:
+        raise SpecError(f"there is no pair {unknown[0]!r}; known: {', '.join(known)}")
+    given = os.environ.get(BATSIM_VARIABLE, "")
+    program = shutil.which(given or "batsim")
+    if program is None:
+        if given:
+            raise SpecError(f"{BATSIM_VARIABLE}={given!r} is no program; set it to Batsim 4, or unset it")
+        print(f"verify-batsim: skipped: there is no 'batsim' on PATH, and {BATSIM_VARIABLE} names no program")
+        return SKIPPED
+    if keep is not None and keep.exists():
+        raise SpecError(f"--keep: {str(keep)!r} exists already; name a new folder")
+    with tempfile.TemporaryDirectory() as temporary:
+        found = verify([known[name] for name in only] or PAIRS, (program,), keep or Path(temporary))
+    print(table(found))
+    passed = [not isinstance(item, str) and all(difference.passes for difference in item) for item in found.values()]
+    print(f"{sum(passed)} of {len(passed)} pairs equal up to {BOUND_S:g} s ({program})")
+    return 0 if all(passed) else LARGER

@@ -1,1 +1,0 @@
-"""Files from outside, read within limits. Knows nothing of what is in them; every other folder reads through it."""

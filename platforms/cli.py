@@ -1,0 +1,145 @@
+"""Command line: ``spillway platform list | generate | annotate | check | draw | fit``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from spillway.base.arguments import Parser, add_out, natural, play, positive
+from spillway.base.files import parse_toml
+from spillway.base.limits import InputError
+from spillway.platforms.annotate import annotate
+from spillway.platforms.catalogue import builtin_files, checksum, describe, platform_from, resolve_platform
+from spillway.platforms.check import summary
+from spillway.platforms.errors import PlatformError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return the exit code: 0, or 2 after one line about what is wrong with the input."""
+    parser = Parser(prog="spillway platform", description="Machine descriptions and SimGrid XML.")
+    parser.set_defaults(handler=lambda options: options.run(options))
+    add_actions(parser)
+    return play(parser, arguments)
+
+
+def add_actions(parser: Parser) -> argparse._SubParsersAction[Parser]:
+    """Add a sub-parser for each action; its function is ``options.run``. Give what takes further actions."""
+    commands = parser.add_subparsers(required=True, metavar="ACTION", prog=parser.prog)
+
+    def add(name: str, run: Callable[[argparse.Namespace], int], text: str, example: str = "") -> Parser:
+        shown = f"{parser.prog} {name} {example}".strip()
+        sub: Parser = commands.add_parser(name, help=text, description=text, examples=shown)
+        sub.set_defaults(run=run)
+        return sub
+
+    any_form = "built-in name, description (.toml) or SimGrid XML"
+    add("list", _list, "built-in platforms")
+    sub = add("generate", _generate, "write SimGrid XML from a description", "thesis --out thesis.xml")
+    sub.add_argument("platform", metavar="NAME|FILE.toml", help="built-in name or description (.toml)")
+    add_out(sub, "FILE.xml", "file to write")
+    sub.add_argument(
+        "-s",
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="other value, such as pfs.bandwidth=63GBps",
+    )
+    sub = add(
+        "annotate",
+        _annotate,
+        "write into SimGrid XML how bytes travel to the file system, so that bandwidth can be scheduled",
+        "site.xml --out annotated.xml",
+    )
+    sub.add_argument("platform", metavar="FILE.xml", help="SimGrid XML")
+    add_out(sub, "FILE.xml", "file to write")
+    sub.add_argument("--pfs", default="", metavar="HOST", help="host of the file system (default: by its role)")
+    sub.add_argument("--own-links", action="store_true", help="count links that one host alone uses, too")
+    sub = add("check", _check, "read a platform as SimGrid does and print what is in it", "site.xml")
+    sub.add_argument("platform", metavar="NAME|FILE", help=any_form)
+    sub = add("draw", _draw, "draw a picture", "thesis --out thesis.png")
+    sub.add_argument("platform", metavar="NAME|FILE", help=any_form)
+    add_out(sub, "FILE", "file to write (.png, .pdf, .svg)")
+    sub = add(
+        "fit",
+        _fit,
+        "fit times of staging and running to measured runs, with the errors of left-out jobs",
+        "cori.csv summit.csv",
+    )
+    sub.add_argument("files", nargs="+", type=Path, metavar="FILE.csv", help="measured runs, separated by blanks")
+    sub.add_argument("--folds", type=positive, default=5, metavar="N", help="parts of the cross-validation (5)")
+    sub.add_argument("--seed", type=natural, default=0, metavar="N", help="seed of the shuffle (0)")
+    return commands
+
+
+def _list(_: argparse.Namespace) -> int:
+    for name in builtin_files():
+        print(f"{name:<14} {describe(name).summary}")
+    return 0
+
+
+def _generate(options: argparse.Namespace) -> int:
+    if Path(options.platform).suffix == ".xml":
+        raise PlatformError("is SimGrid XML already; expected a built-in name or a .toml file", options.platform)
+    _write(options.output, resolve_platform(options.platform, _overrides(options.set)))
+    return 0
+
+
+def _annotate(options: argparse.Namespace) -> int:
+    if Path(options.platform).suffix != ".xml":
+        raise PlatformError("expected a SimGrid XML file; descriptions are written with their levels", options.platform)
+    xml = resolve_platform(options.platform)
+    _write(options.output, annotate(xml, options.platform, options.pfs, own_links=options.own_links))
+    return 0
+
+
+def _write(path: Path, xml: str) -> None:
+    try:
+        path.write_text(xml, encoding="utf-8")
+    except OSError as error:
+        raise PlatformError(f"cannot write: {error}", str(path)) from None
+    print(f"{path}: {len(xml)} bytes, sha256 {checksum(xml)}")
+
+
+def _check(options: argparse.Namespace) -> int:
+    for line in summary(platform_from(options.platform)):
+        print(line)
+    return 0
+
+
+def _draw(options: argparse.Namespace) -> int:
+    from spillway.platforms.picture import draw_platform  # matplotlib takes half a second to import
+
+    draw_platform(options.platform, options.output)
+    print(options.output)
+    return 0
+
+
+def _fit(options: argparse.Namespace) -> int:
+    from spillway.platforms.measured import fit_runs, read_runs, report
+
+    runs = [run for path in options.files for run in read_runs(path)]
+    for line in list(report(fit_runs(runs, options.folds, options.seed))):  # all of them, or the error alone
+        print(line)
+    return 0
+
+
+def _overrides(texts: Sequence[str]) -> Mapping[str, Any]:
+    """``KEY=VALUE`` texts; a value that is no TOML value is a text."""
+    values: dict[str, Any] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not key or not equals:
+            raise PlatformError(f"--set: expected KEY=VALUE, got {text!r}")
+        try:
+            values[key] = parse_toml(f"value = {value}")["value"]
+        except InputError:
+            values[key] = value
+    return values
+
+
+if __name__ == "__main__":
+    sys.exit(main())

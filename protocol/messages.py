@@ -1,0 +1,368 @@
+"""Neutral messages: what the two sides of a Batsim conversation send, free of any wire format.
+
+The session, the execution layer and the embedded simulator exchange these frozen structs; only a codec
+(:mod:`spillway.protocol.batsim4.codec`) has their form as JSON. Times are simulated seconds, sizes bytes.
+Resource ids are Batsim's integers: compute hosts first, storage hosts after them.
+
+Two directions, two unions: :data:`Event` (simulator to scheduler) and :data:`Request` (scheduler to simulator),
+carried by :class:`Message` and :class:`Reply`.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+JsonObject = dict[str, Any]
+"""A JSON object kept as it came (user fields included); numbers are ``int`` or ``float``."""
+
+
+class JobState(enum.Enum):
+    """State of a job in Batsim's vocabulary (the values are the words used on the wire and in ``_jobs.csv``)."""
+
+    NOT_SUBMITTED = "NOT_SUBMITTED"
+    SUBMITTED = "SUBMITTED"
+    RUNNING = "RUNNING"
+    COMPLETED_SUCCESSFULLY = "COMPLETED_SUCCESSFULLY"
+    COMPLETED_FAILED = "COMPLETED_FAILED"
+    COMPLETED_WALLTIME_REACHED = "COMPLETED_WALLTIME_REACHED"
+    COMPLETED_KILLED = "COMPLETED_KILLED"
+    REJECTED = "REJECTED"
+
+
+class NotifyKind(enum.Enum):
+    """Kinds of NOTIFY that both sides have; forwarded user events carry their own text instead."""
+
+    NO_MORE_STATIC_JOB_TO_SUBMIT = "no_more_static_job_to_submit"
+    NO_MORE_EXTERNAL_EVENT_TO_OCCUR = "no_more_external_event_to_occur"
+    MACHINE_UNAVAILABLE = "event_machine_unavailable"
+    MACHINE_AVAILABLE = "event_machine_available"
+    REGISTRATION_FINISHED = "registration_finished"
+    CONTINUE_REGISTRATION = "continue_registration"
+
+
+class Struct(msgspec.Struct, frozen=True, gc=False):
+    """Base of all messages: immutable."""
+
+
+# --------------------------------------------------------------------------- simulator -> scheduler
+
+
+class ResourceInfo(Struct, frozen=True):
+    """One host as SIMULATION_BEGINS lists it."""
+
+    id: int
+    name: str
+    state: str = "idle"
+    properties: dict[str, str] = {}
+    zone_properties: dict[str, str] = {}
+
+
+class BatsimConfig(Struct, frozen=True):
+    """The ``config`` object of SIMULATION_BEGINS; unknown members are kept in ``extras``."""
+
+    redis_enabled: bool = False
+    redis_hostname: str = "127.0.0.1"
+    redis_port: int = 6379
+    redis_prefix: str = "default"
+    profiles_forwarded_on_submission: bool = False
+    dynamic_jobs_enabled: bool = False
+    dynamic_jobs_acknowledged: bool = False
+    profile_reuse_enabled: bool = False
+    sched_config: str = ""
+    forward_unknown_events: bool = False
+    extras: JsonObject = {}
+    by_handshake: bool = False
+    """Whether the scheduler itself requests these features in a handshake (Batsim 5)."""
+
+    @property
+    def dynamic_jobs_remedy(self) -> str:
+        """What to do where dynamic jobs are needed and not enabled."""
+        if self.by_handshake:
+            return (
+                "Batsim 5 enables them where the scheduler's hello requests dynamic_registration, which it did not: "
+                "make the codec with dynamic_jobs=True, as spillway serve does for models that need them"
+            )
+        return "start Batsim with --enable-dynamic-jobs"
+
+
+class SimulationBegins(Struct, frozen=True):
+    """First event of every conversation: the machine and the workloads' profiles."""
+
+    timestamp: float
+    compute_resources: tuple[ResourceInfo, ...]
+    storage_resources: tuple[ResourceInfo, ...]
+    config: BatsimConfig = BatsimConfig()
+    allow_compute_sharing: bool = False
+    allow_storage_sharing: bool = True
+    workloads: dict[str, str] = {}
+    profiles: dict[str, dict[str, JsonObject]] = {}
+
+
+class SimulationEnds(Struct, frozen=True):
+    """Last event of a conversation; it must still be answered."""
+
+    timestamp: float
+
+
+class JobSubmitted(Struct, frozen=True):
+    """A job entered the queue. ``job`` is the workload's own object with its full id (``w0!12``)."""
+
+    timestamp: float
+    job_id: str
+    job: JsonObject
+    profile: JsonObject | None = None
+
+
+class JobCompleted(Struct, frozen=True):
+    """A job ended by itself, by its walltime, or by a kill. ``alloc``: sorted resource ids."""
+
+    timestamp: float
+    job_id: str
+    state: JobState
+    return_code: int
+    alloc: tuple[int, ...]
+
+
+class TaskProgress(Struct, frozen=True):
+    """Progress of a killed job: a leaf has ``progress`` in [0, 1]; a sequence an index and its current task."""
+
+    profile_name: str
+    progress: float | None = None
+    current_task_index: int | None = None
+    current_task: TaskProgress | None = None
+
+
+class JobKilled(Struct, frozen=True):
+    """Acknowledgement of a kill; ``progress`` only has the jobs that were running at that instant."""
+
+    timestamp: float
+    job_ids: tuple[str, ...]
+    progress: dict[str, TaskProgress]
+
+
+class ResourceStateChanged(Struct, frozen=True):
+    """All hosts of a power-state request have arrived in ``state`` (a pstate number)."""
+
+    timestamp: float
+    resources: tuple[int, ...]
+    state: int
+
+
+class RequestedCall(Struct, frozen=True):
+    """The wake-up that an earlier :class:`CallMeLater` requested (it carries no identity)."""
+
+    timestamp: float
+
+
+class EnergyAnswer(Struct, frozen=True):
+    """Answer to :class:`QueryEnergy`: joules of all hosts since t = 0."""
+
+    timestamp: float
+    consumed_energy: float
+
+
+class EstimateQuery(Struct, frozen=True):
+    """Batsim's (never sent in 4.x) question for a job's expected waiting time."""
+
+    timestamp: float
+    job_id: str
+    job: JsonObject
+
+
+class Notify(Struct, frozen=True):
+    """A notification: ``resources`` for machine availability, ``data`` the whole object of a forwarded user event."""
+
+    timestamp: float
+    kind: str
+    resources: tuple[int, ...] = ()
+    data: JsonObject = {}
+
+
+class FromJobMsg(Struct, frozen=True):
+    """A message that a job's ``send`` profile emitted."""
+
+    timestamp: float
+    job_id: str
+    msg: Any
+
+
+Event = (
+    SimulationBegins
+    | SimulationEnds
+    | JobSubmitted
+    | JobCompleted
+    | JobKilled
+    | ResourceStateChanged
+    | RequestedCall
+    | EnergyAnswer
+    | EstimateQuery
+    | Notify
+    | FromJobMsg
+)
+
+
+class Message(Struct, frozen=True):
+    """What the simulator sends: the time, and what happened since the last message (maybe before ``now``)."""
+
+    now: float
+    events: tuple[Event, ...]
+
+
+# --------------------------------------------------------------------------- scheduler -> simulator
+
+
+class AdditionalIoJob(Struct, frozen=True):
+    """I/O merged into an executed job: its own allocation and profile (registered with it when given)."""
+
+    alloc: tuple[int, ...]
+    profile_name: str
+    profile: JsonObject | None = None
+
+
+class ExecuteJob(Struct, frozen=True):
+    """Start a submitted job on ``alloc``. At most one of the three options may be given (Batsim 4's rule)."""
+
+    timestamp: float
+    job_id: str
+    alloc: tuple[int, ...]
+    mapping: dict[int, int] | None = None
+    storage_mapping: dict[str, int] | None = None
+    additional_io_job: AdditionalIoJob | None = None
+
+
+class RejectJob(Struct, frozen=True):
+    """Refuse a submitted job for good."""
+
+    timestamp: float
+    job_id: str
+
+
+class KillJob(Struct, frozen=True):
+    """Kill running jobs."""
+
+    timestamp: float
+    job_ids: tuple[str, ...]
+
+
+class CallMeLater(Struct, frozen=True):
+    """Ask for a :class:`RequestedCall` at ``at`` (strictly in the future)."""
+
+    timestamp: float
+    at: float
+
+
+class RegisterProfile(Struct, frozen=True):
+    """Add a profile to a workload (dynamic jobs must be enabled)."""
+
+    timestamp: float
+    workload_name: str
+    profile_name: str
+    profile: JsonObject
+
+
+class RegisterJob(Struct, frozen=True):
+    """Add a job; ``job`` has id, subtime, res, profile and maybe walltime."""
+
+    timestamp: float
+    job_id: str
+    job: JsonObject
+
+
+class NotifyRegistration(Struct, frozen=True):
+    """Announce that no more dynamic jobs will come (``finished``), or that they may come again."""
+
+    timestamp: float
+    finished: bool = True
+
+
+class SetResourceState(Struct, frozen=True):
+    """Ask hosts to go to a power state."""
+
+    timestamp: float
+    resources: tuple[int, ...]
+    state: int
+
+
+class SetJobMetadata(Struct, frozen=True):
+    """Attach a text (without double quotes) to a live job; it reaches ``_jobs.csv``."""
+
+    timestamp: float
+    job_id: str
+    metadata: str
+
+
+class ChangeJobState(Struct, frozen=True):
+    """Force a job's state (in 4.2.1 only SUBMITTED to RUNNING works)."""
+
+    timestamp: float
+    job_id: str
+    state: JobState
+
+
+class QueryEnergy(Struct, frozen=True):
+    """Ask for the energy consumed so far."""
+
+    timestamp: float
+
+
+class AnswerEstimate(Struct, frozen=True):
+    """Answer to :class:`EstimateQuery`."""
+
+    timestamp: float
+    job_id: str
+    estimated_waiting_time: float
+
+
+class ToJobMsg(Struct, frozen=True):
+    """A text for a job's ``recv`` profile."""
+
+    timestamp: float
+    job_id: str
+    msg: str
+
+
+class RunSubJobs(Struct, frozen=True):
+    """Register and start sub-jobs of one profile at once; only where scheduler and simulator share a process.
+
+    On the wire the same takes :class:`RegisterProfile` (unless the profile is ``known``, as it was given before),
+    :class:`RegisterJob` and :class:`ExecuteJob`. ``tasks`` has ``(hosts, storage mapping)`` of each of ``ids``: one and
+    the same sequence where the same is run again. ``walltime`` is -1 for none.
+    """
+
+    timestamp: float
+    workload_name: str
+    profile_name: str
+    profile: JsonObject
+    walltime: float
+    ids: Sequence[str]
+    tasks: Sequence[tuple[tuple[int, ...], dict[str, int] | None]]
+    known: bool = False
+
+
+Request = (
+    ExecuteJob
+    | RejectJob
+    | KillJob
+    | CallMeLater
+    | RegisterProfile
+    | RegisterJob
+    | NotifyRegistration
+    | SetResourceState
+    | SetJobMetadata
+    | ChangeJobState
+    | QueryEnergy
+    | AnswerEstimate
+    | ToJobMsg
+    | RunSubJobs
+)
+
+
+class Reply(Struct, frozen=True):
+    """What the scheduler answers: the time (not before the message's) and its requests in order."""
+
+    now: float
+    events: tuple[Request, ...]

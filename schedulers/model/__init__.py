@@ -1,0 +1,1 @@
+"""Job, machine, decisions and explanations: the values that every part of the scheduler may see."""

@@ -1,0 +1,354 @@
+"""A job as schedulers get it: what it requests, and what it was given."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple, TypeGuard
+
+import msgspec
+
+from spillway.base.errors import RemoteProtocolError, shown
+from spillway.protocol.limits import time_fault
+
+BURST_BUFFER_FIELD = "bb"
+"""Field of the profile (or of the job) with the burst-buffer bytes per node."""
+
+TOTAL_FIELD = "bb_total"
+"""Field of the profile (or of the job) with the bytes of a burst buffer of the whole job."""
+
+STRIPES_FIELD = "bb_stripes"
+"""Field of the profile (or of the job) with the number of storage nodes that such a buffer is striped over."""
+
+KIND_FIELD = "bb_kind"
+"""Field of the job (or of its profile) that names the kind of file system on its burst buffer."""
+
+IO_RATE_FIELD = "io_rate"
+"""Field of the job (or of its profile) with the average I/O rate per node, bytes per second."""
+
+USER_FIELD = "user"
+"""Field of the job that names its user."""
+
+
+class Lives(msgspec.Struct, frozen=True, gc=False):
+    """When a job's holdings begin and end, relative to the interval of its nodes. The default: all together.
+
+    A job's start in a timeline is the begin of its burst buffer; it has its nodes ``storage_lead_s`` later.
+
+    Attributes
+    ----------
+    storage_lead_s
+        Burst buffers are held this long before the nodes (stage-in), finite, at least 0.
+    storage_tail_s
+        And this long after them (stage-out); below 0: given back before the nodes are. Finite.
+    bandwidth_tail_s
+        The same for bandwidth, which begins with the nodes.
+
+    Raises
+    ------
+    ValueError
+        For a value out of its range.
+    """
+
+    storage_lead_s: float = 0.0
+    storage_tail_s: float = 0.0
+    bandwidth_tail_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.storage_lead_s < math.inf:
+            raise ValueError(f"storage_lead_s must be at least 0 and finite, got {self.storage_lead_s}")
+        for name in ("storage_tail_s", "bandwidth_tail_s"):
+            if not math.isfinite(getattr(self, name)):
+                raise ValueError(f"{name} must be finite, got {getattr(self, name)}")
+
+    def staged(self) -> Lives:
+        """The same once the burst buffer is held and filled: nothing before the nodes."""
+        return msgspec.structs.replace(self, storage_lead_s=0.0) if self.storage_lead_s else self
+
+
+def once_staged(lives: Lives | None) -> Lives | None:
+    """The lives of a job whose burst buffer is held and filled: nothing before the nodes."""
+    return lives.staged() if lives is not None else None
+
+
+class JobField(NamedTuple):
+    """A field that a job or its profile may have, beside its reader: the page "What a job may say" is made of these.
+
+    Attributes
+    ----------
+    name
+        As it stands in the workload.
+    where
+        ``job``, ``profile``, or both.
+    form
+        Kind of value, unit, range.
+    meaning
+        One sentence without a full stop.
+    """
+
+    name: str
+    where: str
+    form: str
+    meaning: str
+
+
+MOST_STRIPES = 2**20
+"""Most storage nodes that a job's buffer may be striped over."""
+
+JOB_FIELDS = (
+    JobField("id", "job", "text", "name within its workload"),
+    JobField("subtime", "job", "number, s", "time of submission"),
+    JobField("res", "job", "whole number, at least 0", "compute nodes that it requests"),
+    JobField("walltime", "job", "number, s; -1 or absent: none", "time after which it is stopped"),
+    JobField("profile", "job", "text", "name of its profile: its kind of work"),
+)
+"""Fields of Batsim's own."""
+
+OWN_FIELDS = (
+    JobField(
+        BURST_BUFFER_FIELD, "job or profile", "bytes per node, at least 0",
+        "burst buffer; each node's request is served whole by one storage node",
+    ),
+    JobField(
+        TOTAL_FIELD, "job or profile", "bytes of the whole job, at least 0",
+        f"one burst buffer for all its nodes, instead of {BURST_BUFFER_FIELD!r}",
+    ),
+    JobField(
+        STRIPES_FIELD, "job or profile", f"whole number from 1, at most {MOST_STRIPES}; absent: 1",
+        f"storage nodes, all different, that hold {TOTAL_FIELD!r} in equal shares",
+    ),
+    JobField(
+        KIND_FIELD, "job or profile", "text",
+        "kind of file system on its burst buffer (xfs, lustre ...), for the limits of the setting 'bb_maxima' alone",
+    ),
+    JobField(
+        IO_RATE_FIELD, "job or profile", "bytes per second per node, at least 0",
+        "average I/O rate, booked on every link above the node",
+    ),
+)  # fmt: skip
+"""Fields that every job model understands."""
+
+
+class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
+    """One submitted job. Compared and hashed by identity; ordered by :attr:`number`.
+
+    Attributes
+    ----------
+    id
+        Full id on the wire (``w0!12``).
+    number
+        Rank of submission in this conversation, from 0: the tie breaker everywhere.
+    submit_time_s
+        Time of submission.
+    walltime_s
+        Requested time; ``math.inf`` where the job states none.
+    nodes
+        Whole nodes requested, at least 1.
+    bb_bytes
+        Burst-buffer bytes per request; each request is served whole by one storage node. 0 for none.
+    stripes
+        0: each node has a request of its own. Above 0: the buffer belongs to the job as a whole and consists of so many
+        requests, each on a storage node of its own (1: one buffer per job).
+    io_rate
+        Average I/O rate per node in bytes per second (0 where unknown).
+    profile_name, profile
+        The job's kind of work as Batsim describes it (``{}`` where it is unknown).
+    extras
+        Further fields of the job object (``user``, malleability, I/O phases ...).
+    lives
+        How long its burst buffers and bandwidth are held; ``None``: as long as its nodes.
+    left
+        What its last attempt left behind, for the runtime alone; ``None``: it is the first one, or left nothing.
+    """
+
+    id: str
+    number: int
+    submit_time_s: float
+    walltime_s: float
+    nodes: int
+    bb_bytes: int = 0
+    io_rate: int = 0
+    profile_name: str = ""
+    profile: dict[str, Any] = {}
+    extras: dict[str, Any] = {}
+    lives: Lives | None = None
+    stripes: int = 0
+    left: Any = None
+
+    @property
+    def requests(self) -> int:
+        """Number of requests for burst buffer of :attr:`bb_bytes` each: one per node, or per stripe."""
+        return self.stripes or self.nodes
+
+    @property
+    def name(self) -> str:
+        """Id within its workload (``12`` of ``w0!12``)."""
+        return self.id.rsplit("!", 1)[-1]
+
+    @property
+    def workload(self) -> str:
+        """Name of its workload (``w0`` of ``w0!12``)."""
+        return self.id.split("!", 1)[0]
+
+    @property
+    def user(self) -> str:
+        """Who submitted it, as its field ``user`` says (a number as text); ``""`` where it names none."""
+        user = self.extras.get(USER_FIELD)
+        if isinstance(user, str):
+            return user
+        return str(user) if isinstance(user, int | float) and not isinstance(user, bool) else ""
+
+    @property
+    def area(self) -> float:
+        """Requested node-seconds."""
+        return self.nodes * self.walltime_s
+
+
+class Allocation(msgspec.Struct, frozen=True, gc=False):
+    """What a job holds.
+
+    Attributes
+    ----------
+    nodes
+        Indices into :attr:`spillway.schedulers.model.machine.Machine.nodes`, ascending.
+    storages
+        For each node in turn the index of the storage node that holds its burst buffer; empty where none is requested.
+        Of a striped buffer one for each stripe, all different.
+    bb_bytes
+        Burst-buffer bytes per request.
+    io_rate
+        Bytes per second per node booked on every link above the node.
+    lives
+        As in :class:`Job`: a timeline books each part of the allocation over an interval of its own.
+    striped
+        Whether the burst buffer belongs to the job as a whole (:attr:`Job.stripes`), not to its nodes in turn.
+    """
+
+    nodes: tuple[int, ...]
+    storages: tuple[int, ...] = ()
+    bb_bytes: int = 0
+    io_rate: int = 0
+    lives: Lives | None = None
+    striped: bool = False
+
+
+def sized_as(job: Job, nodes: int) -> Job:
+    """A job as if it requested so many nodes; the job itself where it does."""
+    return job if nodes == job.nodes else msgspec.structs.replace(job, nodes=nodes)
+
+
+def job_from_wire(
+    job_id: str, job: dict[str, Any], profile: dict[str, Any] | None, number: int, now: float, granule_bytes: int = 1
+) -> Job:
+    """Build a :class:`Job` from the object that JOB_SUBMITTED carries.
+
+    A ``walltime`` that is absent or -1 means none. Each request for burst buffer is rounded up to whole granules.
+    Raises :class:`RemoteProtocolError` for fields of the wrong kind or out of their range, with the place in the
+    event's data (``$.job.walltime``).
+    """
+    profile = profile or {}
+    nodes = job.get("res")
+    if not isinstance(nodes, int) or isinstance(nodes, bool) or not 0 <= nodes <= MOST_NODES:
+        raise _wrong(job_id, "job", "res", f"a whole number of nodes from 0 to {MOST_NODES}", nodes)
+    walltime = _time(job_id, job, "walltime", NO_WALLTIME)
+    if not (walltime > 0 or walltime == NO_WALLTIME):
+        raise _wrong(job_id, "job", "walltime", "a time above 0 s, or -1 for none", walltime)
+    check_profile(job_id, profile)
+    bb_bytes, stripes = _buffer(job_id, job, profile, granule_bytes)
+    return Job(
+        id=job_id,
+        number=number,
+        submit_time_s=_time(job_id, job, "subtime", now),
+        walltime_s=walltime if walltime > 0 else math.inf,
+        nodes=nodes,
+        bb_bytes=bb_bytes,
+        stripes=stripes,
+        io_rate=_size(job_id, job, profile, IO_RATE_FIELD),
+        profile_name=str(job.get("profile", "")),
+        profile=profile,
+        extras={key: value for key, value in job.items() if key not in _BATSIMS},
+    )
+
+
+_BATSIMS = frozenset(field.name for field in JOB_FIELDS)
+NO_WALLTIME = -1.0
+MOST_NODES = 2**31 - 1
+LARGEST_SIZE = 2**62
+"""Bytes, and bytes per second, stay below this: sums of two fit into 64 bits."""
+
+
+def check_profile(job_id: str, profile: dict[str, Any]) -> None:
+    """Check what job models read of a profile: its type, times and amounts. Raises :class:`RemoteProtocolError`."""
+    kind = profile.get("type", "")
+    if not isinstance(kind, str):
+        raise _wrong(job_id, "profile", "type", "a text", kind)
+    if kind == "delay":
+        delay = _time(job_id, profile, "delay", math.nan, "profile")
+        if not delay > 0:
+            raise _wrong(job_id, "profile", "delay", "a time above 0 s", delay)
+    for field in _AMOUNTS.get(kind, ()):
+        amounts: Any = profile.get(field)
+        for amount in amounts if isinstance(amounts, list) else (amounts,):
+            if not is_number(amount) or not 0 <= amount < math.inf:
+                raise _wrong(job_id, "profile", field, "numbers of at least 0", amount)
+
+
+_AMOUNTS = dict.fromkeys(("parallel", "parallel_homogeneous", "parallel_homogeneous_total"), ("cpu", "com"))
+"""Members of profiles that are amounts of work or of bytes."""
+
+
+def _time(job_id: str, values: dict[str, Any], field: str, default: float, where: str = "job") -> float:
+    value = values.get(field, default)
+    if not is_number(value):
+        raise _wrong(job_id, where, field, "a number of seconds", value)
+    fault = time_fault(value)
+    if fault is not None:
+        raise RemoteProtocolError(f"job {shown(job_id)}: {field!r} {fault}", f"$.{where}.{field}")
+    return float(value)
+
+
+def _buffer(job_id: str, job: dict[str, Any], profile: dict[str, Any], granule_bytes: int) -> tuple[int, int]:
+    """Bytes of each request for burst buffer, in whole granules, and the stripes."""
+    if TOTAL_FIELD not in job and TOTAL_FIELD not in profile:
+        if STRIPES_FIELD in job or STRIPES_FIELD in profile:
+            where, values = ("job", job) if STRIPES_FIELD in job else ("profile", profile)
+            expected = f"stated with {TOTAL_FIELD!r}, whose bytes it divides"
+            raise _wrong(job_id, where, STRIPES_FIELD, expected, values[STRIPES_FIELD])
+        return _granules(_size(job_id, job, profile, BURST_BUFFER_FIELD), granule_bytes), 0
+    if BURST_BUFFER_FIELD in job or BURST_BUFFER_FIELD in profile:
+        where = "job" if TOTAL_FIELD in job else "profile"
+        text = f"{TOTAL_FIELD!r} (bytes of the whole job) beside {BURST_BUFFER_FIELD!r} (bytes per node): leave one out"
+        raise RemoteProtocolError(f"job {shown(job_id)}: {text}", f"$.{where}.{TOTAL_FIELD}")
+    where, values = ("job", job) if STRIPES_FIELD in job else ("profile", profile)
+    stripes = values.get(STRIPES_FIELD, 1)
+    if not isinstance(stripes, int) or isinstance(stripes, bool) or not 1 <= stripes <= MOST_STRIPES:
+        raise _wrong(job_id, where, STRIPES_FIELD, f"a whole number of storage nodes from 1 to {MOST_STRIPES}", stripes)
+    share = in_granules(_size(job_id, job, profile, TOTAL_FIELD), stripes, granule_bytes)
+    return share, stripes if share else 0
+
+
+def in_granules(size: float, stripes: int, granule_bytes: int) -> int:
+    """Bytes of each of so many equal shares, rounded up to whole granules."""
+    return _granules(-(-math.ceil(size) // stripes), granule_bytes)
+
+
+def _granules(size: int, granule_bytes: int) -> int:
+    """Bytes rounded up to whole granules."""
+    return -(-size // granule_bytes) * granule_bytes
+
+
+def _size(job_id: str, job: dict[str, Any], profile: dict[str, Any], field: str) -> int:
+    where, values = ("job", job) if field in job else ("profile", profile)
+    value: Any = values.get(field, 0)
+    if not is_number(value) or not 0 <= value < LARGEST_SIZE:
+        raise _wrong(job_id, where, field, "a number from 0 to 2^62", value)
+    return math.ceil(value)
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Whether a value from JSON is a number."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _wrong(job_id: str, where: str, field: str, expected: str, value: Any) -> RemoteProtocolError:
+    text = f"job {shown(job_id)}: {field!r} must be {expected}, got {shown(value)}"
+    return RemoteProtocolError(text, f"$.{where}.{field}")

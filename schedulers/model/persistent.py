@@ -1,0 +1,239 @@
+"""Persistent burst buffers: what jobs state of them, and one as it stands.
+
+A persistent buffer has a name and belongs to no job: a job creates it, jobs use it by its name, a job destroys it. What
+is requested of one name is done in the order in which the jobs were submitted.
+
+References
+----------
+SchedMD, *Slurm Burst Buffer Guide* (``create_persistent``, ``persistentdw``, ``destroy_persistent``); which jobs wait
+for which is stated in ``docs/lives.md``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Set
+from typing import Any, NamedTuple, Protocol
+
+from spillway.base.errors import RemoteProtocolError, shown
+from spillway.schedulers.model.job import LARGEST_SIZE, MOST_STRIPES, Allocation, Job, JobField, in_granules, is_number
+
+CREATE_FIELD, USE_FIELD, DESTROY_FIELD = "bb_create", "bb_use", "bb_destroy"
+
+PERSISTENT_FIELDS = (
+    JobField(
+        CREATE_FIELD, "job",
+        'list of {"name": text, "bytes": at least 1, "stripes": whole number from 1; absent: 1}',
+        "persistent buffers that it creates before it runs; they stay when it has ended",
+    ),
+    JobField(
+        USE_FIELD, "job", "list of names",
+        "persistent buffers that must be there before it starts, and stay until its end",
+    ),
+    JobField(
+        DESTROY_FIELD, "job", "list of names",
+        "persistent buffers that it destroys: those that it uses at its end, others before it runs",
+    ),
+)  # fmt: skip
+"""What every model understands. A job without nodes (``res`` 0) may consist of these alone."""
+
+_NAME = re.compile(r"[A-Za-z0-9_.:-]{1,100}\Z")
+_MOST = 1000
+
+
+class Creation(NamedTuple):
+    """A persistent buffer that is to be created: its name, bytes of each stripe, and number of stripes."""
+
+    name: str
+    bb_bytes: int
+    stripes: int
+
+
+class Wishes(NamedTuple):
+    """What a job requests of persistent buffers; ``number``: the job's rank of submission."""
+
+    number: int
+    creates: tuple[Creation, ...] = ()
+    uses: tuple[str, ...] = ()
+    destroys: tuple[str, ...] = ()
+
+    def names(self, name: str) -> bool:
+        """Whether a buffer is among them."""
+        return name in self.uses or name in self.destroys or any(one.name == name for one in self.creates)
+
+    @property
+    def destroys_first(self) -> tuple[str, ...]:
+        """Those that are destroyed before the job runs."""
+        return tuple(name for name in self.destroys if name not in self.uses)
+
+
+class PersistentBuffer(NamedTuple):
+    """A persistent buffer as it stands.
+
+    Attributes
+    ----------
+    name, user
+        Its name, and the user whose job created it ("" for none).
+    creator
+        Id of that job.
+    allocation
+        Its storage nodes, all different, and the bytes on each; no nodes.
+    since_s
+        When it was created (s).
+    """
+
+    name: str
+    user: str
+    creator: str
+    allocation: Allocation
+    since_s: float
+
+
+class Outs(Protocol):
+    """Where a pool reads which storage nodes do not serve (:class:`spillway.schedulers.core.cluster.Cluster`)."""
+
+    @property
+    def closed_storages(self) -> Set[int]:
+        """Those that are out."""
+        ...
+
+    @property
+    def drained(self) -> Mapping[int, int]:
+        """Bytes that are drained of those that are drained in part."""
+        ...
+
+
+class Pool:
+    """The persistent buffers of one conversation, and what jobs that wait or run request of them.
+
+    Attributes
+    ----------
+    buffers
+        Those that exist, by name.
+    wishes
+        By job id, of jobs that wait or run; nothing for others.
+    done
+        What of it is done: job ids with the names of buffers that they created, or destroyed.
+    doomed
+        Buffers that jobs used and destroy, by name, with these jobs, which have ended: earlier jobs may still use them.
+    more_jobs
+        Whether further jobs may be submitted.
+    outs
+        Storage nodes that are out, and those that are drained in part.
+    """
+
+    def __init__(self, buffers: Mapping[str, PersistentBuffer], outs: Outs) -> None:
+        self.buffers = buffers
+        self.outs = outs
+        self.wishes: dict[str, Wishes] = {}
+        self.done: set[tuple[str, str]] = set()
+        self.doomed: dict[str, Job] = {}
+        self.more_jobs = True
+
+    def open_creation(self, job_id: str, name: str) -> Creation | None:
+        """What a job requests that is still to be created under this name."""
+        if job_id not in self.wishes or (job_id, name) in self.done:
+            return None
+        return next((one for one in self.wishes[job_id].creates if one.name == name), None)
+
+    def missing(self, job_id: str) -> str | None:
+        """Why a job cannot start yet, or be through; ``None`` where all that comes before its run is done."""
+        wishes = self.wishes.get(job_id)
+        if wishes is None:
+            return None
+        for word, names in (
+            ("created", tuple(one.name for one in wishes.creates)),
+            ("destroyed", wishes.destroys_first),
+        ):
+            for name in names:
+                if (job_id, name) not in self.done:
+                    return f"the persistent buffer {shown(name)} must be {word} first"
+        gone = [name for name in wishes.uses if name not in self.buffers]
+        return f"it uses the persistent buffer {shown(gone[0])}, which does not exist" if gone else None
+
+    def leave(self, job: Job, *, ended: bool = True) -> None:
+        """A job has ended, and destroys what it used; or it was rejected, and does not."""
+        wishes = self.wishes.pop(job.id, None)
+        if wishes is None:
+            return
+        self.done = {one for one in self.done if one[0] != job.id}
+        if ended:
+            self.doomed.update({name: job for name in wishes.destroys if name in wishes.uses and name in self.buffers})
+
+    def go_on(self, job: Job, again: Job) -> None:
+        """A job's next attempt goes on with what it uses and will destroy."""
+        wishes = self.wishes.pop(job.id, None)
+        if wishes is not None:
+            destroys = tuple(name for name in wishes.destroys if name in wishes.uses)
+            self.wishes[again.id] = wishes._replace(creates=(), destroys=destroys)
+
+    def unused(self) -> list[tuple[str, Job]]:
+        """Doomed buffers that no earlier job names any more, with the jobs that destroy them."""
+        return [
+            (name, job)
+            for name, job in self.doomed.items()
+            if not any(wishes.number < job.number and wishes.names(name) for wishes in self.wishes.values())
+        ]
+
+
+def wishes_of(job: Job, granule_bytes: int = 1) -> Wishes | None:
+    """What a job states of persistent buffers, each stripe rounded up to whole granules; ``None`` for nothing.
+
+    Raises
+    ------
+    RemoteProtocolError
+        A field of the wrong form; a name twice; one that is both created and destroyed before the job runs.
+    """
+    extras = job.extras
+    if not (CREATE_FIELD in extras or USE_FIELD in extras or DESTROY_FIELD in extras):
+        return None
+    creates = tuple(_creation(job, one, granule_bytes) for one in _list(job, CREATE_FIELD))
+    uses = tuple(_name(job, USE_FIELD, one) for one in _list(job, USE_FIELD))
+    destroys = tuple(_name(job, DESTROY_FIELD, one) for one in _list(job, DESTROY_FIELD))
+    wishes = Wishes(job.number, creates, uses, destroys)
+    created = tuple(one.name for one in creates)
+    for field, names in ((CREATE_FIELD, created), (USE_FIELD, uses), (DESTROY_FIELD, destroys)):
+        if len(set(names)) < len(names):
+            raise _wrong(job, field, "names that all differ", names)
+    both = set(created).intersection(wishes.destroys_first)
+    if both:
+        raise _wrong(job, DESTROY_FIELD, f"a buffer that the job does not create itself, or uses ({USE_FIELD!r})", both)
+    return wishes if creates or uses or destroys else None
+
+
+def as_request(job: Job, creation: Creation) -> Job:
+    """A creation in the form in which timelines and clusters look for places: a striped buffer of a job on no nodes."""
+    return Job(
+        f"{job.id}:{creation.name}", job.number, job.submit_time_s, job.walltime_s, 1, creation.bb_bytes,
+        stripes=creation.stripes,
+    )  # fmt: skip
+
+
+def _list(job: Job, field: str) -> list[Any]:
+    found = job.extras.get(field, [])
+    if not isinstance(found, list) or len(found) > _MOST:
+        raise _wrong(job, field, f"a list of at most {_MOST} entries", found)
+    return found
+
+
+def _name(job: Job, field: str, value: Any) -> str:
+    if not isinstance(value, str) or not _NAME.match(value):
+        raise _wrong(job, field, "names of 1 to 100 letters, digits or any of _ . : -", value)
+    return value
+
+
+def _creation(job: Job, value: Any, granule_bytes: int) -> Creation:
+    if not isinstance(value, dict) or not {"name", "bytes"} <= value.keys() <= {"name", "bytes", "stripes"}:
+        raise _wrong(job, CREATE_FIELD, "objects with 'name', 'bytes' and perhaps 'stripes'", value)
+    size, stripes = value["bytes"], value.get("stripes", 1)
+    if not is_number(size) or not 1 <= size < LARGEST_SIZE:
+        raise _wrong(job, CREATE_FIELD, "'bytes' from 1 to 2^62", size)
+    if not isinstance(stripes, int) or isinstance(stripes, bool) or not 1 <= stripes <= MOST_STRIPES:
+        raise _wrong(job, CREATE_FIELD, f"'stripes' from 1 to {MOST_STRIPES}", stripes)
+    return Creation(_name(job, CREATE_FIELD, value["name"]), in_granules(size, stripes, granule_bytes), stripes)
+
+
+def _wrong(job: Job, field: str, expected: str, value: Any) -> RemoteProtocolError:
+    return RemoteProtocolError(
+        f"job {shown(job.id)}: {field!r} must be {expected}, got {shown(value)}", f"$.job.{field}"
+    )

@@ -1,0 +1,88 @@
+"""What jobs state of their staging: bytes moved into and out of their burst buffers, and least times of that."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from spillway.base.errors import RemoteProtocolError, shown
+from spillway.protocol.limits import LATEST_S
+from spillway.schedulers.model.job import Job, JobField, is_number
+
+STAGING_BYTES = (
+    JobField(
+        "stage_in_bytes", "job or profile", "bytes per request of its burst buffer, at least 0",
+        "moved from the file system into its burst buffer before it computes; absent: as much as the request",
+    ),
+    JobField(
+        "stage_out_bytes", "job or profile", "bytes per request of its burst buffer, at least 0",
+        "moved from its burst buffer to the file system when it has computed; absent: as much as the request",
+    ),
+)  # fmt: skip
+"""What the model ``io`` moves."""
+
+STAGING_SECONDS = (
+    JobField(
+        "stage_in_s", "job or profile", "number, s, at least 0",
+        "least time of its stage-in, at the pace of where its data comes from",
+    ),
+    JobField(
+        "stage_out_s", "job or profile", "number, s, at least 0",
+        "least time of its stage-out, at the pace of where its data goes",
+    ),
+)  # fmt: skip
+"""What every model plays where burst buffers have lives of their own, and the model ``io`` at all times."""
+
+
+class Staging(NamedTuple):
+    """What a job stages.
+
+    Attributes
+    ----------
+    in_bytes, out_bytes
+        Bytes per request of its burst buffer; ``None`` where it states none.
+    in_s, out_s
+        Least seconds.
+    """
+
+    in_bytes: float | None = None
+    out_bytes: float | None = None
+    in_s: float = 0.0
+    out_s: float = 0.0
+
+
+class StageLimits(NamedTuple):
+    """How long staging may take (s): a stage-in that is not through is given up, a stage-out loses the rest."""
+
+    stage_in_s: float = math.inf
+    stage_out_s: float = math.inf
+
+
+NONE = Staging()
+_NAMES = frozenset(field.name for field in (*STAGING_BYTES, *STAGING_SECONDS))
+
+
+def staging_of(job: Job) -> Staging:
+    """What a job states of its staging, in its profile or its own fields; nothing for one without a burst buffer.
+
+    Raises
+    ------
+    RemoteProtocolError
+        A value that is no number, or out of its range: bytes from 0 to those of the request, seconds of at least 0.
+    """
+    if not job.bb_bytes or (_NAMES.isdisjoint(job.extras) and _NAMES.isdisjoint(job.profile)):
+        return NONE
+    found = [_stated(job, field.name, job.bb_bytes) for field in STAGING_BYTES]
+    least = [_stated(job, field.name, LATEST_S) for field in STAGING_SECONDS]
+    return Staging(found[0], found[1], least[0] or 0.0, least[1] or 0.0)
+
+
+def _stated(job: Job, name: str, most: float) -> float | None:
+    where, values = ("profile", job.profile) if name in job.profile else ("job", job.extras)
+    value: Any = values.get(name)
+    if value is None:
+        return None
+    if not is_number(value) or not 0 <= value <= most:
+        text = f"job {shown(job.id)}: {name!r} must be a number from 0 to {most:g}, got {shown(value)}"
+        raise RemoteProtocolError(text, f"$.{where}.{name}")
+    return float(value)

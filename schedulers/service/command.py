@@ -1,0 +1,288 @@
+"""Command line of the service: ``spillway serve POLICY``.
+
+Assembly only: this is the one place that has the table of policies, the execution models and the codec at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spillway.base.arguments import Parser, complain, play, seconds
+from spillway.base.errors import OptionError, RemoteProtocolError
+from spillway.base.options import describe, split_assignments
+from spillway.protocol.detect import AnyBatsim
+
+if TYPE_CHECKING:
+    from spillway.schedulers.assembly import SessionSpec
+    from spillway.schedulers.core.session import Session
+
+WRONG_INPUT = 2
+"""Exit code for wrong options, files, and messages of the simulator."""
+
+DIFFERENT = 1
+"""Exit code of a replay that answers otherwise than the recording."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit code. Every error is one line on the standard error stream."""
+    parser = Parser(prog="spillway serve", description=__doc__.partition(":")[0])
+    parser.set_defaults(handler=command)
+    add_arguments(parser)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    return play(parser, [f"--{given[0]}", *given[1:]] if given[:1] == ["replay"] else given)
+
+
+def command(options: argparse.Namespace) -> int:
+    """Serve one simulation, or replay a recording."""
+    try:
+        return _replay(options) if options.replay is not None else _serve(options)
+    except RemoteProtocolError as error:
+        complain(error)
+        return WRONG_INPUT
+
+
+def _serve(options: argparse.Namespace) -> int:
+    from spillway.protocol.transcript import Recorder
+    from spillway.schedulers.service.server import serve
+
+    if options.list:
+        return _list()
+    session = build_session(options)
+    with Recorder(options.record, _warn) if options.record is not None else nullcontext() as recorder:
+        exchanges = serve(
+            session,
+            options.bind,
+            _codec(options),
+            watchdog_s=options.watchdog,
+            max_message_bytes=options.max_message_bytes,
+            note=_say,
+            recorder=recorder,
+            on_bound=lambda endpoint: _say(f"{options.policy} listens on {endpoint}"),
+        )
+    for warning in session.warnings():
+        _say(f"warning: {warning}")
+    incomplete = f"; {recorder.incomplete}" if recorder is not None and recorder.incomplete else ""
+    _say(f"the simulation has ended after {exchanges} exchanges{incomplete}")
+    return 0
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from spillway.protocol.transcript import INCOMPLETE, replay
+
+    difference = replay(options.replay, build_session(options), _codec(options))
+    if difference is not None:
+        print(difference)
+        return DIFFERENT
+    part = ", as far as it was recorded: the recording is incomplete" if options.replay.suffix == INCOMPLETE else ""
+    print(f"{options.replay}: {options.policy} answers as recorded{part}")
+    return 0
+
+
+def _list() -> int:
+    from rich.console import Console
+
+    from spillway.schedulers import kernels
+    from spillway.schedulers.service.listing import print_policies, print_registered
+
+    kernels.warm_up(_say)
+    from spillway.base.registered import GROUPS, registered
+    from spillway.schedulers.policies import POLICIES
+
+    console = Console()
+    console = console if console.is_terminal else Console(width=160)
+    print_policies(POLICIES, console)
+    print_registered({kind: registered(kind) for kind in GROUPS}, console)
+    return 0
+
+
+def build_session(options: argparse.Namespace) -> Session:
+    """Assemble the session that the options describe; raise :class:`OptionError` for what they get wrong."""
+    from spillway.schedulers.service.narrator import Narrator
+
+    return spec_of(options).session(Narrator(_say) if options.verbose else None, explain=options.verbose > 1)
+
+
+def spec_of(options: argparse.Namespace) -> SessionSpec:
+    """What the options of the command line select.
+
+    Raises
+    ------
+    OptionError
+        What is wrong with them; kernels are compiled only for options that are right.
+    """
+    from spillway.schedulers import kernels
+
+    kernels.warm_up(_say, partial(_check, options))
+    return _spec(options)
+
+
+def _check(options: argparse.Namespace) -> None:
+    _spec(options).session(None)
+
+
+def _spec(options: argparse.Namespace) -> SessionSpec:
+    from spillway.base.plugins import split_spec
+    from spillway.schedulers.assembly import SessionSpec, Settings
+    from spillway.schedulers.core.session import Cadence
+    from spillway.schedulers.policykit.pass_limit import PassLimit
+    from spillway.schedulers.service.arguments import of_policy
+
+    if options.policy is None:
+        raise OptionError("expected the name of a policy (--list shows all)")
+    policy, own = split_spec(options.policy)
+    model, model_options = split_spec(options.model) if options.model else ("", {})
+    names = [info.name for info in describe(Settings)]
+    return SessionSpec(
+        policy,
+        own | split_assignments([of_policy(text, [policy])[1] for text in options.options]),
+        model,
+        model_options,
+        {name: getattr(options, name) for name in names if getattr(options, name) is not None},
+        options.thesis_literal,
+        Cadence(options.cadence) if options.cadence else None,
+        options.seed,
+        options.burst_buffer_bytes,
+        options.location_shape,
+        PassLimit(options.pass_limit, time.monotonic) if options.pass_limit is not None else None,
+    )
+
+
+def _codec(options: argparse.Namespace) -> AnyBatsim:
+    return AnyBatsim(dynamic_jobs=spec_of(options).needs().dynamic_jobs)
+
+
+# --------------------------------------------------------------------------- arguments
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add what the service takes."""
+    from spillway.protocol.limits import MAX_MESSAGE_BYTES
+    from spillway.schedulers.service.door import DEFAULT_BIND
+
+    add = parser.add_argument_group("what decides").add_argument
+    add("policy", nargs="?", metavar="POLICY", help="name of a policy (see --list), FILE.py:CLASS or MODULE:CLASS")
+    add("--list", action="store_true", help="show every policy with its options, and exit")
+    add = parser.add_argument_group("conversation").add_argument
+    add(
+        "--bind",
+        default=DEFAULT_BIND,
+        metavar="ENDPOINT",
+        help="ZeroMQ endpoint; port * for a free one; ipc:///path is closed to other users (%(default)s)",
+    )
+    add("--record", type=Path, metavar="FILE", help="write a transcript of the conversation")
+    add(
+        "--replay",
+        type=Path,
+        metavar="FILE",
+        help="instead of listening, feed a recorded conversation to the policy and show its first different answer "
+        "(exit code 1)",
+    )
+    add("--watchdog", type=seconds, metavar="SECONDS", help="end with exit code 3 after so long a silence (never)")
+    add(
+        "--max-message-bytes",
+        type=_message_bytes,
+        default=MAX_MESSAGE_BYTES,
+        metavar="N",
+        help="largest message that is read (%(default)s: SIMULATION_BEGINS with the profiles of two million jobs fits)",
+    )
+    _add_session_arguments(parser)
+
+
+def session_parser() -> Parser:
+    """Parser of what describes a session, without the service around it."""
+    parser = Parser(prog="spillway serve", add_help=False)
+    parser.add_argument("policy", metavar="POLICY")
+    _add_session_arguments(parser)
+    return parser
+
+
+def _add_session_arguments(parser: Parser) -> None:
+    from spillway.schedulers.jobmodels import MODELS
+    from spillway.schedulers.service.arguments import add_options, add_settings
+
+    group = parser.add_argument_group("policy and job model")
+    add_options(group)
+    add = group.add_argument
+    add("--seed", type=int, default=0, metavar="N", help="seed of the policy's random numbers (%(default)s)")
+    add("--cadence", choices=("message", "event"), help="call the policy once per message (default) or per event")
+    add(
+        "--model",
+        metavar="NAME|FILE.py:CLASS[:KEY=VALUE,...]",
+        help=f"what started jobs do: {', '.join(MODELS)}, or a class of one's own, with its options (io:max_phases=5); "
+        "default: timeshared under gang policies, else rigid",
+    )
+    add(
+        "--pass-limit",
+        type=seconds,
+        metavar="SECONDS",
+        help="end the search of a pass after so long, with the best plan so far, never worse than its first order's; "
+        "decisions then depend on the machine's speed (none; a bound that does not: the policy's option steps)",
+    )
+    add("--thesis-literal", action="store_true", help="the published experiment's rules, where ours are better")
+    add = parser.add_argument_group("what the simulator's platform does not state").add_argument
+    add(
+        "--burst-buffer-bytes",
+        type=_bytes,
+        default=0,
+        metavar="BYTES",
+        help="capacity of each storage node whose host states no capacity_bytes (%(default)s: none)",
+    )
+    add(
+        "--location-shape",
+        type=_shape,
+        default=(),
+        metavar="N,N,N",
+        help="place of hosts that state no location, from the number in their names: 3,3,4 means 3 nodes per router, "
+        "3 routers per chassis, 4 chassis per group",
+    )
+    add_settings(parser)
+    words = "log what happens to each job; -vv also why jobs wait"
+    parser.add_argument_group("what is printed").add_argument("-v", "--verbose", action="count", default=0, help=words)
+
+
+def _bytes(text: str) -> int:
+    expected = "a whole number of bytes below 2^62"
+    value = _number(text, expected)
+    if not (0 <= value < 2**62 and value.is_integer()):
+        raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}")
+    return int(value)
+
+
+def _message_bytes(text: str) -> int:
+    value = _bytes(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"expected at least 1 byte, got {text!r}")
+    return value
+
+
+def _shape(text: str) -> tuple[int, ...]:
+    parts = text.split(",")
+    if not all(part.strip().isdecimal() and int(part) > 0 for part in parts):
+        raise argparse.ArgumentTypeError(f"expected whole numbers of at least 1 such as 3,3,4, got {text!r}")
+    return tuple(int(part) for part in parts)
+
+
+def _number(text: str, expected: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}") from None
+
+
+def _warn(text: str) -> None:
+    _say(f"warning: {text}")
+
+
+def _say(text: str) -> None:
+    complain(text, is_error=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,229 @@
+"""The service's only door: a ZeroMQ ROUTER socket, which knows its callers apart and notices when one has gone.
+
+A REQ socket (Batsim's, our simulator's) sees no difference from REP: an empty frame, then one frame of text.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import socket as sockets
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import zmq
+from zmq.utils.monitor import parse_monitor_message
+
+from spillway.base.errors import InputError
+from spillway.protocol.limits import MAX_MESSAGE_BYTES
+
+DEFAULT_BIND = "tcp://127.0.0.1:28000"
+"""Batsim's own default port, on the loopback address."""
+
+SURELY_DROPPED = 2
+"""Messages up to so many times the limit are received and refused with the reason, larger ones not even received."""
+
+LINGER_MS = 5000
+"""How long the last reply may take to leave (ms) before the socket is closed."""
+
+
+class Call(NamedTuple):
+    """What came in.
+
+    Attributes
+    ----------
+    peer
+        Identity of who sent it.
+    body
+        The text; empty where there is a fault.
+    fault
+        Why it cannot be a message, whatever its text ("" where it can).
+    connection
+        Number of the connection that it came through.
+    """
+
+    peer: bytes
+    body: bytes
+    fault: str
+    connection: int
+
+
+class Door:
+    """A bound socket.
+
+    Parameters
+    ----------
+    bind
+        ZeroMQ endpoint to listen on. The file of an ``ipc://`` endpoint is the user's alone (0600) and removed at the
+        end.
+    max_message_bytes
+        Largest message read.
+
+    Attributes
+    ----------
+    endpoint
+        Where it listens, with the port that the system chose.
+    unread
+        Connections that were closed before a message that can be read: no ZeroMQ, or a message far beyond the limit.
+
+    Raises
+    ------
+    InputError
+        The endpoint is wrong or taken.
+    """
+
+    def __init__(self, bind: str, max_message_bytes: int = MAX_MESSAGE_BYTES) -> None:
+        self._max_bytes = max_message_bytes
+        self._context = zmq.Context()
+        self._socket = self._context.socket(zmq.ROUTER)
+        self._socket.linger = LINGER_MS
+        self._socket.router_mandatory = True  # a reply to one that has gone is an error
+        self._socket.maxmsgsize = min(SURELY_DROPPED * max_message_bytes, (1 << 63) - 1)
+        self._monitor = self._socket.get_monitor_socket(zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED)
+        self._poller = zmq.Poller()
+        self._poller.register(self._socket, zmq.POLLIN)
+        self._poller.register(self._monitor, zmq.POLLIN)
+        self._silent: set[int] = set()
+        self._speaking: set[int] = set()
+        self._file: Path | None = None
+        self.unread = 0
+        try:
+            self.endpoint = _bind(self._socket, bind)
+            self._file = _file_of(bind)
+        except InputError:
+            self.close()
+            raise
+
+    def receive(self, wait_ms: int) -> Call | None:
+        """Wait for a call; ``None`` when none came, or a connection was closed meanwhile."""
+        ready = dict(self._poller.poll(wait_ms))
+        if self._monitor in ready:  # before the message: what it came through may be a new connection of an old number
+            self._note_connections()
+        if self._socket not in ready:
+            return None
+        frames = self._socket.recv_multipart(copy=False)
+        connection = _connection_of(frames[0])
+        self._silent.discard(connection)
+        self._speaking.add(connection)
+        fault = self._fault(frames)
+        return Call(frames[0].bytes, b"" if fault else frames[-1].bytes, fault, connection)
+
+    def send(self, peer: bytes, frame: bytes) -> bool:
+        """Answer a caller; whether it is still there."""
+        try:
+            self._socket.send_multipart([peer, b"", frame], zmq.NOBLOCK)
+        except zmq.ZMQError as error:
+            if error.errno not in (zmq.EHOSTUNREACH, zmq.EAGAIN):
+                raise
+            return False
+        return True
+
+    def has_closed(self, call: Call) -> bool:
+        """Whether the connection that a call came through has been closed."""
+        self._note_connections()
+        return call.connection not in self._speaking
+
+    def close(self) -> None:
+        """Let the last reply leave, close the socket, remove its file."""
+        if self._file is not None:  # still ours: once the socket is closed, another service may take the place
+            self._file.unlink(missing_ok=True)
+        self._socket.disable_monitor()
+        self._monitor.close(0)
+        self._socket.close()
+        self._context.term()
+
+    def _note_connections(self) -> None:
+        while self._monitor.poll(0):
+            event = parse_monitor_message(self._monitor.recv_multipart())
+            connection = event["value"]
+            if event["event"] == zmq.EVENT_ACCEPTED:
+                self._silent.add(connection)
+                self._speaking.discard(connection)
+                continue
+            self._speaking.discard(connection)
+            if connection in self._silent:
+                self._silent.discard(connection)
+                self.unread += 1
+
+    def _fault(self, frames: list[zmq.Frame]) -> str:
+        size = sum(len(frame) for frame in frames[1:])
+        if size > self._max_bytes:
+            return (
+                f"expected a message of at most {self._max_bytes} bytes (option --max-message-bytes), got {size} bytes"
+            )
+        if len(frames) < 3 or len(frames[1]) > 0:
+            return f"expected what a REQ socket sends, an empty frame and a message, got {len(frames) - 1} frames"
+        if len(frames) > 3:
+            return f"expected a message of one frame, got {len(frames) - 2} frames"
+        return ""
+
+
+def _connection_of(frame: zmq.Frame) -> int:
+    """Number of the connection that a frame came through; -1 where ZeroMQ's first protocol does not state it."""
+    try:
+        return int(frame.get(zmq.SRCFD))
+    except zmq.ZMQError:
+        return -1
+
+
+def _bind(socket: zmq.Socket[bytes], endpoint: str) -> str:
+    port = _TCP_PORT.fullmatch(endpoint)
+    if port is not None and int(port[1]) > 65535:  # ZeroMQ would wrap it around
+        raise InputError(f"cannot listen on {endpoint!r}: a port is a number up to 65535, or * for a free one")
+    file = _file_of(endpoint)
+    if file is not None:
+        _make_way(file, endpoint)
+    try:
+        with _for_the_user_alone():
+            socket.bind(endpoint)
+        if file is not None:
+            file.chmod(0o600)
+    except zmq.ZMQError as error:
+        hint = _BIND_HINTS.get(error.errno or 0, f"{error.strerror}; expected an endpoint such as {DEFAULT_BIND}")
+        raise InputError(f"cannot listen on {endpoint!r}: {hint}") from None
+    return str(socket.getsockopt_string(zmq.LAST_ENDPOINT)).rstrip("\0")
+
+
+def _file_of(endpoint: str) -> Path | None:
+    """The file of an endpoint that names one."""
+    match = _IPC_FILE.fullmatch(endpoint)
+    return None if match is None else Path(match[1])
+
+
+def _make_way(path: Path, endpoint: str) -> None:
+    """Make sure that ZeroMQ, which deletes whatever stands at the path, deletes a socket without an owner at most."""
+    try:
+        mode = path.lstat().st_mode
+    except OSError:
+        return
+    if not stat.S_ISSOCK(mode):
+        raise InputError(f"cannot listen on {endpoint!r}: there is a file that is no socket; choose another path")
+    with sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM) as probe, contextlib.suppress(OSError):
+        probe.connect(str(path))
+        raise InputError(f"cannot listen on {endpoint!r}: {_BIND_HINTS[zmq.EADDRINUSE]}")
+
+
+@contextlib.contextmanager
+def _for_the_user_alone() -> Iterator[None]:
+    """Files made meanwhile (the socket of an ``ipc://`` endpoint, the folder of ``ipc://*``) are closed to others."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+_TCP_PORT = re.compile(r"tcp://.*:([0-9]+)")
+_IPC_FILE = re.compile(r"ipc://([^@*].*)")
+_BIND_HINTS = {
+    zmq.EADDRINUSE: "the address is in use; does another scheduler still run? Choose another port, or * for a free one",
+    zmq.EADDRNOTAVAIL: "this machine has no such address",
+    errno.ENODEV: "this machine has no such address",
+    errno.ENAMETOOLONG: "the path of a socket has at most 107 characters; choose a shorter one",
+    errno.ENOENT: "its folder does not exist",
+    errno.EACCES: "its folder is not yours to write",
+}

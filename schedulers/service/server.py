@@ -1,0 +1,275 @@
+"""The service: bytes in, session, bytes out, for one simulator; everyone else is turned away.
+
+Batsim connects with a REQ socket and sends first; everything is lock-step. Nothing here depends on what messages mean,
+except the first: the peer is who sends a greeting or SIMULATION_BEGINS. A conversation that cannot go on ends with a
+reply that carries the reason (:mod:`spillway.protocol.refusal`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn, Protocol
+
+from spillway.base.errors import PeerLost, RemoteProtocolError, SpillwayError, Stopped
+from spillway.protocol.format import Conversation, SchedulerSide
+from spillway.protocol.limits import MAX_MESSAGE_BYTES
+from spillway.protocol.messages import Message, SimulationBegins
+from spillway.protocol.refusal import refusal
+from spillway.schedulers.service.door import Call, Door
+
+SLICE_MS = 500
+"""How long the service may take to notice a signal (ms), and how often it looks whether the simulator still runs."""
+
+BUSY = "this service has another simulation; one service serves one"
+"""Reason that those get who come after the peer."""
+
+
+class Tape(Protocol):
+    """Where the bytes of both sides are kept (:class:`spillway.protocol.transcript.Recorder`)."""
+
+    def received(self, data: bytes, /) -> None:
+        """Keep a message of the simulator, before it is read."""
+        ...
+
+    def sent(self, data: bytes, /) -> None:
+        """Keep an answer, before it is sent."""
+        ...
+
+
+def _nothing(*_: object) -> None:
+    pass
+
+
+def serve(
+    session: Conversation,
+    bind: str,
+    codec: SchedulerSide,
+    *,
+    watchdog_s: float | None = None,
+    max_message_bytes: int = MAX_MESSAGE_BYTES,
+    recorder: Tape | None = None,
+    on_bound: Callable[[str], None] = _nothing,
+    check_alive: Callable[[], None] = _nothing,
+    note: Callable[[str], None] = _nothing,
+) -> int:
+    """Serve one simulation and return when its end has been answered.
+
+    Parameters
+    ----------
+    session
+        Answers the messages; its ``finished`` ends the service once the answer is sent.
+    bind
+        ZeroMQ endpoint to listen on (``tcp://127.0.0.1:28000``; with the port ``*`` the system chooses one;
+        ``ipc:///path``).
+    codec
+        Wire format.
+    watchdog_s
+        Longest silence of the simulator in seconds, from the start as well; ``None`` waits for ever. How long the
+        session takes to answer does not count.
+    max_message_bytes
+        Largest message of the simulator, in bytes.
+    recorder
+        Gets every message of the simulator and its answer as they pass.
+    on_bound
+        Called with the real endpoint once the service listens.
+    check_alive
+        Called about twice a second while the simulator is silent; raises when it can never speak again.
+    note
+        Gets one line about those that were turned away: the first, the tenth, the hundredth ...
+
+    Returns
+    -------
+    int
+        Number of exchanges.
+
+    Raises
+    ------
+    InputError
+        The endpoint is wrong or taken.
+    PeerLost
+        The simulator's connection was closed before its simulation ended, or the watchdog bit.
+    Stopped
+        A signal (SIGINT, SIGTERM) arrived.
+    SpillwayError
+        Whatever the codec and the session raise: the conversation cannot go on. The simulator got the reason.
+    """
+    with stopping_on_signals(), contextlib.closing(Door(bind, max_message_bytes)) as door:
+        on_bound(door.endpoint)
+        return _Service(door, session, codec, watchdog_s, recorder, check_alive, note).run()
+
+
+class _Service:
+    """One simulation at a door."""
+
+    def __init__(
+        self,
+        door: Door,
+        session: Conversation,
+        codec: SchedulerSide,
+        watchdog_s: float | None,
+        recorder: Tape | None,
+        check_alive: Callable[[], None],
+        note: Callable[[str], None],
+    ) -> None:
+        self._door = door
+        self._session = session
+        self._codec = codec
+        self._watchdog_s = watchdog_s
+        self._recorder = recorder
+        self._check_alive = check_alive
+        self._note = note
+        self._peer: Call | None = None
+        self._turned_away = 0
+        self._exchanges = 0
+        self._now_s = 0.0
+        self._wait_ms = SLICE_MS if watchdog_s is None else max(1, min(SLICE_MS, math.ceil(watchdog_s * 1000)))
+
+    def run(self) -> int:
+        """Serve until the end; the number of exchanges."""
+        deadline = self._deadline()
+        while not self._session.finished:
+            call = self._door.receive(self._wait_ms)
+            if call is not None and self._is_of_the_peer(call):
+                self._answer(call)
+                deadline = self._deadline()
+            elif call is None:
+                self._judge_silence(deadline)
+        return self._exchanges
+
+    # ------------------------------------------------------------------ who is served
+
+    def _is_of_the_peer(self, call: Call) -> bool:
+        """Whether a call is to be answered: strangers are turned away."""
+        if self._peer is None:
+            reason = self._not_an_opening(call)
+            if not reason:
+                self._peer = call
+        else:
+            reason = "" if call.peer == self._peer.peer else BUSY
+        if reason:
+            self._door.send(call.peer, refusal(reason))
+            self._count_stranger(reason)
+        return not reason
+
+    def _not_an_opening(self, call: Call) -> str:
+        """Why a call does not open a conversation ("" when it does)."""
+        if call.fault:
+            return call.fault
+        try:
+            if self._codec.greet(call.body) is None:
+                _require_beginning(self._codec.decode_message(call.body))
+        except RemoteProtocolError as error:
+            return str(error)
+        return ""
+
+    def _count_stranger(self, reason: str) -> None:
+        self._turned_away += 1
+        if str(self._turned_away).strip("0") == "1":
+            count = f" ({self._turned_away} so far)" if self._turned_away > 1 else ""
+            self._note(f"turned a stranger away{count}: {reason}")
+
+    # ------------------------------------------------------------------ what is answered
+
+    def _answer(self, call: Call) -> None:
+        """One exchange; whatever goes wrong in it, the simulator gets the reason before it is raised."""
+        try:
+            answer = self._answer_to(call)
+        except BaseException as error:
+            with contextlib.suppress(Exception):
+                self._door.send(call.peer, self._codec.encode_refusal(_reason(error)))
+            raise
+        if not self._door.send(call.peer, answer) and not self._session.finished:
+            raise PeerLost(self._gone())
+        self._exchanges += 1
+
+    def _answer_to(self, call: Call) -> bytes:
+        if self._recorder is not None:
+            self._recorder.received(call.body)
+        if call.fault:
+            raise RemoteProtocolError(call.fault)
+        answer = self._codec.greet(call.body) if self._exchanges == 0 else None
+        if answer is None:
+            message = self._codec.decode_message(call.body)
+            answer = self._codec.encode_reply(self._session.handle(message))
+            self._now_s = message.now
+        if self._recorder is not None:
+            self._recorder.sent(answer)
+        return answer
+
+    # ------------------------------------------------------------------ silence
+
+    def _deadline(self) -> float:
+        return math.inf if self._watchdog_s is None else time.monotonic() + self._watchdog_s
+
+    def _judge_silence(self, deadline: float) -> None:
+        """Raise when the simulator will not speak any more. What it sent before it went is read first."""
+        if self._peer is not None and self._door.has_closed(self._peer):
+            call = self._door.receive(0)
+            while call is not None and call.peer != self._peer.peer:
+                call = self._door.receive(0)
+            if call is None:
+                raise PeerLost(self._gone())
+            self._answer(call)
+            return
+        if time.monotonic() >= deadline:
+            raise PeerLost(self._silence())
+        self._check_alive()
+
+    def _gone(self) -> str:
+        return (
+            f"the simulator closed its connection after {self._exchanges} exchanges, at t = {self._now_s:g} s: it "
+            "died, its simulation deadlocked because nothing that waits can ever start, or it sent a message far "
+            "beyond --max-message-bytes"
+        )
+
+    def _silence(self) -> str:
+        if self._exchanges == 0:
+            seen = f"; {self._turned_away} strangers were turned away" if self._turned_away else ""
+            if self._door.unread:
+                seen += (
+                    f"; {self._door.unread} connections were closed without a message that can be read "
+                    "(or with one far beyond --max-message-bytes)"
+                )
+            return (
+                f"no simulator has spoken within {self._watchdog_s:g} s: was it started, and with this endpoint?{seen}"
+            )
+        return (
+            f"the simulator has been silent for {self._watchdog_s:g} s after {self._exchanges} exchanges, "
+            f"at t = {self._now_s:g} s: it hangs, or what it simulates takes longer (option --watchdog)"
+        )
+
+
+def _require_beginning(message: Message) -> None:
+    first = message.events[0] if message.events else None
+    if type(first) is not SimulationBegins:
+        came = "a message without events" if first is None else type(first).__name__
+        raise RemoteProtocolError(f"expected a conversation to begin with SIMULATION_BEGINS, got {came}")
+
+
+def _reason(error: BaseException) -> str:
+    return str(error) if isinstance(error, SpillwayError) else f"{type(error).__name__}: {error}"
+
+
+@contextmanager
+def stopping_on_signals() -> Iterator[None]:
+    """Raise :class:`Stopped` on SIGINT and SIGTERM (in the main thread; elsewhere signals are left alone)."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, _stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _stop(number: int, frame: FrameType | None) -> NoReturn:
+    raise Stopped(number)

@@ -1,0 +1,1 @@
+"""Jobs in the simulator: their profiles, and how they run from start to end."""

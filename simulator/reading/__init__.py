@@ -1,0 +1,1 @@
+"""Input files of the simulator: workloads, external events, and the names in them."""

@@ -1,0 +1,190 @@
+"""Which workloads, profiles and jobs exist, and which names were ever used.
+
+Batsim never lets a name be used twice, even after the job or profile is gone, so names are kept when their
+objects are dropped; job names that count up from 0 take no memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from spillway.base.errors import shown
+from spillway.protocol.messages import JsonObject
+from spillway.simulator.jobs.job import NO_WALLTIME, Job
+from spillway.simulator.jobs.profiles.base import ProfileLookup
+from spillway.simulator.reading.fields import INT32, Fields
+from spillway.simulator.reading.identifiers import resolve_id, split_id, with_full_id
+from spillway.simulator.reading.numbers import rewritten
+
+
+class UsedNames:
+    """A set of names that never shrinks; ``"0"``, ``"1"``, ... in this order need no memory."""
+
+    __slots__ = ("_count", "_next", "_others")
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._next = "0"
+        self._others: set[str] = set()
+
+    def add(self, name: str) -> bool:
+        """Add a name; False if it was used before."""
+        if name == self._next:
+            if name in self._others:
+                return False
+            self._count += 1
+            self._next = str(self._count)
+            return True
+        if name in self:
+            return False
+        self._others.add(name)
+        return True
+
+    def __contains__(self, name: str) -> bool:
+        if name in self._others:
+            return True
+        return name.isdecimal() and name.isascii() and len(name) < 19 and str(number := int(name)) == name and (
+            number < self._count
+        )  # fmt: skip
+
+
+class Workload(ProfileLookup):
+    """Jobs and profiles under one name.
+
+    Attributes
+    ----------
+    name, profiles
+        As in :class:`~spillway.simulator.jobs.profiles.base.ProfileLookup`.
+    file
+        Its file, "" when the scheduler made it.
+    nb_res
+        Number of resources that a file is made for, 0 if unknown.
+    jobs
+        Static jobs still to be submitted, in the file's order.
+    job_names
+        Names ever used.
+    live
+        Number of its jobs that came by :class:`spillway.protocol.messages.RunSubJobs` and have not been reported as
+        ended.
+    """
+
+    __slots__ = ("file", "job_names", "jobs", "live", "nb_res")
+
+    def __init__(self, name: str, file: str = "", nb_res: int = 0) -> None:
+        super().__init__(name)
+        self.file = file
+        self.nb_res = nb_res
+        self.jobs: list[Job] = []
+        self.job_names = UsedNames()
+        self.live = 0
+
+    def read_job(self, data: JsonObject, where: str, printed: bool, keep: bool) -> Job:
+        """Read one job's object.
+
+        Parameters
+        ----------
+        data
+            The object.
+        where
+            What it is, for messages.
+        printed
+            Whether Batsim reads it after printing it (registered jobs): real numbers lose what lies beyond the sixth
+            decimal.
+        keep
+            Whether the job's object will be sent to the scheduler.
+
+        Raises
+        ------
+        ValueError
+            Something is missing, of the wrong kind or out of range, or the job's name was used before.
+        """
+        fields = Fields(data, where)
+        owner, name = resolve_id(fields.required("id"), self.name, where)
+        full_id = f"{owner}!{name}"
+        subtime = fields.time("subtime")
+        walltime = fields.time("walltime", NO_WALLTIME)
+        if printed:
+            subtime, walltime = round(subtime, 6), round(walltime, 6)
+        if walltime != NO_WALLTIME and not walltime > 0:
+            raise fields.wrong("walltime", "a number above 0, or -1 for none", data["walltime"])
+        res = fields.required("res")
+        if type(res) is not int or not 0 <= res <= INT32:
+            raise fields.wrong("res", "a whole number of at least 0 (1.0 is none)", res)
+        profile_name = fields.text("profile")
+        profile = self.profiles.get(profile_name)
+        if profile is None:
+            raise ValueError(f"{where}: field 'profile': {self.missing(profile_name)}")
+        if profile.size is not None and profile.size != res:
+            raise ValueError(
+                f"{where}: field 'res' must be {profile.size}, the size of its profile {shown(profile.name)}, got {res}"
+            )
+        if owner != self.name:
+            raise ValueError(
+                f"{where}: field 'id' must name a job of workload {shown(self.name)}, got {shown(full_id)}"
+            )
+        source = None
+        if keep:
+            try:
+                source = with_full_id(rewritten(data), full_id)
+            except ValueError as fault:
+                raise ValueError(f"{where}: {fault}") from None
+        return Job(self, name, full_id, profile, subtime, res, walltime, source)
+
+    def claim(self, job: Job) -> None:
+        """Take a job's name; :class:`ValueError` if it was used before."""
+        if not self.job_names.add(job.name):
+            raise ValueError(f"a job {shown(job.id)} exists already, or did; every job needs an id of its own")
+
+
+class Registry:
+    """All workloads, and all jobs that have not been reported as ended.
+
+    Attributes
+    ----------
+    workloads
+        By name.
+    jobs
+        Jobs that the scheduler may name, by full id.
+    """
+
+    __slots__ = ("jobs", "workloads")
+
+    def __init__(self, workloads: Iterable[Workload]) -> None:
+        self.workloads: dict[str, Workload] = {}
+        for workload in workloads:
+            if workload.name in self.workloads:
+                raise ValueError(f"two workloads are called {shown(workload.name)}")
+            self.workloads[workload.name] = workload
+        self.jobs: dict[str, Job] = {job.id: job for workload in self.workloads.values() for job in workload.jobs}
+
+    def workload(self, name: str) -> Workload:
+        """The workload of that name, made if there is none."""
+        found = self.workloads.get(name)
+        if found is None:
+            found = self.workloads[name] = Workload(name)
+        return found
+
+    def forget(self, job: Job) -> None:
+        """Drop a job that has been reported as ended, and with the last one a workload that only lives in memory."""
+        del self.jobs[job.id]
+        workload = job.workload
+        if workload.local and isinstance(workload, Workload):
+            workload.live -= 1
+            if not workload.live:
+                del self.workloads[workload.name]
+
+    def job(self, job_id: str) -> Job:
+        """The job of that id; :class:`ValueError` states what is wrong with the id."""
+        job = self.jobs.get(job_id)
+        if job is not None:
+            return job
+        workload_name, name = split_id(job_id)
+        job = self.jobs.get(f"{workload_name}!{name}")
+        if job is not None:
+            return job
+        workload = self.workloads.get(workload_name)
+        if workload is None:
+            raise ValueError(f"there is no workload {shown(workload_name)}")
+        if name in workload.job_names:
+            raise ValueError("it does not exist any more: it ended or was rejected, and that was reported")
+        raise ValueError("it does not exist")

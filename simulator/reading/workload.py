@@ -1,0 +1,124 @@
+"""Reading workload files as strictly as Batsim does."""
+
+from __future__ import annotations
+
+from copy import copy
+from pathlib import Path
+from typing import Any
+
+from spillway.base.errors import shown
+from spillway.base.files import parse_json, read_file
+from spillway.base.limits import InputError
+from spillway.protocol.messages import JsonObject
+from spillway.simulator.errors import SimulatorInputError
+from spillway.simulator.jobs.profiles import read_profile
+from spillway.simulator.jobs.profiles.base import Origin
+from spillway.simulator.jobs.profiles.linking import link_parts, with_parts
+from spillway.simulator.reading.fields import Fields
+from spillway.simulator.reading.registry import Workload
+
+
+def load_workload(path: str | Path, name: str = "w0") -> Workload:
+    """Read a workload file (JSON, also packed as ``.xz`` or ``.gz``).
+
+    Parameters
+    ----------
+    path
+        The file.
+    name
+        Name of the workload; files are called ``w0``, ``w1``, ... in the order of the command line.
+
+    Raises
+    ------
+    SimulatorInputError
+        The file cannot be read or is no valid workload; the message names the file, the job or profile, and the field.
+    """
+    file = Path(path)
+    try:
+        data = parse_json(read_file(file), object_pairs_hook=_object, parse_constant=_constant)
+    except InputError as fault:
+        raise SimulatorInputError(f"workload {str(path)!r}: {fault}") from None
+    return _checked(data, name, str(file.absolute()))
+
+
+def workload_from_object(data: Any, name: str = "w0", file: str = "") -> Workload:
+    """Make a workload from the object that a workload file holds.
+
+    Raises
+    ------
+    SimulatorInputError
+        It is no valid workload.
+    """
+    parts = {key: copy(data[key]) for key in ("jobs", "profiles") if key in data} if isinstance(data, dict) else {}
+    return _checked({**data, **parts} if parts else data, name, file)
+
+
+def _checked(data: Any, name: str, file: str) -> Workload:
+    title = f"workload {file or name!r}"
+    try:
+        return _read(data, name, file)
+    except ValueError as fault:
+        raise SimulatorInputError(f"{title}: {fault}") from None
+
+
+def _read(data: Any, name: str, file: str) -> Workload:
+    """Read the object of a file; its jobs and profiles are taken out as they are read, so that none is there twice."""
+    if not isinstance(data, dict):
+        raise ValueError("must be an object with the fields nb_res, jobs and profiles")
+    fields = Fields(data, "the file")
+    nb_res = fields.integer("nb_res")
+    if nb_res <= 0:
+        raise fields.wrong("nb_res", "a whole number above 0", nb_res)
+    workload = Workload(name, file, nb_res)
+    origin = Origin(str(Path(file).parent) if file else ".")
+    profiles = fields.mapping("profiles")
+    for profile_name in list(profiles):
+        workload.profiles[profile_name] = read_profile(profile_name, profiles.pop(profile_name), origin)
+    link_parts(workload.profiles)
+    jobs = fields.array("jobs")
+    jobs.reverse()
+    for number in range(len(jobs)):
+        workload.jobs.append(_job(workload, jobs.pop(), number))
+    _drop_unused(workload)
+    return workload
+
+
+def _job(workload: Workload, item: Any, number: int) -> Any:
+    where = f"job number {number}"
+    if not isinstance(item, dict):
+        raise ValueError(f"{where} must be an object, got {shown(item)}")
+    if "id" in item:
+        where += f" (id {shown(item['id'])})"
+    job = workload.read_job(item, where, printed=False, keep=True)
+    mapping = item.get("smpi_ranks_to_hosts_mapping")
+    if mapping is not None and not (
+        isinstance(mapping, list) and all(type(host) is int and 0 <= host < job.res for host in mapping)
+    ):
+        raise ValueError(
+            f"{where}: field 'smpi_ranks_to_hosts_mapping' must be an array of whole numbers from 0 to {job.res - 1}"
+        )
+    workload.claim(job)
+    return job
+
+
+def _drop_unused(workload: Workload) -> None:
+    """Drop the profiles that no job needs; their names stay taken."""
+    used = with_parts(workload.profiles, {job.profile.name for job in workload.jobs})
+    for name in workload.profiles:
+        if name not in used:
+            workload.profiles[name] = None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise ValueError(f"the name {key!r} occurs twice in one object")
+            seen.add(key)
+    return members
+
+
+def _constant(text: str) -> float:
+    raise ValueError(f"{text} is no JSON number")

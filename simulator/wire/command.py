@@ -1,0 +1,77 @@
+"""``spillway simulate -p PLATFORM -w WORKLOAD -s ENDPOINT -e PREFIX ...``: Batsim's part, with Batsim 4's options.
+
+Exit codes: 0 the simulation ended (also in a deadlock, as with Batsim), 1 the scheduler broke a rule, 2 an input or
+option is wrong or the scheduler ended the conversation, 3 it went silent or has gone, 4 deadlock with
+``--fail-on-deadlock``, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import NoReturn
+
+from spillway.base.arguments import complain, play
+from spillway.platforms.xml_reader import load_platform
+from spillway.protocol.messages import Message
+from spillway.simulator.engines.by_name import ENGINES
+from spillway.simulator.reading.workload import load_workload
+from spillway.simulator.wire.broker import Simulation, SimulationResult
+from spillway.simulator.wire.command_line import CommandLine, build_parser, information, read_command_line
+from spillway.simulator.wire.links import InProcessLink
+from spillway.simulator.wire.zmq_link import ZmqLink
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit code."""
+    parser = build_parser()
+    parser.set_defaults(handler=command)
+    return play(parser, arguments)
+
+
+def command(options: argparse.Namespace) -> int:
+    """Simulate, or print what an option wants to know."""
+    text = information(options)
+    if text is not None:
+        print(text)
+        return 0
+    given = read_command_line(options)
+    result = simulate(given)
+    if not given.quiet:
+        complain(_story(result), is_error=False)
+    return 0
+
+
+def simulate(command: CommandLine) -> SimulationResult:
+    """Load everything, simulate, write the files."""
+    platform = load_platform(command.platform)
+    workloads = [load_workload(path, f"w{number}") for number, path in enumerate(command.workloads)]
+    with ExitStack() as stack:
+        engine = stack.enter_context(ENGINES[command.engine](platform, command.platform))
+        link = InProcessLink(_no_receiver) if command.options.no_scheduler else ZmqLink(
+            command.endpoint, command.peer_timeout_s, command.max_message_bytes
+        )  # fmt: skip
+        stack.callback(link.close)
+        simulation = Simulation(platform, workloads, engine, link, command.options)
+        gc.freeze()  # what has been loaded lives until the end
+        return simulation.run()
+
+
+def _no_receiver(message: Message) -> NoReturn:
+    raise AssertionError(f"there is no scheduler, but a message was sent to it: {message!r}")
+
+
+def _story(result: SimulationResult) -> str:
+    totals = result.totals
+    end = "deadlock" if result.deadlocked else "end"
+    return (
+        f"{end} at {result.end_s:.6f} s; {totals.jobs} jobs, {totals.success} successful, {totals.killed} "
+        f"killed or failed, {totals.rejected} rejected; {result.messages} messages; wrote {', '.join(result.paths)}"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,273 @@
+"""The command line: Batsim 4's options by their names, and further ones."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from spillway.base.arguments import Parser
+from spillway.base.files import advice, read_file, text_of
+from spillway.base.limits import InputError
+from spillway.protocol.limits import MAX_MESSAGE_BYTES
+from spillway.simulator.engines.by_name import ENGINES
+from spillway.simulator.errors import SimulatorInputError
+from spillway.simulator.options import BATSIM_VERSION, SimulationOptions
+
+DEFAULT_ENDPOINT = "tcp://localhost:28000"
+VERBOSITIES = ("quiet", "network-only", "information", "debug")
+SIMGRID_VERSION = "3.32.0"
+
+_REFUSED = {
+    "workflow": "-W/--workflow: workflows (DAX) are not part of this simulator; convert them to dynamic jobs",
+    "workflow_start": "--WS/--workflow-start: workflows (DAX) are not part of this simulator",
+    "enable_redis": "--enable-redis: Redis is not part of this simulator; jobs travel in the messages",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    """The options as they were given.
+
+    Attributes
+    ----------
+    platform, workloads
+        Input files.
+    endpoint
+        Where the scheduler listens.
+    engine
+        Name of the engine.
+    peer_timeout_s
+        Longest time to wait for a reply (s); None: for ever, as Batsim does.
+    max_message_bytes
+        Largest reply that is read.
+    quiet
+        Whether to print errors only.
+    options
+        Options of the simulation.
+    """
+
+    platform: Path
+    workloads: tuple[Path, ...]
+    endpoint: str
+    engine: str
+    peer_timeout_s: float | None
+    max_message_bytes: int
+    quiet: bool
+    options: SimulationOptions
+
+
+DESCRIPTION = f"Simulates a machine and its jobs for a scheduler, as Batsim {BATSIM_VERSION[1:]} does."
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add all options."""
+    parser.description = DESCRIPTION
+    _inputs(parser.add_argument_group("input"))
+    _context(parser.add_argument_group("scheduler and output"))
+    _jobs(parser.add_argument_group("jobs"))
+    _own(parser.add_argument_group("not in Batsim"))
+    _legacy(parser.add_argument_group("accepted for compatibility"))
+
+
+def build_parser() -> Parser:
+    """The parser of all options."""
+    parser = Parser(prog="spillway simulate")
+    add_arguments(parser)
+    return parser
+
+
+def _inputs(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("-p", "--platform", type=Path, metavar="FILE", help="SimGrid platform (XML)")
+    group.add_argument("-w", "--workload", type=Path, metavar="FILE", action="append", default=[], help="JSON workload")
+    group.add_argument("--events", type=Path, metavar="FILE", action="append", default=[], help="external events")
+    group.add_argument("-m", "--master-host", metavar="NAME", default="master_host", help="host that computes nothing")
+    group.add_argument(
+        "-r", "--add-role-to-hosts", metavar="HOSTS:ROLE", action="append", default=[],
+        help="give hosts (separated by commas) the role master, storage or compute_node",
+    )  # fmt: skip
+    group.add_argument("-E", "--energy", action="store_true", help="measure energy, allow power states")
+    group.add_argument("--mmax", type=int, metavar="N", default=0, help="use only the first N compute hosts (0: all)")
+    group.add_argument("--mmax-workload", action="store_true", help="use as many as the workloads' largest nb_res")
+
+
+def _context(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "-s", "--socket-endpoint", metavar="ENDPOINT", default=DEFAULT_ENDPOINT,
+        help="where the scheduler listens (default %(default)s)",
+    )  # fmt: skip
+    group.add_argument("-e", "--export", metavar="PREFIX", default="out", help="prefix of the files written (out)")
+    group.add_argument("--sched-cfg", metavar="TEXT", default=None, help="text handed to the scheduler")
+    group.add_argument("--sched-cfg-file", type=Path, metavar="FILE", help="file whose text is handed to the scheduler")
+    group.add_argument("--disable-schedule-tracing", action="store_true", help="write no _schedule.trace")
+    group.add_argument("--disable-machine-state-tracing", action="store_true", help="write no _machine_states.csv")
+    group.add_argument("-q", "--quiet", action="store_true", help="same as --verbosity quiet")
+    group.add_argument("-v", "--verbosity", choices=VERBOSITIES, default="information", help="how much to print")
+    group.add_argument("--dump-execution-context", action="store_true", help="print where things are (JSON) and leave")
+    group.add_argument("--version", action="store_true", help="print the version of Batsim that is played, and leave")
+    group.add_argument("--simgrid-version", action="store_true", help="print the version of SimGrid's model, and leave")
+
+
+def _jobs(group: argparse._ArgumentGroup) -> None:
+    flags = {
+        "--forward-profiles-on-submission": "attach its profile to each submitted job",
+        "--enable-dynamic-jobs": "let the scheduler register jobs and profiles",
+        "--acknowledge-dynamic-jobs": "answer each registration with JOB_SUBMITTED",
+        "--enable-profile-reuse": "keep profiles usable after the end of their jobs",
+        "--enable-compute-sharing": "let several jobs run on one compute host",
+        "--disable-storage-sharing": "do not let several jobs use one storage host",
+        "--forward-unknown-events": "pass external events of unknown type on to the scheduler",
+        "--no-sched": "start every job at once on the first hosts, without scheduler",
+    }
+    for name, text in flags.items():
+        names = (name, "--batexec") if name == "--no-sched" else (name,)
+        group.add_argument(*names, action="store_true", help=text)
+
+
+def _own(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--engine", choices=tuple(ENGINES), default="fluid", help="what simulates the tasks (default fluid)"
+    )
+    group.add_argument("--fail-on-deadlock", action="store_true", help="exit with code 4 where Batsim ends in silence")
+    group.add_argument("--peer-timeout", type=float, metavar="SECONDS", help="longest wait for a reply (no limit)")
+    group.add_argument(
+        "--max-message-bytes", type=int, metavar="N", default=MAX_MESSAGE_BYTES,
+        help="largest reply that is read (%(default)s)",
+    )  # fmt: skip
+    group.add_argument(
+        "--no-wall-clock", action="store_true",
+        help="write 0 for the real times in _schedule.csv, so that equal runs give equal files",
+    )  # fmt: skip
+
+
+def _legacy(group: argparse._ArgumentGroup) -> None:
+    for name in ("--sg-cfg", "--sg-log"):
+        group.add_argument(name, metavar="TEXT", action="append", default=[], help="ignored: it is SimGrid's")
+    group.add_argument("-W", "--workflow", metavar="FILE", action="append", default=[], help="refused")
+    group.add_argument(
+        "--WS",
+        "--workflow-start",
+        dest="workflow_start",
+        nargs=2,
+        metavar=("FILE", "SECONDS"),
+        action="append",
+        default=[],
+        help="refused",
+    )
+    group.add_argument("--workflow-jobs-limit", type=int, default=0, metavar="N", help="ignored without workflows")
+    group.add_argument("--ignore-beyond-last-workflow", action="store_true", help="ignored without workflows")
+    group.add_argument("--enable-redis", action="store_true", help="refused")
+    group.add_argument("--redis-hostname", default="127.0.0.1", metavar="HOST", help="ignored")
+    group.add_argument("--redis-port", type=int, default=6379, metavar="PORT", help="ignored")
+    group.add_argument("--redis-prefix", default="default", metavar="TEXT", help="ignored")
+
+
+def information(given: argparse.Namespace) -> str | None:
+    """What an option that only prints something prints; None when a simulation is to run."""
+    if given.version:
+        return BATSIM_VERSION
+    if given.simgrid_version:
+        return SIMGRID_VERSION
+    if given.dump_execution_context:
+        context = {
+            "socket_endpoint": given.socket_endpoint,
+            "redis_enabled": False,
+            "redis_hostname": given.redis_hostname,
+            "redis_port": given.redis_port,
+            "redis_prefix": given.redis_prefix,
+            "export_prefix": given.export,
+            "external_scheduler": not given.no_sched,
+        }
+        return json.dumps(context)
+    return None
+
+
+def read_command_line(given: argparse.Namespace) -> CommandLine:
+    """Check the parsed options and put them together.
+
+    Raises
+    ------
+    SimulatorInputError
+        Something is missing, out of range, refused or contradictory.
+    """
+    for name, why in _REFUSED.items():
+        if getattr(given, name):
+            raise SimulatorInputError(why)
+    if given.platform is None:
+        raise SimulatorInputError("-p/--platform is missing: the SimGrid platform to simulate")
+    for path in (given.platform, *given.workload, *given.events):
+        if not path.is_file():
+            raise SimulatorInputError(f"there is no file {str(path)!r}{advice(path)}")
+    if given.peer_timeout is not None and not 0 < given.peer_timeout < 1e9:
+        raise SimulatorInputError(f"--peer-timeout must be a number of seconds above 0, got {given.peer_timeout}")
+    if not 0 < given.max_message_bytes < 1 << 62:
+        raise SimulatorInputError(f"--max-message-bytes must be at least 1 byte, got {given.max_message_bytes}")
+    return CommandLine(
+        given.platform,
+        tuple(given.workload),
+        given.socket_endpoint,
+        given.engine,
+        given.peer_timeout,
+        given.max_message_bytes,
+        given.quiet or given.verbosity == "quiet",
+        _simulation_options(given),
+    )
+
+
+def _simulation_options(given: argparse.Namespace) -> SimulationOptions:
+    return SimulationOptions(
+        export=given.export,
+        roles=read_roles(given.add_role_to_hosts),
+        master=given.master_host,
+        energy=given.energy,
+        machine_limit=given.mmax,
+        machine_limit_from_workload=given.mmax_workload,
+        events=tuple(given.events),
+        forward_profiles=given.forward_profiles_on_submission,
+        dynamic_jobs=given.enable_dynamic_jobs,
+        acknowledge_dynamic_jobs=given.acknowledge_dynamic_jobs,
+        profile_reuse=given.enable_profile_reuse,
+        compute_sharing=given.enable_compute_sharing,
+        storage_sharing=not given.disable_storage_sharing,
+        forward_unknown_events=given.forward_unknown_events,
+        sched_config=_scheduler_text(given.sched_cfg, given.sched_cfg_file),
+        trace_schedule=not given.disable_schedule_tracing,
+        trace_machine_states=not given.disable_machine_state_tracing,
+        no_scheduler=given.no_sched,
+        fail_on_deadlock=given.fail_on_deadlock,
+        wall_clock=not given.no_wall_clock,
+    )
+
+
+def read_roles(texts: Sequence[str]) -> dict[str, str]:
+    """Roles by host from texts such as ``node_0,node_9:storage``.
+
+    Raises
+    ------
+    SimulatorInputError
+        A text has another form, or names a host that has a role already.
+    """
+    roles: dict[str, str] = {}
+    for text in texts:
+        hosts, separator, role = text.partition(":")
+        names = [name for name in hosts.split(",") if name]
+        if not separator or not names or not role or ":" in role:
+            raise SimulatorInputError(f"-r/--add-role-to-hosts must read HOST,HOST,...:ROLE, got {text!r}")
+        for name in names:
+            if name in roles:
+                raise SimulatorInputError(f"-r/--add-role-to-hosts gives host {name!r} two roles")
+            roles[name] = role
+    return roles
+
+
+def _scheduler_text(text: str | None, path: Path | None) -> str:
+    if path is None:
+        return text or ""
+    if text is not None:
+        raise SimulatorInputError("--sched-cfg and --sched-cfg-file cannot be given together")
+    try:
+        return text_of(read_file(path))
+    except InputError as fault:
+        raise SimulatorInputError(f"--sched-cfg-file {str(path)!r} {fault}") from None

@@ -1,0 +1,237 @@
+"""The conversation with the scheduler: one message, one reply, each request carried out at its own time."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import NoReturn
+
+from spillway.protocol.limits import LATEST_S, time_fault
+from spillway.protocol.messages import Event, Message, RegisterJob, RegisterProfile, Reply, Request
+from spillway.simulator.errors import SchedulerFault
+from spillway.simulator.jobs.execution import Executor, Start
+from spillway.simulator.wire.kernel import PRECISION, Kernel
+from spillway.simulator.wire.links import Link
+from spillway.simulator.wire.requests import Requests
+from spillway.simulator.wire.server import Server
+
+
+class Conversation:
+    """Sends the server's events to the scheduler, and plays the reply back to the server.
+
+    Batsim does this with an actor of its own: it walks through the requests in their order, sleeps until the time of
+    each, and hands it to the server as a message, one after another; last it reports that the scheduler is ready again.
+    It reads the next request just before the server deals with the last one, unless that one had to be waited for. So
+    whether registration is open is judged by what held before the last request.
+
+    Where such messages take no time at the clock's resolution and nothing else waits for the server
+    (:meth:`~spillway.simulator.wire.kernel.Kernel.at_once`), they are dealt with one after another without a step of
+    the kernel each. Where they take time, messages that register or start jobs share a step as far as nothing can come
+    between: the engine passes all their moments and starts each task at its own.
+
+    Parameters
+    ----------
+    kernel, server, requests, executor, link
+        What it works with.
+    wall_clock
+        Whether to measure how long the scheduler takes to answer.
+
+    Attributes
+    ----------
+    messages
+        Number of messages sent.
+    thinking_s
+        Real time spent waiting for the scheduler.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        server: Server,
+        requests: Requests,
+        executor: Executor,
+        link: Link,
+        wall_clock: bool,
+    ) -> None:
+        self._kernel = kernel
+        self._server = server
+        self._requests = requests
+        self._executor = executor
+        self._answered = link.exchange
+        self._clock: Callable[[], float] = time.perf_counter if wall_clock else _no_clock
+        self._events: tuple[Request, ...] = ()
+        self._now = 0.0
+        self._index = 0
+        self._closed = False
+        self._outgoing: list[Event] = []
+        self._further: deque[Start | None] = deque()
+        self.messages = 0
+        self.thinking_s = 0.0
+
+    def send(self, events: list[Event]) -> None:
+        """Exchange a message for a reply, once the actors of this moment have run."""
+        self._outgoing = events
+        self._kernel.spawn(self._exchange)
+
+    def maybe_send(self) -> None:
+        """Send what is pending, if its time has come."""
+        if not self._server.ready or self._kernel.mailbox:
+            return
+        events = self._server.next_message()
+        if events is not None:
+            self._outgoing = events
+            self._kernel.spawn(self._exchange)
+
+    def _exchange(self) -> None:
+        message = Message(round(self._kernel.clock, 6), tuple(self._outgoing))
+        if self._clock is _no_clock:
+            reply = self._answered(message)
+        else:
+            before = self._clock()
+            reply = self._answered(message)
+            self.thinking_s += self._clock() - before
+        self.messages += 1
+        if reply is None:
+            self._kernel.paused = True
+        else:
+            self._start(reply)
+
+    def answer(self, reply: Reply) -> None:
+        """Go on with the reply to the last message, which the link did not have at once."""
+        self._kernel.paused = False
+        self._start(reply)
+
+    def _start(self, reply: Reply) -> None:
+        if not -LATEST_S <= reply.now <= LATEST_S:
+            raise SchedulerFault(f"'now' {time_fault(reply.now)}", "$.now")
+        self._now = reply.now
+        self._events = reply.events
+        self._index = 0
+        self._closed = self._server.registration_finished
+        self._proceed()
+
+    def _proceed(self) -> None:
+        """Send the next request, or that the scheduler is ready; at its time."""
+        kernel = self._kernel
+        further, count = self._further, len(self._events)
+        while True:
+            if not further:
+                more = self._index < count
+                moment = self._check(self._index) if more else self._now
+                if moment > kernel.clock:
+                    kernel.at(moment, self._woken)
+                    return
+                if kernel.at_once():
+                    if not more:
+                        kernel.deal(self._server.reply_done)
+                        return
+                    kernel.deal(self._deliver, False)
+                    continue
+                if not more:
+                    kernel.post_first(self._server.reply_done)
+                    return
+                self._look_ahead()
+                if not further:
+                    kernel.post_first(self._deliver, False, self._proceed)
+                    return
+            if kernel.at_once():
+                kernel.deal(self._deliver_all)
+            elif not self._pass_messages():
+                return
+
+    def _look_ahead(self) -> None:
+        """Collect what the next messages start, up to a request that must be carried out in its time, or is wrong."""
+        kernel, events, index = self._kernel, self._events, self._index
+        while index < len(events):
+            try:
+                found = self._requests.ahead(events[index], index) if self._check(index) <= kernel.clock else None
+            except SchedulerFault:
+                if self._further:
+                    return
+                raise
+            if found is None:
+                return
+            self._closed = self._server.registration_finished
+            self._further += found
+            self._index = index = index + 1
+
+    def _pass_messages(self) -> bool:
+        """Let the messages collected reach the server, one after another; whether to go on at once.
+
+        As far as nothing else can come between, the engine passes their moments in one go.
+        """
+        kernel, executor, further = self._kernel, self._executor, self._further
+        moments = kernel.own_moments(len(further))
+        tasks = executor.tasks_ahead(further, moments[-1] + 2.0 * PRECISION) if moments else []
+        if not tasks:
+            kernel.post_first(self._deliver_further, None, self._proceed)
+            return False
+        passed, handles, ended = executor.start_through(moments[: len(tasks)], tasks)
+        handles.reverse()
+        for moment in moments[:passed]:
+            start = further.popleft()
+            kernel.pass_to(moment)
+            if start is not None:
+                self._requests.begin(start, handles.pop())
+        if ended:
+            kernel.interrupted(moments[passed], ended, self._deliver_further, self._proceed)
+        return not ended
+
+    def _check(self, index: int) -> float:
+        """When a request is to be carried out (s); refuse one that cannot be."""
+        request = self._events[index]
+        moment = request.timestamp
+        if not moment <= self._now:
+            self._refuse_moment(moment, index)
+        if type(request) is RegisterJob or type(request) is RegisterProfile:
+            self._requests.check_registration(index, self._closed)
+        return moment
+
+    def _deliver(self, slept: bool) -> None:
+        index = self._index
+        self._index = index + 1
+        self._closed = self._server.registration_finished
+        more = self._requests.handle(self._events[index], index)
+        if more:
+            self._further.extend(more)
+        if slept:
+            self._closed = self._server.registration_finished
+
+    def _deliver_further(self, _: object) -> None:
+        start = self._further.popleft()
+        if start is not None:
+            self._requests.begin(start)
+
+    def _deliver_all(self, _: object) -> None:
+        """Deliver the messages collected, as far as each is received at once."""
+        kernel, further, begin = self._kernel, self._further, self._requests.begin
+        while further:
+            start = further.popleft()
+            if start is not None:
+                begin(start)
+                if not kernel.at_once():
+                    return
+
+    def _woken(self, _: object) -> None:
+        """Its time has come; what else ends at this instant may have been sent before."""
+        kernel = self._kernel
+        more = self._index < len(self._events)
+        if kernel.at_once():
+            kernel.deal(self._deliver if more else self._server.reply_done, True)
+            if more:
+                self._proceed()
+        elif more:
+            kernel.post_here(self._deliver, True, self._proceed)
+        else:
+            kernel.post_here(self._server.reply_done)
+
+    def _refuse_moment(self, moment: float, index: int) -> NoReturn:
+        raise SchedulerFault(
+            f"an event's timestamp must not lie after the message's 'now' ({self._now!r}), got {moment!r}",
+            f"$.events[{index}].timestamp",
+        )
+
+
+def _no_clock() -> float:
+    return 0.0

@@ -1,0 +1,393 @@
+"""Simulated time: timers, the server's mailbox, and the order in which things of one instant happen.
+
+Batsim's parts are SimGrid actors which send one-byte messages to one server actor. Three facts of that machinery are
+visible to a scheduler and are reproduced here:
+
+* The server receives one message after another; each takes as long as one byte on the route from the sender's host to
+  the master. A message sent meanwhile waits in the mailbox, first come first served. A message from the master host
+  itself takes its own route: 1e-10 s where the platform states none, 15 us on some machines.
+* A sender goes on when its message has been received, after the server has dealt with it.
+* Timers end up to a nanosecond early, together with what ends just before them; tasks and messages do not. What ends
+  together is dealt with in the order in which it was begun, and what it sends is in the mailbox only afterwards.
+
+There are no jobs or schedulers here.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import deque
+from collections.abc import Callable, Sequence
+from itertools import accumulate, repeat
+from typing import Any, NoReturn, TypeAlias
+
+from spillway.protocol.limits import LATEST_S
+from spillway.simulator.engines.base import Engine
+from spillway.simulator.errors import SimulatorInputError
+
+PRECISION = 1e-9
+"""Timers closer together than this are one instant (SimGrid's ``precision/timing``), s."""
+
+Action: TypeAlias = Callable[[Any], None]
+Timer: TypeAlias = tuple[float, int, Action, Any]
+Post: TypeAlias = tuple[float, Action, Any, Callable[[], None] | None]
+"""A message on its way: latency (s), what the server does with it, its content, and how its sender goes on."""
+
+
+class Kernel:
+    """Clock, timers and mailbox.
+
+    Parameters
+    ----------
+    engine
+        Runs parallel tasks; its clock and this one move together.
+    own_message_s
+        How long a message from the master to itself takes, s.
+
+    Attributes
+    ----------
+    clock
+        Simulated time in s.
+    mailbox
+        Messages that wait for the server; it is empty while the only message is the one being received.
+    stopped
+        Set it to leave :meth:`run`.
+    paused
+        Set by an actor that waits for something from outside of simulated time: :meth:`run` is left at once, with all
+        that is still to happen in this instant. Clear it, let the actor go on, and call :meth:`run` again.
+    instant_end
+        Whether a task without work has started in this instant: it ends before messages that take no time.
+    unsettled
+        Whether a task has started in this instant that may end in it (:attr:`..engines.base.Engine.ends_at_once`).
+    after_receive
+        Called each time the server has dealt with a message.
+    before_advance, starting
+        Called before time moves on, to start what was collected for this instant, where there is any.
+    task_ended
+        Called with the handle of each task that has ended.
+    quiet
+        What the server does with messages that change nothing but its own notes while further ones wait for it.
+    """
+
+    def __init__(self, engine: Engine, own_message_s: float = 0.0) -> None:
+        self.clock = 0.0
+        self.own_message_s = own_message_s
+        self.mailbox: deque[Post] = deque()
+        self.stopped = self.paused = False
+        self.instant_end = False
+        self.unsettled = False
+        self.after_receive: Callable[[], None] = _nothing
+        self.before_advance: Callable[[], None] = _nothing
+        self.starting: list[Any] = []
+        self.task_order: Callable[[int], int] = _identity
+        self.task_ended: Action = _ignore
+        self.quiet: Action = _ignore
+        self._engine = engine
+        self._ended: list[int] = []
+        self._timers: list[Timer] = []
+        self._sequence = 0
+        self._arrival = math.inf
+        self._arriving: Post | None = None
+        self._arriving_number = 0
+        self._first_post = 0
+        self._posts: list[Post] = []
+        self._spawned: list[Callable[[], None]] = []
+        self._round: deque[Callable[[], None]] = deque()
+        self._dead: set[int] = set()
+        self._others = 0
+
+    # ------------------------------------------------------------------ what actors do
+
+    def next_number(self) -> int:
+        """A number greater than all before: the order in which timers and tasks were made."""
+        self._sequence += 1
+        return self._sequence
+
+    def at(self, time: float, action: Action, argument: Any = None) -> int:
+        """Call ``action(argument)`` at ``time`` (s); the number returned is for :meth:`forget`."""
+        self._sequence = number = self._sequence + 1
+        heapq.heappush(self._timers, (time, number, action, argument))
+        return number
+
+    def forget(self, number: int) -> None:
+        """Drop a timer that has not rung yet."""
+        self._dead.add(number)
+
+    def post(
+        self, latency: float, handler: Action, content: Any = None, resume: Callable[[], None] | None = None
+    ) -> None:
+        """Send a message to the server.
+
+        Parameters
+        ----------
+        latency
+            Of the route from the sender to the master, s.
+        handler, content
+            The server calls ``handler(content)``.
+        resume
+            Called when the message has been dealt with.
+        """
+        self._posts.append((latency, handler, content, resume))
+
+    def post_here(self, handler: Action, content: Any = None, resume: Callable[[], None] | None = None) -> None:
+        """As :meth:`post`, from the master host itself."""
+        self._posts.append((self.own_message_s, handler, content, resume))
+
+    def post_first(self, handler: Action, content: Any = None, resume: Callable[[], None] | None = None) -> None:
+        """As :meth:`post_here`, before what new actors have sent in this round.
+
+        Actors woken by the server's work run before the actors which that work created.
+        """
+        self._posts.insert(self._first_post, (self.own_message_s, handler, content, resume))
+
+    def spawn(self, actor: Callable[[], None]) -> None:
+        """Run a new actor at this instant, once those that run now have sent what they send."""
+        self._spawned.append(actor)
+
+    def at_once(self) -> bool:
+        """Whether a message from the master host that is sent now arrives at this very instant, before all else.
+
+        So it is where the clock's resolution is coarser than :attr:`own_message_s`, and nothing waits: its content can
+        be dealt with as if it had been posted, and nothing can tell the difference.
+        """
+        clock = self.clock
+        timers = self._timers
+        return (
+            clock + self.own_message_s == clock
+            and not self.instant_end
+            and not self.unsettled
+            and not self._others
+            and not self.mailbox
+            and not self._posts
+            and not self._spawned
+            and self._arriving is None
+            and (not timers or timers[0][0] > clock + PRECISION)
+        )
+
+    def own_moments(self, messages: int) -> list[float]:
+        """When that many messages from the master host arrive, one after another (s).
+
+        Empty if something else may reach the server or ring before (what tasks do is left out), or they take no time.
+        """
+        own_s, timers = self.own_message_s, self._timers
+        if (
+            self._others
+            or self.mailbox
+            or self._posts
+            or self._spawned
+            or self._arriving is not None
+            or self.clock + own_s == self.clock
+        ):
+            return []
+        moments = list(accumulate(repeat(own_s, messages), initial=self.clock))
+        return moments[1:] if not timers or timers[0][0] > moments[-1] + 2.0 * PRECISION else []
+
+    def pass_to(self, moment: float) -> None:
+        """Note that the engine has passed the moment (s) at which a message from the master host was received."""
+        self.clock = moment
+        self._first_post = 0
+        self.instant_end = self.unsettled = False
+
+    def interrupted(self, moment: float, ended: list[int], handler: Action, resume: Callable[[], None]) -> None:
+        """Note that tasks have ended while a message from the master host, which arrives at ``moment``, is under way.
+
+        Parameters
+        ----------
+        ended
+            Their handles, as the engine returned them.
+        handler, resume
+            As in :meth:`post`.
+        """
+        self._arriving, self._arrival = (self.own_message_s, handler, None, resume), moment
+        self._arriving_number = self.next_number()
+        self._ended = ended
+
+    def deal(self, handler: Action, content: Any = None) -> None:
+        """Let the server deal with a message that :meth:`at_once` allows, as if it had been posted and received."""
+        self._first_post = 0
+        handler(content)
+        self.after_receive()
+
+    # ------------------------------------------------------------------ the loop
+
+    def run(self) -> bool:
+        """Let time pass until stopped or paused; False when nothing can happen any more (a deadlock)."""
+        self._settle()
+        timers, dead, mailbox, starting = self._timers, self._dead, self.mailbox, self.starting
+        engine = self._engine
+        while True:
+            if mailbox and self._arriving is None:
+                self._drain()
+            if self.stopped or self.paused:
+                return True
+            if starting:
+                self.before_advance()
+            while dead and timers and timers[0][1] in dead:
+                dead.discard(heapq.heappop(timers)[1])
+            until = self._arrival
+            if timers and timers[0][0] < until:
+                until = timers[0][0]
+            if until == math.inf and not engine.active:
+                return False
+            self.instant_end = self.unsettled = False
+            ended = self._advance(until) if mailbox or self._ended else engine.advance(until)
+            self.clock = now = engine.clock
+            if now > LATEST_S:
+                self._refuse_time(now)
+            self._happen(now, ended)
+            if self._posts or self._spawned:
+                self._settle()
+
+    def _happen(self, now: float, ended: list[int]) -> None:
+        """Do what ends at this instant: tasks, timers, the receipt of a message, in the order of their beginnings."""
+        timers = self._timers
+        due = self._due(now) if timers and timers[0][0] <= now + PRECISION else []
+        if now >= self._arrival:
+            arrived = self._arriving
+            self._arriving, self._arrival = None, math.inf
+            if not due and not ended:
+                assert arrived is not None
+                self._deal_with(arrived)
+                return
+            due.append((now, self._arriving_number, self._deal_with, arrived))
+        if due:
+            if ended:
+                order = self.task_order
+                due.extend([(now, order(handle), self.task_ended, handle) for handle in ended])
+            self._ring(due)
+        else:
+            for handle in ended:
+                self.task_ended(handle)
+
+    def _refuse_time(self, now: float) -> NoReturn:
+        raise SimulatorInputError(
+            f"the simulated time has reached {now:.6g} s, more than {LATEST_S:.0f} s (272 years): a job takes longer "
+            "than that (are its amounts in the wrong unit?), or the scheduler only waits"
+        )
+
+    def _advance(self, until: float) -> list[int]:
+        """Move the engine to the next instant at which more happens than the receipt of quiet messages; what ends."""
+        ended, self._ended = self._ended, []
+        if ended:
+            return ended
+        arriving = self._arriving
+        if self.mailbox and arriving is not None and arriving[1] == self.quiet and self._arrival <= until:
+            moments = self._quiet_moments()
+            if moments:
+                passed, _, ended = self._engine.advance_through(moments)
+                self._deal_quietly(moments, passed)
+                return ended
+        return self._engine.advance(until)
+
+    def _quiet_moments(self) -> list[float]:
+        """When the next quiet messages arrive, as long as each is followed by one that waits and no timer rings."""
+        latest = self._timers[0][0] - 2.0 * PRECISION if self._timers else math.inf
+        moments: list[float] = []
+        moment, quiet = self._arrival, self.quiet
+        for post in self.mailbox:  # waits while the one before it is dealt with
+            if moment >= latest:
+                break
+            moments.append(moment)
+            if post[1] != quiet or post[0] <= 0.0:
+                break
+            moment += post[0]
+        return moments
+
+    def _deal_quietly(self, moments: Sequence[float], count: int) -> None:
+        """Deal with the first quiet messages, each at its moment; the next one is on its way then, if its moment is."""
+        post, mailbox, quiet = self._arriving, self.mailbox, self.quiet
+        for index in range(count):
+            assert post is not None
+            self.clock = moments[index]
+            quiet(post[2])
+            post = None
+            if index + 1 < len(moments):
+                post = mailbox.popleft()
+                self._arriving_number = self.next_number()
+        self._arriving = post
+        self._arrival = math.inf if post is None else moments[count]
+
+    def _due(self, now: float) -> list[Timer]:
+        """Timers that end at this instant."""
+        timers, dead = self._timers, self._dead
+        due: list[Timer] = []
+        limit = max(now, now + PRECISION - 2.0 * math.ulp(now))
+        while timers and timers[0][0] <= limit:
+            timer = heapq.heappop(timers)
+            if timer[1] in dead:
+                dead.discard(timer[1])
+            else:
+                due.append(timer)
+        return due
+
+    def _ring(self, due: list[Timer]) -> None:
+        if len(due) == 1:
+            due[0][2](due[0][3])
+            return
+        dead = self._dead
+        due.sort(key=_by_number)
+        self._others = len(due)
+        for _, number, action, argument in due:
+            self._others -= 1
+            if number in dead:  # stopped by one that rang just before
+                dead.discard(number)
+            else:
+                action(argument)
+
+    def _deal_with(self, post: Post) -> None:
+        """The server has received a message; then its sender goes on."""
+        self._first_post = len(self._posts)
+        post[1](post[2])
+        self.after_receive()
+        if post[3] is not None:
+            post[3]()
+
+    def _drain(self) -> None:
+        """Receive what waits in the mailbox, as far as that takes no time."""
+        mailbox = self.mailbox
+        while mailbox and self._arriving is None and not (self.stopped or self.paused):
+            if mailbox[0][0] > 0.0:
+                self._arriving = post = mailbox.popleft()
+                self._arriving_number = self.next_number()
+                self._arrival = self.clock + post[0]
+            elif self.instant_end:
+                return
+            else:
+                post = mailbox.popleft()
+                self._deal_with(post)
+                self._settle()
+
+    def _settle(self) -> None:
+        """Deliver what was sent in this round, then let new actors run until none is left."""
+        actors = self._round
+        while True:
+            while actors:
+                actor = actors.popleft()
+                self._others = len(actors)
+                actor()
+                if self.paused:
+                    return
+            if self._posts:
+                self.mailbox.extend(self._posts)
+                self._posts.clear()
+            if not self._spawned:
+                return
+            actors.extend(self._spawned)
+            self._spawned.clear()
+
+
+def _by_number(timer: Timer) -> int:
+    return timer[1]
+
+
+def _nothing() -> None:
+    """Do nothing."""
+
+
+def _ignore(_: Any) -> None:
+    """Do nothing with something."""
+
+
+def _identity(number: int) -> int:
+    return number

@@ -1,0 +1,38 @@
+"""How a message reaches the scheduler: in process; over ZeroMQ see :mod:`spillway.simulator.wire.zmq_link`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from spillway.protocol.messages import Message, Reply
+
+
+class Link(Protocol):
+    """A conversation partner. Both kinds get the same messages: numbers are rounded before they come here."""
+
+    def exchange(self, message: Message) -> Reply | None:
+        """Send a message, wait for the reply; ``None``: it comes by :meth:`.broker.Simulation.answer`."""
+
+    def close(self) -> None:
+        """Give everything back; closing twice does no harm."""
+
+
+class InProcessLink:
+    """A scheduler in the same process.
+
+    Parameters
+    ----------
+    handle
+        Answers a message (:meth:`spillway.schedulers.core.session.Session.handle`).
+    """
+
+    def __init__(self, handle: Callable[[Message], Reply]) -> None:
+        self._handle = handle
+
+    def exchange(self, message: Message) -> Reply:
+        """Call the scheduler."""
+        return self._handle(message)
+
+    def close(self) -> None:
+        """Nothing is open."""

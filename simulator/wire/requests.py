@@ -1,0 +1,454 @@
+"""What the server does with each request of the scheduler, and the rules whose breach makes Batsim abort."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, NoReturn
+
+from spillway.base.errors import shown
+from spillway.protocol.limits import LATEST_S
+from spillway.protocol.messages import (
+    AnswerEstimate,
+    CallMeLater,
+    ChangeJobState,
+    EnergyAnswer,
+    ExecuteJob,
+    JobState,
+    KillJob,
+    NotifyRegistration,
+    QueryEnergy,
+    RegisterJob,
+    RegisterProfile,
+    RejectJob,
+    Request,
+    RunSubJobs,
+    SetJobMetadata,
+    SetResourceState,
+    ToJobMsg,
+)
+from spillway.simulator.engines.base import TaskSpec
+from spillway.simulator.errors import SchedulerFault
+from spillway.simulator.jobs.execution import Executor, Start
+from spillway.simulator.jobs.io_job import merged_task
+from spillway.simulator.jobs.job import Job
+from spillway.simulator.jobs.profiles import read_profile
+from spillway.simulator.jobs.profiles.base import DelayWork, ParallelWork, Placement, Profile
+from spillway.simulator.jobs.profiles.composed import Sequence
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.identifiers import split_id
+from spillway.simulator.reading.registry import Registry
+from spillway.simulator.wire.kernel import Kernel
+from spillway.simulator.wire.server import Server
+from spillway.simulator.world.allocation import Allocation, Allocations
+from spillway.simulator.world.energy import EnergyMeter
+from spillway.simulator.world.machines import Machines, State
+from spillway.simulator.world.placing import check_flops, placement
+from spillway.simulator.world.power import PowerSwitches
+
+SHORTEST_WAIT_S = 1e-5
+"""A call requested sooner than this comes after this."""
+
+MOST_KEPT = 2000
+"""Operations of jobs whose tasks are kept in case that they are run again."""
+
+
+class _Placed(NamedTuple):
+    """Where a job runs; its task, where it is a single one; its place, where something of it has to find it."""
+
+    allocation: Allocation
+    task: TaskSpec | None
+    place: Placement | None
+
+
+class Requests:
+    """Carries out the scheduler's requests.
+
+    Every method named after a request raises :class:`ValueError` where Batsim aborts; :meth:`handle` turns it into a
+    :class:`SchedulerFault` that names the job and the place in the reply.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        server: Server,
+        registry: Registry,
+        machines: Machines,
+        executor: Executor,
+        power: PowerSwitches,
+        meter: EnergyMeter | None,
+        options: SimulationOptions,
+    ) -> None:
+        self._kernel = kernel
+        self._server = server
+        self._registry = registry
+        self._machines = machines
+        self._executor = executor
+        self._power = power
+        self._meter = meter
+        self._options = options
+        self._allocations = Allocations(machines)
+        self._kept: dict[tuple[str, str], tuple[object, list[_Placed]]] = {}
+        self._handlers: dict[type, Callable[[Any], list[Start | None] | None]] = {
+            AnswerEstimate: self._answer_estimate,
+            CallMeLater: self._call_me_later,
+            ChangeJobState: self._change_job_state,
+            ExecuteJob: self._execute_job,
+            KillJob: self._kill_job,
+            NotifyRegistration: self._notify_registration,
+            QueryEnergy: self._query_energy,
+            RegisterJob: self._register_job,
+            RegisterProfile: self._register_profile,
+            RejectJob: self._reject_job,
+            RunSubJobs: self._run_sub_jobs,
+            SetJobMetadata: self._set_job_metadata,
+            SetResourceState: self._set_resource_state,
+            ToJobMsg: self._to_job_msg,
+        }
+
+    def handle(self, request: Request, index: int) -> list[Start | None]:
+        """Carry out one request; ``index`` is its place in the reply.
+
+        Returns what further messages of the same request start, in their order (``None``: nothing).
+        """
+        try:
+            handler = self._handlers[type(request)]
+        except KeyError:
+            raise SchedulerFault(f"unknown request {shown(request)}", f"$.events[{index}]") from None
+        try:
+            return handler(request) or []
+        except ValueError as fault:
+            self._fail(request, index, str(fault))
+
+    def ahead(self, request: Request, index: int) -> list[Start | None] | None:
+        """What the messages of a request start (``None``: nothing), which are registered or made ready now.
+
+        ``None`` where it matters when the request is carried out.
+        """
+        kind = type(request)
+        if kind is ExecuteJob:
+            try:
+                return [self._ready(request, index)]  # type: ignore[arg-type]
+            except ValueError as fault:
+                self._fail(request, index, str(fault))
+        if kind is RunSubJobs or kind is RegisterProfile or (
+            kind is RegisterJob and not self._options.acknowledge_dynamic_jobs
+        ):  # fmt: skip
+            return [None, *self.handle(request, index)]
+        return None
+
+    def _fail(self, request: Request, index: int, rule: str) -> NoReturn:
+        job = getattr(request, "job_id", "")
+        raise SchedulerFault(f"{_WIRE_NAMES[type(request)]}: {rule}", f"$.events[{index}].data", job) from None
+
+    # ------------------------------------------------------------------ jobs
+
+    def _execute_job(self, request: ExecuteJob) -> None:
+        self._begin(self._ready(request, 0))
+
+    def _ready(self, request: ExecuteJob, index: int) -> Start:
+        """What a request starts, and where."""
+        job = self._registry.jobs.get(request.job_id) or self._registry.job(request.job_id)
+        if job.state is not JobState.SUBMITTED:
+            _refuse_state(job)
+        profile, extra = job.profile, request.additional_io_job
+        allocation, task, place = self._placed(
+            profile, job.res, request.alloc, request.mapping, request.storage_mapping
+        )
+        if extra is not None:
+            if task is None or place is None:
+                raise ValueError(f"its profile {shown(profile.name)} ({profile.kind}) cannot take an additional_io_job")
+            task = merged_task(job, task, place, extra, self._allocations, self._machines)
+        return Start(job, allocation, task, place, index)
+
+    def _placed(
+        self,
+        profile: Profile,
+        res: int,
+        hosts: tuple[int, ...],
+        mapping: Mapping[int, int] | None,
+        storage: Mapping[str, int] | None,
+    ) -> _Placed:
+        """Where a job of ``res`` resources runs on these hosts, and as which task."""
+        allocation = self._allocations.of(hosts)
+        if not _elastic(profile):
+            count = len(allocation.ids) if mapping is None else len(mapping)
+            if count != res:
+                self._check_free(allocation)
+                what = "'alloc' must have" if mapping is None else "'mapping' must have"
+                raise ValueError(
+                    f"its {what} as many places as the job requests, {res}, got {count} on {shown(allocation.text)}"
+                )
+        work = profile.work
+        if isinstance(work, ParallelWork):
+            place = placement(allocation, mapping, storage, self._machines)
+            task = work.task(place)
+            if allocation.storage:
+                check_flops(task, place)
+            return _Placed(allocation, task, place)
+        if not isinstance(work, DelayWork) or mapping is not None:
+            return _Placed(allocation, None, placement(allocation, mapping, storage, self._machines))
+        return _Placed(allocation, None, None)
+
+    def begin(self, start: Start, handle: int = -1) -> None:
+        """Start a job; ``handle``: of its task, where that runs already."""
+        try:
+            self._begin(start, handle)
+        except ValueError as fault:
+            raise SchedulerFault(f"EXECUTE_JOB: {fault}", f"$.events[{start.number}].data", start.job.id) from None
+
+    def _begin(self, start: Start, handle: int = -1) -> None:
+        if start.job.state is not JobState.SUBMITTED:
+            _refuse_state(start.job)
+        self._check_free(start.allocation)
+        self._server.running += 1
+        self._executor.start(start.job, start.allocation, start.task, start.place, handle)
+
+    def _check_free(self, allocation: Allocation) -> None:
+        machines, options = self._machines, self._options
+        states, jobs = machines.state, machines.jobs
+        if (
+            not options.compute_sharing
+            and allocation.ids is allocation.compute
+            and self._meter is None
+            and all(states[number] is State.IDLE for number in allocation.ids)
+        ):
+            return  # an idle compute host runs no job
+        if not options.compute_sharing:
+            for number in allocation.compute:
+                if jobs[number]:
+                    self._busy(number, "--enable-compute-sharing")
+        if not options.storage_sharing:
+            for number in allocation.storage:
+                if jobs[number]:
+                    self._busy(number, "storage sharing (leave out --disable-storage-sharing)")
+        for number in allocation.ids:
+            state = states[number]
+            if state is not State.IDLE and state is not State.COMPUTING:
+                name = machines.all[number].name
+                raise ValueError(f"machine {number} ({shown(name)}) cannot compute now, it is {state.name.lower()}")
+        if self._meter is not None:
+            for number in allocation.ids:
+                if not self._power.computes(number):
+                    name = machines.all[number].name
+                    raise ValueError(f"machine {number} ({shown(name)}) is not in a computation power state")
+
+    def _busy(self, number: int, remedy: str) -> NoReturn:
+        running = [
+            job.id
+            for job in self._registry.jobs.values()
+            if job.state is JobState.RUNNING and job.allocation is not None and number in job.allocation.ids
+        ]
+        raise ValueError(
+            f"machine {number} ({shown(self._machines.all[number].name)}) is in use by "
+            f"{', '.join(running) or 'a job'}, and "
+            f"sharing it needs {remedy}"
+        )
+
+    def _reject_job(self, request: RejectJob) -> None:
+        job = self._registry.job(request.job_id)
+        if job.state is not JobState.SUBMITTED:
+            raise ValueError(f"only a SUBMITTED job can be rejected, it is {job.state.value}")
+        self._server.job_rejected(job)
+
+    def _kill_job(self, request: KillJob) -> None:
+        if not request.job_ids:
+            raise ValueError("'job_ids' must name at least one job")
+        jobs: list[Job] = []
+        for job_id in request.job_ids:
+            try:
+                job = self._registry.job(job_id)
+            except ValueError as fault:
+                raise ValueError(f"{shown(job_id)}: {fault}") from None
+            if job.kill_requested:
+                continue
+            if job.state is not JobState.RUNNING and not job.complete:
+                raise ValueError(f"{shown(job_id)}: only a running job can be killed, it is {job.state.value}")
+            if job.allocation is None:
+                raise ValueError(f"{shown(job_id)}: it is RUNNING by CHANGE_JOB_STATE only, there is nothing to kill")
+            job.kill_requested = True
+            jobs.append(job)
+        if jobs:
+            self._server.killers += 1
+            stop = self._executor.stop
+            progress = {job.id: stop(job) for job in jobs if job.state is JobState.RUNNING}
+            self._kernel.post_here(self._server.killing_done, (jobs, progress))
+
+    def _set_job_metadata(self, request: SetJobMetadata) -> None:
+        if '"' in request.metadata:
+            raise ValueError(f"'metadata' must not contain a double quote, got {shown(request.metadata)}")
+        self._registry.job(request.job_id).metadata = request.metadata
+
+    def _change_job_state(self, request: ChangeJobState) -> None:
+        job = self._registry.job(request.job_id)
+        new = request.state
+        if new not in _CHANGES:
+            allowed = ", ".join(sorted(state.value for state in _CHANGES))
+            raise ValueError(f"'job_state' must be one of {allowed}, got {new.value}")
+        if job.state is not JobState.SUBMITTED or new is not JobState.RUNNING:
+            raise ValueError(
+                f"Batsim 4.2.1 can only change SUBMITTED to RUNNING and aborts on {job.state.value} to {new.value}"
+            )
+        job.state = JobState.RUNNING
+        job.start = self._kernel.clock
+        self._server.running += 1
+
+    def _to_job_msg(self, request: ToJobMsg) -> None:
+        job = self._registry.job(request.job_id)
+        if job.inbox is None:
+            job.inbox = []
+        job.inbox.append(request.msg)
+        self._executor.message_came(job)
+
+    # ------------------------------------------------------------------ registration
+
+    def check_registration(self, index: int, closed: bool) -> None:
+        """Whether jobs and profiles may be registered; ``index`` is the request's place in the reply."""
+        if self._options.dynamic_jobs and not closed:
+            return
+        path = f"$.events[{index}]"
+        if not self._options.dynamic_jobs:
+            raise SchedulerFault("registering jobs and profiles needs --enable-dynamic-jobs", path)
+        raise SchedulerFault(
+            "nothing can be registered after the notification registration_finished (continue_registration does not "
+            "help the next event of its reply: register in the next message)",
+            path,
+        )
+
+    def _register_profile(self, request: RegisterProfile) -> None:
+        workload = self._registry.workload(request.workload_name)
+        name = request.profile_name
+        if name in workload.profiles:
+            raise ValueError(
+                f"workload {shown(workload.name)} has, or had, a profile {shown(name)} already; every "
+                "profile needs an own name"
+            )
+        profile = read_profile(name, request.profile)
+        if not self._options.forward_profiles:
+            profile.source = {}
+        workload.profiles[name] = profile
+
+    def _register_job(self, request: RegisterJob) -> None:
+        workload_name, name = split_id(request.job_id)
+        workload = self._registry.workloads.get(workload_name)
+        if workload is None:
+            raise ValueError(f"there is no workload {shown(workload_name)}; register a profile of it first")
+        acknowledge = self._options.acknowledge_dynamic_jobs
+        job = workload.read_job(request.job, "'job'", printed=True, keep=acknowledge)
+        if job.name != name:
+            raise ValueError(f"the 'id' in 'job' names another job, {shown(job.id)}")
+        workload.claim(job)
+        self._registry.jobs[job.id] = job
+        self._server.submitted += 1
+        if acknowledge:
+            self._server.announce(job)
+        else:
+            job.state = JobState.SUBMITTED
+
+    def _run_sub_jobs(self, request: RunSubJobs) -> list[Start | None]:
+        """Register sub-jobs of one profile; on the wire that takes a message for each, and one to start each.
+
+        Their workload is forgotten when the last of them has been reported, and made again when there are new ones.
+        """
+        workload = self._registry.workload(request.workload_name)
+        workload.local = True
+        profile = workload.profiles.get(request.profile_name)
+        if profile is None:
+            profile = read_profile(request.profile_name, request.profile)
+            profile.source = {}
+            workload.profiles[request.profile_name] = profile
+        walltime, now = round(request.walltime, 6), round(request.timestamp, 6)
+        begin = len(workload.name) + 1
+        known = self._registry.jobs
+        starts: list[Start | None] = [None] * (len(request.ids) - request.known)
+        for sub_id, (allocation, task, place) in zip(request.ids, self._places_of(request, profile), strict=True):
+            job = Job(workload, sub_id[begin:], sub_id, profile, now, len(allocation.ids), walltime, None)
+            job.state = JobState.SUBMITTED
+            known[sub_id] = job
+            starts.append(Start(job, allocation, task, place, 0))
+        self._server.submitted += len(request.ids)
+        workload.live += len(request.ids)
+        return starts
+
+    def _places_of(self, request: RunSubJobs, profile: Profile) -> list[_Placed]:
+        """Where the sub-jobs of a request run and as which tasks; kept for the next request of the same ones."""
+        key = request.workload_name, request.profile_name
+        kept = self._kept.get(key)
+        if kept is not None and kept[0] is request.tasks:
+            return kept[1]
+        places = [self._placed(profile, len(hosts), hosts, None, storage) for hosts, storage in request.tasks]
+        if len(self._kept) >= MOST_KEPT:
+            self._kept.clear()
+        self._kept[key] = request.tasks, places
+        return places
+
+    def _notify_registration(self, request: NotifyRegistration) -> None:
+        self._server.registration_finished = request.finished
+
+    # ------------------------------------------------------------------ time, power, energy
+
+    def _call_me_later(self, request: CallMeLater) -> None:
+        now = self._kernel.clock
+        moment = request.at
+        if not now < moment <= LATEST_S:
+            raise ValueError(
+                f"'timestamp' must lie after the present time {now:.9g} and be at most {LATEST_S:.0f}, got {moment!r}"
+            )
+        self._server.waiters += 1
+        self._kernel.at(moment if moment - now >= SHORTEST_WAIT_S else now + SHORTEST_WAIT_S, self._call)
+
+    def _call(self, _: object) -> None:
+        if not self._server.ends_sent:
+            self._kernel.post_here(self._server.waiting_done)
+
+    def _set_resource_state(self, request: SetResourceState) -> None:
+        self._power.request(request.resources, request.state)
+
+    def _query_energy(self, _: QueryEnergy) -> None:
+        if self._meter is None:
+            raise ValueError("a request for the consumed energy needs --energy")
+        joules = self._meter.total(self._kernel.clock)
+        self._server.pending.append(EnergyAnswer(self._server.now, round(joules, 6)))
+
+    def _answer_estimate(self, _: AnswerEstimate) -> None:
+        """Batsim reads it and does nothing with it."""
+
+
+def _elastic(profile: Profile) -> bool:
+    """Whether a job of this profile may run on any number of machines."""
+    if profile.elastic:
+        return True
+    parts = profile.work.parts if isinstance(profile.work, Sequence) else None
+    return bool(parts) and all(part.elastic for part in parts or ())
+
+
+def _refuse_state(job: Job) -> NoReturn:
+    raise ValueError(f"only a SUBMITTED job can be executed, it is {job.state.value}")
+
+
+_CHANGES = frozenset(
+    {
+        JobState.NOT_SUBMITTED,
+        JobState.RUNNING,
+        JobState.COMPLETED_SUCCESSFULLY,
+        JobState.COMPLETED_WALLTIME_REACHED,
+        JobState.COMPLETED_KILLED,
+        JobState.REJECTED,
+    }
+)
+
+_WIRE_NAMES: dict[type, str] = {
+    AnswerEstimate: "ANSWER",
+    CallMeLater: "CALL_ME_LATER",
+    ChangeJobState: "CHANGE_JOB_STATE",
+    ExecuteJob: "EXECUTE_JOB",
+    KillJob: "KILL_JOB",
+    NotifyRegistration: "NOTIFY",
+    QueryEnergy: "QUERY",
+    RegisterJob: "REGISTER_JOB",
+    RegisterProfile: "REGISTER_PROFILE",
+    RejectJob: "REJECT_JOB",
+    RunSubJobs: "RunSubJobs",
+    SetJobMetadata: "SET_JOB_METADATA",
+    SetResourceState: "SET_RESOURCE_STATE",
+    ToJobMsg: "TO_JOB_MSG",
+}

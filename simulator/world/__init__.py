@@ -1,0 +1,1 @@
+"""The simulated machine: hosts and their states, sets of hosts, power and energy."""

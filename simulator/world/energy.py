@@ -1,0 +1,232 @@
+"""Energy of hosts, as SimGrid's host energy plugin counts it.
+
+A host property gives the watts of each power state, ``Idle:Epsilon:AllCores`` or ``Idle:AllCores`` (then Epsilon is
+Idle), states separated by commas::
+
+    <prop id="wattage_per_state" value="95.0:120.0:200.0, 93.0:110.0:170.0"/>
+
+A host without work draws Idle; with work it draws Epsilon and, in proportion to the share of its speed that is used, up
+to AllCores. Work done is what counts, so the energy between two moments follows from the progress of the tasks between
+them, without looking at every change of their rates. A power state without speed counts as fully used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from spillway.base.errors import shown
+from spillway.platforms.model import Host, Platform
+from spillway.simulator.engines.base import Engine, TaskError, TaskSpec
+from spillway.simulator.errors import SimulatorInputError
+from spillway.simulator.jobs.job import Job
+from spillway.simulator.outputs import Outputs
+from spillway.simulator.world.machines import Machines
+
+PROPERTIES = ("wattage_per_state", "watt_per_state")
+"""Names of the host property, the newer first."""
+
+
+class WithHandle(Protocol):
+    """What runs a task: it holds the engine's handle, -1 while there is none."""
+
+    handle: int
+
+
+@dataclass(frozen=True, slots=True)
+class Watts:
+    """Power of one host in one power state, in W."""
+
+    idle: float
+    epsilon: float
+    full: float
+
+
+@dataclass(slots=True, eq=False)
+class _Load:
+    """A task's part on one machine."""
+
+    item: WithHandle
+    flops: float
+    seen: float = 0.0
+
+
+class _Meter:
+    """The meter of one machine."""
+
+    __slots__ = ("busy", "cores", "joules", "loads", "pstate", "since", "speeds", "watts")
+
+    def __init__(self, host: Host) -> None:
+        self.watts = read_watts(host)
+        self.speeds = host.speeds
+        self.cores = host.cores
+        self.pstate = host.pstate
+        self.joules = 0.0
+        self.since = 0.0
+        self.busy = False
+        self.loads: list[_Load] = []
+
+
+class EnergyMeter:
+    """Counts the joules of all compute and storage hosts.
+
+    Parameters
+    ----------
+    platform, machines, engine, outputs
+        What it reads, and where it writes.
+
+    Attributes
+    ----------
+    at_first_submission, at_last_end
+        Energy when the first static job was submitted, and when the last job ended; J, -1 before.
+    """
+
+    def __init__(self, platform: Platform, machines: Machines, engine: Engine, outputs: Outputs) -> None:
+        self._engine = engine
+        self._table = outputs.energy
+        self._meters = [_Meter(platform.hosts[machine.host]) for machine in machines.all]
+        self._by_host: dict[int, list[_Meter]] = {}
+        for machine, meter in zip(machines.all, self._meters, strict=True):
+            self._by_host.setdefault(machine.host, []).append(meter)
+        read_watts(platform.hosts[machines.master_host])  # not counted, but SimGrid needs them of every host
+        self._running: dict[int, list[tuple[_Meter, _Load]]] = {}
+        self.at_first_submission = -1.0
+        self.at_last_end = -1.0
+
+    # ------------------------------------------------------------------ what happens
+
+    def task_starts(self, item: WithHandle, task: TaskSpec) -> None:
+        """A task starts at the engine's clock."""
+        flops = task.flops
+        parts: list[tuple[_Meter, _Load]] = []
+        for position, host in enumerate(task.hosts):
+            amount = float(flops) if isinstance(flops, float | int) else float(flops[position])
+            if amount <= 0:
+                continue
+            for meter in self._by_host.get(host, ()):
+                self._update(meter, self._engine.clock)
+                load = _Load(item, amount)
+                meter.loads.append(load)
+                parts.append((meter, load))
+        self._running[id(item)] = parts
+
+    def task_ends(self, item: WithHandle, progress: float) -> None:
+        """A task ends, or is taken away, with so much of it done."""
+        for meter, load in self._running.pop(id(item), ()):
+            self._update(meter, self._engine.clock, {id(item): progress})
+            meter.loads.remove(load)
+
+    def job_starts(self, job: Job, ids: Iterable[int], now: float) -> None:
+        """A job starts on these machines."""
+        job.energy = -self.energy_of(ids, now)
+        self._write(now, "s")
+
+    def job_ends(self, job: Job, ids: Iterable[int], now: float) -> None:
+        """A job ends on these machines."""
+        job.energy += self.energy_of(ids, now)
+        self.at_last_end = self._write(now, "e")
+
+    def pstate_event(self, now: float) -> None:
+        """A change of power states was requested, or is complete."""
+        self._write(now, "p")
+
+    def set_pstate(self, machine_id: int, pstate: int, now: float, busy: bool) -> None:
+        """A machine is in another power state from now on; ``busy``: it works on the transition."""
+        meter = self._meters[machine_id]
+        self._update(meter, now)
+        meter.pstate = pstate
+        meter.busy = busy
+
+    # ------------------------------------------------------------------ reading
+
+    def total(self, now: float) -> float:
+        """Joules of all machines since the start."""
+        for meter in self._meters:
+            self._update(meter, now)
+        return sum(meter.joules for meter in self._meters)
+
+    def energy_of(self, ids: Iterable[int], now: float) -> float:
+        """Joules of some machines since the start."""
+        total = 0.0
+        for number in ids:
+            meter = self._meters[number]
+            self._update(meter, now)
+            total += meter.joules
+        return total
+
+    def _progress(self, load: _Load) -> float:
+        if load.item.handle < 0:
+            return load.seen
+        try:
+            return self._engine.progress(load.item.handle)
+        except TaskError:  # it ended at this very instant and is still to be dealt with
+            return 1.0
+
+    def _write(self, now: float, kind: str) -> float:
+        joules = self.total(now)
+        if self._table is not None:
+            wattmin = sum(meter.watts[meter.pstate].idle for meter in self._meters)
+            self._table.add(now, joules, kind, wattmin)
+        return joules
+
+    def _update(self, meter: _Meter, now: float, ended: dict[int, float] | None = None) -> None:
+        """Count up to now; ``ended`` gives the progress of tasks that have left the engine."""
+        elapsed = now - meter.since
+        meter.since = now
+        watts = meter.watts[meter.pstate]
+        speed = meter.speeds[meter.pstate]
+        if not meter.loads and not meter.busy and speed > 0:
+            meter.joules += watts.idle * elapsed
+            return
+        worked = 0.0
+        for load in meter.loads:
+            done = ended.get(id(load.item)) if ended else None
+            if done is None:
+                done = self._progress(load)
+            worked += (done - load.seen) * load.flops
+            load.seen = done
+        fully = meter.busy or speed <= 0
+        full_time = elapsed if fully else min(worked / (speed * meter.cores), elapsed)
+        meter.joules += watts.epsilon * elapsed + (watts.full - watts.epsilon) * full_time
+
+
+def read_watts(host: Host) -> tuple[Watts, ...]:
+    """Watts of a host per power state.
+
+    Raises
+    ------
+    SimulatorInputError
+        The property is missing, cannot be understood, or does not fit the number of power states.
+    """
+    text = next((host.properties[name] for name in PROPERTIES if name in host.properties), None)
+    if text is None:
+        raise SimulatorInputError(
+            f"No power range properties specified for host {host.name}: -E needs the property {PROPERTIES[0]!r} (W per "
+            f"power state) of every host, the master and storage hosts too; state it in the platform file, or by a "
+            f"table [power] in the machine's description"
+        )
+    states = [part.strip() for part in text.split(",")]
+    if len(states) != len(host.speeds):
+        raise SimulatorInputError(
+            f"host {shown(host.name)}: property {PROPERTIES[0]!r} gives watts for {len(states)} power "
+            "states, the host has "
+            f"{len(host.speeds)}"
+        )
+    return tuple(_watts(host.name, state) for state in states)
+
+
+def _watts(name: str, state: str) -> Watts:
+    try:
+        numbers = [float(part) for part in state.split(":")]
+    except ValueError:
+        numbers = []
+    if len(numbers) == 2:
+        numbers.insert(1, numbers[0])
+    if len(numbers) != 3 or not all(0 <= number < float("inf") for number in numbers):
+        raise SimulatorInputError(
+            f"host {shown(name)}: property {PROPERTIES[0]!r} must read Idle:AllCores or "
+            "Idle:Epsilon:AllCores in W for each "
+            f"power state, got {shown(state)}"
+        )
+    return Watts(*numbers)

@@ -1,0 +1,196 @@
+"""Classes from outside: specifications are split, files are loaded, and what is wrong is said with its line."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from spillway.base.errors import OptionError
+from spillway.base.options import build
+from spillway.base.plugins import is_outside, load_class, source_path, split_spec
+
+GOOD = """\
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spillway.base.options import option
+
+
+@dataclass(frozen=True)
+class Greedy:
+    depth: int = option(1, low=0, help="how many")
+
+    def __call__(self, view):
+        return ()
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "options"),
+    [
+        ("io", "io", {}),
+        ("io:max-phases=3", "io", {"max_phases": "3"}),
+        ("io:a=1, b=x:y", "io", {"a": "1", "b": "x:y"}),
+        ("io:file=other.py:Class", "io", {"file": "other.py:Class"}),
+        ("mine.py:Greedy", "mine.py:Greedy", {}),
+        ("./some dir/mine.py:Greedy:depth=3", "./some dir/mine.py:Greedy", {"depth": "3"}),
+        ("package.module:Greedy:depth=3,b=p=q", "package.module:Greedy", {"depth": "3", "b": "p=q"}),
+        ("mine.py", "mine.py", {}),
+        (" io ", "io", {}),
+    ],
+)
+def test_a_specification_is_split(text: str, name: str, options: dict[str, str]) -> None:
+    """Name and texts; a value may hold colons and equals signs."""
+    assert split_spec(text) == (name, options)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "NAME"),
+        (":a=1", "NAME"),
+        ("=1", "NAME"),
+        ("io:", "after the last colon"),
+        ("mine.py:Greedy:", "after the last colon"),
+        ("io:a=1,b", "key=value"),
+        ("io:a=1,a=2", "twice"),
+    ],
+)
+def test_a_wrong_specification_is_refused(text: str, words: str) -> None:
+    """With what was expected."""
+    with pytest.raises(OptionError, match=words):
+        split_spec(text)
+
+
+def test_a_name_that_says_where_a_class_stands() -> None:
+    """As against a name of a table."""
+    assert all(map(is_outside, ("mine.py:Greedy", "package.module:Greedy", "mine.py")))
+    assert not is_outside("plan-square")
+
+
+def test_a_class_is_loaded_from_a_file(tmp_path: Path) -> None:
+    """It is built like one of the product, and its file is known."""
+    file = tmp_path / "mine.py"
+    file.write_text(GOOD)
+    greedy = load_class(f"{file}:Greedy", "policy", methods=("__call__",))
+    assert build(greedy, {"depth": "3"}).depth == 3
+    assert source_path(greedy) == file.resolve()
+
+
+def test_a_relative_path_is_taken_from_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As every program does."""
+    (tmp_path / "mine.py").write_text(GOOD)
+    monkeypatch.chdir(tmp_path)
+    assert load_class("mine.py:Greedy", "policy").__name__ == "Greedy"
+
+
+def test_the_same_file_gives_the_same_class_until_it_is_changed(tmp_path: Path) -> None:
+    """Also when the change keeps length and time of the file: no bytecode of before is taken."""
+    file = tmp_path / "mine.py"
+    file.write_text(GOOD)
+    first = load_class(f"{file}:Greedy", "policy")
+    assert load_class(f"{file}:Greedy", "policy") is first
+    file.write_text(GOOD.replace("option(1", "option(2"))
+    assert build(load_class(f"{file}:Greedy", "policy"), {}).depth == 2
+    assert build(first, {}).depth == 1
+
+
+def test_a_class_is_loaded_from_a_module() -> None:
+    """What Python can import needs no path."""
+    cls = load_class("spillway.schedulers.policies.backfill:Backfill", "policy")
+    assert cls.__name__ == "Backfill"
+    assert source_path(cls).name == "backfill.py"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("x = 1\ndef broken(:\n", r"mine\.py, line 2: "),
+        ("x = 1\n\nimport no_such_module_here\n", r"mine\.py, line 3: ModuleNotFoundError: .*no_such_module_here"),
+        ("def f():\n    return 1 / 0\n\nf()\n", r"mine\.py, line 2: ZeroDivisionError"),
+        ("import sys\nsys.exit(3)\n", r"mine\.py, line 2: SystemExit: 3"),
+        ("x = 1\0\n", r"mine\.py"),
+        ("x = 1\n", "no class 'Greedy'; it has no class of its own"),
+        (GOOD.replace("Greedy", "Gready"), "no class 'Greedy'; its classes are Gready; did you mean 'Gready'"),
+        ("Greedy = 3\n", "no class but int"),
+        ("class Greedy:\n    pass\n", "frozen dataclass"),
+        (GOOD.replace("(frozen=True)", ""), "frozen dataclass"),
+        (GOOD.replace("    depth: int", "    size: int\n    depth: int"), "'size' has no default"),
+        (GOOD.replace("depth: int", "depth: list"), "an option cannot be of type"),
+        (GOOD.replace("depth: int", "depth: Unknown"), "Unknown"),
+        (GOOD.replace("__call__", "decide"), "no method __call__"),
+        (GOOD.replace("@dataclass(frozen=True)\nclass Greedy", "@dataclass(frozen=True)\nclass Base")
+         + "\nclass Greedy(Base):\n    pass\n", "frozen dataclass"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, content: str, words: str) -> None:
+    """An error of ours that names file and line; the module is not kept."""
+    file = tmp_path / "mine.py"
+    file.write_text(content)
+    before = {name for name in sys.modules if name.startswith("outside_")}
+    with pytest.raises(OptionError, match=words) as caught:
+        load_class(f"{file}:Greedy", "policy", methods=("__call__",))
+    assert str(caught.value).startswith("policy ")
+    if "line" in words:
+        assert {name for name in sys.modules if name.startswith("outside_")} == before
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("mine.py", "No such file"),
+        ("mine", "expected FILE.py:CLASS or MODULE:CLASS"),
+        ("mine.py:", "expected FILE.py:CLASS or MODULE:CLASS"),
+        ("no_such_file.py:Greedy", "No such file"),
+        ("no_such_module:Greedy", "module 'no_such_module' is not found"),
+        ("no_such.module:Greedy", "module 'no_such.module' is not found"),
+        ("spillway.schedulers.policies.backfill:Backfil", "did you mean 'Backfill'"),
+    ],
+)
+def test_what_is_not_there_is_said(text: str, words: str) -> None:
+    """Missing files, modules and classes."""
+    with pytest.raises(OptionError, match=words):
+        load_class(text, "policy")
+
+
+def test_a_module_that_fails_is_said_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a file is."""
+    (tmp_path / "failing_module.py").write_text("x = 1\nraise ValueError('no')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(OptionError, match=r"policy failing_module, line 2: ValueError: no"):
+        load_class("failing_module:Greedy", "policy")
+
+
+BASE = GOOD.replace("Greedy", "_Base") + "\n\n@dataclass(frozen=True)\nclass Greedy(_Base):\n    pass\n"
+
+
+@pytest.mark.parametrize("content", [GOOD, BASE, GOOD + "\nclass Helper:\n    pass\n\nALIAS = Greedy\n"])
+def test_a_file_with_one_policy_needs_no_class(tmp_path: Path, content: str) -> None:
+    """Parts whose names begin with _ and classes of other kinds are passed over."""
+    file = tmp_path / "mine.py"
+    file.write_text(content)
+    found = load_class(str(file), "policy", methods=("__call__",))
+    assert found is load_class(f"{file}:Greedy", "policy")
+    assert split_spec(f"{file}:depth=3") == (str(file), {"depth": "3"})
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (
+            GOOD + GOOD.replace("Greedy", "Other").partition("option\n")[2],
+            "has 2 classes, Greedy, Other: say .*mine.py:Greedy",
+        ),
+        ("class Greedy:\n    pass\n", "no frozen dataclass with a method __call__; its classes are Greedy"),
+        ("x = 1\n", "no frozen dataclass with a method __call__; it has no class of its own"),
+    ],
+)
+def test_a_file_with_none_or_several_policies_names_them(tmp_path: Path, content: str, words: str) -> None:
+    """In one line."""
+    file = tmp_path / "mine.py"
+    file.write_text(content)
+    with pytest.raises(OptionError, match=words):
+        load_class(str(file), "policy", methods=("__call__",))

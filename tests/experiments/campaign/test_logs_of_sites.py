@@ -1,0 +1,88 @@
+"""Logs of batch systems from a bare file to runs: the machine, what is known, names of workloads."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from spillway.experiments.campaign.sources import expand, with_names
+from spillway.experiments.cli import main
+from spillway.experiments.run.errors import SpecError
+from spillway.experiments.run.spec import WorkloadSpec
+from tests.workloads.logs.forms import draw, sacct, swf
+
+QUIET = ("--policy", "fcfs", "--no-plots")
+
+
+def test_a_log_of_slurm_from_bare_file_to_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its machine is guessed from what was in use at once; shares and left-out lines are among the assumptions."""
+    (tmp_path / "site.txt").write_text(sacct(draw(2, 40)))
+    assert main(["run", "--workload", str(tmp_path / "site.txt"), *QUIET, "--out", str(tmp_path / "out")]) == 0
+    printed = capsys.readouterr().out
+    assert "nodes were in use at once" in printed
+    assumed = (tmp_path / "out" / "assumptions.txt").read_text()
+    assert "site: dropped 40: step of a job (its job's line is used)" in assumed
+    assert "site: what is known of the jobs: measured: submission, start, end, run time, size" in assumed
+    with (tmp_path / "out" / "summary.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert {(row["policy"], row["jobs"]) for row in rows} == {("replay", "40"), ("fcfs", "40")}
+
+
+@pytest.mark.parametrize(
+    ("waits", "more", "policies"),
+    [
+        (30, (), {"replay", "fcfs"}),
+        (30, ("--no-site",), {"fcfs"}),
+        (30, ("--policy", "replay"), {"replay", "fcfs"}),
+        (30, ("--policy", "gang", "--model", "timeshared"), {"replay", "fcfs", "gang"}),
+        (-1, (), {"fcfs"}),
+    ],
+)
+def test_what_the_site_did_is_the_baseline(
+    waits: int, more: tuple[str, ...], policies: set[str], tmp_path: Path
+) -> None:
+    """A log that states when its jobs started is replayed beside the policies, unless that is left out."""
+    rows = "".join(
+        f"{number} {60 * number} {waits} 100 2 -1 -1 2 200 -1 1 7 1 1 1 -1 -1 -1\n" for number in range(1, 21)
+    )
+    (tmp_path / "site.swf").write_text(f"; MaxNodes: 24\n{rows}")
+    assert main(["run", "--workload", str(tmp_path / "site.swf"), *QUIET, *more, "--out", str(tmp_path / "out")]) == 0
+    with (tmp_path / "out" / "summary.csv").open(newline="") as stream:
+        found = {row["policy"]: float(row["mean_waiting_time_s"]) for row in csv.DictReader(stream)}
+    assert set(found) == policies
+    if "replay" in policies:
+        assert found["replay"] == 30
+
+
+def test_columns_are_an_option_of_run_and_a_key_of_campaigns(tmp_path: Path) -> None:
+    """Refused without it; the same runs with it."""
+    (tmp_path / "site.swf").write_text("; MaxNodes: 300\n" + swf(draw(2, 20), " 3 x y"))
+    run = ["run", "--workload", str(tmp_path / "site.swf"), *QUIET, "--out", str(tmp_path / "out")]
+    assert main(run) == 2
+    assert main([*run, "--lenient"]) == 0
+    (tmp_path / "c.toml").write_text(
+        '[[workload]]\nsource = "site.swf"\nread = { fields = "swf,nodes,-,-" }\n[[policy]]\npolicy = "fcfs"\n'
+    )
+    assert main([str(tmp_path / "c.toml"), "--out", str(tmp_path / "c")]) == 0
+    assert "columns 20, 21 were left out, as --fields says" in (tmp_path / "c" / "assumptions.txt").read_text()
+    (tmp_path / "c.toml").write_text(
+        '[[workload]]\nsource = "site.swf"\nread = { lenent = true }\n[[policy]]\npolicy = "fcfs"\n'
+    )
+    assert main([str(tmp_path / "c.toml"), "--out", str(tmp_path / "d")]) == 2
+
+
+def test_seeds_of_a_generator_are_workloads_of_their_own() -> None:
+    """Named by the options in which they differ; the same one twice is an error."""
+    texts = ("kth-like:jobs=100,seed=1", "kth-like:jobs=100,seed=2", "kth-like:seed=2,jobs=9")
+    sources = with_names([source for text in texts for source in expand(WorkloadSpec(source=text))])
+    assert [source.name for source in sources] == [
+        "kth-like:jobs=100,seed=1",
+        "kth-like:jobs=100,seed=2",
+        "kth-like:jobs=9,seed=2",
+    ]
+    two = [source for text in texts[:2] for source in expand(WorkloadSpec(source=text))]
+    assert [source.name for source in with_names(two)] == ["kth-like:seed=1", "kth-like:seed=2"]
+    with pytest.raises(SpecError, match="two workloads are called 'kth-like'"):
+        with_names([*expand(WorkloadSpec(source=texts[0])), *expand(WorkloadSpec(source=texts[0]))])

@@ -1,0 +1,125 @@
+"""The command ``spillway``: its table of subcommands, former spellings, and what is no command."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from spillway.base.arguments import Parser
+from spillway.experiments import cli
+from spillway.experiments import cli as commands
+
+
+def test_every_command_is_a_module_with_what_it_needs() -> None:
+    """And every module is in the table."""
+    folder = Path(commands.__file__).parent
+    modules = {path.stem.replace("_", "-") for path in folder.glob("*.py") if path.stem != "__init__"}
+    assert modules == set(cli.COMMANDS)
+    for name in cli.COMMANDS:
+        module = cli.module_of(name)
+        assert "\n" not in module.HELP
+        lines = module.EXAMPLES.strip().splitlines()
+        assert lines
+        assert all(f"spillway {name}" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ([], ["campaign"]),
+        (["mine.toml", "--workers", "1"], ["campaign", "mine.toml", "--workers", "1"]),
+        (["--workers", "1"], ["campaign", "--workers", "1"]),
+        (["gang", "--quick"], ["study", "gang", "--quick"]),
+        (["report", "results"], ["report", "results"]),
+        (["--version"], ["--version"]),
+    ],
+)
+def test_shorter_spellings(given: list[str], meant: list[str]) -> None:
+    """The former names of commands stay."""
+    assert cli.expanded(given) == meant
+
+
+def test_what_is_no_command(capsys: pytest.CaptureFixture[str]) -> None:
+    """The nearest command is suggested."""
+    assert cli.main(["reprot", "x"]) == 2
+    assert capsys.readouterr().err == (
+        "spillway: error: expected a command or a campaign file (.toml), got 'reprot'; did you mean 'report'? "
+        "(spillway --help lists the commands)\n"
+    )
+
+
+def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
+    """The help names every command in its group; the version is a line."""
+    for option in ("--help", "--version"):
+        with pytest.raises(SystemExit) as left:
+            cli.main([option])
+        assert left.value.code == 0
+    printed = capsys.readouterr().out
+    for group, names in cli.GROUPS.items():
+        assert f"\n{group}:\n" in printed
+        assert all(re.search(rf"^  {name} ", printed, re.MULTILINE) for name in names)
+    assert re.fullmatch(r"spillway \d+\.\d+\.\d+( \(commit [0-9a-f]{10}(\+changes)?\))?", printed.splitlines()[-1])
+
+
+def _parsers(parser: argparse.ArgumentParser) -> Iterator[Parser]:
+    assert isinstance(parser, Parser)
+    parser.fill()
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for child in action.choices.values():
+                yield from _parsers(child)
+
+
+def test_every_parser_is_in_one_style() -> None:
+    """Commands, studies and actions: described, with examples, options in groups, values by a name of their own."""
+    found = [parser for name in cli.COMMANDS for parser in _parsers(cli.parser_of(name))]
+    assert {"spillway run", "spillway study gang", "spillway workload convert"} <= {parser.prog for parser in found}
+    for parser in found:
+        shown = [action for action in parser._actions if action.help not in (None, argparse.SUPPRESS)]
+        options = {action.option_strings[0]: action for action in shown if action.option_strings}
+        options.pop("-h")
+        assert parser.format_help().startswith(f"usage: {parser.prog}"), "a percent sign in a help text is a format"
+        assert parser.description, parser.prog
+        lines = parser.examples.strip().splitlines()
+        assert lines, parser.prog
+        assert all(parser.prog in line for line in lines), parser.prog
+        loose = {action.option_strings[0] for action in parser._optionals._group_actions if action in options.values()}
+        assert len(options) <= 5 or not loose, f"{parser.prog}: {loose}"
+        for action in shown:
+            taken = action.nargs != 0 and not isinstance(action, argparse._SubParsersAction)
+            assert action.metavar != "VALUE", (parser.prog, action)
+            assert not taken or action.metavar or action.choices, (parser.prog, action)
+
+
+def test_the_beginning_of_options_names_all_of_them(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is short for several options is none of them; -o is an option of a policy where there are policies only."""
+    assert cli.main(["run", "--work", "mine.swf"]) == 2
+    assert "did you mean '--workload' or '--workers'?" in capsys.readouterr().err
+    for action in (["workload", "synth", "kth-like"], ["platform", "generate", "thesis"]):
+        for former in ("-o", "--output"):
+            assert cli.main([*action, former, "x.json"]) == 2
+            assert f"unknown option {former!r}; did you mean '--out'" in capsys.readouterr().err
+
+
+def test_what_cannot_be_combined_is_refused_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before the log is read (this one is none), at every door: nothing else is printed, nothing is written."""
+    monkeypatch.chdir(tmp_path)
+    Path("c.toml").write_text('models = ["io"]\n[[workload]]\nsource = "x.swf"\n[[policy]]\npolicy = "gang"\n')
+    Path("x.swf").write_text("no log\n")
+    for given in (
+        ["run", "--workload", "x.swf", "--policy", "gang", "--model", "io"],
+        ["whatif", "x.swf", "--set", "policy=easy", "--policy", "gang", "--model", "io"],
+        ["c.toml"],
+    ):
+        assert cli.main(given) == 2
+        printed = capsys.readouterr()
+        assert "'gang' and --model io cannot be combined" in printed.err
+        assert (printed.out, printed.err.count("\n")) == ("", 1)
+    assert {path.name for path in tmp_path.iterdir()} == {"c.toml", "x.swf"}

@@ -1,0 +1,156 @@
+"""Outages in campaigns: a file of Batsim's external events is played, and the setting for it does what it says."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from spillway.experiments.cli import main
+
+OUT = '{"timestamp": 50, "type": "machine_unavailable", "resources": "0-5"}\n'
+BACK = '{"timestamp": 500, "type": "machine_available", "resources": "0-5"}\n'
+
+
+def write_inputs(folder: Path, events: str = OUT + BACK) -> list[str]:
+    """A job of four nodes for 100 s on the smallest machine, and events; the command's arguments."""
+    job = {"id": 1, "subtime": 0, "res": 4, "profile": "p", "walltime": 300}
+    profile = {"type": "parallel_homogeneous", "cpu": 100e9, "com": 0}
+    workload = {"nb_res": 4, "jobs": [job], "profiles": {"p": profile}}
+    (folder / "jobs.json").write_text(json.dumps(workload))
+    (folder / "out.events").write_text(events)
+    return [
+        *("run", "--workload", str(folder / "jobs.json"), "--platform", "tiny", "--policy", "easy", "--no-plots"),
+        *("--events", str(folder / "out.events")),
+    ]
+
+
+def jobs(out: Path) -> list[dict[str, str]]:
+    """Rows of the one run."""
+    (run,) = out.glob("jobs_*/jobs.csv")
+    with run.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+@pytest.mark.parametrize("transport", ["direct", "zmq"])
+def test_by_default_jobs_run_on(transport: str, tmp_path: Path) -> None:
+    """As with Batsim: a host that is out takes no new job; the one on it goes on to its end."""
+    assert main([*write_inputs(tmp_path), "--transport", transport, "--out", str(tmp_path / "out")]) == 0
+    (row,) = jobs(tmp_path / "out")
+    assert row["final_state"] == "COMPLETED_SUCCESSFULLY"
+    assert float(row["execution_time"]) == pytest.approx(100, abs=0.01)
+
+
+def test_requeue(tmp_path: Path) -> None:
+    """Killed at 50 s, its second attempt begins when the hosts are back at 500 s; both attempts have a row."""
+    out = tmp_path / "out"
+    assert main([*write_inputs(tmp_path), "--on-outage", "requeue", "--out", str(out)]) == 0
+    first, second = jobs(out)
+    assert (first["final_state"], float(first["finish_time"])) == ("COMPLETED_KILLED", pytest.approx(50, abs=0.01))
+    assert (second["job_id"], second["final_state"]) == ("1#2", "COMPLETED_SUCCESSFULLY")
+    assert float(second["starting_time"]) == pytest.approx(500, abs=0.01)
+    assert float(second["submission_time"]) == pytest.approx(0, abs=0.01)
+    (table,) = out.glob("jobs_*/outages.csv")
+    assert "requeue" in table.read_text()
+    assert main(["verify", str(out)]) == 0
+    (copy,) = (out / "inputs").glob("*.events")
+    copy.write_text(OUT)
+    assert main(["verify", str(out)]) == 1
+
+
+def test_in_a_campaign_file(tmp_path: Path) -> None:
+    """The file lies beside the campaign's; other events are another run."""
+    write_inputs(tmp_path)
+    campaign = tmp_path / "outage.toml"
+    text = (
+        'events = "out.events"\nplots = false\n[[workload]]\nsource = "jobs.json"\n[[platform]]\nsource = "tiny"\n'
+        '[[policy]]\npolicy = "easy"\nsession = { on_outage = "kill" }\n'
+    )
+    campaign.write_text(text)
+    out = tmp_path / "out"
+    assert main([str(campaign), "--out", str(out)]) == 0
+    assert jobs(out)[0]["final_state"] == "COMPLETED_KILLED"
+    (tmp_path / "out.events").write_text(OUT.replace("50", "200") + BACK)
+    assert main([str(campaign), "--out", str(out)]) == 0
+    assert len(list(out.glob("jobs_*"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("events", "more", "message"),
+    [
+        ('{"timestamp": 1}\n', (), "line 1"),
+        ('{"timestamp": 1, "type": "flood", "resources": "0"}\n', (), "unknown event type 'flood'"),
+        (None, (), "missing.events"),
+        ("", ("--on-outage", "kill"), "setting on_outage=kill goes with external events"),
+    ],
+)
+def test_mistakes(
+    events: str | None, more: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line, exit code 2: also for a setting that would do nothing."""
+    arguments = write_inputs(tmp_path, events or "")
+    if events is None:
+        arguments[-1] = str(tmp_path / "missing.events")
+    elif not events:
+        arguments = arguments[:-2]
+    assert main([*arguments, *more, "--out", str(tmp_path / "out")]) == 2
+    errors = capsys.readouterr().err
+    assert message in errors
+    assert len(errors.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("player", [("direct", "direct"), ("zmq", "wire")])
+def test_a_part_of_the_storage_nodes_is_drained(
+    player: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At every player: two jobs of 8 GB a node; the second waits until the drained part is back, as the run says."""
+    arguments = write_inputs(tmp_path, drained(5 * 10**9, 1) + drained(0, 700))
+    data = json.loads((tmp_path / "jobs.json").read_text())
+    data["jobs"][0] |= {"res": 1, "bb": 8 * 10**9}
+    data["jobs"].append(data["jobs"][0] | {"id": 2, "subtime": 2})
+    (tmp_path / "jobs.json").write_text(json.dumps(data))
+    out = tmp_path / "out"
+    transport, how = player
+    assert main([*arguments, "--transport", transport, "--player", how, "--explain", "--out", str(out)]) == 0
+    first, second = jobs(out)
+    assert float(first["execution_time"]) == pytest.approx(100, abs=0.01)
+    assert float(second["starting_time"]) == pytest.approx(700, abs=0.01)
+    (table,) = out.glob("jobs_*/drains.csv")
+    with table.open(newline="") as stream:
+        rows = [(float(row["time_s"]), row["drained_bytes"], row["left_bytes"]) for row in csv.DictReader(stream)]
+    assert sorted(left for _, _, left in rows[:2]) == ["-3000000000", "5000000000"]
+    assert [size for _, size, _ in rows] == ["5000000000"] * 2 + ["0"] * 2
+    capsys.readouterr()
+    assert main(["verify", str(out)]) == 0
+    assert main(["explain", str(table.parent), "2"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "Meanwhile storage nodes were drained in part, at most: 5 GB of bb0, 5 GB of bb1." in told
+
+
+def drained(size: int, time_s: float) -> str:
+    """A line that drains bytes of both storage nodes."""
+    event = {"timestamp": time_s, "type": "storage_drained", "resources": "8-9", "bytes": size}
+    return json.dumps(event) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "expected"),
+    [
+        (drained(11 * 10**9, 1), 1, "storage node bb0 has 10000000000 bytes: 11000000000 of them cannot be drained"),
+        (drained(1, 1).replace("8-9", "0"), 1, "expected ids of storage nodes with burst buffers (8, 9), got 0"),
+        (drained(-1, 1), 2, "field 'bytes' must be a whole number of at least 0, got -1"),
+        (
+            drained(1, 1).replace("ge_drained", "ge_drain"),
+            2,
+            "machine_unavailable and storage_drained",
+        ),
+    ],
+)
+def test_a_drain_that_cannot_be(
+    line: str, code: int, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line that names what is wrong; as with outages, the machine is only known when a run is played."""
+    assert main([*write_inputs(tmp_path, line), "--out", str(tmp_path / "out")]) == code
+    assert expected in "".join(capsys.readouterr())

@@ -1,0 +1,37 @@
+"""The end of a job that waits for a turn when its walltime is over."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from spillway.experiments.run.single import Task, execute
+from spillway.experiments.run.spec import Player
+from tests.properties.small_world import runs, workload
+
+
+@pytest.mark.parametrize("player", ["direct", "wire"])
+def test_part_of_a_transfer_has_moved(tmp_path: Path, player: str) -> None:
+    """Failed before: the job ended when its first part was through, not when its walltime was over.
+
+    Two I/O nodes. Job 0, on one node, writes for long at its own; job 1 has nodes at both: its part at the other I/O
+    node is through within seconds, its second part waits for job 0 until the walltime of 100 s.
+    """
+    jobs = [(0, 1, 100.0, 0, 0, 10_000, False), (0, 6, 100.0, 0, 0, 100, False)]
+    data = workload("operations", jobs)
+    data["profiles"]["p0"]["operations"] = [{"compute_s": 1.0}, {"io_bytes": 3 * 10**12}]
+    data["profiles"]["p1"]["operations"] = [{"compute_s": 5.0}, {"io_bytes": 10**7}]
+    session = {"io_control": "exclusive", "io_node_depth": "1"}
+    (run,) = [
+        found
+        for found in runs(tmp_path, "operations", data, ["easy"], session=session, players=tuple(Player))
+        if found.player.value == player
+    ]
+    execute(Task(run, tmp_path, 600.0))
+    with (tmp_path / run.id / "jobs.csv").open(newline="") as stream:
+        rows = {row["job_id"]: row for row in csv.DictReader(stream)}
+    assert rows["1"]["final_state"] == "COMPLETED_WALLTIME_REACHED"
+    assert float(rows["1"]["execution_time"]) == pytest.approx(100.0, abs=0.01)
+    assert float(rows["1"]["transfer_s"]) > 0.0

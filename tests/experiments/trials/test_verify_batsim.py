@@ -1,0 +1,150 @@
+"""``verify-batsim``, with the embedded simulator in the place of Batsim, and with one that falsifies a file."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from spillway.experiments.cli import main
+from spillway.experiments.trials import verify_batsim
+from spillway.experiments.trials.verify_batsim import FILES, PAIRS, SKIPPED, Difference, compare
+
+HONEST = '#!/bin/sh\nexec {python} -m spillway simulate --no-wall-clock "$@"\n'
+FALSE = """#!/bin/sh
+prefix=
+previous=
+for word in "$@"; do [ "$previous" = -e ] && prefix="$word"; previous="$word"; done
+{python} -m spillway simulate --no-wall-clock "$@" || exit 1
+exec {python} - "$prefix"_jobs.csv <<'CODE'
+import sys
+path = sys.argv[1]
+lines = open(path).read().splitlines()
+row = lines[3].split(",")
+row[8] = f"{{float(row[8]) + 0.25:.6f}}"
+lines[3] = ",".join(row)
+open(path, "w").write("\\n".join(lines) + "\\n")
+CODE
+"""
+
+
+def program(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a script stand in for Batsim."""
+    path = tmp_path / "stand-in"
+    path.write_text(text.format(python=sys.executable))
+    path.chmod(0o755)
+    monkeypatch.setenv("BATSIM", str(path))
+
+
+def test_equal_programs_have_no_differences(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Energy and a loopback: five files, all rows the same."""
+    program(tmp_path, HONEST, monkeypatch)
+    assert main(["verify-batsim", "--only", "loopback-energy", "--keep", str(tmp_path / "kept")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[1] for line in lines[1:-1]] == list(FILES)
+    for line in lines[1:-1]:
+        _, _, rows, equal, worst, others = line.split()
+        assert (rows, worst, others) == (equal, "0", "-")
+    assert lines[-1].startswith("1 of 1 pairs equal")
+    first = (tmp_path / "kept" / "loopback-energy" / "ours" / "out_machine_states.csv").read_text().splitlines()[1]
+    assert float(first.split(",")[0]) > 0.0
+
+
+def test_a_falsified_file_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A quarter of a second in one row of 60: the table has it, and the exit code."""
+    program(tmp_path, FALSE, monkeypatch)
+    assert main(["verify-batsim", "--only", "alloc-fcfs"]) == verify_batsim.LARGER
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split() == ["alloc-fcfs", "jobs.csv", "60", "59", "0.25", "-"]
+    assert lines[-1].startswith("0 of 1 pairs equal")
+
+
+def test_a_program_that_fails_is_no_equality(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its last words stand in the table."""
+    program(tmp_path, "#!/bin/sh\necho no power range >&2\nexit 134\n", monkeypatch)
+    assert main(["verify-batsim", "--only", "alloc-fcfs"]) == verify_batsim.LARGER
+    assert "not finished:" in capsys.readouterr().out
+
+
+def test_without_batsim_it_is_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line, and an exit code of its own."""
+    monkeypatch.delenv("BATSIM", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["verify-batsim"]) == SKIPPED == 77
+    assert capsys.readouterr().out.startswith("verify-batsim: skipped: there is no 'batsim' on PATH")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--only", "nonsense"], "there is no pair 'nonsense'; known: alloc-fcfs"),
+        (["--keep", "."], "exists already"),
+    ],
+)
+def test_wrong_arguments(
+    arguments: list[str],
+    expected: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """One line and exit code 2."""
+    program(tmp_path, HONEST, monkeypatch)
+    assert main(["verify-batsim", *arguments]) == 2
+    assert expected in capsys.readouterr().err
+
+
+def test_a_program_that_is_none(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """BATSIM names nothing that can be run: that is an error, no skip."""
+    monkeypatch.setenv("BATSIM", "/nowhere/batsim")
+    assert main(["verify-batsim"]) == 2
+    assert "BATSIM='/nowhere/batsim' is no program" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "expected"),
+    [
+        ("time,n\n1,2\n3,4\n", "time,n\n1,2\n3,4\n", Difference("a.csv", 2, 2, 0.0, ())),
+        ("time,n\n1,2\n3,4\n", "time,n\n1,2\n3.5,4\n", Difference("a.csv", 2, 1, 0.5, ())),
+        ("time,n\n1,2\n", "time,n\n1,9\n", Difference("a.csv", 1, 0, 0.0, ("n",))),
+        ("time,n\n1,2\n", "time,n\n1,2\n3,4\n", Difference("a.csv", 2, 1, float("inf"), ())),
+        ("time,n\n1,2\n", "time,m\n1,2\n", Difference("a.csv", 1, 0, float("inf"), ("header",))),
+        ("time,final_state\n1,A\n", "time,final_state\n1,B\n", Difference("a.csv", 1, 0, 0.0, ("final_state",))),
+        ("simulation_time,n\n1,2\n", "simulation_time,n\n7,2\n", Difference("a.csv", 1, 1, 0.0, ())),
+        ("start_time,allocated_resources\n1,3\n", "start_time,allocated_resources\n1,4\n",
+         Difference("a.csv", 1, 0, 0.0, ("allocated_resources",))),
+    ],
+)  # fmt: skip
+def test_differences(ours: str, theirs: str, expected: Difference, tmp_path: Path) -> None:
+    """Rows that are equal, the worst time, and other columns."""
+    for side, text in (("ours", ours), ("theirs", theirs)):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "a.csv").write_text(text)
+    assert compare(tmp_path / "ours" / "a.csv", tmp_path / "theirs" / "a.csv") == expected
+
+
+def test_names_of_pairs_are_unique() -> None:
+    """They are keys."""
+    assert len({pair.name for pair in PAIRS}) == len(PAIRS)
+
+
+@pytest.mark.parametrize("workload", verify_batsim.DESCRIBED)
+def test_described_workloads_are_played_as_described(workload: str, tmp_path: Path) -> None:
+    """No job of them is rejected: an equality of rejections would say nothing."""
+    (pair,) = {pair.workload: pair for pair in PAIRS if pair.workload == workload}.values()
+    path = tmp_path / "described.json"
+    path.write_text(json.dumps(verify_batsim.described(workload)))
+    arguments = ["run", "--workload", str(path), "--platform", "thesis", "--policy", pair.policy, "--no-plots"]
+    assert main([*arguments, "--model", pair.model, "--out", str(tmp_path / "out")]) == 0
+    (rejections,) = (tmp_path / "out").glob("described_*/rejections.csv")
+    assert len(rejections.read_text().splitlines()) == 1

@@ -1,0 +1,515 @@
+"""Batsim 5's JSON protocol, scheduler's side: handshake, both directions, what is hidden, what is refused, garbage.
+
+Written from the published protocol; recorded conversations are in ``tests/transcripts/test_batsim5.py``.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spillway.base.errors import LocalProtocolError, RemoteProtocolError
+from spillway.protocol import messages as m
+from spillway.protocol.batsim5.codec import Batsim5, is_hello
+from spillway.protocol.batsim5.events import DECODERS
+from spillway.protocol.batsim5.profiles import to_batsim4, to_batsim5
+from spillway.protocol.detect import AnyBatsim
+from spillway.schedulers.assembly import Settings, assemble
+from spillway.schedulers.model.job import job_from_wire
+from spillway.schedulers.policies.gang import Gang
+from tests.protocol.strategies import json_values, messages, printed
+
+
+def init_frame(text: bytes = b"") -> bytes:
+    """Batsim 5's first frame."""
+    return struct.pack("<I", len(text)) + text
+
+
+def message(now: float, *events: tuple[str, Any]) -> bytes:
+    """A message as Batsim 5 sends it, final zero byte included."""
+    items = [{"timestamp": now, "event_type": kind, "event": members} for kind, members in events]
+    return json.dumps({"now": now, "events": items}).encode() + b"\0"
+
+
+def decode(kind: str, members: Any, codec: Batsim5 | None = None) -> m.Event:
+    """Decode a message of one event."""
+    (event,) = (codec or Batsim5()).decode_message(message(3.0, (kind, members))).events
+    return event
+
+
+def encode(*requests: Any, codec: Batsim5 | None = None, now: float = 9.0) -> list[tuple[str, Any]]:
+    """Encode a reply; return its events as (type, members)."""
+    data = (codec or Batsim5()).encode_reply(m.Reply(now, requests))
+    assert data.endswith(b"}\0")
+    value = json.loads(data[:-1])
+    assert list(value) == ["now", "events"]
+    return [(event["event_type"], event["event"]) for event in value["events"]]
+
+
+# --------------------------------------------------------------------------- handshake
+
+
+def test_the_hello_chooses_json_and_asks_for_features() -> None:
+    """Flags, then one event with all members that Batsim dereferences unguarded, then the zero byte."""
+    answer = Batsim5(dynamic_jobs=True).greet(init_frame(b"hi"))
+    assert answer is not None
+    assert struct.unpack_from("<I", answer) == (2,)
+    assert answer.endswith(b"\0")
+    value = json.loads(answer[4:-1])
+    (event,) = value["events"]
+    assert event["event_type"] == "EDCHelloEvent"
+    hello = event["event"]
+    assert set(hello) == {
+        "batprotocol_version",
+        "decision_component_name",
+        "decision_component_version",
+        "decision_component_commit",
+        "requested_simulation_features",
+    }
+    assert hello["requested_simulation_features"] == {
+        "dynamic_registration": True,
+        "profile_reuse": True,
+        "acknowledge_dynamic_jobs": False,
+        "forward_profiles_on_job_submission": True,
+        "forward_profiles_on_jobs_killed": False,
+        "forward_profiles_on_simulation_begins": False,
+    }
+
+
+@pytest.mark.parametrize("text", [b"", b"x", b"--depth 3", b"\xff" * 200, bytes(70000)])
+def test_an_init_frame_is_recognised(text: bytes) -> None:
+    """A length and as many bytes."""
+    assert is_hello(init_frame(text))
+    assert not is_hello(init_frame(text) + b"x")
+
+
+@given(messages())
+def test_no_message_of_batsim_4_looks_like_an_init_frame(neutral: m.Message) -> None:
+    """The first frame distinguishes the versions, whatever is in it."""
+    from spillway.protocol.batsim4 import codec as batsim4
+
+    data = batsim4.encode_message(neutral)
+    assert not is_hello(data)
+    codec = AnyBatsim()
+    assert codec.greet(data) is None
+    assert codec.decode_message(data) == batsim4.decode_message(data)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "requested"),
+    [
+        (["easy"], b"false"),
+        (["gang"], b"true"),
+        (["easy", "--model", "timeshared"], b"true"),
+        (["easy", "--model", "io"], b"true"),
+    ],
+)
+def test_the_service_requests_what_the_model_needs(arguments: list[str], requested: bytes) -> None:
+    """Batsim 5 has no option for dynamic jobs: the hello must ask for their registration."""
+    from spillway.schedulers.service.command import _codec, session_parser
+
+    options = session_parser().parse_args(arguments)
+    answer = _codec(options).greet(init_frame())
+    assert answer is not None
+    assert b'"dynamic_registration":' + requested in answer
+
+
+def test_missing_dynamic_jobs_are_explained_for_batsim_5() -> None:
+    """No option of Batsim 4 is named."""
+    codec = AnyBatsim()
+    codec.greet(init_frame())
+    session = assemble(Gang(), Settings())
+    begins = {
+        "host_number": 1,
+        "computation_host_number": 1,
+        "computation_hosts": [HOST],
+        "storage_host_number": 0,
+        "storage_hosts": [],
+        "batsim_arguments": ["batsim"],
+        "batsim_execution_context_json": "{}",
+        "workloads": [],
+        "profiles": [],
+    }
+    with pytest.raises(RemoteProtocolError, match="hello requests dynamic_registration") as caught:
+        session.handle(codec.decode_message(message(0.0, ("SimulationBeginsEvent", begins))))
+    assert "--enable" not in str(caught.value)
+
+
+def test_the_chooser_becomes_batsim_5() -> None:
+    """After an init frame everything is Batsim 5's format."""
+    codec = AnyBatsim(dynamic_jobs=True)
+    answer = codec.greet(init_frame())
+    assert answer is not None
+    assert b'"dynamic_registration":true' in answer
+    assert codec.decode_message(message(1.0, ("SimulationEndsEvent", {}))) == m.Message(1.0, (m.SimulationEnds(1.0),))
+    assert codec.encode_reply(m.Reply(1.0, ())) == b'{"now":1.0,"events":[]}\0'
+
+
+def test_a_first_frame_that_is_no_init_frame_is_refused() -> None:
+    """By the codec itself, where none was chosen."""
+    with pytest.raises(RemoteProtocolError, match="init frame"):
+        Batsim5().greet(b"{}")
+
+
+# --------------------------------------------------------------------------- simulator -> scheduler
+
+HOST = {
+    "id": 0,
+    "name": "n0",
+    "pstate": 0,
+    "pstate_count": 1,
+    "state": "IDLE",
+    "properties": [{"key": "location", "value": "0/1"}],
+    "zone_properties": [],
+    "core_count": 4,
+    "computation_speed": [1e9],
+}
+DONE = m.JobState.COMPLETED_SUCCESSFULLY
+
+
+def test_simulation_begins() -> None:
+    """Hosts with their properties; profiles in Batsim 4's words; the configuration is what the hello requested."""
+    codec = Batsim5(dynamic_jobs=True)
+    codec.greet(init_frame(b"init text"))
+    event = decode(
+        "SimulationBeginsEvent",
+        {
+            "host_number": 2,
+            "computation_host_number": 1,
+            "computation_hosts": [HOST],
+            "storage_host_number": 1,
+            "storage_hosts": [HOST | {"id": 1, "name": "pfs", "properties": []}],
+            "batsim_arguments": ["batsim"],
+            "batsim_execution_context_json": "{}",
+            "workloads": [{"name": "w0", "filename": "/w.json"}],
+            "profiles": [
+                {
+                    "id": "w0!p",
+                    "profile_type": "DelayProfile",
+                    "profile": {"delay": 5.0},
+                    "extra_data": '{"bb": 7}',
+                }
+            ],
+        },
+        codec,
+    )
+    assert isinstance(event, m.SimulationBegins)
+    assert event.compute_resources == (m.ResourceInfo(0, "n0", "idle", {"location": "0/1"}, {}),)
+    assert event.storage_resources == (m.ResourceInfo(1, "pfs", "idle", {}, {}),)
+    assert event.workloads == {"w0": "/w.json"}
+    assert event.profiles == {"w0": {"p": {"type": "delay", "delay": 5.0, "bb": 7}}}
+    assert event.config.dynamic_jobs_enabled
+    assert event.config.sched_config == "init text"
+
+
+def test_job_submitted() -> None:
+    """The job's object in Batsim 4's words; user fields of job and profile from ``extra_data``."""
+    job = {"resource_request": 2, "walltime": 60.5, "profile_id": "w0!p", "extra_data": '{"bb": 7, "user": "x"}'}
+    profile = {"id": "w0!p", "profile_type": "DelayProfile", "profile": {"delay": 5.0}}
+    event = decode("JobSubmittedEvent", {"job_id": "w0!1", "job": job, "submission_time": 2.5, "profile": profile})
+    members = {"bb": 7, "user": "x", "id": "w0!1", "subtime": 2.5, "res": 2, "profile": "p", "walltime": 60.5}
+    assert event == m.JobSubmitted(3.0, "w0!1", members, {"type": "delay", "delay": 5.0, "bb": 7, "user": "x"})
+
+
+@pytest.mark.parametrize(
+    ("extra", "user"),
+    [('{"user":17,"site_wait_s":240.0}', "17"), ('{"user":"ann","bb":0}', "ann"), ('{"bb":7}', ""), ("user: ann", "")],
+)
+def test_the_user_of_a_job(extra: str, user: str) -> None:
+    """What ``extra_data`` says of the user is ``Job.user``, which policies read; the message is whole, as Batsim's."""
+    text = (
+        '{"now":240.5,"events":[{"timestamp":240.5,"event_type":"JobSubmittedEvent","event":{"job_id":"w0!12",'
+        '"job":{"resource_request":4,"walltime":3600.0,"rigid":true,"profile_id":"w0!12","extra_data":%s},'
+        '"submission_time":240.5,"profile":{"id":"w0!12","profile_type":"DelayProfile","profile":{"delay":100.0}}}}]}'
+    )
+    (event,) = Batsim5().decode_message((text % json.dumps(extra)).encode() + b"\0").events
+    assert isinstance(event, m.JobSubmitted)
+    job = job_from_wire(event.job_id, event.job, event.profile, 0, event.timestamp)
+    assert (job.user, job.nodes, job.walltime_s) == (user, 4, 3600.0)
+
+
+@pytest.mark.parametrize("walltime", [None, -1.0])
+def test_no_walltime(walltime: float | None) -> None:
+    """``null`` of newer versions and -1 of older ones both mean none."""
+    job = {"resource_request": 1, "walltime": walltime, "profile_id": "w0!p", "extra_data": "no json"}
+    event = decode("JobSubmittedEvent", {"job_id": "w0!1", "job": job})
+    assert isinstance(event, m.JobSubmitted)
+    assert event.job == {"extra_data": "no json", "id": "w0!1", "subtime": 3.0, "res": 1, "profile": "p"}
+
+
+def test_job_completed_gets_back_allocation_and_sign() -> None:
+    """The allocation is remembered from the start; a return code of -2 comes as an unsigned number."""
+    codec = Batsim5()
+    encode(m.ExecuteJob(1.0, "w0!1", (2, 3)), codec=codec)
+    members = {"job_id": "w0!1", "state": "COMPLETED_KILLED", "return_code": 4294967294}
+    assert decode("JobCompletedEvent", members, codec) == m.JobCompleted(
+        3.0, "w0!1", m.JobState.COMPLETED_KILLED, -2, (2, 3)
+    )
+    members = {"job_id": "w0!9", "state": "COMPLETED_SUCCESSFULLY", "return_code": 0}
+    assert decode("JobCompletedEvent", members, codec) == m.JobCompleted(3.0, "w0!9", DONE, 0, ())
+
+
+def test_jobs_killed() -> None:
+    """Leaf, sequence, and a job without progress."""
+    leaf = {
+        "kill_progress_type": "KillProgressAtomicProfile",
+        "kill_progress": {"profile_id": "w0!p", "progress": 0.25},
+    }
+    sequence = {
+        "kill_progress_type": "KillProgressSequentialProfile",
+        "kill_progress": {
+            "profile_id": "w0!s",
+            "current_repetition": 0,
+            "current_task_index": 2,
+            "current_task_progress": leaf,
+        },
+    }
+    progresses = [{"job_id": "w0!1", "wrapper": leaf}, {"job_id": "w0!2", "wrapper": sequence}, {"job_id": "w0!3"}]
+    event = decode("JobsKilledEvent", {"job_ids": ["w0!1", "w0!2", "w0!3"], "progresses": progresses})
+    expected = m.TaskProgress("w0!p", 0.25)
+    assert event == m.JobKilled(
+        3.0,
+        ("w0!1", "w0!2", "w0!3"),
+        {"w0!1": expected, "w0!2": m.TaskProgress("w0!s", None, 2, expected)},
+    )
+    assert decode("JobsKilledEvent", {"job_ids": []}) == m.JobKilled(3.0, (), {})
+
+
+@pytest.mark.parametrize(
+    ("kind", "members", "event"),
+    [
+        ("SimulationEndsEvent", {}, m.SimulationEnds(3.0)),
+        ("AllStaticJobsHaveBeenSubmittedEvent", {}, m.Notify(3.0, "no_more_static_job_to_submit")),
+        ("AllStaticExternalEventsHaveBeenInjectedEvent", {}, m.Notify(3.0, "no_more_external_event_to_occur")),
+        ("RequestedCallEvent", {"call_me_later_id": "x", "last_periodic_call": False}, m.RequestedCall(3.0)),
+        ("HostsPStateChangedEvent", {"host_ids": "0-2", "pstate": 1}, m.ResourceStateChanged(3.0, (0, 1, 2), 1)),
+        ("HostsTurnedOnOffEvent", {"host_ids": "4", "state": 2}, m.ResourceStateChanged(3.0, (4,), 2)),
+        (
+            "ExternalEventOccurredEvent",
+            {"id": "ee0!1", "external_event_type": "GenericExternalEvent", "external_event": {"data": "hi"}},
+            m.Notify(3.0, "generic", (), {"type": "generic", "timestamp": 3.0, "id": "ee0!1", "data": "hi"}),
+        ),
+    ],
+)
+def test_plain_events(kind: str, members: Any, event: m.Event) -> None:
+    """Events that only change their names."""
+    assert decode(kind, members) == event
+
+
+def test_the_type_may_follow_its_event_and_new_members_are_ignored() -> None:
+    """FlatBuffers' JSON leaves the order free; release candidates add members."""
+    data = b'{"new":1,"events":[{"event":{"new":[]},"event_type":"RequestedCallEvent","timestamp":1}],"now":1}'
+    assert Batsim5().decode_message(data) == m.Message(1.0, (m.RequestedCall(1.0),))
+    assert Batsim5().decode_message(b'{"now":2.0}') == m.Message(2.0, ())
+
+
+@pytest.mark.parametrize(
+    ("data", "path", "fragment"),
+    [
+        (b"", "$", "expected a JSON object"),
+        (b"{}", "$", "missing required field `now`"),
+        (message(1.0, ("NoSuchEvent", {})), "$.events[0].event_type", "known types: SimulationBeginsEvent"),
+        (message(1.0, ("ProbeDataEmittedEvent", {})), "$.events[0].event_type", "unexpected event type"),
+        (
+            message(
+                1.0,
+                ("SimulationEndsEvent", {}),
+                ("JobSubmittedEvent", {"job_id": "a!1", "job": {"resource_request": 1.5}}),
+            ),
+            "$.events[1].event.job.resource_request",
+            "expected `int`, got `float`",
+        ),
+        (
+            message(1.0, ("JobCompletedEvent", {"job_id": "a!1", "state": "TIRED"})),
+            "$.events[0].event.state",
+            "TIRED",
+        ),
+        (
+            message(1.0, ("HostsPStateChangedEvent", {"host_ids": "x", "pstate": 1})),
+            "$.events[0].event.host_ids",
+            "expected resource ids",
+        ),
+        (b'{"now":1,"events":[{"timestamp":1,"event_type":"SimulationEndsEvent"}]}', "$.events[0]", "`event`"),
+    ],
+)
+def test_errors_are_located(data: bytes, path: str, fragment: str) -> None:
+    """Each fault is named with the place where it stands."""
+    with pytest.raises(RemoteProtocolError) as caught:
+        Batsim5().decode_message(data)
+    assert caught.value.path == path
+    assert fragment in str(caught.value)
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(list(DECODERS)), json_values(printed), st.binary(max_size=3), st.integers(0, 200))
+def test_garbage_decodes_or_raises_remote_protocol_error(kind: str, value: Any, dirt: bytes, place: int) -> None:
+    """Wrong shapes and damaged bytes never raise anything else."""
+    event = {"timestamp": 0.0, "event_type": kind, "event": value}
+    clean = msgspec.json.encode({"now": 1, "events": [event]})
+    for data in (clean, clean[:place] + dirt + clean[place:], dirt, clean[:place]):
+        try:
+            Batsim5().decode_message(data)
+        except RemoteProtocolError:
+            continue
+
+
+# --------------------------------------------------------------------------- scheduler -> simulator
+
+SPREAD = {
+    "executor_placement_type": "PredefinedExecutorPlacementStrategyWrapper",
+    "executor_placement": {"strategy": "SpreadOverHostsFirst"},
+}
+
+
+@pytest.mark.parametrize(
+    ("request_", "kind", "members"),
+    [
+        (
+            m.ExecuteJob(1.0, "w0!1", (0, 1, 3)),
+            "ExecuteJobEvent",
+            {"job_id": "w0!1", "allocation": {"host_allocation": "0-1 3"} | SPREAD},
+        ),
+        (
+            m.ExecuteJob(1.0, "w0!1", (0, 1), mapping={1: 0, 0: 1, 2: 0}),
+            "ExecuteJobEvent",
+            {
+                "job_id": "w0!1",
+                "allocation": {
+                    "host_allocation": "0-1",
+                    "executor_placement_type": "CustomExecutorToHostMapping",
+                    "executor_placement": {"mapping": [1, 0, 0]},
+                },
+            },
+        ),
+        (
+            m.ExecuteJob(1.0, "d!1", (96, 108), storage_mapping={"source": 108, "destination": 96}),
+            "ExecuteJobEvent",
+            {
+                "job_id": "d!1",
+                "allocation": {"host_allocation": "96 108"} | SPREAD,
+                "storage_placement": [
+                    {"storage_name": "source", "host_id": 108},
+                    {"storage_name": "destination", "host_id": 96},
+                ],
+            },
+        ),
+        (m.RejectJob(1.0, "w0!1"), "RejectJobEvent", {"job_id": "w0!1"}),
+        (m.KillJob(1.0, ("w0!1", "w0!2")), "KillJobsEvent", {"job_ids": ["w0!1", "w0!2"]}),
+        (
+            m.CallMeLater(1.0, 12.0004),
+            "CallMeLaterEvent",
+            {"call_me_later_id": "call1", "when_type": "OneShot", "when": {"time": 12001, "time_unit": "Millisecond"}},
+        ),
+        (
+            m.RegisterProfile(
+                1.0, "w0%1", "p", {"type": "data_staging", "nb_bytes": 5, "from": "a", "to": "b", "ret": 0}
+            ),
+            "RegisterProfileEvent",
+            {
+                "profile": {
+                    "id": "w0%1!p",
+                    "profile_type": "ParallelTaskDataStagingBetweenStoragesProfile",
+                    "profile": {"bytes_to_transfer": 5, "emitter_storage_name": "a", "receiver_storage_name": "b"},
+                }
+            },
+        ),
+        (
+            m.RegisterJob(1.0, "d!1", {"id": "d!1", "subtime": 1.0, "res": 2, "profile": "p", "walltime": 60}),
+            "RegisterJobEvent",
+            {"job_id": "d!1", "job": {"resource_request": 2, "profile_id": "d!p", "walltime": 60}},
+        ),
+        (
+            m.RegisterJob(
+                1.0, "d!1", {"id": "1", "subtime": 1.0, "res": 2, "profile": "e!p", "walltime": -1, "user": 3}
+            ),
+            "RegisterJobEvent",
+            {"job_id": "d!1", "job": {"resource_request": 2, "profile_id": "e!p", "extra_data": '{"user":3}'}},
+        ),
+        (m.NotifyRegistration(1.0), "FinishRegistrationEvent", {}),
+        (m.SetResourceState(1.0, (1, 2), 3), "ChangeHostsPStateEvent", {"host_ids": "1-2", "pstate": 3}),
+    ],
+)
+def test_requests(request_: m.Request, kind: str, members: Any) -> None:
+    """Each request with exactly the members that the schema has (an unknown one makes Batsim abort)."""
+    assert encode(request_) == [(kind, members)]
+
+
+def test_a_call_never_comes_too_early_and_whole_milliseconds_stay() -> None:
+    """Times become whole milliseconds, upwards; rounding noise does not add one."""
+    codec = Batsim5()
+    times = [5.0, 0.1 + 0.2, 1234567.891, 2.0000001]
+    requested = [encode(m.CallMeLater(0.0, at), codec=codec)[0][1] for at in times]
+    assert [call["when"]["time"] for call in requested] == [5000, 300, 1234567891, 2001]
+    assert [call["call_me_later_id"] for call in requested] == ["call1", "call2", "call3", "call4"]
+
+
+def test_metadata_is_hidden() -> None:
+    """Batsim 5 has no metadata; no decision is lost with it."""
+    requests = (m.SetJobMetadata(1.0, "w0!1", "x"), m.RejectJob(1.0, "w0!1"))
+    assert encode(*requests) == [("RejectJobEvent", {"job_id": "w0!1"})]
+
+
+_IO = m.AdditionalIoJob((1,), "p")
+
+
+@pytest.mark.parametrize(
+    ("requests", "fragment"),
+    [
+        ([m.ExecuteJob(1.0, "a!1", (1,), additional_io_job=_IO)], "no additional_io_job"),
+        ([m.ExecuteJob(1.0, "a!1", ())], "must not be empty"),
+        ([m.NotifyRegistration(1.0, False)], "registrations up again"),
+        ([m.QueryEnergy(1.0)], "nothing for a QueryEnergy"),
+        ([m.ChangeJobState(1.0, "a!1", DONE)], "nothing for a ChangeJobState"),
+        ([m.ToJobMsg(1.0, "a!1", "x")], "nothing for a ToJobMsg"),
+        ([m.RegisterProfile(1.0, "w", "p", {"type": "send"})], "no profile of type 'send'; it has delay"),
+        ([m.RegisterProfile(1.0, "w", "p", {"type": "delay", "delay": 1, "ret": 3})], "return code 3"),
+        ([m.RegisterProfile(1.0, "w", "p", {"type": "delay"})], "needs the member 'delay'"),
+        (
+            [m.RegisterProfile(1.0, "w", "p", {"type": "parallel_homogeneous_total", "cpu": 1, "com": 2})],
+            "means something else",
+        ),
+        ([m.RegisterJob(1.0, "d!1", {"id": "1"})], "RegisterJob cannot be written"),
+        ([m.CallMeLater(1.0, float("inf"))], "cannot be requested"),
+        ([m.RejectJob(5.0, "a!1"), m.RejectJob(4.0, "a!2")], "must ascend"),
+        ([m.RejectJob(10.0, "a!1")], "up to the reply's now 9.0"),
+    ],
+)
+def test_what_batsim_5_cannot_do_is_refused(requests: list[m.Request], fragment: str) -> None:
+    """Our own fault, with a clear message, before Batsim aborts."""
+    with pytest.raises(LocalProtocolError, match=fragment):
+        encode(*requests)
+
+
+@pytest.mark.parametrize(
+    "profile",
+    [
+        {"type": "delay", "delay": 10.5},
+        {"type": "parallel", "cpu": [1, 2], "com": [0, 1, 1, 0]},
+        {"type": "parallel_homogeneous", "cpu": 1e9, "com": 5},
+        {"type": "parallel_homogeneous_total", "cpu": 1e9, "com": 0},
+        {"type": "composed", "seq": ["w!a", "w!b"], "repeat": 3},
+        {"type": "parallel_homogeneous_pfs", "storage": "bb", "bytes_to_read": 0, "bytes_to_write": 7},
+        {"type": "data_staging", "nb_bytes": 5, "from": "a", "to": "b"},
+    ],
+    ids=lambda profile: profile["type"],
+)
+def test_profiles_keep_their_meaning(profile: dict[str, Any]) -> None:
+    """Into Batsim 5's words and back."""
+    assert to_batsim4(*to_batsim5(profile, "w")) == profile
+
+
+def test_children_of_a_sequence_get_their_workload() -> None:
+    """Profile ids are global in Batsim 5."""
+    _, members = to_batsim5({"type": "composed", "seq": ["a", "v!b"]}, "w")
+    assert members == {"repetition_count": 1, "profile_ids": ["w!a", "v!b"]}
+
+
+def test_an_unknown_profile_keeps_its_name() -> None:
+    """What comes from Batsim is never refused for its kind."""
+    assert to_batsim4("ForkJoinProfile", {"x": 1}) == {"type": "ForkJoinProfile", "x": 1}

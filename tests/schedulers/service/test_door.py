@@ -1,0 +1,82 @@
+"""The service's socket: endpoints of the file system."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import zmq
+
+from spillway.base.errors import InputError
+from spillway.schedulers.service.door import Door
+
+
+def test_a_socket_of_the_file_system_is_the_users_alone(tmp_path: Path) -> None:
+    """Readable and writable by its owner, removed at the end, and a REQ socket is answered through it."""
+    path = tmp_path / "door"
+    with closing(Door(f"ipc://{path}")) as door, zmq.Context() as context, context.socket(zmq.REQ) as peer:
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        peer.rcvtimeo = 10_000
+        peer.connect(door.endpoint)
+        peer.send(b"hello")
+        call = door.receive(10_000)
+        while call is None:
+            call = door.receive(10_000)
+        assert (call.body, call.fault) == (b"hello", "")
+        assert door.send(call.peer, b"welcome")
+        assert peer.recv() == b"welcome"
+    assert not path.exists()
+
+
+def test_a_free_place_is_chosen_in_a_private_folder() -> None:
+    """``ipc://*``: nothing there is open to other users."""
+    with closing(Door("ipc://*")) as door:
+        path = Path(door.endpoint.removeprefix("ipc://"))
+        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0
+    assert not path.exists()
+
+
+def test_no_file_is_deleted_for_a_socket(tmp_path: Path) -> None:
+    """ZeroMQ would delete whatever stands there."""
+    path = tmp_path / "thesis.tex"
+    path.write_text("four years")
+    with pytest.raises(InputError, match="there is a file that is no socket"):
+        Door(f"ipc://{path}")
+    assert path.read_text() == "four years"
+
+
+def test_a_taken_socket_is_in_use_and_a_stale_one_is_replaced(tmp_path: Path) -> None:
+    """ZeroMQ would take the place of a service that runs."""
+    path = tmp_path / "door"
+    with closing(Door(f"ipc://{path}")):
+        with pytest.raises(InputError, match="the address is in use"):
+            Door(f"ipc://{path}")
+        assert path.exists()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as dead:
+        dead.bind(str(path))
+    with closing(Door(f"ipc://{path}")) as door:
+        assert door.receive(0) is None
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("place", "hint"), [("x" * 120, "at most 107 characters"), ("no/such/folder", "its folder does not exist")]
+)
+def test_an_impossible_path_is_the_users_error(tmp_path: Path, place: str, hint: str) -> None:
+    """One clear line."""
+    with pytest.raises(InputError, match=hint):
+        Door(f"ipc://{tmp_path / place}")
+
+
+def test_the_umask_is_left_as_it_was(tmp_path: Path) -> None:
+    """Files made later have the user's own permissions."""
+    before = os.umask(0o022)
+    try:
+        Door(f"ipc://{tmp_path / 'door'}").close()
+        assert os.umask(0o022) == 0o022
+    finally:
+        os.umask(before)

@@ -1,0 +1,200 @@
+"""Workload files: read as strictly as Batsim does, with messages that say where (batsim4.md 3 and 6.2)."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spillway.simulator.errors import SimulatorInputError
+from spillway.simulator.reading.identifiers import resolve_id, split_id
+from spillway.simulator.reading.registry import UsedNames
+from spillway.simulator.reading.workload import load_workload, workload_from_object
+from tests.simulator.worlds import jobs
+
+P = {"type": "delay", "delay": 1}
+
+
+def test_a_good_one() -> None:
+    """Extra members are kept in the job and ignored elsewhere; the object echoed has the full id."""
+    data = {**jobs({"id": 7, "user": "x", "walltime": -1}), "description": "d"}
+    workload = workload_from_object(data)
+    (job,) = workload.jobs
+    assert (job.id, job.name, job.walltime, workload.nb_res) == ("w0!7", "7", -1.0, 4)
+    assert job.source == {"id": "w0!7", "user": "x", "walltime": -1, "subtime": 0, "res": 1, "profile": "p"}
+
+
+def test_jobs_of_a_file_are_taken_out_as_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A million of them would be in memory twice; an object that a caller made stays as it is."""
+    data = jobs({"id": 1}, {"id": 2}, {"id": 3})
+    before = deepcopy(data)
+    assert [job.id for job in workload_from_object(data).jobs] == ["w0!1", "w0!2", "w0!3"]
+    assert data == before
+    (tmp_path / "w.json").write_text("{}")
+    monkeypatch.setattr("spillway.simulator.reading.workload.parse_json", lambda *_, **__: data)
+    assert [job.id for job in load_workload(tmp_path / "w.json").jobs] == ["w0!1", "w0!2", "w0!3"]
+    assert (data["jobs"], data["profiles"]) == ([], {})
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"id": None}, "field 'id' must be a text or a whole number"),
+        ({"id": 1.5}, "field 'id' must be a text or a whole number"),
+        ({"id": "w01"}, "contains the name of its workload"),
+        ({"id": "raw0x"}, "contains the name of its workload"),
+        ({"id": "a!b!c"}, "exactly one '!'"),
+        ({"id": "a,b"}, "must not contain any of"),
+        ({"id": "f(x)"}, "must not contain any of"),
+        ({"id": "w0x!b"}, "must name a job of workload 'w0', got 'w0x!b'"),
+        ({"subtime": "0"}, "field 'subtime' must be a number"),
+        ({"subtime": None}, "field 'subtime' must be a number"),
+        ({"res": 1.0}, "field 'res' must be a whole number of at least 0"),
+        ({"res": -1}, "field 'res' must be a whole number of at least 0"),
+        ({"res": True}, "field 'res' must be a whole number of at least 0"),
+        ({"profile": 3}, "field 'profile' must be a text"),
+        ({"profile": "q"}, "workload 'w0' has no profile 'q'"),
+        ({"walltime": 0}, "field 'walltime' must be a number above 0, or -1"),
+        ({"walltime": -2}, "field 'walltime' must be a number above 0, or -1"),
+        ({"walltime": "1"}, "field 'walltime' must be a number"),
+        ({"smpi_ranks_to_hosts_mapping": [1]}, "whole numbers from 0 to 0"),
+        ({"extra": 1e30}, "too many digits"),
+    ],
+)
+def test_bad_jobs(change: dict[str, Any], expected: str) -> None:
+    """The message names the workload, the job and the field."""
+    data = jobs({}, {"id": "two", **change})
+    with pytest.raises(SimulatorInputError) as caught:
+        workload_from_object(data, "w0", "/x/w.json")
+    message = str(caught.value)
+    assert message.startswith("workload '/x/w.json': ")
+    assert "job number 1" in message
+    assert expected in message
+
+
+def test_ids_deeper_in_a_job_are_replaced_too() -> None:
+    """As Batsim does, which replaces them by a search in the text."""
+    workload = workload_from_object(jobs({"id": 7, "parent": {"id": 3, "x": [{"id": "y"}]}}))
+    assert workload.jobs[0].source is not None
+    assert workload.jobs[0].source["parent"] == {"id": "w0!7", "x": [{"id": "w0!7"}]}
+
+
+@pytest.mark.parametrize("missing", ["id", "subtime", "res", "profile"])
+def test_missing_fields(missing: str) -> None:
+    """Each mandatory field is expected by name."""
+    data = jobs({})
+    del data["jobs"][0][missing]
+    with pytest.raises(SimulatorInputError, match=f"job number 0.* has no field '{missing}'"):
+        workload_from_object(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        ([], "must be an object"),
+        ({}, "no field 'nb_res'"),
+        ({"nb_res": 0}, "field 'nb_res' must be a whole number above 0"),
+        ({"nb_res": 1.0}, "field 'nb_res' must be a whole number"),
+        ({"nb_res": 1}, "no field 'profiles'"),
+        ({"nb_res": 1, "profiles": {}}, "no field 'jobs'"),
+        ({"nb_res": 1, "profiles": [], "jobs": []}, "field 'profiles' must be an object"),
+        ({"nb_res": 1, "profiles": {}, "jobs": {}}, "field 'jobs' must be an array"),
+        ({"nb_res": 1, "profiles": {}, "jobs": [3]}, "job number 0 must be an object, got 3"),
+        (jobs({"id": 1}, {"id": "1"}), "a job 'w0!1' exists already"),
+        (jobs({"res": 2}, profiles={"p": {"type": "parallel", "cpu": [1], "com": [0]}}), "'res' must be 1, the size"),
+        (jobs(profiles={"p": {"type": "composed", "seq": ["q"]}}), "the profile 'q' in its 'seq' does not exist"),
+        (
+            jobs(profiles={"p": {"type": "composed", "seq": ["q"]}, "q": {"type": "composed", "seq": ["p"]}}),
+            "contains itself: p > q > p",
+        ),
+    ],
+)
+def test_bad_files(data: Any, expected: str) -> None:
+    """The message says what is wrong."""
+    with pytest.raises(SimulatorInputError) as caught:
+        workload_from_object(data)
+    assert expected in str(caught.value)
+
+
+def test_unused_profiles_are_dropped() -> None:
+    """Sub-profiles of a used sequence count as used, targets of a recv do not; names stay taken."""
+    profiles = {
+        "p": {"type": "composed", "seq": ["a"]},
+        "a": P,
+        "b": P,
+        "r": {"type": "recv", "success": "b"},
+        "unused": {"type": "composed", "seq": ["a"]},
+    }
+    workload = workload_from_object(jobs({}, {"profile": "r"}, profiles=profiles))
+    assert {name for name, profile in workload.profiles.items() if profile} == {"p", "a", "r"}
+    assert set(workload.profiles) == set(profiles)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "not a JSON text"),
+        ('{"nb_res": NaN}', "NaN is no JSON number"),
+        ('{"nb_res": 1, "jobs": [], "profiles": {"a": {}, "a": {}}}', "the name 'a' occurs twice"),
+        ("[" * 100_000, "nests more than 100 levels deep"),
+        ('{"nb_res": 1, ', "line 1, column"),
+    ],
+)
+def test_bad_texts(tmp_path: Path, text: str, expected: str) -> None:
+    """Whatever is in the file, the message names it."""
+    path = tmp_path / "w.json"
+    path.write_text(text)
+    with pytest.raises(SimulatorInputError, match=r"w\.json") as caught:
+        load_workload(path)
+    assert expected in str(caught.value)
+
+
+def test_unreadable_files(tmp_path: Path) -> None:
+    """Missing, a folder, not packed, not UTF-8."""
+    (tmp_path / "x.xz").write_bytes(b"no xz")
+    (tmp_path / "b.json").write_bytes(b'{"nb_res": "\xff"}')
+    for path in (tmp_path / "missing.json", tmp_path, tmp_path / "x.xz", tmp_path / "b.json"):
+        with pytest.raises(SimulatorInputError, match=r"cannot be read|not a UTF-8 text|expected a complete .xz"):
+            load_workload(path)
+
+
+def test_packed_files(tmp_path: Path) -> None:
+    """.xz and .gz are unpacked; the file's absolute path is kept."""
+    text = json.dumps(jobs({})).encode()
+    (tmp_path / "w.json.xz").write_bytes(lzma.compress(text))
+    (tmp_path / "w.json.gz").write_bytes(gzip.compress(text))
+    for name in ("w.json.xz", "w.json.gz"):
+        workload = load_workload(tmp_path / name, "w3")
+        assert workload.jobs[0].id == "w3!1"
+        assert workload.file == str(tmp_path / name)
+
+
+def test_ids() -> None:
+    """One separator; several in a row count as one; a full id stays as it is."""
+    assert split_id("w0!1") == ("w0", "1")
+    assert split_id("w0!!1") == ("w0", "1")
+    assert split_id("w0!") == ("w0", "")
+    assert resolve_id("w0!x", "w0", "") == ("w0", "x")
+    assert resolve_id(12, "w0", "") == ("w0", "12")
+    for bad in ("", "w0", "a!b!c"):
+        with pytest.raises(ValueError, match="exactly one '!'"):
+            split_id(bad)
+
+
+def test_used_names_are_cheap_when_they_count_up() -> None:
+    """Names 0, 1, 2, ... take no memory, and any other name is remembered, too."""
+    names = UsedNames()
+    assert names.add("2")
+    assert [names.add(str(n)) for n in (0, 1, 2, 3)] == [True, True, False, True]
+    assert not names.add("3")
+    assert "3" in names
+    assert "4" not in names
+    assert names.add("03")
+    assert not names.add("03")
+    assert names.add("x")
+    assert not names.add("x")

@@ -1,0 +1,187 @@
+"""Power states and energy (batsim4.md 5 and 8; SimGrid's host energy model)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spillway.platforms.model import Host
+from spillway.protocol.messages import (
+    EnergyAnswer,
+    Message,
+    QueryEnergy,
+    RequestedCall,
+    ResourceStateChanged,
+    SetResourceState,
+)
+from spillway.simulator.errors import SchedulerFault, SimulatorInputError
+from spillway.simulator.world.energy import Watts, read_watts
+from spillway.simulator.world.power import Kind, read_power_states
+from tests.simulator.worlds import LATENCY, call, execute, jobs, run, scripted, small_platform
+
+# The small world's hosts: state 0 computes (1 Gflop/s, 90/100/200 W), 1 sleeps (10 W), 2 falls asleep (0.1 flop/s:
+# 10 s, 125 W), 3 wakes up (0.05 flop/s: 20 s, 101 W).
+PTASK = {"p": {"type": "parallel_homogeneous", "cpu": 4e9, "com": 0}}
+
+
+def powered(data: Any, *replies: Any, **options: Any) -> Any:
+    """A run with energy."""
+    return run(data, scripted(*replies), platform=small_platform(power=True), energy=True, **options)
+
+
+def state(pstate: int, *ids: int, at: float = 0.0) -> SetResourceState:
+    """A request to change power states."""
+    return SetResourceState(at, ids, pstate)
+
+
+def test_falling_asleep_and_waking_up() -> None:
+    """One flop in the virtual states; the acknowledgement comes a latency later, once, with all machines."""
+    _, scheduler = powered(None, (state(1, 0, 2),), (state(0, 2, at=10.5), state(0, 0, at=10.5)))
+    reported = [(e.timestamp, e.resources, e.state) for e in scheduler.events(ResourceStateChanged)]
+    assert reported == [
+        (pytest.approx(10 + 2 * LATENCY), (0, 2), 1),
+        (pytest.approx(10 + 2 * LATENCY + 20 + LATENCY), (2,), 0),
+        (pytest.approx(10 + 2 * LATENCY + 20 + 2 * LATENCY), (0,), 0),
+    ]
+
+
+def test_between_computation_states_at_once() -> None:
+    """The acknowledgement has the time of the request."""
+    platform = small_platform(power=True)
+    _, scheduler = run(None, scripted((state(0, 0, 1),)), platform=platform, energy=True)
+    (event,) = scheduler.events(ResourceStateChanged)
+    assert (event.timestamp, event.resources, event.state) == (0.0, (0, 1), 0)
+
+
+@pytest.mark.parametrize(
+    ("requests", "expected"),
+    [
+        ((state(7, 0),), "has no power state 7"),
+        ((state(2, 0),), "has no power state 2 to be switched to"),
+        ((state(1, 9),), "'resources' must lie in 0..5"),
+        ((SetResourceState(0.0, (), 1),), "must name at least one machine"),
+        ((state(1, 0), state(0, 0)), "is still switching_off"),
+        ((execute("w0!1", 0), state(1, 0)), "is computing and cannot be put to sleep"),
+        ((state(1, 0), execute("w0!1", 0)), "cannot compute now, it is switching_off"),
+    ],
+)
+def test_illegal_changes(requests: Any, expected: str) -> None:
+    """Each is refused with its reason."""
+    with pytest.raises(SchedulerFault) as caught:
+        powered(jobs({}, profiles=PTASK), (), requests)
+    assert expected in str(caught.value)
+
+
+def test_sleeping_machines_cannot_compute_nor_change_sleep() -> None:
+    """Asleep, a machine can only be woken up."""
+    later = [(), (state(1, 0),), (), (execute("w0!2", 0, at=50.0),)]
+    data = jobs({}, {"subtime": 50}, profiles=PTASK)
+    with pytest.raises(SchedulerFault, match="cannot compute now, it is sleeping"):
+        powered(data, *later)
+    later[-1] = (state(1, 0, at=50.0),)
+    with pytest.raises(SchedulerFault, match="it cannot be switched to another sleep state"):
+        powered(data, *later)
+
+
+def test_energy_of_a_job() -> None:
+    """Idle power before and after, full power while it computes; what a job took is on its hosts only."""
+
+    def answer(message: Message) -> Any:
+        for event in message.events:
+            if type(event).__name__ == "JobSubmitted":
+                yield execute(event.job_id, 0, 1, at=message.now)
+                yield call(20.0, at=message.now)
+            if isinstance(event, RequestedCall):
+                yield QueryEnergy(message.now)
+
+    data = jobs({"subtime": 6, "res": 2}, profiles=PTASK)
+    result, scheduler = run(data, answer, platform=small_platform(power=True), energy=True)
+    # 4 hosts, 20 s: idle 90 W, but two of them compute for 4 s at 200 W; storage hosts take 0 W
+    expected = 4 * 20 * 90 + 2 * 4 * (200 - 90)
+    assert scheduler.events(EnergyAnswer)[0].consumed_energy == pytest.approx(expected)
+    # from the first submission (6 s) to the last end (10 s)
+    assert float(result.figures["consumed_joules"]) == pytest.approx(2 * 4 * 200 + 2 * 4 * 90)
+
+
+def test_energy_of_sleep() -> None:
+    """The power of each state counts while it lasts."""
+    _, scheduler = powered(None, (state(1, 0), call(30.0)), (), (QueryEnergy(30.0),))
+    first = 10 * 125 + 20 * 10
+    assert scheduler.events(EnergyAnswer)[0].consumed_energy == pytest.approx(first + 3 * 30 * 90)
+
+
+def test_a_wait_without_work_draws_idle_power() -> None:
+    """A delay job uses no flops."""
+    result, _ = powered(jobs({}), (), (execute("w0!1", 0),))
+    assert float(result.figures["consumed_joules"]) == pytest.approx(4 * 10 * 90)
+
+
+def test_files(tmp_path: Path) -> None:
+    """Initial rows, -2 and -1 while machines switch, then the state; energy at each event."""
+    replies = ((), (state(1, 3), execute("w0!1", 0)), (), (), (state(0, 3, at=10.5),))
+    powered(jobs({}, profiles=PTASK), *replies, export=str(tmp_path / "x"))
+    assert (tmp_path / "x_pstate_changes.csv").read_text().splitlines() == [
+        "time,machine_id,new_pstate",
+        "0,0-5,0",
+        "5e-10,3,-2",  # hello, ready, submitted, left, then the request: 1e-10 s each
+        "10.5,3,1",
+        "10.5,3,-1",
+        "31,3,0",
+    ]
+    rows = [row.split(",") for row in (tmp_path / "x_consumed_energy.csv").read_text().splitlines()]
+    assert rows[0] == ["time", "energy", "event_type", "wattmin", "epower"]
+    assert rows[1] == ["5e-10", "1.8e-07", "p", "360", "360"]
+    assert rows[2] == ["6e-10", "2.195e-07", "s", "395", "395"]
+    # 4 s: two hosts idle, one computing, one falling asleep
+    assert rows[3] == ["4", str(4 * (2 * 90 + 200 + 125)), "e", "395", str(2 * 90 + 200 + 125)]
+    assert [row[2] for row in rows[4:]] == ["p", "p", "p"]
+    table = (tmp_path / "x_jobs.csv").read_text().splitlines()
+    assert table[1].split(",")[15] == "800.000000"
+    states = (tmp_path / "x_schedule.csv").read_text().splitlines()
+    figures = dict(zip(states[0].split(","), states[1].split(","), strict=True))
+    assert (figures["nb_grouped_switches"], figures["nb_machine_switches"]) == ("2", "2")
+    assert figures["time_switching_off"] == "10.000000"
+    assert figures["time_switching_on"] == "20.000000"
+
+
+def host(speeds: int = 4, **properties: str) -> Host:
+    """A host with some properties."""
+    return Host("h", (1.0,) * speeds, properties=properties)
+
+
+def test_reading_power_states() -> None:
+    """Triplets sleep:off:on; the rest computes."""
+    states = read_power_states(host(sleep_pstates=" 1 : 2:3 "))
+    assert states.kinds == (Kind.COMPUTATION, Kind.SLEEP, Kind.TRANSITION, Kind.TRANSITION)
+    assert (states.off, states.on) == ({1: 2}, {1: 3})
+    assert read_power_states(host()).kinds == (Kind.COMPUTATION,) * 4
+
+
+@pytest.mark.parametrize("text", ["1:2", "a:b:c", "1:2:9", "1:1:2", "1:2:3,1:2:3", "1:2:3,2:0:3"])
+def test_bad_power_states(text: str) -> None:
+    """The message names host and property."""
+    with pytest.raises(SimulatorInputError, match="host 'h': property 'sleep_pstates'"):
+        read_power_states(host(sleep_pstates=text))
+
+
+def test_reading_watts() -> None:
+    """Two or three numbers per state; nothing stated is 0 W; the older name works, too."""
+    assert read_watts(host(2, wattage_per_state="1:2, 3:4:5")) == (Watts(1, 1, 2), Watts(3, 4, 5))
+    assert read_watts(host(1, watt_per_state="1:2")) == (Watts(1, 1, 2),)
+
+
+def test_energy_needs_watts_of_every_host() -> None:
+    """SimGrid aborts with this sentence, whichever host has none."""
+    with pytest.raises(SimulatorInputError, match=r"^No power range properties specified for host h: -E needs"):
+        read_watts(host(2))
+    with pytest.raises(SimulatorInputError, match=r"No power range properties specified for host node_1: .*\[power\]"):
+        run(jobs({}), energy=True)
+
+
+@pytest.mark.parametrize("text", ["1:2", "1:2,3", "1:2,x:4", "1:2,3:4:5:6", "1:2,-3:4"])
+def test_bad_watts(text: str) -> None:
+    """The message names host and property."""
+    with pytest.raises(SimulatorInputError, match="host 'h': property 'wattage_per_state'"):
+        read_watts(host(2, wattage_per_state=text))

@@ -1,0 +1,1 @@
+"""Bounded runs of the programs in tools."""

@@ -1,0 +1,1 @@
+"""Figures of speed, as ratios in one run."""

@@ -1,0 +1,44 @@
+"""Window choices on pictures of a loaded machine: fast enough, proven often enough, and Z3's memory stays.
+
+The full table: ``python -m tools.benchmarks.window_load``.
+"""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tools.benchmarks.window_load import Limits, by_bb, by_z3, measure, pictures
+
+Benchmark = Callable[..., Any]
+
+
+@pytest.mark.parametrize(("size", "proven"), [(10, 1.0), (20, 0.95), (40, 0.8), (60, 0.65)])
+def test_share_proven(size: int, proven: float) -> None:
+    """Shares on 40 pictures at the thesis's load; what is not proven is close."""
+    row = measure("bb", 40, size, 1.0, Limits(steps=300_000))
+    assert row.proven >= proven
+    assert all(first < 0.15 and second < 0.15 for first, second in row.gaps)
+
+
+@pytest.mark.parametrize("size", [10, 40])
+def test_time_of_a_choice(benchmark: Benchmark, size: int) -> None:
+    """A choice with the default budget on a typical picture."""
+    problem = next(pictures(1, size, 1.0))
+    result = benchmark(by_bb, problem, Limits())
+    assert result.proven
+
+
+def test_z3_gives_its_memory_back() -> None:
+    """A hundred choices by Z3 need hardly more memory than ten."""
+    limits = Limits(z3=50_000)
+    for problem in pictures(10, 10, 1.0):
+        by_z3(problem, limits)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for problem in pictures(100, 10, 1.0, seed=6):
+        by_z3(problem, limits)
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert after - before < 50 * 1024  # KiB

@@ -1,0 +1,36 @@
+"""Every mistake of the table: exit code 2 and one line, which is the one in the documentation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tools.mistakes.table import GROUPS, PAGE, folder, made, page
+
+COMMANDS = [command for commands in GROUPS.values() for command in commands]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_one_line_as_documented(command: str, tmp_path: Path) -> None:
+    """No traceback, no usage, nothing else on either stream, and no file is left that was not there."""
+    with folder(tmp_path):
+        code, printed = made(command)
+    assert code == 2
+    assert printed.startswith("spillway: error: ")
+    assert printed.count("\n") == 1
+    assert "Traceback" not in printed
+    assert str(tmp_path) not in printed
+    assert f"$ {command}\n{printed}" in PAGE.read_text()
+
+
+def test_the_page_has_nothing_else() -> None:
+    """It is what ``python -m tools.mistakes`` writes; and every door is there."""
+    text = PAGE.read_text()
+    lines = dict(
+        zip(COMMANDS, [text.partition(f"$ {command}\n")[2].partition("\n")[0] for command in COMMANDS], strict=True)
+    )
+    assert text == page(lines)
+    doors = {command.split()[1] for command in COMMANDS if command.startswith("spillway")}
+    assert {"run", "campaign", "study", "report", "explain", "export", "verify", "serve", "simulate"} <= doors
+    assert {"platform", "workload"} <= doors

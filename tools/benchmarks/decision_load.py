@@ -1,0 +1,99 @@
+"""EASY's decision times by size of the machine: the same queue, the same load, more nodes; I/O-aware and ignorant.
+
+``python -m tools.benchmarks.decision_load [--nodes 1000,4000,16000,64000] [--jobs 2500]``
+
+The workload is that of the study ``herbein`` (the log that is at hand, sizes of jobs grow with the machine), played
+with given durations, so that nothing but the scheduler is measured; milliseconds of CPU time of the thread, and the
+99th percentile on the clock. The first message, in which the machine is read, is stated apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from spillway.experiments.studies.herbein.logs import LOGS, at_hand, model_of
+from spillway.experiments.studies.herbein.rehearsal import play, tree_of
+from spillway.protocol.messages import Message, Reply
+from spillway.schedulers.core.session import Session
+from spillway.schedulers.jobmodels.rigid import Rigid
+from spillway.schedulers.jobmodels.runtime import ProgramRuntime
+from spillway.schedulers.model.machine import MachineDefaults
+from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.policykit.estimates import Requested
+from spillway.workloads.herbein import HerbeinModel, HerbeinOptions, draw_herbein
+
+CTS1_NODES = 3888
+UNDER_PROVISIONED = 0.7
+QUANTILES = (50, 75, 95, 99)
+
+
+def main() -> None:
+    """Print the table, a row as soon as it is there."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--nodes", default="1000,4000,16000,64000")
+    parser.add_argument("--jobs", type=int, default=2500)
+    parser.add_argument("--log", choices=list(LOGS), default=at_hand()[0])
+    given = parser.parse_args()
+    model = model_of(given.log)
+    heads = (*(f"{quantile} %" for quantile in QUANTILES), "99 % clock", "longest", "machine")
+    print(f"{'nodes':>7} {'scheduler':10}" + "".join(f"{head:>12}" for head in heads))
+    for nodes in (int(text) for text in given.nodes.split(",")):
+        for bandwidth in (False, True):
+            found = decision_times(model, nodes, bandwidth, HerbeinOptions(jobs=given.jobs))
+            words = "aware" if bandwidth else "ignorant"
+            print(f"{nodes:7,} {words:10}" + "".join(f"{1000 * value:12.2f}" for value in found), flush=True)
+    print(f"load of the machine at the end: {', '.join(f'{value:.1f}' for value in os.getloadavg())}")
+
+
+def decision_times(model: HerbeinModel, nodes: int, bandwidth: bool, options: HerbeinOptions) -> list[float]:
+    """Seconds from a message to its answer under EASY with 30 % too little bandwidth, in the order of the table.
+
+    Parameters
+    ----------
+    nodes
+        Size of the machine; sizes of jobs grow with it.
+    bandwidth
+        Whether links are booked.
+    options
+        How the workload of CTS-1's size is drawn.
+    """
+    scaled = replace(options, nodes=nodes, size_factor=options.size_factor * nodes / CTS1_NODES)
+    session = Session(
+        POLICIES["easy"].build(),
+        ProgramRuntime(Rigid()),
+        defaults=MachineDefaults(bandwidth=bandwidth),
+        estimator=Requested(),
+    )
+    watch = Stopwatch(session)
+    watch.handle(Message(0.0, (tree_of(nodes, UNDER_PROVISIONED),)))
+    play(watch.handle, draw_herbein(model, scaled))
+    cpu_s, wall_s = watch.cpu_s[1:], watch.wall_s[1:]
+    quantiles = [float(np.percentile(cpu_s, quantile)) for quantile in QUANTILES]
+    return [*quantiles, float(np.percentile(wall_s, 99)), max(cpu_s), watch.cpu_s[0]]
+
+
+class Stopwatch:
+    """Times every answer of a session, in seconds of the clock and of the thread's CPU."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.wall_s: list[float] = []
+        self.cpu_s: list[float] = []
+
+    def handle(self, message: Message) -> Reply:
+        """Pass the message on and measure the answer."""
+        cpu, wall = time.thread_time_ns(), time.perf_counter_ns()
+        reply = self._session.handle(message)
+        wall, cpu = time.perf_counter_ns() - wall, time.thread_time_ns() - cpu
+        self.wall_s.append(wall / 1e9)
+        self.cpu_s.append(cpu / 1e9)
+        return reply
+
+
+if __name__ == "__main__":
+    main()

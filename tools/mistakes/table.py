@@ -1,0 +1,163 @@
+"""The table of mistakes, and the folder in which they are made."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from spillway.experiments.cli import main
+
+REPOSITORY = Path(__file__).parents[2]
+PAGE = REPOSITORY / "docs" / "mistakes.md"
+
+FILES = {
+    "mine.swf": "; MaxProcs: 16\n"
+    + "".join(f"{n} {60 * n} -1 300 4 -1 -1 4 600 -1 1 1 1 -1 1 -1 -1 -1\n" for n in range(9)),
+    "cut.swf": "; MaxProcs: 16\n1 0 -1 300 4 -1 -1 4 600 -1 1 1 1 -1 1 -1 -1 -1\n2 60 -1\n",
+    "mine.py": "from dataclasses import dataclass\n\n\n@dataclass(frozen=True)\nclass Greedy:\n"
+    "    '''Starts what fits.'''\n\n"
+    "    def __call__(self, view):\n        return []\n",
+    "broken.py": "class Greedy:\n    def __call__(self, view)\n        return []\n",
+    "campaign.toml": 'polices = ["easy"]\n\n[[workload]]\nsource = "mine.swf"\n',
+    "machine.toml": 'topology = "tree"\nnodez = 4\n',
+    "notes.txt": "no workload\n",
+    "job.sh": "#!/bin/sh\n#DW jobdw type=xfs capacity=20GB name=out\n",
+    "bad.sh": "#!/bin/sh\n#DW jobdw type=xfs capacity=20XB name=out\n",
+    "rabbits.json": '{"computes": {"n1": "r1", "n2": "r2"}, '
+    '"rabbits": {"r1": {"capacity": 5, "hostlist": "n[1-2]"}}}\n',
+}
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "Commands and options": (
+        "spillway reprot results/mine",
+        "spillway nonsense",
+        "spillway run --worklaod mine.swf",
+        "spillway run",
+        "spillway run --workload mine.swf mine.json",
+        "spillway run --work mine.swf",
+        "spillway workload convert mine.swf -o mine.json",
+        "spillway platform draw thesis --output thesis.png",
+        "spillway study thesiss",
+        "spillway platform chek thesis",
+        "spillway workload infos mine.swf",
+    ),
+    "What is played": (
+        "spillway run --workload yours.swf",
+        "spillway run --workload mime.swf",
+        "spillway run --workload logs/mine.swf",
+        "spillway run --workload no-such-log",
+        "spillway run --workload kth-lik:jobs=9",
+        "spillway run --workload kth-like:job=9",
+        "spillway run --workload kth-like:jobs=many",
+        "spillway run --workload 'parts/*.json'",
+        "spillway run --workload cut.swf",
+        "spillway run --workload mine.swf --seed -1",
+        "spillway run --workload mine.swf --events failures:mtbf=9000",
+        "spillway run --workload mine.swf --staging minuts=30",
+        "spillway run --workload mine.swf --staging minutes=90",
+    ),
+    "The machine": (
+        "spillway run --workload mine.swf --platform thesi",
+        "spillway run --workload mine.swf --platform machine.toml",
+        "spillway run --workload mine.swf --nodes 0",
+        "spillway run --workload mine.swf --nodes 16 --burst-buffer 40GX",
+        "spillway run --workload mine.swf --burst-buffer 40GB",
+        "spillway run --workload mine.swf --nodes 16 --platform thesis",
+        "spillway platform check nowhere",
+        "spillway platform generate thesis",
+        "spillway workload directives job.sh",
+        "spillway workload directives job.sh --nodes 2 --platform tiny",
+        "spillway workload directives bad.sh --nodes 2",
+        "spillway workload scripts mine.json --scripts nowhere --out new.json",
+        "spillway platform fit notes.txt",
+        "spillway platform import notes.txt --out new.toml",
+        "spillway platform import rabbits.json --out new.toml",
+        "spillway platform import rabbits.json",
+        "spillway platform export thesiss --jgf new.json",
+    ),
+    "Policies, job models, settings": (
+        "spillway run --workload mine.swf --policy esay",
+        "spillway run --workload mine.swf --policy easy:depht=2",
+        "spillway run --workload mine.swf --policy easy:depth=-1",
+        "spillway run --workload mine.swf --policy easy -o fcfs.depth=2",
+        "spillway run --workload mine.swf -o depth=2",
+        "spillway run --workload mine.swf --policy mine.py:Gredy",
+        "spillway run --workload mine.swf --policy broken.py:Greedy",
+        "spillway run --workload mine.swf --policy nowhere.py:Greedy",
+        "spillway run --workload mine.swf --model rigit",
+        "spillway run --workload mine.swf --node-order sprad",
+        "spillway run --workload mine.swf --history 0",
+        "spillway serve gang --model io",
+        "spillway run --workload mine.swf --policy gang --model io",
+    ),
+    "How it is run": (
+        "spillway run --workload mine.swf --engine fluide",
+        "spillway run --workload mine.swf --workers 0",
+        "spillway run --workload mine.swf --out notes.txt",
+        "spillway run --workload mine.swf --dask tcp://a:1 --dask-jobqueue slurm",
+        "spillway campaign.toml",
+        "spillway campaign missing.toml",
+        "spillway campaign notes.txt",
+        "spillway workload gang --layout neigbours --out gang.json",
+    ),
+    "Results": (
+        "spillway report results/mine",
+        "spillway explain results/mine 12",
+        "spillway export results/mine out.swf",
+        "spillway verify results/mine",
+    ),
+    "Processes of their own": (
+        "spillway serve",
+        "spillway serve esay",
+        "spillway serve easy --bind nonsense",
+        "spillway serve easy --watchdog soon",
+        "spillway serve easy --pass-limit 5",
+        "spillway simulate",
+        "spillway validate slurm --nodes 2",
+        "spillway validate slurm --replay notes.txt",
+        "spillway validate slurm --replay run.json --seed 2",
+        "spillway simulate -p nowhere.xml",
+        "spillway workload convert mine.swf",
+        "spillway workload synth kth-lik --out a.swf",
+        "spillway platform chek thesis",
+    ),
+}
+"""Command lines by what is wrong with them."""
+
+
+@contextlib.contextmanager
+def folder(path: Path) -> Iterator[None]:
+    """Be in a folder that has the table's files."""
+    for name, text in FILES.items():
+        (path / name).write_text(text)
+    before = Path.cwd()
+    os.chdir(path)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+def made(command: str) -> tuple[int, str]:
+    """Make a mistake in this process: exit code, and what was printed on both streams."""
+    printed = io.StringIO()
+    with contextlib.redirect_stderr(printed), contextlib.redirect_stdout(printed):
+        code = main(shlex.split(command)[1:])
+    return code, printed.getvalue()
+
+
+def page(lines: Mapping[str, str]) -> str:
+    """The page, from the line of each command."""
+    count = sum(map(len, GROUPS.values()))
+    parts = [
+        "# Mistakes\n\nA wrong command line or file ends a command with exit code 2 and one line: what was expected, "
+        f"what came, where, and what to do. {count} of them, as printed; a test makes each of them again.\n"
+    ]
+    for group, commands in GROUPS.items():
+        shown = "\n\n".join(f"$ {command}\n{lines[command]}" for command in commands)
+        parts.append(f"## {group}\n\n```text\n{shown}\n```\n")
+    return "\n".join(parts)
