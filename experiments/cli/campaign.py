@@ -19,7 +19,7 @@ spillway campaign
 spillway campaign campaign.toml --workers 4
 """
 
-DEMO = Path(__file__).parent.parent / "demo.toml"
+DEMO = Path(__file__).parents[1] / "campaign" / "demo.toml"
 
 
 def add_arguments(parser: Parser) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-import spillway
+from spillway.experiments.run.codehash import REPOSITORY
 from spillway.experiments.run.errors import RunFailed
 from spillway.experiments.slurm.configuration import (
     BURST_BUFFER_CONF,
@@ -82,7 +82,7 @@ def _prepare(folder: Path, settings: Settings, jobs: Sequence[Submission]) -> No
 
 def _inside(root: Path, folder: Path) -> None:
     """Run :mod:`spillway.experiments.slurm.inside` to its end; whatever ends this ends all that it started."""
-    home = str(Path(spillway.__file__).parent.parent)
+    home = str(REPOSITORY)
     paths = os.pathsep.join([home, *filter(None, [os.environ.get("PYTHONPATH", "")])])
     found = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/bin"])
     process = subprocess.Popen(

@@ -15,10 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = (
-    "spillway", "base", "protocol", "schedulers", "platforms", "workloads", "simulator", "learning", "experiments",
-    "analysis",
-)  # fmt: skip
+PARTS = ("base", "protocol", "schedulers", "platforms", "workloads", "simulator", "learning", "experiments", "analysis")
 FILES = ("pyproject.toml", "README.md", "LICENSE", "run_experiments.py")
 POLICY = '''"""Starts jobs in order, each on the first free nodes."""
 
@@ -44,8 +41,8 @@ class InOrder:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, built from a copy of the sources."""
     source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
-    for name in PACKAGES:
-        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("spillway", *PARTS):
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"), symlinks=True)
     for name in FILES:
         shutil.copy(ROOT / name, source / name)
     pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(out), str(source))
@@ -67,25 +64,26 @@ def without_path() -> dict[str, str]:
 
 def give_compiled_kernels(packages: Path) -> None:
     """Copy what Numba compiled for the working copy, with the times by which it knows its sources: it takes minutes."""
-    for name in PACKAGES:
+    for name in PARTS:
         for path in (ROOT / name).rglob("*.nb[ic]"):
-            there = packages / path.relative_to(ROOT)
+            there = packages / "spillway" / path.relative_to(ROOT)
             there.parent.mkdir(exist_ok=True)  # the suite keeps Python's own bytecode elsewhere
             shutil.copy2(path, there)
         for path in (ROOT / name).rglob("*.py"):
-            shutil.copystat(path, packages / path.relative_to(ROOT))
+            shutil.copystat(path, packages / "spillway" / path.relative_to(ROOT))
 
 
 def test_every_file_is_in_the_wheel(wheel: Path) -> None:
     """Of our packages, sources and data."""
     there = set(zipfile.ZipFile(wheel).namelist())
     ours = {
-        str(path.relative_to(ROOT))
-        for name in PACKAGES
+        f"spillway/{path.relative_to(ROOT)}"
+        for name in PARTS
         for path in (ROOT / name).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert ours - there == set()
+    assert {name.partition("/")[0] for name in there if ".dist-info/" not in name} == {"spillway"}
 
 
 @pytest.mark.slow

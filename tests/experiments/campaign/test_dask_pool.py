@@ -86,7 +86,9 @@ def test_a_failing_run_is_reported(cluster: Any, tmp_path: Path, capsys: pytest.
     arguments = ["run", "--workload", "kth-like:jobs=5", "--policy", "easy", "--transport", "zmq", "--no-plots"]
     broken = tmp_path / "broken"
     broken.mkdir()
-    (broken / "simulator.py").write_text("raise SystemExit('out of order')\n")
+    (broken / "spillway").mkdir()
+    (broken / "spillway" / "__init__.py").touch()
+    (broken / "spillway" / "__main__.py").write_text("raise SystemExit('out of order')\n")
     before = os.environ.get("PYTHONPATH")
     with Client(cluster, set_as_default=False) as client:
         client.run(lambda: os.environ.update(PYTHONPATH=str(broken), PYTHONSAFEPATH="1"))
