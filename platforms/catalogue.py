@@ -22,7 +22,7 @@ from spillway.platforms.xml_reader import load_platform
 @lru_cache(maxsize=1)
 def builtin_files() -> Mapping[str, Path]:
     """Built-in descriptions: file by name."""
-    folder = Path(str(resources.files("platforms"))) / "builtin"
+    folder = Path(str(resources.files("spillway.platforms"))) / "builtin"
     return {path.stem: path for path in sorted(folder.glob("*.toml"), key=lambda path: path.stem)}
 
 
