@@ -1,45 +1,29 @@
-"""The guard: checks what a policy decided against the cluster, and what we send against Batsim's rules.
+"""The guard: checks what a policy decided, once, on the book. What is not free is refused with its reason.
 
 Batsim answers an illegal request by aborting. The guard refuses it first, naming the job and the reason, so that a
-faulty policy is found where it errs.
+faulty policy is found where it errs. It has no state of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Set
-from typing import Any, ClassVar
+from collections import Counter
+from collections.abc import Iterable
+from operator import lt
 
 from spillway.base.errors import DecisionRefused, shown
-from spillway.protocol.messages import (
-    AnswerEstimate,
-    BatsimConfig,
-    CallMeLater,
-    ChangeJobState,
-    ExecuteJob,
-    JobState,
-    KillJob,
-    NotifyRegistration,
-    QueryEnergy,
-    RegisterJob,
-    RegisterProfile,
-    RejectJob,
-    Request,
-    RunSubJobs,
-    SetJobMetadata,
-    SetResourceState,
-    ToJobMsg,
-)
-from spillway.schedulers.core.cluster import Cluster
+from spillway.schedulers.core.book import Book, Held
+from spillway.schedulers.core.feasible import in_gigabytes
 from spillway.schedulers.model.decisions import Create, Destroy, Hold
 from spillway.schedulers.model.job import Allocation, Job, sized_as
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.persistent import Creation, Pool, as_request
+from spillway.schedulers.timeline.placement import StorageOrder, own_storages
 
 SHORTEST_CALL_S = 1e-6
 """Batsim's clock may lie this far past the rounded ``now`` that it prints: an earlier call may be in its past."""
 
 
-def check_start(cluster: Cluster, waiting: bool, job: Job, allocation: Allocation, fewest: int | None = None) -> None:
+def check_start(book: Book, waiting: bool, job: Job, allocation: Allocation, fewest: int | None = None) -> None:
     """Refuse to start a job that does not wait, or on an allocation that is not free, too small or too large.
 
     Parameters
@@ -51,10 +35,10 @@ def check_start(cluster: Cluster, waiting: bool, job: Job, allocation: Allocatio
         raise DecisionRefused(job.id, "it is not waiting (unknown, already started, or rejected)")
     given = len(allocation.nodes)
     smaller = fewest is not None and fewest <= given < job.nodes
-    reason = cluster.why_not(sized_as(job, given) if smaller else job, allocation)
+    reason = why_not(book, sized_as(job, given) if smaller else job, allocation)
     if reason is not None:
         raise DecisionRefused(job.id, reason)
-    if job.lives is not None and job.lives.storage_lead_s and job.bb_bytes and cluster.parts_of(job.id) is None:
+    if job.lives is not None and job.lives.storage_lead_s and job.bb_bytes and book.parts_of(job.id) is None:
         raise DecisionRefused(
             job.id,
             f"its burst buffer must be held {job.lives.storage_lead_s} s before its nodes: yield a Hold first, then "
@@ -62,14 +46,14 @@ def check_start(cluster: Cluster, waiting: bool, job: Job, allocation: Allocatio
         )
 
 
-def check_hold(cluster: Cluster, waiting: bool, decision: Hold, now_s: float) -> None:
+def check_hold(book: Book, waiting: bool, decision: Hold, now_s: float) -> None:
     """Refuse to give a job its burst buffer unless it waits, requests exactly that, and it is free."""
     job = decision.job
     if not waiting:
         raise DecisionRefused(
             job.id, "it is not waiting (unknown, already started, or rejected): no buffer can be held"
         )
-    reason = cluster.why_no_buffer(job, decision.allocation)
+    reason = why_no_buffer(book, job, decision.allocation)
     if reason is not None:
         raise DecisionRefused(job.id, reason)
     if not decision.until_s > now_s:
@@ -78,13 +62,13 @@ def check_hold(cluster: Cluster, waiting: bool, decision: Hold, now_s: float) ->
         )
 
 
-def check_create(cluster: Cluster, pool: Pool, waiting: bool, decision: Create) -> Creation:
+def check_create(book: Book, pool: Pool, waiting: bool, decision: Create) -> Creation:
     """Refuse to create a persistent buffer unless a waiting job requests just that, and it is free; return it."""
     job = decision.job
     creation = pool.open_creation(job.id, decision.name) if waiting else None
     if creation is None:
         raise DecisionRefused(job.id, f"it waits for no creation of a persistent buffer {shown(decision.name)}")
-    reason = cluster.why_not_kept(as_request(job, creation), creation.name, decision.allocation)
+    reason = why_not_kept(book, as_request(job, creation), creation.name, decision.allocation)
     if reason is not None:
         raise DecisionRefused(job.id, f"persistent buffer {creation.name}: {reason}")
     return creation
@@ -124,209 +108,146 @@ def check_wake(time_s: float, now_s: float) -> None:
         )
 
 
-class WireGuard:
-    """Mirrors Batsim's records of jobs and profiles, and refuses each request that would make Batsim abort.
+def why_not(book: Book, job: Job, allocation: Allocation) -> str | None:
+    """Return the reason why a job cannot be given an allocation now; ``None`` when it can.
 
-    Parameters
-    ----------
-    config
-        What the simulator allows (dynamic jobs, profile reuse).
-    profiles
-        Names of the static profiles per workload.
+    The allocation must have the job's number of nodes and its burst buffer. Its I/O rate may be the job's or 0: a
+    scheduler that ignores bandwidth books none. A job that holds its burst buffer already must be started on it.
     """
+    held = book.parts_of(job.id)
+    if held is not None and held.nodes.nodes:
+        return f"the job already holds {len(held.nodes.nodes)} nodes"
+    machine, nodes = book.machine, allocation.nodes
+    if len(nodes) != job.nodes and (machine.rows == 1 or not nodes or len(nodes) % job.nodes):
+        return f"it requests {job.nodes} nodes, the allocation has {len(nodes)}"
+    reason = _nodes_reason(book, nodes)
+    if reason is None and (held is not None or allocation.storages or allocation.bb_bytes or job.bb_bytes):
+        reason = _storage_reason(book, job, allocation) if held is None else _buffer_reason(held, allocation)
+    if reason is None and allocation.io_rate:
+        if allocation.io_rate != job.io_rate:
+            booked = in_gigabytes(allocation.io_rate)
+            return f"its I/O rate is {in_gigabytes(job.io_rate)}/s per node, the allocation books {booked}/s"
+        reason = _flow_reason(book, allocation)
+    return reason
 
-    def __init__(self, config: BatsimConfig, profiles: dict[str, dict[str, Any]]) -> None:
-        self._dynamic = config.dynamic_jobs_enabled
-        self._remedy = config.dynamic_jobs_remedy
-        self._registration_open = config.dynamic_jobs_enabled
-        self._profiles: dict[str, set[str]] = {workload: set(names) for workload, names in profiles.items()}
-        self._submitted: set[str] = set()
-        self._running: dict[str, tuple[int, ...]] = {}
-        self._unsent: set[str] = set()
-        self._dying: set[str] = set()
-        self._closed: set[int] = set()
 
-    def submitted(self, job_id: str, profile: str = "") -> None:
-        """A job entered Batsim's queue; its profile exists."""
-        self._submitted.add(job_id)
-        if profile:
-            self._profiles.setdefault(job_id.partition("!")[0], set()).add(profile)
+def why_no_buffer(book: Book, job: Job, allocation: Allocation) -> str | None:
+    """Return the reason why a job cannot be given these storages before its nodes; ``None`` when it can."""
+    if book.parts_of(job.id) is not None:
+        return "the job already holds its burst buffer, or runs"
+    if not job.bb_bytes:
+        return "it requests no burst buffer that could be held"
+    if allocation.nodes or allocation.io_rate:
+        return f"a buffer that is held before the nodes has neither nodes nor bandwidth, got {allocation}"
+    return _storage_reason(book, job, allocation)
 
-    def completed(self, job_id: str) -> bool:
-        """Batsim reported a job's end and forgot it; ``False`` where it did not run."""
-        if job_id not in self._running or job_id in self._unsent:
-            return False
-        del self._running[job_id]
-        return True
 
-    def sent(self) -> None:
-        """The requests of the last message have reached Batsim: what they start can end from now on."""
-        self._unsent.clear()
+def why_not_kept(book: Book, request: Job, name: str, allocation: Allocation) -> str | None:
+    """Return the reason why a persistent buffer of this name cannot be created there; ``None`` when it can."""
+    if name in book.kept:
+        return f"the persistent buffer {shown(name)} exists already"
+    if allocation.nodes or allocation.io_rate:
+        return f"a persistent buffer has neither nodes nor bandwidth, got {allocation}"
+    return _storage_reason(book, request, allocation)
 
-    def killed(self, job_id: str) -> bool:
-        """Batsim confirmed a kill; ``False`` where none was requested, or it was confirmed before."""
-        if job_id not in self._dying:
-            return False
-        self._dying.discard(job_id)
-        return True
 
-    @property
-    def closed(self) -> Set[int]:
-        """Hosts that are unavailable in Batsim: an execution there makes it abort."""
-        return self._closed
+def _nodes_reason(book: Book, nodes: tuple[int, ...]) -> str | None:
+    """The first thing that is wrong with nodes: they do not ascend, are unknown, held or out."""
+    holder = book.holder
+    ascend = not nodes or (nodes[0] >= 0 and nodes[-1] < len(holder) and all(map(lt, nodes, nodes[1:])))
+    if ascend and not any(map(holder.__getitem__, nodes)):
+        gone = book.nodes_out.intersection(nodes) if book.nodes_out else ()
+        return f"node {book.machine.nodes[min(gone)].name} is unavailable" if gone else None
+    last = -1
+    for node in nodes:
+        if not last < node < len(holder):
+            break
+        if holder[node] is not None:
+            return f"node {book.machine.nodes[node].name} is held by job {shown(holder[node])}"
+        last = node
+    unknown = [node for node in nodes if not 0 <= node < len(holder)]
+    if unknown:
+        return f"unknown node index {unknown[0]}: the machine has nodes 0 to {len(holder) - 1}"
+    twice = [node for node in nodes if nodes.count(node) > 1]
+    if twice:
+        return f"node {book.machine.nodes[twice[0]].name} is listed twice"
+    return "the allocation's nodes must ascend"
 
-    def close(self, hosts: Iterable[int]) -> set[int]:
-        """Hosts became unavailable; returns those that were not."""
-        fresh = set(hosts) - self._closed
-        self._closed |= fresh
-        return fresh
 
-    def open(self, hosts: Iterable[int]) -> set[int]:
-        """Hosts came back; returns those that can be used again.
+def _storage_reason(book: Book, job: Job, allocation: Allocation) -> str | None:
+    bb_bytes, storages = allocation.bb_bytes, allocation.storages
+    what, per = ("stripe", "stripe") if job.stripes else ("node", "node with a burst buffer")
+    if bb_bytes != job.bb_bytes:
+        wanted_size, size = in_gigabytes(job.bb_bytes), in_gigabytes(bb_bytes)
+        return f"it requests {wanted_size} of burst buffer per {what}, the allocation has {size}"
+    wanted = job.requests if job.bb_bytes else 0
+    if len(storages) != wanted:
+        return f"it needs {wanted} storages (one per {per}), the allocation has {len(storages)}"
+    if allocation.striped != (job.stripes > 0):
+        return f"its burst buffer is one per {what}: the allocation must have striped={job.stripes > 0}"
+    if job.stripes and len(set(storages)) < wanted:
+        return f"its {wanted} stripes must lie on storages that all differ, got {sorted(storages)}"
+    if book.timeline.placement.storage_order is StorageOrder.RACK:
+        reason = _away_reason(book.machine, allocation)
+        if reason is not None:
+            return reason
+    return _space_reason(book, storages, bb_bytes)
 
-        Batsim 4 leaves a machine on which a job still runs in the state ``unavailable``, for good (until it comes back
-        once more).
-        """
-        back = self._closed.intersection(hosts)
-        if back:
-            back.difference_update(*self._running.values())
-        self._closed -= back
-        return back
 
-    @property
-    def registration_open(self) -> bool:
-        """Whether dynamic jobs are enabled and their registration has not been finished."""
-        return self._registration_open
+def _away_reason(machine: Machine, allocation: Allocation) -> str | None:
+    """Under ``rack``, why a request is not in its node's own rack; a buffer without nodes is not looked at."""
+    if allocation.striped or not allocation.nodes:
+        return None
+    for node, storage in zip(allocation.nodes, allocation.storages, strict=False):
+        if storage not in own_storages(machine, node):
+            there = machine.storages[storage].name if 0 <= storage < len(machine.storages) else str(storage)
+            name = machine.nodes[node].name
+            return f"storage {there} is not in the rack of node {name}, which storage_order=rack demands"
+    return None
 
-    def check(self, requests: Iterable[Request]) -> None:
-        """Check requests in order, and take each as done."""
-        for request in requests:
-            self._CHECKS[type(request)](self, request)
 
-    def _execute(self, request: ExecuteJob) -> None:
-        job_id = request.job_id
-        if job_id not in self._submitted:
-            raise DecisionRefused(job_id, "EXECUTE_JOB needs a submitted job that was not started or rejected yet")
-        if not request.alloc:
-            raise DecisionRefused(job_id, "EXECUTE_JOB needs at least one host")
-        options = (request.mapping, request.storage_mapping, request.additional_io_job)
-        if sum(value is not None for value in options) > 1:
-            raise DecisionRefused(
-                job_id, "EXECUTE_JOB takes at most one of mapping, storage_mapping, additional_io_job"
-            )
-        self._check_open(job_id, request.alloc)
-        self._submitted.discard(job_id)
-        self._running[job_id] = request.alloc
-        self._unsent.add(job_id)
+def _buffer_reason(held: Held, allocation: Allocation) -> str | None:
+    """Why a job that holds its burst buffer cannot be started on these storages."""
+    size, storages = held.storage.bb_bytes, held.storage.storages
+    if allocation.bb_bytes == size and sorted(allocation.storages) == sorted(storages):
+        return None
+    return (
+        f"it holds {in_gigabytes(size)} on each of the storages {sorted(storages)} and must be started on just these, "
+        f"the allocation has {in_gigabytes(allocation.bb_bytes)} on {sorted(allocation.storages)}"
+    )
 
-    def _check_open(self, job_id: str, hosts: tuple[int, ...]) -> None:
-        if self._closed and not self._closed.isdisjoint(hosts):
-            raise DecisionRefused(job_id, f"EXECUTE_JOB on host {min(self._closed.intersection(hosts))}, which is out")
 
-    def _reject(self, request: RejectJob) -> None:
-        if request.job_id not in self._submitted:
-            raise DecisionRefused(
-                request.job_id, "REJECT_JOB needs a submitted job that was not started or rejected yet"
-            )
-        self._submitted.discard(request.job_id)
+def _space_reason(book: Book, storages: tuple[int, ...], bb_bytes: int) -> str | None:
+    requests, count = Counter(storages) if len(storages) > 1 else dict.fromkeys(storages, 1), len(book.machine.storages)
+    for storage in requests:
+        if not 0 <= storage < count:
+            return f"unknown storage index {storage}: the machine has {count} storage nodes"
+        if storage in book.storages_out:
+            return f"storage {book.machine.storages[storage].name} is unavailable"
+    free_bytes_now = book.timeline.free_bytes_now
+    for storage, number in requests.items():
+        size, left = number * bb_bytes, free_bytes_now(storage)
+        if size > left:
+            name, drained = book.machine.storages[storage].name, book.drained.get(storage, 0)
+            gone = f" ({in_gigabytes(drained)} are drained)" if drained else ""
+            return f"storage {name} has {in_gigabytes(left)} left{gone}, the allocation takes {in_gigabytes(size)}"
+    return None
 
-    def _kill(self, request: KillJob) -> None:
-        if not request.job_ids:
-            raise DecisionRefused("", "KILL_JOB needs at least one job")
-        for job_id in request.job_ids:
-            if job_id not in self._running:
-                raise DecisionRefused(job_id, "KILL_JOB needs a running job")
-            self._dying.add(job_id)
 
-    def _call(self, request: CallMeLater) -> None:
-        check_wake(request.at, request.timestamp)
-
-    def _register_profile(self, request: RegisterProfile) -> None:
-        self._need_registration("REGISTER_PROFILE", request.profile_name)
-        names = self._profiles.setdefault(request.workload_name, set())
-        if request.profile_name in names:
-            raise DecisionRefused(
-                "", f"profile {shown(request.profile_name)} of {shown(request.workload_name)} already exists"
-            )
-        if request.profile.get("type") in ("smpi", "usage_trace", "composed"):
-            raise DecisionRefused(
-                "",
-                f"profile {shown(request.profile_name)}: type {shown(request.profile['type'])} cannot be "
-                "registered dynamically",
-            )
-        names.add(request.profile_name)
-
-    def _register_job(self, request: RegisterJob) -> None:
-        job_id = request.job_id
-        self._need_registration("REGISTER_JOB", job_id)
-        workload, _, name = job_id.partition("!")
-        if not name or "!" in name:
-            raise DecisionRefused(job_id, "a job id must have the form workload!name")
-        for field in ("id", "subtime", "res", "profile"):
-            if field not in request.job:
-                raise DecisionRefused(job_id, f"REGISTER_JOB needs the field {field!r}")
-        if request.job["profile"] not in self._profiles.get(workload, ()):
-            raise DecisionRefused(
-                job_id, f"its profile {shown(request.job['profile'])} is not registered in {shown(workload)}"
-            )
-        walltime = request.job.get("walltime", -1)
-        if walltime <= 0 and walltime != -1:
-            raise DecisionRefused(job_id, f"its walltime must be positive, got {walltime}")
-        self._submitted.add(job_id)
-
-    def _run_sub_jobs(self, request: RunSubJobs) -> None:
-        self._need_registration("RunSubJobs", request.workload_name)
-        running = self._running
-        for sub_id, (hosts, _) in zip(request.ids, request.tasks, strict=True):
-            if self._closed:
-                self._check_open(sub_id, hosts)
-            running[sub_id] = hosts
-        self._unsent.update(request.ids)
-
-    def _need_registration(self, what: str, name: str) -> None:
-        if not self._registration_open:
-            why = "its registration is finished" if self._dynamic else self._remedy
-            raise DecisionRefused(name, f"{what} needs dynamic jobs: {why}")
-
-    def _registration(self, request: NotifyRegistration) -> None:
-        if not self._dynamic:
-            raise DecisionRefused("", f"NOTIFY registration needs dynamic jobs: {self._remedy}")
-        self._registration_open = not request.finished
-
-    def _metadata(self, request: SetJobMetadata) -> None:
-        if request.job_id not in self._submitted and request.job_id not in self._running:
-            raise DecisionRefused(request.job_id, "SET_JOB_METADATA needs a live job")
-        if '"' in request.metadata:
-            raise DecisionRefused(
-                request.job_id, f"metadata must not hold a double quote, got {shown(request.metadata)}"
-            )
-
-    def _change_state(self, request: ChangeJobState) -> None:
-        if request.job_id not in self._submitted or request.state is not JobState.RUNNING:
-            raise DecisionRefused(request.job_id, "CHANGE_JOB_STATE only works from SUBMITTED to RUNNING in Batsim 4")
-        self._submitted.discard(request.job_id)
-        self._running[request.job_id] = ()
-
-    def _resource_state(self, request: SetResourceState) -> None:
-        if not request.resources:
-            raise DecisionRefused("", "SET_RESOURCE_STATE needs at least one host")
-
-    def _nothing(self, request: Request) -> None:
-        """Requests that Batsim accepts in every state."""
-
-    _CHECKS: ClassVar[dict[type, Callable[[WireGuard, Any], None]]] = {
-        ExecuteJob: _execute,
-        RejectJob: _reject,
-        KillJob: _kill,
-        CallMeLater: _call,
-        RegisterProfile: _register_profile,
-        RegisterJob: _register_job,
-        NotifyRegistration: _registration,
-        SetJobMetadata: _metadata,
-        ChangeJobState: _change_state,
-        SetResourceState: _resource_state,
-        QueryEnergy: _nothing,
-        AnswerEstimate: _nothing,
-        ToJobMsg: _nothing,
-        RunSubJobs: _run_sub_jobs,
-    }
+def _flow_reason(book: Book, allocation: Allocation) -> str | None:
+    """The first link, from the nodes outwards, on which the bandwidth is not free."""
+    machine = book.machine
+    if not machine.links:
+        return None
+    flow: Counter[int] = Counter()
+    for innermost, nodes in Counter(machine.node_link[list(allocation.nodes)].tolist()).items():
+        link = innermost
+        while link >= 0:
+            flow[link] += nodes
+            link = machine.links[link].parent
+    for link, nodes in flow.items():
+        left, size = book.timeline.free_rate_now(link), nodes * allocation.io_rate
+        if size > left:
+            name = machine.links[link].name
+            return f"link {name} has {in_gigabytes(left)}/s left, the allocation takes {in_gigabytes(size)}/s"
+    return None

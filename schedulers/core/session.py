@@ -1,6 +1,6 @@
 """One simulation's conversation, without a socket: message in, reply out. Deterministic and total.
 
-Every event changes the records (queue, cluster, timeline); then the policy gets a view and yields decisions; the guard
+Every event changes the records (queue and book); then the policy gets a view and yields decisions; the guard
 checks them; the runtime turns them into requests. Time only comes from messages, randomness only from the seed.
 """
 
@@ -42,11 +42,11 @@ from spillway.protocol.messages import (
 )
 from spillway.schedulers.core.allocation import find_growth, fits_beside, without
 from spillway.schedulers.core.arrivals import Arrivals
-from spillway.schedulers.core.cluster import Cluster
+from spillway.schedulers.core.book import Book
 from spillway.schedulers.core.drains import drained_by
 from spillway.schedulers.core.execution import NOTHING, Demand, Ended, Released, Runtime, Staged, Step
+from spillway.schedulers.core.feasible import Limits
 from spillway.schedulers.core.guard import (
-    WireGuard,
     check_create,
     check_destroy,
     check_hold,
@@ -54,10 +54,10 @@ from spillway.schedulers.core.guard import (
     check_start,
     check_wake,
 )
-from spillway.schedulers.core.ledger import Ledger
 from spillway.schedulers.core.outages import Lost, OnOutage, Outages, registration, require_restarts
 from spillway.schedulers.core.queue import Queue, Row
 from spillway.schedulers.core.steering import Steering
+from spillway.schedulers.core.wire_guard import WireGuard
 from spillway.schedulers.model.decisions import (
     Arrange,
     Create,
@@ -225,7 +225,8 @@ class Session:
         self._buffers_requested = False
         self._static_done = False
         self._machine: Machine | None = None
-        self._ledger: Ledger
+        self._book: Book
+        self._limits: Limits
         self._pool: Pool
         self._wire: WireGuard
         self._arrivals = Arrivals()
@@ -243,14 +244,9 @@ class Session:
         return self._machine
 
     @property
-    def cluster(self) -> Cluster:
-        """What is allocated now."""
-        return self._ledger.cluster
-
-    @property
-    def ledger(self) -> Ledger:
-        """What runs, on what, until when."""
-        return self._ledger
+    def book(self) -> Book:
+        """Who holds what, now and until when."""
+        return self._book
 
     @property
     def waiting(self) -> int:
@@ -338,10 +334,10 @@ class Session:
             raise RemoteProtocolError(f"{name} after SIMULATION_ENDS", place)
 
     def check(self) -> None:
-        """Prove that queue and ledger agree with each other."""
-        self._ledger.check()
+        """Prove that queue and book agree with each other."""
+        self._book.check()
         self._queue.check()
-        assert self._queue.jobs.keys().isdisjoint(self._ledger.running), "a job waits and runs at once"
+        assert self._queue.jobs.keys().isdisjoint(self._book.running), "a job waits and runs at once"
 
     # ------------------------------------------------------------------ events
 
@@ -355,8 +351,9 @@ class Session:
             self._most_bytes_per_s = min((link.capacity_bytes_per_s for link in machine.links), default=math.inf)
         self._machine = machine.stacked(self._runtime.rows)
         timeline = self._timeline_class(self._machine, self._now_s, self._placement)
-        self._ledger = Ledger(self._machine, timeline, self._estimator)
-        self._pool = Pool(self._ledger.kept, self._ledger.cluster)
+        self._book = Book(self._machine, timeline, self._estimator)
+        self._limits = Limits(self._machine, self._placement)
+        self._pool = Pool(self._book.kept, self._book)
         self._wire = WireGuard(event.config, event.profiles)
         if self._outages.rule.requeues:
             require_restarts(event.config, self._outages.rule)
@@ -389,7 +386,7 @@ class Session:
         self._observer.submitted(job, self._now_s)
         reason = reason or self._pool_reason(job)
         if job.nodes or job.id not in self._pool.wishes:  # what has no nodes is not played
-            reason = reason or self._unplayable(job) or self.cluster.infeasible_reason(job)
+            reason = reason or self._unplayable(job) or self._limits.infeasible_reason(job)
         if reason is not None:
             self._reject(job, reason)
             return
@@ -407,7 +404,7 @@ class Session:
         if job.bb_bytes and not job.nodes:
             return "a job without nodes creates and destroys persistent buffers, it has no burst buffer of its own"
         for creation in wishes.creates:
-            reason = self.cluster.infeasible_reason(as_request(job, creation))
+            reason = self._limits.infeasible_reason(as_request(job, creation))
             if reason is not None:
                 return f"persistent buffer {creation.name}: {reason}"
         return None
@@ -499,7 +496,7 @@ class Session:
         """Nodes and storage nodes are taken away, or come back; jobs on them are struck at the end of the message."""
         hosts = self._wire.open(resources) if available else self._wire.close(resources)
         nodes, storages = self.machine.places_of(hosts)
-        (self._ledger.open if available else self._ledger.close)(nodes, storages, self._now_s)
+        (self._book.open if available else self._book.close)(nodes, storages, self._now_s)
         self._enact(self._runtime.outage(self._wire.closed, self._now_s))
         self._dirty = True
         if not available:
@@ -508,19 +505,19 @@ class Session:
     def _storage_drained(self, event: Notify) -> None:
         """A part of storage nodes is drained, or back; jobs keep what they hold there."""
         for storage, drained_bytes in drained_by(self.machine, event.data).items():
-            self._ledger.drain(storage, drained_bytes, self._now_s)
-            left_bytes = self.cluster.storage_left[storage]
+            self._book.drain(storage, drained_bytes, self._now_s)
+            left_bytes = self._book.left_bytes(storage)
             self._observer.drained(self.machine.storages[storage].name, drained_bytes, left_bytes, self._now_s)
         self._dirty = True
 
     def _find_struck(self, nodes: frozenset[int], storages: frozenset[int]) -> None:
         """Waiting jobs lose burst buffers that are out; running jobs on what is out are noted."""
-        held = self._ledger.held
+        held = self._book.held
         for job_id in [one for one in held if not storages.isdisjoint(held[one].allocation.storages)]:
             self._evict(Evict(self._queue.jobs[job_id]))
         if self._outages.rule is OnOutage.CONTINUE:
             return
-        for job_id, running in list(self._ledger.running.items()):
+        for job_id, running in list(self._book.running.items()):
             lost = self._lost_of(running.allocation, nodes, storages) or self._lost_pool(running, storages)
             if lost is not None and not self._shrinks(running.job, lost):
                 self._outages.strike(job_id, lost)
@@ -568,7 +565,7 @@ class Session:
         struck, self._outages.struck = self._outages.struck, {}
         for job_id, lost in struck.items():
             self._outages.condemn(job_id, lost.reason)
-            self._enact(self._runtime.kill(self._ledger.running[job_id].job, self._now_s))
+            self._enact(self._runtime.kill(self._book.running[job_id].job, self._now_s))
 
     def _after_outage(self, running: Running, ended: Ended) -> None:
         """A job that was killed because of an outage waits again, where the setting says so."""
@@ -610,24 +607,24 @@ class Session:
 
     def _run_pass(self) -> Iterator[None]:
         self._dirty = False
-        if not self._queue.jobs and not self._ledger.running:
+        if not self._queue.jobs and not self._book.running:
             return
-        self._ledger.advance(self._now_s)
+        self._book.advance(self._now_s)
         notes = PassNotes() if self._explain else None
         view = View(
             self._now_s,
             self.machine,
             tuple(self._queue.jobs.values()),
-            self._ledger.jobs(),
-            self._ledger.timeline.copy,
+            self._book.jobs(),
+            self._book.timeline.copy,
             self._rng,
             self._notebook,
             notes,
             self._estimator.estimate_s,
             self._fewest_nodes,
-            self._ledger.held,
-            self.cluster.unavailable,
-            self._ledger,
+            self._book.held,
+            frozenset(self._book.nodes_out),
+            self._book,
             self._filled_s,
         )
         if self._pool.wishes or self._pool.buffers:
@@ -648,60 +645,60 @@ class Session:
 
     def _changes(self) -> int:
         """How often anything that a policy sees changed; what comes to the end of the queue does not count."""
-        return self._ledger.timeline.changes + self._queue.changes
+        return self._book.timeline.changes + self._queue.changes
 
     def _demand_row(self, job: Job) -> Row:
-        return self._ledger.timeline.demand_of(job)
+        return self._book.timeline.demand_of(job)
 
     def _start(self, decision: Start) -> None:
         job, allocation = decision.job, decision.allocation
         fewest = self._fewest_nodes(job) if self._fewest_nodes is not None else None
-        check_start(self.cluster, job.id in self._queue.jobs, job, allocation, fewest)
+        check_start(self._book, job.id in self._queue.jobs, job, allocation, fewest)
         check_rows(self.machine, job, allocation)
-        if job.id in self._ledger.held and job.id not in self._filled_s:
+        if job.id in self._book.held and job.id not in self._filled_s:
             raise DecisionRefused(job.id, "its burst buffer is still being filled (stage-in): it can start after that")
         missing = self._pool.missing(job.id)
         if missing is not None:
             raise DecisionRefused(job.id, missing)
         self._queue.remove(job.id)
         self._filled_s.pop(job.id, None)
-        self._ledger.start(job, allocation, self._now_s)
+        self._book.start(job, allocation, self._now_s)
         self._observer.started(job, allocation, self._now_s)
         self._enact(self._runtime.start(job, allocation, self._now_s))
 
     def _hold(self, decision: Hold) -> None:
         job = decision.job
-        check_hold(self.cluster, job.id in self._queue.jobs, decision, self._now_s)
-        self._ledger.hold(job, decision.allocation, self._now_s, decision.until_s)
-        self._observer.held(job, self._ledger.held[job.id], self._now_s)
+        check_hold(self._book, job.id in self._queue.jobs, decision, self._now_s)
+        self._book.hold(job, decision.allocation, self._now_s, decision.until_s)
+        self._observer.held(job, self._book.held[job.id], self._now_s)
         self._enact(self._runtime.stage(job, decision.allocation, self._now_s))
 
     def _evict(self, decision: Evict) -> None:
-        if decision.job.id not in self._ledger.held:
+        if decision.job.id not in self._book.held:
             raise DecisionRefused(
                 decision.job.id, "only a waiting job that holds a burst buffer can be evicted from it"
             )
         self._filled_s.pop(decision.job.id, None)
-        holding = self._ledger.evict(decision.job.id, self._now_s)
+        holding = self._book.evict(decision.job.id, self._now_s)
         self._observer.evicted(decision.job, holding, self._now_s)
         self._enact(self._runtime.unstage(decision.job, self._now_s))
 
     def _create(self, decision: Create) -> None:
         job, name = decision.job, decision.name
-        creation = check_create(self.cluster, self._pool, job.id in self._queue.jobs, decision)
+        creation = check_create(self._book, self._pool, job.id in self._queue.jobs, decision)
         buffer = PersistentBuffer(name, job.user, job.id, decision.allocation, self._now_s)
-        self._ledger.keep(buffer)
+        self._book.keep(buffer)
         self._pool.done.add((job.id, creation.name))
         self._observer.created(buffer, self._now_s)
 
     def _destroy(self, decision: Destroy) -> None:
-        check_destroy(self._pool, decision, decision.job.id in self._queue.jobs, self._ledger.running)
+        check_destroy(self._pool, decision, decision.job.id in self._queue.jobs, self._book.running)
         self._pool.done.add((decision.job.id, decision.name))
         self._discard(decision.name, decision.job)
 
     def _discard(self, name: str, job: Job) -> None:
         self._pool.doomed.pop(name, None)
-        self._observer.destroyed(self._ledger.discard(name, self._now_s), job, self._now_s)
+        self._observer.destroyed(self._book.discard(name, self._now_s), job, self._now_s)
 
     def _finish(self, decision: Finish) -> None:
         """A job without nodes is through: the simulator does not run it."""
@@ -719,28 +716,28 @@ class Session:
 
     def _arrange(self, decision: Arrange) -> None:
         for job, _ in decision.places:
-            if job.id not in self._ledger.running:
+            if job.id not in self._book.running:
                 raise DecisionRefused(job.id, "only a running job can be moved")
             try:
-                self._ledger.lift(job.id, self._now_s)
+                self._book.lift(job.id, self._now_s)
             except ValueError as error:
                 raise DecisionRefused(job.id, str(error)) from error
         for job, allocation in decision.places:
-            check_start(self.cluster, True, job, allocation)
+            check_start(self._book, True, job, allocation)
             check_rows(self.machine, job, allocation)
-            self._ledger.place(job, allocation, self._now_s)
+            self._book.place(job, allocation, self._now_s)
             self._runtime.move(job, allocation, self._now_s)
 
     def _reject_waiting(self, decision: Reject) -> None:
         if decision.job.id not in self._queue.jobs:
             raise DecisionRefused(decision.job.id, "only a waiting job can be rejected")
-        if decision.job.id in self._ledger.held:
+        if decision.job.id in self._book.held:
             self._evict(Evict(decision.job))
         self._queue.remove(decision.job.id)
         self._reject(decision.job, decision.reason)
 
     def _kill(self, decision: Kill) -> None:
-        if decision.job.id not in self._ledger.running:
+        if decision.job.id not in self._book.running:
             raise DecisionRefused(decision.job.id, "only a running job can be killed")
         self._enact(self._runtime.kill(decision.job, self._now_s))
 
@@ -749,7 +746,8 @@ class Session:
         self._send((CallMeLater(self._now_s, decision.time_s),))
 
     def _power(self, decision: SetPowerState) -> None:
-        busy = [index for index in decision.nodes if not self.cluster.is_free((index,))]
+        out, holder = self._book.nodes_out, self._book.holder
+        busy = [index for index in decision.nodes if holder[index] is not None or index in out]
         if busy:
             raise DecisionRefused("", f"node {self.machine.nodes[busy[0]].name} is busy: its power state must stay")
         resources = self.machine.alloc_ids(decision.nodes)
@@ -773,33 +771,35 @@ class Session:
 
     def _steer(self, steering: Steering) -> None:
         """Let controllers resize running jobs with what the policy left free; nodes are booked before they are used."""
-        cluster = self.cluster
-        for resize in steering.decide(self._now_s, cluster.free_nodes, self._queue.jobs.values(), self._fits_beside):
+        book = self._book
+        book.advance(self._now_s)
+        free_nodes = len(book.free_nodes())
+        for resize in steering.decide(self._now_s, free_nodes, self._queue.jobs.values(), self._fits_beside):
             gained: Allocation | None = None
             if resize.growth:
-                held = self._ledger.running[resize.id].allocation
-                free, free_bytes, bandwidth = cluster.free_node_indices(), cluster.free_storage, cluster.free_bandwidth
-                gained = find_growth(self.machine, held, resize.growth, free, free_bytes, bandwidth)
+                held = book.running[resize.id].allocation
+                free_bytes, bandwidth = book.timeline.free_storage_now(), book.timeline.free_bandwidth_now()
+                gained = find_growth(self.machine, held, resize.growth, book.free_nodes(), free_bytes, bandwidth)
                 if gained is None:
                     steering.drop(resize)
                     continue
-                changed = self._ledger.expand(resize.id, gained, self._now_s, resize.until_s)
+                changed = self._book.expand(resize.id, gained, self._now_s, resize.until_s)
                 self._observer.resized(changed, self._now_s)
             elif resize.leaving:
-                self._ledger.give_up(resize.id, steering.left_by(resize), self._now_s, resize.until_s)
+                self._book.give_up(resize.id, steering.left_by(resize), self._now_s, resize.until_s)
             steering.enact(resize, gained, self._now_s)
 
     def _fits_beside(self, job: Job, kept: Mapping[str, Collection[int]]) -> bool:
         """Whether a waiting job could start if running jobs held only these of their nodes."""
-        cluster = self.cluster
-        left = [cluster.there(without(self._ledger.running[name].allocation, nodes)) for name, nodes in kept.items()]
-        free, free_bytes, bandwidth = cluster.free_node_indices(), cluster.storage_left, cluster.free_bandwidth
-        return fits_beside(self.machine, job, free, free_bytes, bandwidth, left)
+        book = self._book
+        left = [book.there(without(book.running[name].allocation, nodes)) for name, nodes in kept.items()]
+        bandwidth = book.timeline.free_bandwidth_now()
+        return fits_beside(self.machine, job, book.free_nodes(), book.left_storage(), bandwidth, left)
 
     def _left(self, released: Released) -> None:
         """A running job has given something back: it is free for the policy's next pass."""
         try:
-            changed = self._ledger.give_back(released.job_id, self._now_s, released.nodes, released.covering)
+            changed = self._book.give_back(released.job_id, self._now_s, released.nodes, released.covering)
         except ValueError as error:
             raise DecisionRefused(released.job_id, str(error)) from error
         self._observer.resized(changed, self._now_s)
@@ -821,7 +821,7 @@ class Session:
         for released in step.released:
             self._left(released)
         for expected in step.expected:
-            self._ledger.expect(expected.job_id, expected.until_s, self._now_s, expected.covering)
+            self._book.expect(expected.job_id, expected.until_s, self._now_s, expected.covering)
         for ended in step.ended:
             self._job_ended(ended)
 
@@ -834,10 +834,10 @@ class Session:
         self._reject_waiting(Reject(self._queue.jobs[staged.job_id], staged.reason))
 
     def _job_ended(self, ended: Ended) -> None:
-        if ended.job_id not in self._ledger.running:
+        if ended.job_id not in self._book.running:
             raise RemoteProtocolError(f"the end of {shown(ended.job_id)}, which does not run")
-        running = self._ledger.end(ended.job_id, self._now_s)
-        self._ledger.accounts.ended(running, ended.state.value, self._now_s)
+        running = self._book.end(ended.job_id, self._now_s)
+        self._book.accounts.ended(running, ended.state.value, self._now_s)
         self._observer.ended(running, ended.state, self._now_s)
         self._dirty = True
         self._after_outage(running, ended)
@@ -849,7 +849,7 @@ class Session:
         self._send((RejectJob(self._now_s, job.id),))
 
     def _finish_registration(self) -> None:
-        done = self._static_done and not self._queue.jobs and not self._ledger.running
+        done = self._static_done and not self._queue.jobs and not self._book.running
         if done and not self.finished and self._wire.registration_open:
             self._send((NotifyRegistration(self._now_s, finished=True),))
 

@@ -107,14 +107,7 @@ class _Turn:
     def without_hope(self) -> Iterator[Decision]:
         """Reject what will wait for ever: nothing runs that could give back room, and nothing more is submitted."""
         view, pool = self._view, self._pool
-        if (
-            pool.more_jobs
-            or view.running
-            or view.held
-            or pool.unused()
-            or pool.outs.closed_storages
-            or pool.outs.drained
-        ):
+        if pool.more_jobs or view.running or view.held or pool.unused() or pool.outs.storages_out or pool.outs.drained:
             return
         waiting = [job for job in view.queue if job.id not in self._gone]
         ready = [job for job in waiting if job.id not in self.hidden]
@@ -211,7 +204,7 @@ class _Turn:
         buffer = self._pool.buffers.get(name)
         if buffer is None or _earlier(named.destroyers, name, job):
             return False
-        return self._pool.outs.closed_storages.isdisjoint(buffer.allocation.storages)
+        return self._pool.outs.storages_out.isdisjoint(buffer.allocation.storages)
 
     def _hopeless(self, job: Job, name: str, named: _Named) -> Decision | None:
         """Reject a job that uses what will never be there."""

@@ -90,10 +90,10 @@ class PersistentBuffer(NamedTuple):
 
 
 class Outs(Protocol):
-    """Where a pool reads which storage nodes do not serve (:class:`spillway.schedulers.core.cluster.Cluster`)."""
+    """Where a pool reads which storage nodes do not serve (:class:`spillway.schedulers.core.book.Book`)."""
 
     @property
-    def closed_storages(self) -> Set[int]:
+    def storages_out(self) -> Set[int]:
         """Those that are out."""
         ...
 

@@ -75,7 +75,7 @@ class Running(msgspec.Struct, frozen=True, eq=False, gc=False):
 
 
 class Past(Protocol):
-    """Where a view takes from what has happened before (:class:`spillway.schedulers.core.ledger.Ledger`)."""
+    """Where a view takes from what has happened before (:class:`spillway.schedulers.core.book.Book`)."""
 
     def finished(self) -> FinishedJobs:
         """Jobs that have ended."""

@@ -136,6 +136,14 @@ class Timeline:
         bandwidth: list[int] = self._rows[0, self._tables.links].tolist()
         return bandwidth
 
+    def free_bytes_now(self, storage: int) -> int:
+        """Bytes free at ``now_s`` on one storage node."""
+        return self._rows.item(self._tables.storages.start + storage)
+
+    def free_rate_now(self, link: int) -> int:
+        """Bytes per second free at ``now_s`` on one link."""
+        return self._rows.item(self._tables.links.start + link)
+
     def fit_now(self, job: Job, duration_s: float, covering: Resource = Resource.ALL) -> Allocation | None:
         """Return what the job gets if it starts now and runs for ``duration_s``, or ``None`` if it cannot.
 

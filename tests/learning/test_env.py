@@ -94,7 +94,7 @@ def test_the_mask_says_the_truth(data: st.DataObject, rows: Rows, reference: str
             assert turn is not None
             assert mask[env.reference]
             assert mask.sum() >= 2, "there is nothing to choose"
-            cluster = env._episode._session.cluster  # type: ignore[union-attr]
+            cluster = env._episode._session.book  # type: ignore[union-attr]
             for place, job in enumerate(turn.jobs):
                 allocation = turn.view.timeline.fit_now(job, job.walltime_s)
                 if mask[place]:

@@ -20,7 +20,7 @@ from spillway.platforms.generate import build
 from spillway.platforms.io_paths import IoLevel, io_levels, io_levels_text, io_path, path_of
 from spillway.platforms.model import Host, LinkInfo, Route, Sharing
 from spillway.protocol.messages import SimulationBegins
-from spillway.schedulers.core.cluster import Limits
+from spillway.schedulers.core.feasible import Limits
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
 from spillway.simulator.world.machines import Machines

@@ -71,7 +71,7 @@ class Account(Observer):
         self.counts["created"] += 1
         assert buffer.name not in self.kept
         assert len(set(storages)) == len(storages) > 0
-        assert self.session.cluster.closed_storages.isdisjoint(storages)
+        assert self.session.book.storages_out.isdisjoint(storages)
         assert buffer.allocation.bb_bytes % self._case.granule == 0
         self.kept[buffer.name] = buffer
         self._within()
@@ -92,8 +92,7 @@ class Account(Observer):
 
     def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
         """It gets its nodes, which are free and there, on the buffer that it holds, if it holds one."""
-        cluster = self.session.cluster
-        assert cluster.unavailable.isdisjoint(allocation.nodes), f"{job.id} started on a node that is out"
+        assert self.session.book.nodes_out.isdisjoint(allocation.nodes), f"{job.id} started on a node that is out"
         assert job.id not in self.nodes
         if self._case.policy not in SHARING:  # which move jobs
             used = {node for nodes in self.nodes.values() for node in nodes}
@@ -166,7 +165,7 @@ class Account(Observer):
         check = getattr(session._runtime, "check", None)
         if check is not None:
             check()
-        ledger, cluster = session.ledger, session.cluster
+        ledger = session.book
         assert ledger.kept == self.kept
         assert self.nodes.keys() == ledger.running.keys()
         with_buffers = {job_id for job_id, running in ledger.running.items() if running.allocation.storages}
@@ -175,10 +174,9 @@ class Account(Observer):
         } == with_buffers | ledger.held.keys()
         used = self._used()
         capacity = [storage.capacity_bytes for storage in session.machine.storages]
-        free = [
-            0 if storage in cluster.closed_storages else size - used[storage] for storage, size in enumerate(capacity)
-        ]
-        assert cluster.free_storage == free, f"{cluster.free_storage} are free, not {free}"
+        free = [0 if storage in ledger.storages_out else size - used[storage] for storage, size in enumerate(capacity)]
+        found = ledger.timeline.free_storage_now()
+        assert found == free, f"{found} are free, not {free}"
 
     def check_end(self) -> None:
         """Every job has ended or was rejected; nothing is held.
@@ -187,24 +185,24 @@ class Account(Observer):
         """
         self.check()
         session = self.session
-        assert not session.ledger.running
+        assert not session.book.running
         if session._wire.closed:
             self.counts["left waiting"] += session.waiting
             return
         assert not session._pool.wishes
         assert not session._pool.doomed
-        assert (session.waiting, len(session.ledger.held)) == (0, 0)
+        assert (session.waiting, len(session.book.held)) == (0, 0)
         assert not self.nodes
         assert not self.buffers
         assert self.states.keys() == self.submitted_ids
-        assert session.cluster.free_nodes == len(session.machine.nodes)
+        assert len(session.book.free_nodes()) == len(session.machine.nodes)
 
     def _take(self, job: Job, allocation: Allocation, now_s: float) -> None:
         assert job.id not in self.buffers, f"{job.id} has two buffers"
         storages, size = allocation.storages, allocation.bb_bytes
         assert len(storages) == job.requests
         assert size == job.bb_bytes
-        assert self.session.cluster.closed_storages.isdisjoint(storages), f"{job.id} got a storage node that is out"
+        assert self.session.book.storages_out.isdisjoint(storages), f"{job.id} got a storage node that is out"
         if job.stripes:
             assert len(set(storages)) == job.stripes, f"stripes of {job.id} share a storage node: {storages}"
         self.buffers[job.id] = _Buffer(job, storages, size, now_s)

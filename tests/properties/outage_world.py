@@ -75,9 +75,9 @@ class Watch(Observer):
 
     def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
         """A job must start on nodes and storage nodes that are there."""
-        cluster = self.session.cluster
-        assert cluster.unavailable.isdisjoint(allocation.nodes), f"{job.id} started on a node that is out"
-        assert cluster.closed_storages.isdisjoint(allocation.storages), f"{job.id} got a buffer that is out"
+        cluster = self.session.book
+        assert cluster.nodes_out.isdisjoint(allocation.nodes), f"{job.id} started on a node that is out"
+        assert cluster.storages_out.isdisjoint(allocation.storages), f"{job.id} got a buffer that is out"
         self._has(job.id, allocation)
         self.story.append((now_s, "started", job.id))
 

@@ -85,9 +85,9 @@ def test_the_tables(policy: str, life: str, order: str, tmp_path: Path, monkeypa
     session = {"bb_life": life, "storage_order": order}
     [run] = runs(tmp_path, model, mixed(model), [policy], session=session)
     played = execute(run, tmp_path, monkeypatch)
-    assert (played.waiting, len(played.ledger.running), len(played.ledger.held)) == (0, 0, 0)
-    assert played.cluster.free_nodes == len(played.machine.nodes)
-    assert played.cluster.free_storage == [storage.capacity_bytes for storage in played.machine.storages]
+    assert (played.waiting, len(played.book.running), len(played.book.held)) == (0, 0, 0)
+    assert len(played.book.free_nodes()) == len(played.machine.nodes)
+    assert played.book.timeline.free_storage_now() == [storage.capacity_bytes for storage in played.machine.storages]
     table = read_run(tmp_path / run.id)
     refused = {int(name) for name, state in zip(table.job_id, table.state, strict=True) if state == "REJECTED"}
     assert refused == (set(STRIPED) if packs else set())
@@ -128,8 +128,8 @@ def test_storage_nodes_go_and_come_back(policy: str, model: str, rule: str, tmp_
     spec = SessionSpec(policy, model=model, settings={"on_outage": rule})
     played = play(tmp_path, spec, mixed(model), changes)
     assert played.session.waiting == 0
-    assert played.session.cluster.free_storage == [10 * GB, 10 * GB]
-    assert not played.session.ledger.running
+    assert played.session.book.timeline.free_storage_now() == [10 * GB, 10 * GB]
+    assert not played.session.book.running
     ended = {int(job_id.partition("!")[2].partition("#")[0]): state for job_id, state in played.watch.states.items()}
     assert ended.keys() == set(range(len(JOBS)))
     if rule == "continue" and model == "rigid":

@@ -45,7 +45,7 @@ def test_every_policy(policy: str, tmp_path: Path) -> None:
     assert playable(spec)
     played = play(tmp_path, spec, workload(model, JOBS), [(10.0, False, (9,)), (90.0, True, (9,))], drains=DRAINS)
     settled(played, len(JOBS))
-    assert not played.session.cluster.drained
+    assert not played.session.book.drained
 
 
 SIZES = st.sampled_from([0, 1, GB, 4 * GB, 9 * GB, 10 * GB])

@@ -44,10 +44,10 @@ def test_every_combination(
     [run] = runs(tmp_path, model, data, [policy], bandwidth=bandwidth)
     session = execute(run, tmp_path, monkeypatch)
     assert session.waiting == 0
-    assert not session.ledger.running
-    assert session.cluster.free_nodes == len(session.machine.nodes)
-    assert session.cluster.free_storage == [storage.capacity_bytes for storage in session.machine.storages]
-    assert session.cluster.free_bandwidth == [link.capacity_bytes_per_s for link in session.machine.links]
+    assert not session.book.running
+    assert len(session.book.free_nodes()) == len(session.machine.nodes)
+    assert session.book.timeline.free_storage_now() == [storage.capacity_bytes for storage in session.machine.storages]
+    assert session.book.timeline.free_bandwidth_now() == [link.capacity_bytes_per_s for link in session.machine.links]
     with (tmp_path / run.id / "jobs.csv").open(newline="") as stream:
         rows = {row["job_id"]: row for row in csv.DictReader(stream)}
     assert rows.keys() == {str(number) for number in range(len(JOBS))}

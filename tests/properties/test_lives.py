@@ -39,11 +39,11 @@ def test_the_tables(policy: str, life: str, tmp_path: Path, monkeypatch: pytest.
     [run] = runs(tmp_path, model, data, [policy], session={"bb_life": given})
     session = execute(run, tmp_path, monkeypatch)
     assert session.waiting == 0
-    assert not session.ledger.running
-    assert not session.ledger.held
-    assert session.cluster.free_nodes == len(session.machine.nodes)
+    assert not session.book.running
+    assert not session.book.held
+    assert len(session.book.free_nodes()) == len(session.machine.nodes)
     capacity = [storage.capacity_bytes for storage in session.machine.storages]
-    assert session.cluster.free_storage == capacity
+    assert session.book.timeline.free_storage_now() == capacity
     with (tmp_path / run.id / "jobs.csv").open(newline="") as stream:
         rows = {row["job_id"]: row for row in csv.DictReader(stream)}
     assert all(row["final_state"] != "REJECTED" for row in rows.values())

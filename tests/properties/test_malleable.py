@@ -192,9 +192,9 @@ def play(
         session.check()
         execution.check()
         for view in applications.views():
-            held = session.cluster.held_by(view.id)
+            held = session.book.parts_of(view.id)
             assert held is not None
-            assert len(held.nodes) == view.held, f"{view.id} holds other nodes than it knows of"
+            assert len(held.nodes.nodes) == view.held, f"{view.id} holds other nodes than it knows of"
         return reply
 
     data = {"nb_res": NODES, "jobs": wire, "profiles": profiles}
@@ -206,10 +206,10 @@ def play(
 
 def prove(played: Played, jobs: list[dict[str, Any]]) -> None:
     """All nodes are back; a job that came to its end has done every interval once, and no job more than that."""
-    assert played.session.cluster.free_nodes == NODES
-    assert not played.session.cluster.unavailable
-    played.session.ledger.extra.check({})
-    assert len(played.session.ledger.timeline) == 1 or played.session.ledger.timeline.free_nodes_now() == NODES
+    assert len(played.session.book.free_nodes()) == NODES
+    assert not played.session.book.nodes_out
+    played.session.book.check()
+    assert len(played.session.book.timeline) == 1 or played.session.book.timeline.free_nodes_now() == NODES
     for record in played.records:
         whole = record.state is JobState.COMPLETED_SUCCESSFULLY
         assert (record.iterations == 13) if whole else (record.iterations <= 13)

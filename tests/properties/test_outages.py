@@ -47,13 +47,14 @@ def settled(played: Played, jobs: int) -> None:
     """Nothing waits, runs or is held, and every job has a row and an end; attempts have rows of their own."""
     session = played.session
     assert session.waiting == 0
-    assert not session.ledger.running
-    assert not session.ledger.held
-    cluster, machine = session.cluster, session.machine
-    assert cluster.free_nodes == len(machine.nodes) - len(cluster.unavailable)
+    assert not session.book.running
+    assert not session.book.held
+    book, machine = session.book, session.machine
+    assert len(book.free_nodes()) == len(machine.nodes) - len(book.nodes_out)
+    free_bytes = book.timeline.free_storage_now()
     for index, storage in enumerate(machine.storages):
-        assert cluster.free_storage[index] == (0 if index in cluster.closed_storages else storage.capacity_bytes)
-    assert cluster.free_bandwidth == [link.capacity_bytes_per_s for link in machine.links]
+        assert free_bytes[index] == (0 if index in book.storages_out else storage.capacity_bytes)
+    assert book.timeline.free_bandwidth_now() == [link.capacity_bytes_per_s for link in machine.links]
     firsts = {name for name in played.rows if "#" not in name and played.rows[name]["workload_name"] == "w0"}
     assert firsts == {str(number) for number in range(jobs)}
     assert {f"w0!{name}" for name in firsts} <= played.watch.states.keys()

@@ -66,7 +66,7 @@ def test_usage_is_what_the_tables_say(model: str, jobs: Jobs) -> None:
                 tables[name] = list(csv.DictReader(stream))
         grants = {row["job_id"]: row for row in tables["allocations"]}
         expected = by_user(tables["jobs"], grants)
-        usage, finished = session.ledger.usage((), math.inf), session.ledger.finished()
+        usage, finished = session.book.usage((), math.inf), session.book.finished()
         assert usage.keys() == expected.keys()
         for user, (nodes, size) in expected.items():
             assert usage[user].node_seconds == pytest.approx(nodes, abs=LATE_S * 8 * len(jobs))
@@ -90,12 +90,12 @@ def test_attempts_count_for_what_they_held(rule: str, tmp_path: Path) -> None:
     changes: list[Change] = [(10.0, False, (2,)), (40.0, True, (2,))]
     spec = SessionSpec("fcfs", model="rigid", settings={"on_outage": rule})
     played = play_outages(tmp_path, spec, workload("rigid", jobs), changes)
-    finished = {job.id: job for job in played.session.ledger.finished()}
+    finished = {job.id: job for job in played.session.book.finished()}
     assert finished["w0!0"].state == "COMPLETED_KILLED"
     assert finished["w0!0"].usage.node_seconds == pytest.approx(80.0)
     again = finished.get("w0!0#2")
     assert (again is None) == (rule == "kill")
-    usage = played.session.ledger.usage((), math.inf)
+    usage = played.session.book.usage((), math.inf)
     assert usage["0"].node_seconds == pytest.approx(80.0 if again is None else 320.0, abs=0.01)
     rows = played.rows.values()
     seconds = sum(float(row["finish_time"]) - float(row["starting_time"]) for row in rows if row["job_id"] != "1")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spillway.schedulers.core.cluster import Cluster
+from spillway.schedulers.core.book import Book
 from tools.buffers import main
 
 
@@ -15,8 +15,8 @@ def test_a_few_worlds(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_leak_is_found(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """A cluster that forgets to take back what an ended job held: the finding names the command that plays it again."""
-    monkeypatch.setattr(Cluster, "_give", lambda self, allocation, covering: None)
+    """A book that forgets to take back what an ended job held: the finding names the command that plays it again."""
+    monkeypatch.setattr(Book, "_free_nodes", lambda self, nodes: None)
     assert main(["--worlds", "3", "--seed", "3"]) == 1
     printed = capsys.readouterr().out
     assert "play again: python -m tools.buffers --seed 3 --first" in printed

@@ -77,7 +77,7 @@ class Kept(Observer):
 
     def lost(self, session: Session) -> int:
         """Jobs that started, are not at work any more, and left no end or no record."""
-        gone = self.started_ids - set(session.ledger.running) if begun(session) else set()
+        gone = self.started_ids - set(session.book.running) if begun(session) else set()
         return len(gone - self.ended_ids) + len(self.ended_ids ^ self.records)
 
 

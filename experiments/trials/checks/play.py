@@ -134,7 +134,7 @@ def _played(folder: Path, spec: SessionSpec, watched: Watched, world: World, dir
         raise Fault("ends", f"nothing runs or arrives any more, and {watch.story()}") from None
     finally:
         watch.close()
-    if session.waiting or session.ledger.running or session.ledger.held:
+    if session.waiting or session.book.running or session.book.held:
         raise Fault("ends", f"at the end {watch.story()}")
     (folder / "out_jobs.csv").rename(folder / "jobs.csv")
     write_jobs(folder, model, records, spans)
@@ -230,7 +230,7 @@ class _Watch(Recorder):
         """It must start where hosts are there."""
         super().started(job, allocation, now_s)
         self._waiting.pop(job.id, None)
-        closed = self.session.cluster.unavailable.intersection(allocation.nodes)
+        closed = self.session.book.nodes_out.intersection(allocation.nodes)
         if closed:
             raise Fault("nothing over-committed", f"job {job.name} starts on node {min(closed)}, which is out")
         self._hold(job.id, allocation)

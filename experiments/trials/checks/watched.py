@@ -125,15 +125,15 @@ class Watched:
         return answer
 
     def _seen(self, view: View) -> list[tuple[str, Any]]:
-        """What a policy must leave as it is; of the ledger itself, as ``view.running`` is only made when it is read."""
-        machine, ledger = view.machine, self.session.ledger
-        jobs = [*view.queue, *(running.job for running in ledger.running.values())]
+        """What a policy must leave as it is; of the book itself, as ``view.running`` is only made when it is read."""
+        machine, book = view.machine, self.session.book
+        jobs = [*view.queue, *(running.job for running in book.running.values())]
         return [
             ("view.now_s", view.now_s),
             ("view.queue", [id(job) for job in view.queue]),
             ("the members of the view", (id(view.machine), id(view.rng), id(view.notebook), view.unavailable)),
             ("a job", [repr((job.profile, job.extras)) for job in jobs]),
-            ("view.running", [(id(one), one.job.id, one.end_s) for one in ledger.running.values()]),
+            ("view.running", [(id(one), one.job.id, one.end_s) for one in book.running.values()]),
             ("view.held", list(view.held.items())),
             ("view.machine", (machine.node_link.tobytes(), machine.nearest_storages.tobytes(), machine.node_index)),
         ]

@@ -118,6 +118,6 @@ def play(
     options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
     with FluidEngine(platform) as engine:
         Simulation(platform, [workload_from_object(data)], engine, InProcessLink(handle), options).run()
-    assert session.cluster.free_nodes == nodes
-    session.ledger.extra.check({})
+    assert len(session.book.free_nodes()) == nodes
+    session.book.check()
     return seen

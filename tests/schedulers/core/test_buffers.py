@@ -9,10 +9,18 @@ import pytest
 from spillway.base.errors import RemoteProtocolError
 from spillway.protocol.messages import ResourceInfo, SimulationBegins
 from spillway.schedulers.core.allocation import find_growth, only, together, without
-from spillway.schedulers.core.cluster import Cluster, infeasible_reason
+from spillway.schedulers.core.book import Book
+from spillway.schedulers.core.feasible import Limits
+from spillway.schedulers.core.guard import why_not
 from spillway.schedulers.model.job import Allocation, Job, job_from_wire
 from spillway.schedulers.model.machine import Machine, Node, Storage, nearest_first, simple_machine
-from spillway.schedulers.timeline import Placement, Resource, StorageOrder
+from spillway.schedulers.policykit.estimates import Walltimes
+from spillway.schedulers.timeline import Placement, Resource, StorageOrder, Timeline
+
+
+def book_of(machine: Machine, placement: Placement | None = None) -> Book:
+    """The book of an empty machine."""
+    return Book(machine, Timeline(machine, 0.0, placement), Walltimes())
 
 
 def read(job: dict[str, Any], profile: dict[str, Any] | None = None, granule_bytes: int = 1) -> Job:
@@ -102,47 +110,47 @@ def test_a_striped_buffer_stays_with_the_last_of_its_nodes() -> None:
 )
 def test_guard_of_striped_buffers(allocation: Allocation, reason: str | None) -> None:
     """As many as stripes, all different, as large as requested."""
-    found = Cluster(simple_machine(4, 3, 5)).why_not(striped(12, 3), allocation)
+    found = why_not(book_of(simple_machine(4, 3, 5)), striped(12, 3), allocation)
     assert (found is None) if reason is None else (found is not None and reason in found)
 
 
 def test_a_striped_buffer_is_given_back_once() -> None:
     """Nodes leave one after the other, the bytes with the last; or the bytes alone before them."""
-    cluster, job = Cluster(simple_machine(4, 3, 5)), striped(8, 2, nodes=3)
+    book, job = book_of(simple_machine(4, 3, 5)), striped(8, 2, nodes=3)
     held = Allocation((0, 1, 3), (0, 2), 4, striped=True)
-    cluster.allocate(job, held)
-    cluster.check()
-    cluster.give_back(job.id, Resource.ALL, (0, 3))
-    assert cluster.free_storage == [1, 5, 1]
-    cluster.check()
-    cluster.give_back(job.id, Resource.ALL, (1,))
-    assert cluster.free_storage == [5, 5, 5]
-    cluster.free(job.id)
-    cluster.allocate(job, held)
-    cluster.give_back(job.id, Resource.BURST_BUFFERS)
-    assert cluster.free_storage == [5, 5, 5]
-    assert cluster.free_nodes == 1
-    cluster.check()
+    book.start(job, held, 0.0)
+    book.check()
+    book.give_back(job.id, 0.0, (0, 3))
+    assert book.left_storage() == [1, 5, 1]
+    book.check()
+    book.end(job.id, 0.0)
+    book.start(job, held, 0.0)
+    book.give_back(job.id, 0.0, covering=Resource.BURST_BUFFERS)
+    assert book.left_storage() == [5, 5, 5]
+    assert len(book.free_nodes()) == 1
+    book.check()
 
 
 def test_jobs_that_can_never_run() -> None:
     """More stripes than storage nodes that are so large; under the rule of racks, more nodes than their racks serve."""
     machine = simple_machine(4, 3, 5)
-    assert infeasible_reason(machine, striped(15, 3)) is None
-    assert infeasible_reason(machine, striped(16, 4)) == "4 stripes x 4e-09 GB: only 3 storage nodes are so large"
+    assert Limits(machine).infeasible_reason(striped(15, 3)) is None
+    assert (
+        Limits(machine).infeasible_reason(striped(16, 4)) == "4 stripes x 4e-09 GB: only 3 storage nodes are so large"
+    )
     nodes = tuple(Node(i, f"n{i}", (f"r{i // 2}",)) for i in range(4))
     storages = (Storage(4, "s0", ("r0",), 9), Storage(5, "s1", ("r1",), 5))
     racked = Machine(nodes, storages, nearest_storages=nearest_first(nodes, storages))
     own = Placement(storage_order=StorageOrder.RACK)
     per_node = read({"bb": 4})
-    assert infeasible_reason(racked, per_node) == "4 nodes x 4e-09 GB: only 3 whole requests fit"
-    assert infeasible_reason(racked, read({"res": 3, "bb": 4})) is None
-    assert infeasible_reason(racked, read({"res": 3, "bb": 4}), placement=own) is None
-    reason = infeasible_reason(racked, read({"res": 3, "bb": 3}), placement=own)
+    assert Limits(racked).infeasible_reason(per_node) == "4 nodes x 4e-09 GB: only 3 whole requests fit"
+    assert Limits(racked).infeasible_reason(read({"res": 3, "bb": 4})) is None
+    assert Limits(racked, own).infeasible_reason(read({"res": 3, "bb": 4})) is None
+    reason = Limits(racked, own).infeasible_reason(read({"res": 3, "bb": 3}))
     assert reason is None
-    reason = infeasible_reason(racked, read({"res": 4, "bb": 3}), placement=own)
+    reason = Limits(racked, own).infeasible_reason(read({"res": 4, "bb": 3}))
     assert reason == "4 nodes x 3e-09 GB: the storage of their own racks serves only 3"
-    why = Cluster(racked, own).why_not(read({"res": 1, "bb": 3}), Allocation((0,), (1,), 3))
+    why = why_not(book_of(racked, own), read({"res": 1, "bb": 3}), Allocation((0,), (1,), 3))
     assert why == "storage s1 is not in the rack of node n0, which storage_order=rack demands"
 
 

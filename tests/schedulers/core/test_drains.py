@@ -1,4 +1,4 @@
-"""Drained parts of storage nodes in the core: guard, cluster, timeline and session."""
+"""Drained parts of storage nodes in the core: guard, book and session."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pytest
 
 from spillway.base.errors import RemoteProtocolError
 from spillway.protocol.messages import ResourceInfo, SimulationBegins
-from spillway.schedulers.core.cluster import Cluster
+from spillway.schedulers.core.book import Book
 from spillway.schedulers.core.drains import drained_by
-from spillway.schedulers.core.ledger import Ledger
+from spillway.schedulers.core.guard import why_not
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine, simple_machine
 from spillway.schedulers.policykit.estimates import Walltimes
@@ -26,20 +26,22 @@ def job(number: int, nodes: int, bb_bytes: int, walltime_s: float = 10.0) -> Job
 
 def test_the_inequality_is_named() -> None:
     """A start beyond what is left is refused; what is held there is none of the guard's business."""
-    cluster = Cluster(simple_machine(4, 1, 10 * GB))
-    cluster.allocate(job(1, 1, 6 * GB), Allocation((0,), (0,), 6 * GB))
-    cluster.drain(0, 5 * GB)
-    assert (cluster.free_storage, cluster.storage_left) == ([0], [-1 * GB])
-    reason = cluster.why_not(job(2, 1, GB), Allocation((1,), (0,), GB))
+    machine = simple_machine(4, 1, 10 * GB)
+    book = Book(machine, Timeline(machine), Walltimes())
+    book.start(job(1, 1, 6 * GB), Allocation((0,), (0,), 6 * GB), 0.0)
+    book.drain(0, 5 * GB, 0.0)
+    assert (book.timeline.free_storage_now(), book.left_storage()) == ([0], [-1 * GB])
+    reason = why_not(book, job(2, 1, GB), Allocation((1,), (0,), GB))
     assert reason == "storage s0 has 0 GB left (5 GB are drained), the allocation takes 1 GB"
-    cluster.free("w!1")
-    assert cluster.why_not(job(2, 1, 5 * GB), Allocation((1,), (0,), 5 * GB)) is None
-    reason = cluster.why_not(job(3, 2, 3 * GB), Allocation((1, 2), (0, 0), 3 * GB))
+    book.end("w!1", 1.0)
+    assert why_not(book, job(2, 1, 5 * GB), Allocation((1,), (0,), 5 * GB)) is None
+    reason = why_not(book, job(3, 2, 3 * GB), Allocation((1, 2), (0, 0), 3 * GB))
     assert reason == "storage s0 has 5 GB left (5 GB are drained), the allocation takes 6 GB"
-    cluster.drain(0, 0)
-    assert (cluster.free_storage, cluster.drained) == ([10 * GB], {})
+    book.drain(0, 0, 1.0)
+    assert (book.left_storage(), book.drained) == ([10 * GB], {})
     with pytest.raises(ValueError, match=r"s0 has 10 GB: between 0 and so much of it can be drained, not 11 GB"):
-        cluster.drain(0, 11 * GB)
+        book.drain(0, 11 * GB, 1.0)
+    book.check()
 
 
 def test_the_reservation_of_a_drained_part_follows_what_is_held() -> None:
@@ -47,21 +49,21 @@ def test_the_reservation_of_a_drained_part_follows_what_is_held() -> None:
 
     When the first job ends early, 2 bytes are free from then on; when the part returns, 7 and 10.
     """
-    ledger = Ledger(simple_machine(4, 1, 10), Timeline(simple_machine(4, 1, 10)), Walltimes())
-    ledger.start(job(1, 1, 6, 10.0), Allocation((0,), (0,), 6), 0.0)
-    ledger.start(job(2, 1, 3, 20.0), Allocation((1,), (0,), 3), 0.0)
-    ledger.drain(0, 5, 1.0)
+    book = Book(simple_machine(4, 1, 10), Timeline(simple_machine(4, 1, 10)), Walltimes())
+    book.start(job(1, 1, 6, 10.0), Allocation((0,), (0,), 6), 0.0)
+    book.start(job(2, 1, 3, 20.0), Allocation((1,), (0,), 3), 0.0)
+    book.drain(0, 5, 1.0)
 
     def starts(size: int) -> float | None:
-        fit = ledger.timeline.earliest_fit(job(9, 1, size), 1.0)
+        fit = book.timeline.earliest_fit(job(9, 1, size), 1.0)
         return None if fit is None else fit.start_s
 
     assert [starts(size) for size in (1, 2, 3, 5, 6)] == [10.0, 10.0, 20.0, 20.0, None]
-    ledger.end("w!1", 4.0)
-    ledger.check()
+    book.end("w!1", 4.0)
+    book.check()
     assert [starts(size) for size in (2, 3, 5)] == [4.0, 20.0, 20.0]
-    ledger.drain(0, 0, 6.0)
-    ledger.check()
+    book.drain(0, 0, 6.0)
+    book.check()
     assert [starts(size) for size in (7, 8, 10)] == [6.0, 20.0, 20.0]
 
 

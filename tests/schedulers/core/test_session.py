@@ -245,9 +245,9 @@ def test_a_pause_keeps_the_place_in_the_pass() -> None:
     session = Session(_pausing, rigid())
     answer = session.answering(Message(0.0, (begins(), submitted(0, 1), submitted(1, 2))))
     next(answer)
-    assert (session.waiting, len(session.ledger.running)) == (2, 0)
+    assert (session.waiting, len(session.book.running)) == (2, 0)
     next(answer)
-    assert (session.waiting, len(session.ledger.running)) == (1, 1)
+    assert (session.waiting, len(session.book.running)) == (1, 1)
     with pytest.raises(StopIteration) as end:
         next(answer)
     assert started(end.value.value) == ["w0!0", "w0!1"]

@@ -126,7 +126,7 @@ def played(tmp_path: Path) -> tuple[JobTable, list[tuple[Running, ...]], Path]:
     for now_s, event in events:
         session.handle(Message(now_s, (event,)))
         session.check()
-    assert (session.cluster.free_nodes, session.cluster.free_storage) == (2, [10, 10])
+    assert (len(session.book.free_nodes()), session.book.timeline.free_storage_now()) == (2, [10, 10])
     recorder.close()
     columns = "job_id,workload_name,submission_time,requested_number_of_resources,requested_time,final_state"
     columns += ",starting_time,execution_time,finish_time,allocated_resources"
@@ -235,7 +235,7 @@ def test_rejecting_and_evicting_leak_nothing() -> None:
     session = opened(policy)
     session.handle(Message(0.0, (submitted(1, 2, 6), submitted(2, 2, 6))))
     session.check()
-    assert session.cluster.free_storage == [4, 4]
+    assert session.book.timeline.free_storage_now() == [4, 4]
 
 
 def test_a_pass_knows_the_buffer_of_a_waiting_job() -> None:
@@ -263,7 +263,7 @@ def test_a_pass_knows_the_buffer_of_a_waiting_job() -> None:
     session.handle(Message(10.0, (RequestedCall(10.0),)))
     session.check()
     assert found == [Binding.ORDER, (None, Binding.RESERVATION), [10.0, 610.0]]
-    (running,) = session.ledger.running.values()
+    (running,) = session.book.running.values()
     assert [(part.covering, part.start_s, part.end_s) for part in running.holdings] == [
         (Resource.BURST_BUFFERS, 0.0, 610.0),
         (Resource.NODES | Resource.BANDWIDTH, 10.0, 610.0),

@@ -22,7 +22,7 @@ from spillway.protocol.messages import (
     SimulationBegins,
 )
 from spillway.schedulers.core.execution import Ended, Runtime
-from spillway.schedulers.core.guard import WireGuard
+from spillway.schedulers.core.wire_guard import WireGuard
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
 

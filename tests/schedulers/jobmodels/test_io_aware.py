@@ -24,7 +24,7 @@ from spillway.protocol.messages import (
     SimulationBegins,
 )
 from spillway.schedulers.core.execution import Ended
-from spillway.schedulers.core.guard import WireGuard
+from spillway.schedulers.core.wire_guard import WireGuard
 from spillway.schedulers.jobmodels.io_aware import IoAware
 from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime

@@ -32,8 +32,8 @@ from spillway.schedulers.controllers.prediction import Step
 from spillway.schedulers.controllers.running import Activity
 from spillway.schedulers.controllers.sharing import Expansion
 from spillway.schedulers.core.execution import Ended, Released
-from spillway.schedulers.core.guard import WireGuard
 from spillway.schedulers.core.session import Session
+from spillway.schedulers.core.wire_guard import WireGuard
 from spillway.schedulers.jobmodels.app_record import AppRecord, finished
 from spillway.schedulers.jobmodels.gates import Exclusive
 from spillway.schedulers.jobmodels.malleable import Malleable

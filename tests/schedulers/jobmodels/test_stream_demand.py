@@ -93,7 +93,7 @@ def test_stages_are_booked_on_the_file_systems_link(book: bool) -> None:
     session, played = opened(IoAware(book_stages=float(book)), begins(thesis()))
     session.handle(Message(0.0, (submitted(0, 40, 3.0, 10),)))
     assert played.allocations["w0!0"].io_rate == (4_166_667 if book else 0)
-    assert session.cluster.free_bandwidth == [5 * GB - (40 * 4_166_667 if book else 0)]
+    assert session.book.timeline.free_bandwidth_now() == [5 * GB - (40 * 4_166_667 if book else 0)]
     session.check()
 
 
@@ -138,7 +138,7 @@ def test_streams_of_the_stream_model_are_booked() -> None:
     session, played = opened(Stream(), event)
     session.handle(Message(0.0, (submitted(0, 2, 1.0, 0, io_bytes=9_000 * GB),)))
     assert played.allocations["w0!0"].io_rate == 1_250_000_000
-    assert session.cluster.free_bandwidth == [2_500_000_000]
+    assert session.book.timeline.free_bandwidth_now() == [2_500_000_000]
 
 
 def test_booking_stages_needs_bandwidth() -> None:

@@ -432,10 +432,10 @@ def test_unavailable_nodes_take_no_new_jobs() -> None:
     """Node 0 is gone in all rows: three tasks go to the others; when it is back, four tasks find a row."""
     session = opened(TWO_ROWS)
     session.handle(Message(0.0, (Notify(0.0, "event_machine_unavailable", (0,)), *submissions(3, 4))))
-    assert sorted(node % 4 for node in session.cluster.held_by("w!0").nodes) == [1, 1, 2, 2, 3, 3]  # type: ignore[union-attr]
-    assert session.cluster.held_by("w!1") is None
+    assert sorted(node % 4 for node in session.book.parts_of("w!0").nodes.nodes) == [1, 1, 2, 2, 3, 3]  # type: ignore[union-attr]
+    assert session.book.parts_of("w!1") is None
     session.handle(Message(1.0, (Notify(1.0, "event_machine_available", (0,)),)))
-    assert session.cluster.held_by("w!1").nodes == (4, 5, 6, 7)  # type: ignore[union-attr]
+    assert session.book.parts_of("w!1").nodes.nodes == (4, 5, 6, 7)  # type: ignore[union-attr]
     session.check()
 
 

@@ -86,7 +86,7 @@ def test_a_buffer_outlives_its_users_and_is_destroyed_once(
     assert (buffer["name"], buffer["created_by"], buffer["destroyed_by"]) == ("scratch", "w0!0", "w0!3")
     assert float(buffer["destroyed_s"]) == pytest.approx(101.0, abs=0.01)
     assert buffer["bytes"] == str(8 * GB)
-    assert session.cluster.free_storage == [10 * GB, 10 * GB]
+    assert session.book.timeline.free_storage_now() == [10 * GB, 10 * GB]
     (folder,) = {path.parent for path in tmp_path.rglob("persistent.csv")}
     summary = summarise(read_run(folder))
     assert (summary.jobs, summary.rejected) == (3, 1)  # statistics are about jobs with nodes
@@ -111,7 +111,7 @@ def test_a_job_with_nodes_creates_uses_and_destroys(tmp_path: Path, monkeypatch:
     assert kept[0]["destroyed_by"] == "w0!2"
     assert starts["3"] == starts["4"] == pytest.approx(51.0, abs=0.01)
     assert kept[1]["destroyed_s"] == ""
-    assert sorted(session.cluster.free_storage) == [6 * GB, 10 * GB]
+    assert sorted(session.book.timeline.free_storage_now()) == [6 * GB, 10 * GB]
 
 
 def test_a_later_user_waits_for_the_creation_after_a_destruction(
@@ -212,7 +212,7 @@ def test_every_policy_leaves_room_for_a_buffer_without_end(
     assert {row["final_state"] for row in rows.values()} == {"COMPLETED_SUCCESSFULLY"}
     assert [one["name"] for one in kept] == ["p"]
     assert float(rows["11"]["starting_time"]) >= float(kept[0]["created_s"])
-    assert session.cluster.free_storage == [6 * GB, 6 * GB]
+    assert session.book.timeline.free_storage_now() == [6 * GB, 6 * GB]
 
 
 def test_both_players_and_real_messages_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,7 +263,7 @@ def test_a_buffer_outlasts_an_outage_of_its_storage_node(rule: str, starts: dict
     done = play(tmp_path, SessionSpec("easy", settings={"on_outage": rule}), workload_of(jobs), changes)
     found = {name: float(done.rows[name]["starting_time"]) for name in starts}
     assert found == pytest.approx(starts, abs=0.01)
-    assert done.session.cluster.free_storage == [10 * GB, 10 * GB]
+    assert done.session.book.timeline.free_storage_now() == [10 * GB, 10 * GB]
     assert done.session.waiting == 0
 
 

@@ -29,7 +29,7 @@ from spillway.experiments.trials.checks.house import (
 from spillway.experiments.trials.checks.play import play
 from spillway.experiments.trials.checks.shrink import shrink
 from spillway.experiments.trials.checks.world import Drain, SmallJob, World, random_world, simpler, world_from
-from spillway.schedulers.core.ledger import Ledger
+from spillway.schedulers.core.book import Book
 
 FAULTS = Path(__file__).parent / "faults.py"
 
@@ -174,7 +174,7 @@ def test_a_start_on_drained_bytes_is_found(monkeypatch: pytest.MonkeyPatch) -> N
     drains = (Drain(1.0, 8, 6), Drain(1.0, 9, 6), Drain(900.0, 8, 0), Drain(900.0, 9, 0))
     world = World("rigid", (job,), drains=drains)
     assert play("fcfs", world).faults == {}
-    monkeypatch.setattr(Ledger, "drain", lambda *_: None)
+    monkeypatch.setattr(Book, "drain", lambda *_: None)
     assert play("fcfs", world).faults == {"nothing over-committed": "bb0 holds 5,000,000,000 of 4,000,000,000 bytes"}
 
 

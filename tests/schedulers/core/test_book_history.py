@@ -1,4 +1,4 @@
-"""The ledger in random histories: early holds, partial give-backs, late jobs, expansions, nodes that come and go."""
+"""The book in random histories: early holds, partial give-backs, late jobs, expansions, nodes that come and go."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from spillway.schedulers.core.ledger import Ledger
+from spillway.schedulers.core.book import Book
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Link, simple_machine
 from spillway.schedulers.model.persistent import PersistentBuffer
@@ -23,13 +23,13 @@ MACHINE = simple_machine(6, 3, 20, (Link("root", 30, -1), Link("left", 20, 0)), 
 coverings = st.sets(st.sampled_from(KINDS), min_size=1).map(lambda kinds: Resource(sum(kind.value for kind in kinds)))
 
 
-class LedgerHistory(RuleBasedStateMachine):
+class BookHistory(RuleBasedStateMachine):
     """Whatever happens, in whatever order: nothing is over-committed, nothing leaks, all agree, kind by kind."""
 
     @initialize()
     def begin(self) -> None:
         """An empty machine of six nodes, three storage nodes and two links."""
-        self.ledger = Ledger(MACHINE, Timeline(MACHINE), Walltimes())
+        self.book = Book(MACHINE, Timeline(MACHINE), Walltimes())
         self.now_s = 0.0
         self.number = 0
         self.waiting: dict[str, Job] = {}
@@ -51,9 +51,9 @@ class LedgerHistory(RuleBasedStateMachine):
         )
 
     def _fit(self, job: Job, covering: Resource = Resource.ALL) -> Allocation | None:
-        """What is free at this instant, whatever the ledger expects of later."""
+        """What is free at this instant, whatever the book expects of later."""
         bare = Job(job.id, job.number, 0.0, 1.0, job.nodes, job.bb_bytes, job.io_rate)
-        return self.ledger.timeline.fit_now(bare, 1e-9, covering)
+        return self.book.timeline.fit_now(bare, 1e-9, covering)
 
     @rule(data=st.data())
     def start(self, data: Any) -> None:
@@ -61,7 +61,7 @@ class LedgerHistory(RuleBasedStateMachine):
         job = self._new_job(data)
         allocation = self._fit(job)
         if allocation is not None:
-            self.ledger.start(job, allocation, self.now_s)
+            self.book.start(job, allocation, self.now_s)
             self.granted[job.id] = {kind: set(allocation.nodes) for kind in KINDS}
 
     @rule(data=st.data(), until=st.sampled_from([1.0, 4.0, math.inf]))
@@ -71,7 +71,7 @@ class LedgerHistory(RuleBasedStateMachine):
         allocation = self._fit(job, Resource.BURST_BUFFERS) if job.bb_bytes else None
         if allocation is not None:
             only = Allocation((), allocation.storages, allocation.bb_bytes)
-            self.ledger.hold(job, only, self.now_s, self.now_s + until)
+            self.book.hold(job, only, self.now_s, self.now_s + until)
             self.waiting[job.id] = job
 
     @precondition(lambda self: self.waiting)
@@ -80,9 +80,9 @@ class LedgerHistory(RuleBasedStateMachine):
         """A job starts on the burst buffer that it holds."""
         job = self.waiting[data.draw(st.sampled_from(sorted(self.waiting)))]
         found = self._fit(job, Resource.NODES | Resource.BANDWIDTH)
-        storages = self.ledger.held[job.id].allocation.storages
-        if found is not None and self.ledger.cluster.closed_storages.isdisjoint(storages):
-            self.ledger.start(job, Allocation(found.nodes, storages, job.bb_bytes, found.io_rate), self.now_s)
+        storages = self.book.held[job.id].allocation.storages
+        if found is not None and self.book.storages_out.isdisjoint(storages):
+            self.book.start(job, Allocation(found.nodes, storages, job.bb_bytes, found.io_rate), self.now_s)
             del self.waiting[job.id]
             self.granted[job.id] = {kind: set(found.nodes) for kind in KINDS}
 
@@ -92,7 +92,7 @@ class LedgerHistory(RuleBasedStateMachine):
         """A waiting job loses its burst buffer."""
         job_id = data.draw(st.sampled_from(sorted(self.waiting)))
         del self.waiting[job_id]
-        self.ledger.evict(job_id, self.now_s)
+        self.book.evict(job_id, self.now_s)
 
     @rule(data=st.data())
     def keep(self, data: Any) -> None:
@@ -101,13 +101,13 @@ class LedgerHistory(RuleBasedStateMachine):
         allocation = self._fit(job, Resource.BURST_BUFFERS) if job.bb_bytes else None
         if allocation is not None:
             only = Allocation((), allocation.storages, allocation.bb_bytes)
-            self.ledger.keep(PersistentBuffer(f"pool{self.number}", "", job.id, only, self.now_s))
+            self.book.keep(PersistentBuffer(f"pool{self.number}", "", job.id, only, self.now_s))
 
-    @precondition(lambda self: self.ledger.kept)
+    @precondition(lambda self: self.book.kept)
     @rule(data=st.data())
     def discard(self, data: Any) -> None:
         """A persistent buffer is destroyed."""
-        self.ledger.discard(data.draw(st.sampled_from(sorted(self.ledger.kept))), self.now_s)
+        self.book.discard(data.draw(st.sampled_from(sorted(self.book.kept))), self.now_s)
 
     @precondition(lambda self: self.granted)
     @rule(data=st.data(), covering=coverings)
@@ -116,10 +116,10 @@ class LedgerHistory(RuleBasedStateMachine):
         job_id = data.draw(st.sampled_from(sorted(self.granted)))
         holds = self.granted[job_id]
         candidates = sorted(set.union(*(holds[kind] for kind in covering)))
-        if self.ledger.extra.nodes_of(job_id) and covering is not Resource.ALL:
+        if self.book.extra_nodes(job_id) and covering is not Resource.ALL:
             return
         nodes = data.draw(st.none() | st.sets(st.sampled_from(candidates), min_size=1)) if candidates else None
-        self.ledger.give_back(job_id, self.now_s, nodes, covering)
+        self.book.give_back(job_id, self.now_s, nodes, covering)
         for kind in covering:
             holds[kind] -= holds[kind] if nodes is None else nodes
 
@@ -128,14 +128,14 @@ class LedgerHistory(RuleBasedStateMachine):
     def expand(self, data: Any, until: float) -> None:
         """A running job that holds all that it was granted gets a node more."""
         job_id = data.draw(st.sampled_from(sorted(self.granted)))
-        allocation = self.ledger.running[job_id].allocation
+        allocation = self.book.running[job_id].allocation
         kinds = list(self.granted[job_id].values())
         if kinds[0] != kinds[1] or kinds[1] != kinds[2] or not kinds[0]:
             return
         bb_bytes = allocation.bb_bytes if allocation.storages else 0
         gained = self._fit(Job("more", 0, 0.0, 1.0, 1, bb_bytes, allocation.io_rate))
         if gained is not None:
-            self.ledger.expand(job_id, gained, self.now_s, self.now_s + until)
+            self.book.expand(job_id, gained, self.now_s, self.now_s + until)
             for kind in KINDS:
                 self.granted[job_id][kind] |= set(gained.nodes)
 
@@ -144,7 +144,7 @@ class LedgerHistory(RuleBasedStateMachine):
     def expect(self, data: Any, covering: Resource, after: float) -> None:
         """Something is expected back at another time."""
         job_id = data.draw(st.sampled_from(sorted(self.granted)))
-        self.ledger.expect(job_id, self.now_s + after, self.now_s, covering)
+        self.book.expect(job_id, self.now_s + after, self.now_s, covering)
 
     @precondition(lambda self: self.granted)
     @rule(data=st.data())
@@ -152,9 +152,9 @@ class LedgerHistory(RuleBasedStateMachine):
         """A job is through."""
         job_id = data.draw(st.sampled_from(sorted(self.granted)))
         del self.granted[job_id]
-        ended = self.ledger.end(job_id, self.now_s)
-        self.ledger.accounts.ended(ended, "COMPLETED_SUCCESSFULLY", self.now_s)
-        assert self.ledger.finished()[-1].id == job_id
+        ended = self.book.end(job_id, self.now_s)
+        self.book.accounts.ended(ended, "COMPLETED_SUCCESSFULLY", self.now_s)
+        assert self.book.finished()[-1].id == job_id
         assert all(part.start_s <= part.end_s for part in (*ended.apart, *ended.past))
 
     @rule(data=st.data(), available=st.booleans())
@@ -162,55 +162,53 @@ class LedgerHistory(RuleBasedStateMachine):
         """Nodes and storage nodes go away or come back, in use or not."""
         nodes = data.draw(st.sets(st.integers(0, 5), max_size=3))
         storages = data.draw(st.sets(st.integers(0, 2), max_size=2))
-        (self.ledger.open if available else self.ledger.close)(nodes, storages, self.now_s)
+        (self.book.open if available else self.book.close)(nodes, storages, self.now_s)
 
     @rule(storage=st.integers(0, 2), drained=st.sampled_from([0, 0, 3, 10, 19, 20]))
     def drain(self, storage: int, drained: int) -> None:
         """A part of a storage node is drained, or returns, in use or not, out or not."""
-        self.ledger.drain(storage, drained, self.now_s)
+        self.book.drain(storage, drained, self.now_s)
 
     @rule(step=st.sampled_from([0.25, 1.0, 3.0, 20.0]))
     def advance(self, step: float) -> None:
         """Time goes on; what is late is booked on. What is held now is held for so long."""
-        holders = [running.job for running in self.ledger.running.values()] + list(self.waiting.values())
+        holders = [running.job for running in self.book.running.values()] + list(self.waiting.values())
         for job in holders:
-            held = self.ledger.cluster.parts_of(job.id)
+            held = self.book.parts_of(job.id)
             assert held is not None
             sums = self.used.setdefault(job.user, [0.0, 0.0])
             sums[0] += step * len(held.nodes.nodes)
             sums[1] += step * len(held.storage.storages) * held.storage.bb_bytes
         self.now_s += step
-        self.ledger.advance(self.now_s)
+        self.book.advance(self.now_s)
 
     @invariant()
     def all_agree(self) -> None:
-        """The ledger's own proof; what the test knows to be held is held; free now is free now, kind by kind."""
-        if not hasattr(self, "ledger"):
+        """The book's own proof; what the test knows to be held is held; free now is free now, kind by kind."""
+        if not hasattr(self, "book"):
             return
-        self.ledger.advance(self.now_s)
-        self.ledger.check()
-        cluster, timeline = self.ledger.cluster, self.ledger.timeline
-        assert cluster.free_nodes == timeline.free_nodes_now()
-        assert cluster.free_storage == timeline.free_storage_now()
-        assert cluster.free_bandwidth == timeline.free_bandwidth_now()
-        assert min(cluster.free_storage) >= 0
-        assert self.ledger.held.keys() == self.waiting.keys()
-        assert self.ledger.running.keys() == self.granted.keys()
-        usage = self.ledger.usage(tuple(self.waiting.values()), self.now_s)
+        self.book.advance(self.now_s)
+        self.book.check()
+        timeline = self.book.timeline
+        assert len(self.book.free_nodes()) == timeline.free_nodes_now()
+        assert min(timeline.free_storage_now()) >= 0
+        assert self.book.held.keys() == self.waiting.keys()
+        assert self.book.running.keys() == self.granted.keys()
+        usage = self.book.usage(tuple(self.waiting.values()), self.now_s)
         for user, sums in self.used.items():
             assert [usage[user].node_seconds, usage[user].buffer_byte_seconds] == sums, user
         assert not any(part.node_seconds for user, part in usage.items() if user not in self.used)
         for job_id, holds in self.granted.items():
-            held = cluster.parts_of(job_id)
+            held = self.book.parts_of(job_id)
             assert held is not None
             assert set(held.nodes.nodes) == holds[Resource.NODES]
             if held.storage.storages:
                 assert set(held.storage.nodes) == holds[Resource.BURST_BUFFERS]
-        if not self.waiting and not self.granted and not self.ledger.kept:
-            left = [0 if one in cluster.closed_storages else 20 - cluster.drained.get(one, 0) for one in range(3)]
-            assert cluster.free_storage == left, "burst buffers leaked"
-            assert cluster.free_bandwidth == [30, 20], "bandwidth leaked"
+        if not self.waiting and not self.granted and not self.book.kept:
+            left = [0 if one in self.book.storages_out else 20 - self.book.drained.get(one, 0) for one in range(3)]
+            assert timeline.free_storage_now() == left, "burst buffers leaked"
+            assert timeline.free_bandwidth_now() == [30, 20], "bandwidth leaked"
 
 
-TestLedgerHistory = LedgerHistory.TestCase
-TestLedgerHistory.settings = settings(max_examples=60, stateful_step_count=30)
+TestBookHistory = BookHistory.TestCase
+TestBookHistory.settings = settings(max_examples=60, stateful_step_count=30)

@@ -1,0 +1,706 @@
+"""The book: who holds what, now and until when. One object, whose first row is the present.
+
+What a job holds (nodes, bytes on storage nodes, bandwidth) is booked until its expected end; what outlives that is
+booked on, a little at a time. All kinds share the job's interval unless the job has lives of its own
+(:class:`spillway.schedulers.model.job.Lives`), was given its burst buffer before its nodes, or gave one back before the
+other: then each kind is a part with an interval of its own. Nodes that a job was expanded by are parts, too: they are
+booked until they are expected back, which may be long before the job's end.
+
+A job that runs on a node which machine events took away goes on (Batsim's rule). What it holds there is not booked
+while the node is out, as nothing is free there anyway; it is booked again when the node is back.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import heapq
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from spillway.base.errors import shown
+from spillway.schedulers.core.accounts import Accounts
+from spillway.schedulers.core.allocation import only, together, without
+from spillway.schedulers.core.feasible import in_gigabytes
+from spillway.schedulers.model.job import Allocation, Job, once_staged
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.persistent import PersistentBuffer
+from spillway.schedulers.policykit.estimates import Estimator
+from spillway.schedulers.policykit.history import FinishedJobs, Usage
+from spillway.schedulers.policykit.view import Holding, Running
+from spillway.schedulers.timeline import Resource, Timeline
+from spillway.schedulers.timeline.lives import parts
+from spillway.schedulers.timeline.placement import links_above
+
+OVERDUE_S = 1e-3
+"""How long a job that has outlived its estimate is expected to go on (s). Batsim reports a walltime kill one network
+latency after it; until then the nodes are not free."""
+
+SHORTEST_S = 1.0
+"""Least time that extra nodes are booked for at once (s)."""
+
+NOTHING = Allocation(())
+
+
+@dataclass(slots=True, eq=False)
+class _Part:
+    """Kinds of resources that a job holds over one interval.
+
+    ``tail_s`` is how much later than the nodes they are expected back; ``extension_s`` how much longer they are booked
+    each time that they outlive that; ``extra``: nodes that the job was expanded by, or will leave before its end.
+    """
+
+    job: Job
+    covering: Resource
+    allocation: Allocation
+    start_s: float
+    end_s: float
+    tail_s: float = 0.0
+    extension_s: float = OVERDUE_S
+    extra: bool = False
+
+    def as_holding(self) -> Holding:
+        return Holding(self.covering, self.allocation, self.start_s, self.end_s)
+
+
+class Held(NamedTuple):
+    """What a job holds, kind by kind: one and the same allocation while no kind was given back without the others.
+
+    Attributes
+    ----------
+    nodes, storage, links
+        Of each only its own kind counts. The nodes of ``storage`` and ``links`` are those that the requests and the
+        bandwidth were granted for; they may have been given back.
+    """
+
+    nodes: Allocation
+    storage: Allocation
+    links: Allocation
+
+    def as_one(self) -> Allocation:
+        """All of it; where the kinds differ, the storages need not stand for the nodes in turn."""
+        if self.nodes is self.storage is self.links:
+            return self.nodes
+        storages = self.storage.storages
+        bb_bytes = self.storage.bb_bytes if storages else 0
+        io_rate = self.links.io_rate if self.links.nodes else 0
+        return Allocation(self.nodes.nodes, storages, bb_bytes, io_rate, striped=self.storage.striped)
+
+
+class Book:
+    """The book of one conversation. Everything must have been checked before it is entered.
+
+    Parameters
+    ----------
+    machine
+        What there is.
+    timeline
+        When it is free; its first row is the present.
+    estimator
+        Corrects the expected ends of jobs that outlive them.
+
+    Attributes
+    ----------
+    holder
+        Who holds each node: a job's id, or ``None``.
+    running
+        Running jobs by id.
+    held
+        Burst buffers of waiting jobs by id.
+    kept
+        Persistent buffers by name.
+    nodes_out, storages_out
+        Nodes and storage nodes that machine events took away.
+    drained
+        Bytes that are drained of storage nodes, by index.
+    accounts
+        What jobs have held until now, and which have ended.
+    """
+
+    def __init__(self, machine: Machine, timeline: Timeline, estimator: Estimator) -> None:
+        self.machine = machine
+        self.timeline = timeline
+        self.holder: list[str | None] = [None] * len(machine.nodes)
+        self.running: dict[str, Running] = {}
+        self.held: dict[str, Holding] = {}
+        self.kept: dict[str, PersistentBuffer] = {}
+        self.nodes_out: set[int] = set()
+        self.storages_out: set[int] = set()
+        self.drained: dict[int, int] = {}
+        self.accounts = Accounts()
+        self._estimator = estimator
+        self._parts: dict[str, list[_Part]] = {}
+        self._lifted: dict[str, _Part] = {}
+        self._ends: list[tuple[float, int, int, _Part]] = []
+        self._pushed = 0
+
+    # ------------------------------------------------------------------ questions
+
+    def jobs(self) -> Sequence[Running]:
+        """Running jobs in order of their starts."""
+        return _Lazy(self.running)
+
+    def finished(self) -> FinishedJobs:
+        """Jobs that have ended, for a view."""
+        return self.accounts.finished()
+
+    def usage(self, queue: Sequence[Job], now_s: float) -> Mapping[str, Usage]:
+        """What each user's jobs have held until now, for a view; ``queue``: the waiting jobs."""
+        return self.accounts.usage(self.running.values(), self.held, queue, now_s)
+
+    def free_nodes(self) -> list[int]:
+        """Nodes that no job holds and that are available, ascending."""
+        out = self.nodes_out
+        return [node for node, holder in enumerate(self.holder) if holder is None and node not in out]
+
+    def left_bytes(self, storage: int) -> int:
+        """Bytes free on a storage node now; below zero by what a drained one must get back before any are free."""
+        if storage in self.storages_out:
+            return 0
+        if storage in self.drained:
+            capacity = self.machine.storages[storage].capacity_bytes
+            return capacity - self.drained[storage] - self._bytes_on(storage)
+        return self.timeline.free_bytes_now(storage)
+
+    def left_storage(self) -> list[int]:
+        """:meth:`left_bytes` of every storage node."""
+        left = self.timeline.free_storage_now()
+        for storage in self.drained:
+            left[storage] = self.left_bytes(storage)
+        return left
+
+    def there(self, allocation: Allocation) -> Allocation:
+        """What of an allocation is not out; its storages need not stand for the nodes in turn."""
+        nodes = tuple(node for node in allocation.nodes if node not in self.nodes_out)
+        storages = tuple(one for one in allocation.storages if one not in self.storages_out)
+        return Allocation(nodes, storages, allocation.bb_bytes, allocation.io_rate, striped=allocation.striped)
+
+    def parts_of(self, job_id: str) -> Held | None:
+        """What a job holds, kind by kind; ``None`` for nothing."""
+        found = self._parts.get(job_id)
+        if found is None:
+            lifted = self._lifted.get(job_id)
+            return None if lifted is None else Held(NOTHING, lifted.allocation, NOTHING)
+        if len(found) == 1 and found[0].covering is Resource.ALL:
+            return Held(found[0].allocation, found[0].allocation, found[0].allocation)
+        if all(part.covering is Resource.ALL for part in found):
+            whole = reduce(together, [part.allocation for part in found] or [NOTHING])
+            return Held(whole, whole, whole)
+        nodes = [_bare(part.allocation) for part in found if Resource.NODES in part.covering]
+        buffers = [part.allocation for part in found if Resource.BURST_BUFFERS in part.covering]
+        links = [_bare(part.allocation) for part in found if Resource.BANDWIDTH in part.covering]
+        return Held(
+            reduce(together, nodes or [NOTHING]),
+            reduce(together, [one for one in buffers if one.storages] or [NOTHING]),
+            reduce(together, links or [NOTHING]),
+        )
+
+    def extra_nodes(self, job_id: str) -> set[int]:
+        """Nodes that a job was expanded by, or will leave before its end."""
+        return {node for part in self._parts.get(job_id, ()) if part.extra for node in part.allocation.nodes}
+
+    # ------------------------------------------------------------------ burst buffers without nodes
+
+    def hold(self, job: Job, allocation: Allocation, now_s: float, until_s: float) -> None:
+        """A waiting job is given its burst buffer, expected to be held until ``until_s``."""
+        self._reserve(now_s, until_s, allocation, Resource.BURST_BUFFERS)
+        extension_s = max(until_s - now_s, OVERDUE_S)
+        self._enter([_Part(job, Resource.BURST_BUFFERS, allocation, now_s, until_s, extension_s=extension_s)])
+        self._refresh(job.id, now_s)
+
+    def evict(self, job_id: str, now_s: float) -> Holding:
+        """A waiting job loses its burst buffer; return what it was."""
+        self.advance(now_s, job_id)
+        found = self._parts.pop(job_id)
+        for part in found:
+            self._release(part, part.allocation, part.covering, now_s)
+        holding = _until(self.held.pop(job_id), now_s)
+        self.accounts.evicted(found[0].job, holding, now_s)
+        return holding
+
+    def keep(self, buffer: PersistentBuffer) -> None:
+        """A persistent buffer is created: booked without end."""
+        self.kept[buffer.name] = buffer
+        self._reserve(buffer.since_s, math.inf, buffer.allocation, Resource.BURST_BUFFERS)
+
+    def discard(self, name: str, now_s: float) -> PersistentBuffer:
+        """A persistent buffer is destroyed; return what it was."""
+        self.advance(now_s)
+        buffer = self.kept.pop(name)
+        self._give_back(now_s, math.inf, buffer.allocation, Resource.BURST_BUFFERS)
+        return buffer
+
+    # ------------------------------------------------------------------ jobs
+
+    def start(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        """A job starts, on the burst buffer that it holds if it holds one."""
+        end_s = now_s + self._estimator.estimate_s(job)
+        holder, job_id = self.holder, job.id
+        for node in allocation.nodes:
+            holder[node] = job_id
+        if job.lives is None and job_id not in self.held:
+            self._reserve(now_s, end_s, allocation)
+            self.running[job_id] = Running(job, now_s, end_s, allocation)
+            part = _Part(job, Resource.ALL, allocation, now_s, end_s)
+            self._parts[job_id] = [part]
+            self._watch(part)
+            return
+        if allocation.lives is not None:
+            allocation = msgspec.structs.replace(allocation, lives=None)  # each part is booked by itself here
+        early = self._parts.get(job_id, ())
+        further = []
+        for life in parts(once_staged(job.lives), now_s, end_s):
+            until_s = max(life.end_s, now_s)  # what is back before the nodes is held at their start all the same
+            covering, tail_s = life.covering, until_s - end_s if until_s < math.inf else 0.0
+            if early and Resource.BURST_BUFFERS in covering:
+                # Held since before; from now on for these nodes, and until the end that is expected now.
+                early[0].allocation, early[0].tail_s = allocation, tail_s
+                early[0].extension_s = max(tail_s, OVERDUE_S)
+                self._move_end(early[0], until_s, now_s)
+                covering &= ~Resource.BURST_BUFFERS
+            if covering:
+                self._reserve(now_s, until_s, allocation, covering)
+                further.append(_Part(job, covering, allocation, now_s, until_s, tail_s, max(tail_s, OVERDUE_S)))
+        held = self.held.pop(job_id, None)
+        if held is not None:
+            self.accounts.staged(job_id, held, now_s)
+        self.running[job_id] = Running(job, now_s, end_s, allocation)
+        self._enter(further)
+        if len(self._parts[job_id]) > 1:
+            self._refresh(job_id, now_s)
+
+    def end(self, job_id: str, now_s: float) -> Running:
+        """A running job has ended and has given everything back; return what it was, held until now."""
+        self.advance(now_s, job_id)
+        running = self.running.pop(job_id)
+        for part in self._parts.pop(job_id):
+            if part.covering._value_ & _NODES:
+                self._free_nodes(part.allocation.nodes)
+            self._release(part, part.allocation, part.covering, now_s)
+        self.timeline.changes += 1  # also where it ends just when that was expected
+        self._estimator.observe(running.job, now_s - running.start_s)
+        if running.apart:
+            held = tuple(_until(holding, now_s) for holding in running.apart)
+            running = msgspec.structs.replace(running, apart=held)
+        return running
+
+    def lift(self, job_id: str, now_s: float) -> None:
+        """Take a running job off its nodes; :meth:`place` puts it onto others. The book must have been advanced.
+
+        Raises
+        ------
+        ValueError
+            When its holdings have lives of their own: such a job cannot be moved.
+        """
+        if len(self._parts[job_id]) > 1:
+            raise ValueError(f"job {shown(job_id)} cannot be moved: its holdings have lives of their own")
+        (part,) = self._parts.pop(job_id)
+        self._lifted[job_id] = part
+        self._free_nodes(part.allocation.nodes)
+        self._release(part, part.allocation, part.covering, now_s)
+
+    def place(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        """Put a job that was lifted onto these nodes."""
+        running = self.running[job.id]
+        for node in allocation.nodes:
+            self.holder[node] = job.id
+        part = self._lifted.pop(job.id)
+        self._reserve(now_s, part.end_s, allocation)
+        part.allocation = allocation
+        self._parts[job.id] = [part]
+        self.running[job.id] = Running(job, running.start_s, running.end_s, allocation)
+
+    def expand(self, job_id: str, gained: Allocation, now_s: float, until_s: float) -> Running:
+        """Give a running job more, expected back by ``until_s``; returns what it is now."""
+        self.advance(now_s)
+        self._add_extra(self.running[job_id].job, gained, now_s, until_s)
+        for node in gained.nodes:
+            self.holder[node] = job_id
+        return self._refresh(job_id, now_s)
+
+    def give_up(self, job_id: str, nodes: Collection[int], now_s: float, until_s: float) -> None:
+        """A running job will leave these nodes of its own by ``until_s``: booked until then, as extra ones are."""
+        self.advance(now_s)
+        before, self._parts[job_id] = self._parts[job_id], []
+        for part in before:
+            gone = only(part.allocation, nodes)
+            whole = part.covering is Resource.ALL and not part.extra
+            if not whole or not gone.nodes or not now_s < until_s < part.end_s:
+                self._parts[job_id].append(part)
+                continue
+            self._release(part, gone, part.covering, now_s)
+            self._enter(_left_of(part, Resource.ALL, nodes))
+            self._add_extra(part.job, gone, now_s, until_s)
+        self._refresh(job_id, now_s)
+
+    def give_back(
+        self, job_id: str, now_s: float, nodes: Collection[int] | None = None, covering: Resource = Resource.ALL
+    ) -> Running:
+        """A running job has given back nodes, or what it was granted for them; returns what it is now.
+
+        Parameters
+        ----------
+        nodes
+            Its nodes, extra ones or its own; ``None`` for all. A burst buffer and bandwidth are named by the nodes that
+            they were granted for, also after these were given back.
+        covering
+            What it gave back: the nodes with all that belongs to them, or some kinds alone.
+
+        Raises
+        ------
+        ValueError
+            For a node for which it holds nothing of the kinds, and for an extra one unless it is given back
+            with all that came with it. Nothing is changed then.
+        """
+        self._check_given_back(job_id, nodes, covering)
+        self.advance(now_s)
+        past: list[Holding] = []
+        before, self._parts[job_id] = self._parts[job_id], []
+        for part in before:
+            kinds = part.covering & covering
+            gone = part.allocation if nodes is None else only(part.allocation, nodes)
+            if not kinds or not (gone.nodes or gone.storages):
+                self._parts[job_id].append(part)
+                continue
+            if Resource.NODES in kinds:
+                self._free_nodes(gone.nodes)
+            self._release(part, gone, kinds, now_s)
+            if kinds is not Resource.ALL:
+                past.append(Holding(kinds, gone, part.start_s, now_s))
+            self._enter(_left_of(part, kinds, nodes))
+        return self._refresh(job_id, now_s, past)
+
+    def expect(self, job_id: str, until_s: float, now_s: float, covering: Resource = Resource.ALL) -> Running:
+        """A running job's holdings of these kinds are expected to end at another time; returns what it is now."""
+        self.advance(now_s)
+        before, self._parts[job_id] = self._parts[job_id], []
+        for part in before:
+            kinds = Resource(0) if part.extra else part.covering & covering
+            if part.covering & ~kinds:
+                self._enter([dataclasses.replace(part, covering=part.covering & ~kinds)])
+            if kinds:
+                moved = dataclasses.replace(part, covering=kinds)
+                self._move_end(moved, max(until_s, now_s + OVERDUE_S), now_s)
+                self._parts[job_id].append(moved)
+        return self._refresh(job_id, now_s)
+
+    # ------------------------------------------------------------------ time and outages
+
+    def advance(self, now_s: float, ending: str = "") -> None:
+        """Move the timeline on; what outlived its booking is booked a little longer.
+
+        The job ``ending`` just now is left alone.
+        """
+        self.timeline.advance(now_s)
+        ends = self._ends
+        while ends and ends[0][0] <= now_s:
+            end_s, _, _, part = heapq.heappop(ends)
+            job = part.job
+            if job.id == ending or part.end_s != end_s or part not in self._parts.get(job.id, ()):
+                continue
+            self._extend(part, now_s)
+            if not part.extra and (job.id in self.held or self.running[job.id].apart):
+                self._refresh(job.id, now_s)
+
+    def close(self, nodes: Collection[int], storages: Collection[int], now_s: float) -> None:
+        """Nodes and storage nodes may not be used from now on; jobs keep what they hold there."""
+        self.advance(now_s)
+        self.timeline.close(nodes, storages)
+        self.nodes_out.update(nodes)
+        self.storages_out.update(storages)
+
+    def open(self, nodes: Collection[int], storages: Collection[int], now_s: float) -> None:
+        """Nodes and storage nodes have come back: what lies there is booked again."""
+        self.advance(now_s)
+        back, filled = self.nodes_out.intersection(nodes), self.storages_out.intersection(storages)
+        self.timeline.reopen(back, filled)
+        for storage in filled.intersection(self.drained):
+            self.timeline.drain(storage, self.drained[storage])
+        self.nodes_out -= back
+        self.storages_out -= filled
+        for holding in self._booked():
+            if holding.end_s > now_s:
+                for part, kinds in _parts_on(holding, back, filled):
+                    self.timeline.reserve(now_s, holding.end_s, part, kinds)
+
+    def drain(self, storage: int, drained: int, now_s: float) -> None:
+        """So many bytes of a storage node are given to no job from now on, in all; jobs keep what they hold there.
+
+        Raises
+        ------
+        ValueError
+            For more than it has, with the inequality.
+        """
+        node = self.machine.storages[storage]
+        if not 0 <= drained <= node.capacity_bytes:
+            raise ValueError(
+                f"storage {node.name} has {in_gigabytes(node.capacity_bytes)}: between 0 and so much of it can be "
+                f"drained, not {in_gigabytes(drained)}"
+            )
+        self.advance(now_s)
+        if drained:
+            self.drained[storage] = drained
+        else:
+            self.drained.pop(storage, None)
+        if storage not in self.storages_out:
+            self.timeline.drain(storage, drained)
+
+    # ------------------------------------------------------------------ proof
+
+    def check(self) -> None:
+        """Prove that holders, parts, what is published and the timeline agree with each other, kind by kind."""
+        self.timeline.check()
+        assert self.running.keys().isdisjoint(self.held), "a job runs and holds a burst buffer for later"
+        assert self.running.keys() | self.held.keys() == self._parts.keys(), "a job holds something that is not booked"
+        holder: list[str | None] = [None] * len(self.holder)
+        for job_id, found in self._parts.items():
+            for node in [node for part in found if Resource.NODES in part.covering for node in part.allocation.nodes]:
+                assert holder[node] is None, f"node {node} is held by {holder[node]!r} and {job_id!r}"
+                holder[node] = job_id
+            self._check_job(job_id, found)
+        assert holder == self.holder, "holders do not follow from what is booked"
+        assert not self._lifted, "a job was taken off its nodes and not put onto others"
+        if not self.timeline.holds_nodes_longer:
+            for time_s in (self.timeline.now_s, math.inf):
+                self._check_timeline(time_s)
+
+    def _check_job(self, job_id: str, found: list[_Part]) -> None:
+        """Prove that what is published of a job is what is booked, and that all ends are watched."""
+        held = self.parts_of(job_id)
+        assert held is not None, f"{job_id!r} is booked and holds nothing"
+        if job_id in self.running:
+            assert self.running[job_id].allocation == held.as_one(), f"{job_id!r} is published with something else"
+        for part in found:
+            assert part.start_s <= part.end_s, f"{job_id!r} is booked backwards"
+            assert any(entry[3] is part and entry[0] == part.end_s for entry in self._ends) or (
+                part.end_s == math.inf
+            ), f"the end of what is booked for {job_id!r} is not watched"
+
+    def _check_timeline(self, time_s: float) -> None:
+        """Prove that the timeline has at a time just what is booked then: nothing over-committed, nothing leaked."""
+        machine, (_, rows, tables) = self.machine, self.timeline.arrays
+        row = rows[0] if time_s < math.inf else rows[-1]
+        free = set(range(len(machine.nodes))) - self.nodes_out
+        storage = [storage.capacity_bytes for storage in machine.storages]
+        links = [link.capacity_bytes_per_s for link in machine.links]
+        for holding in self._booked():
+            if not (holding.start_s <= time_s and (time_s < holding.end_s or holding.end_s == math.inf)):
+                continue
+            part, kinds = holding.allocation, holding.covering
+            if Resource.NODES in kinds:
+                assert self.nodes_out.union(free).issuperset(part.nodes), f"{part.nodes} are booked twice at {time_s} s"
+                free.difference_update(part.nodes)
+            for one in part.storages if Resource.BURST_BUFFERS in kinds else ():
+                storage[one] -= part.bb_bytes
+            for node in part.nodes if Resource.BANDWIDTH in kinds and part.io_rate else ():
+                for link in links_above(machine, node):
+                    links[link] -= part.io_rate
+        assert min(storage, default=0) >= 0, f"a storage node is over-committed: {storage}"
+        for one, drained in self.drained.items():
+            storage[one] = max(0, storage[one] - drained)
+        storage = [0 if one in self.storages_out else free_bytes for one, free_bytes in enumerate(storage)]
+        bits = np.unpackbits(row[tables.words].view(np.uint8), bitorder="little")
+        assert set(np.flatnonzero(bits).tolist()) == free, f"at {time_s} s other nodes are free than {sorted(free)}"
+        assert row[tables.storages].tolist() == storage, f"at {time_s} s other bytes are free than {storage}"
+        assert row[tables.links].tolist() == links, f"at {time_s} s other bandwidth is free than {links}"
+
+    # ------------------------------------------------------------------ steps
+
+    def _booked(self) -> list[Holding]:
+        """All that is booked."""
+        held = [part.as_holding() for found in self._parts.values() for part in found]
+        return held + [
+            Holding(Resource.BURST_BUFFERS, one.allocation, one.since_s, math.inf) for one in self.kept.values()
+        ]
+
+    def _bytes_on(self, storage: int) -> int:
+        """Bytes that are held on a storage node now, also more than what is left of it."""
+        return sum(
+            holding.allocation.bb_bytes * holding.allocation.storages.count(storage)
+            for holding in self._booked()
+            if Resource.BURST_BUFFERS in holding.covering
+        )
+
+    def _check_given_back(self, job_id: str, nodes: Collection[int] | None, covering: Resource) -> None:
+        found = self._parts.get(job_id)
+        if found is None:
+            raise ValueError(f"job {shown(job_id)} holds nothing that could be given back")
+        extra = self.extra_nodes(job_id)
+        if extra and covering is not Resource.ALL and (nodes is None or not extra.isdisjoint(nodes)):
+            raise ValueError(f"job {shown(job_id)} was expanded by node {min(extra)}: it can only be given back whole")
+        if nodes is not None:
+            known = [part.allocation.nodes for part in found if part.covering & covering]
+            unknown = set(nodes).difference(*known)
+            if unknown:
+                raise ValueError(f"job {shown(job_id)} cannot give back what it does not hold for node {min(unknown)}")
+
+    def _enter(self, further: Sequence[_Part]) -> None:
+        """Keep a job's further parts and watch their ends."""
+        if further:
+            self._parts.setdefault(further[0].job.id, []).extend(further)
+        for part in further:
+            self._watch(part)
+
+    def _add_extra(self, job: Job, allocation: Allocation, now_s: float, until_s: float) -> None:
+        """Book nodes until ``until_s``; each time they are not back in time they are booked on for as long."""
+        extension_s = max(until_s - now_s, SHORTEST_S)
+        self._reserve(now_s, now_s + extension_s, allocation)
+        self._enter([_Part(job, Resource.ALL, allocation, now_s, now_s + extension_s, 0.0, extension_s, extra=True)])
+
+    def _watch(self, part: _Part) -> None:
+        if part.end_s < math.inf:
+            self._pushed += 1
+            heapq.heappush(self._ends, (part.end_s, part.job.number, self._pushed, part))
+
+    def _free_nodes(self, nodes: Collection[int]) -> None:
+        holder = self.holder
+        for node in nodes:
+            holder[node] = None
+
+    def _reserve(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource = Resource.ALL) -> None:
+        """Book an allocation in the timeline but for what is out."""
+        if not (self.nodes_out or self.storages_out):
+            self.timeline.reserve(start_s, end_s, allocation, covering)
+            return
+        for part, kinds in self._available(allocation, covering):
+            self.timeline.reserve(start_s, end_s, part, kinds)
+
+    def _release(self, part: _Part, allocation: Allocation, covering: Resource, now_s: float) -> None:
+        """Give some of a part back from now on."""
+        if part.end_s > now_s:
+            self._give_back(now_s, part.end_s, allocation, covering)
+
+    def _give_back(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource) -> None:
+        """Give an allocation back in the timeline but for what is out."""
+        if not (self.nodes_out or self.storages_out):
+            self.timeline.release(start_s, end_s, allocation, covering)
+            return
+        for part, kinds in self._available(allocation, covering):
+            self.timeline.release(start_s, end_s, part, kinds)
+
+    def _available(self, allocation: Allocation, covering: Resource) -> list[tuple[Allocation, Resource]]:
+        """The parts of an allocation that are not out, with the kinds that count of each."""
+        if self.nodes_out.isdisjoint(allocation.nodes) and self.storages_out.isdisjoint(allocation.storages):
+            return [(allocation, covering)]
+        there = self.there(allocation)
+        found = (
+            (Allocation(there.nodes), Resource.NODES),
+            (Allocation((), there.storages, allocation.bb_bytes), Resource.BURST_BUFFERS),
+            (Allocation(allocation.nodes, io_rate=allocation.io_rate), Resource.BANDWIDTH),
+        )
+        return [(part, kind) for part, kind in found if kind in covering]
+
+    def _extend(self, part: _Part, now_s: float) -> None:
+        """Book on what has outlived its booking: nodes by the estimator, all else ``extension_s`` at a time."""
+        until_s = now_s + part.extension_s
+        running = self.running.get(part.job.id)
+        by_nodes = running is not None and Resource.NODES in part.covering and not part.extra
+        if running is not None and by_nodes:
+            elapsed_s = now_s - running.start_s
+            until_s = max(running.start_s + self._estimator.correct_s(running.job, elapsed_s), now_s + OVERDUE_S)
+        self._reserve(now_s, until_s, part.allocation, part.covering)
+        part.end_s = until_s
+        self._watch(part)
+        if by_nodes:
+            for other in self._parts[part.job.id]:
+                if other is not part and not other.extra and until_s + other.tail_s > max(other.end_s, now_s):
+                    self._move_end(other, until_s + other.tail_s, now_s)  # its tail begins later, too
+
+    def _move_end(self, part: _Part, end_s: float, now_s: float) -> None:
+        """Book a part on, or less far; it is watched at its new end."""
+        if end_s > part.end_s:
+            self._reserve(max(part.end_s, now_s), end_s, part.allocation, part.covering)
+        elif end_s < part.end_s:
+            self._give_back(max(end_s, now_s), part.end_s, part.allocation, part.covering)
+        part.end_s = end_s
+        self._watch(part)
+
+    def _refresh(self, job_id: str, now_s: float, past: Sequence[Holding] = ()) -> Running:
+        """Update a job's entry in :attr:`running` (or :attr:`held`) to what it holds now, and return it."""
+        found = self._parts[job_id]
+        if job_id not in self.running:
+            self.held[job_id] = found[0].as_holding()
+            return Running(found[0].job, found[0].start_s, found[0].end_s, found[0].allocation)
+        running = self.running[job_id]
+        self.accounts.changes(running, now_s)
+        held = self.parts_of(job_id)
+        assert held is not None, "a running job holds something"
+        own = [part.as_holding() for part in found if not part.extra]
+        apart = (*own, *(part.as_holding() for part in found if part.extra))
+        whole = len(apart) == 1 and apart[0].covering is Resource.ALL
+        changed = Running(
+            running.job,
+            running.start_s,
+            running.end_s,
+            held.as_one(),
+            () if whole else apart,
+            (*running.past, *past),
+        )
+        self.running[job_id] = changed
+        return changed
+
+
+_NODES = Resource.NODES._value_
+"""As a whole number: a test whether a flag is in another takes a tenth of an end."""
+
+
+def _bare(allocation: Allocation) -> Allocation:
+    """An allocation without its storages."""
+    return Allocation(allocation.nodes, (), 0, allocation.io_rate)
+
+
+def _left_of(part: _Part, kinds: Resource, nodes: Collection[int] | None) -> list[_Part]:
+    """What is left of a part of which some kinds were given back, for all or for some nodes."""
+    left = []
+    if part.covering & ~kinds:
+        left.append(dataclasses.replace(part, covering=part.covering & ~kinds))
+    if nodes is not None:
+        kept = without(part.allocation, nodes)
+        if kept.nodes:
+            left.append(dataclasses.replace(part, covering=kinds, allocation=kept))
+    return left
+
+
+def _parts_on(holding: Holding, nodes: set[int], storages: set[int]) -> list[tuple[Allocation, Resource]]:
+    """What of a holding lies on these nodes and storage nodes."""
+    allocation = holding.allocation
+    found = []
+    if Resource.NODES in holding.covering and not nodes.isdisjoint(allocation.nodes):
+        found.append((Allocation(tuple(node for node in allocation.nodes if node in nodes)), Resource.NODES))
+    if Resource.BURST_BUFFERS in holding.covering and not storages.isdisjoint(allocation.storages):
+        there = tuple(one for one in allocation.storages if one in storages)
+        found.append((Allocation((), there, allocation.bb_bytes), Resource.BURST_BUFFERS))
+    return found
+
+
+def _until(holding: Holding, end_s: float) -> Holding:
+    return msgspec.structs.replace(holding, end_s=end_s)
+
+
+class _Lazy(Sequence[Running]):
+    """Running jobs as a sequence that is only built when a policy looks at it."""
+
+    __slots__ = ("_items", "_source")
+
+    def __init__(self, source: dict[str, Running]) -> None:
+        self._source = source
+        self._items: tuple[Running, ...] | None = None
+
+    def _get(self) -> tuple[Running, ...]:
+        if self._items is None:
+            self._items = tuple(self._source.values())
+        return self._items
+
+    def __len__(self) -> int:
+        return len(self._source)
+
+    def __iter__(self) -> Iterator[Running]:
+        return iter(self._get())
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._get()[index]
