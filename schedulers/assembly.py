@@ -18,8 +18,9 @@ from spillway.schedulers.applications.moldable import Moldable
 from spillway.schedulers.controllers.control import make_controllers
 from spillway.schedulers.controllers.interference import Conflict
 from spillway.schedulers.core.execution import Runtime
+from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.outages import OnOutage, Restart
-from spillway.schedulers.core.session import Cadence, Observer, Session
+from spillway.schedulers.core.session import Cadence, Session
 from spillway.schedulers.core.steering import Steering
 from spillway.schedulers.jobmodels import MODELS, make_model, name_of, unplayable
 from spillway.schedulers.jobmodels.base import JobModel, Needs, stages_of

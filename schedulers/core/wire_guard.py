@@ -114,7 +114,7 @@ class WireGuard:
         if not request.alloc:
             raise DecisionRefused(job_id, "EXECUTE_JOB needs at least one host")
         options = (request.mapping, request.storage_mapping, request.additional_io_job)
-        if sum(value is not None for value in options) > 1:
+        if options.count(None) < len(options) - 1:
             raise DecisionRefused(
                 job_id, "EXECUTE_JOB takes at most one of mapping, storage_mapping, additional_io_job"
             )

@@ -22,7 +22,8 @@ from spillway.protocol.messages import (
     SimulationBegins,
     SimulationEnds,
 )
-from spillway.schedulers.core.session import Observer, Session
+from spillway.schedulers.core.observer import Observer
+from spillway.schedulers.core.session import Session
 from spillway.schedulers.model.explanations import PassNotes
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policies import POLICIES
