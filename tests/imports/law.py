@@ -207,7 +207,8 @@ LAW: Mapping[str, Rule] = {
     # an extra that only this part needs.
     "learning.*": _rule(
         "learning.*", "platforms.catalogue", "platforms.model", "schedulers.assembly", "schedulers.model.*",
-        "schedulers.core.observer", "schedulers.core.session", "schedulers.lives", "schedulers.policykit.*", "schedulers.timeline",
+        "schedulers.core.observer", "schedulers.core.session", "schedulers.lives", "schedulers.policykit.*",
+        "schedulers.timeline",
         "schedulers.timeline.layout", "simulator.wire.broker", "simulator.engines.by_name", "simulator.options",
         "simulator.reading.registry", "simulator.reading.workload", "workloads.load", "workloads.machine_facts",
         "workloads.split", "workloads.workload", "protocol.messages", "base.errors", "base.options",
