@@ -179,7 +179,7 @@ class Results:
             raise SpecError(f"to_pandas({what!r}): expected runs, table, jobs or holdings")
         return pandas.DataFrame(getattr(self, what))
 
-    def plot(self, figure: str = "mean_waiting_s", ax: Axes | None = None) -> Axes:
+    def plot(self, figure: str = "mean_waiting_time_s", ax: Axes | None = None) -> Axes:
         """Bars of a figure of :attr:`runs` by policy, the mean over logs and seeds; returns the axes.
 
         Raises
@@ -222,7 +222,7 @@ class Results:
 
     def _repr_html_(self) -> str:
         """The table of runs, for notebooks."""
-        shown = ("workload", "policy", "seed", "mean_waiting_s", "mean_bounded_slowdown")
+        shown = ("workload", "policy", "seed", "mean_waiting_time_s", "mean_bounded_slowdown")
         columns = [name for name in shown if self.runs and name in self.runs[0]]
         rows = (
             "".join(

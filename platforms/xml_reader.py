@@ -19,7 +19,7 @@ from xml.parsers import expat
 
 from spillway.base.files import read_file
 from spillway.base.limits import ELEMENTS, HOSTS, InputError
-from spillway.platforms import units
+from spillway.platforms import cache, units
 from spillway.platforms.builder import PlatformBuilder
 from spillway.platforms.cluster_spec import ClusterSpec
 from spillway.platforms.clusters import add_cluster
@@ -49,7 +49,8 @@ def load_platform(path: str | Path) -> Platform:
 
 def parse_platform(text: str | bytes, source: str = "") -> Platform:
     """Read a platform from XML text; ``source`` names it in messages."""
-    return _Reader(source).read(text)
+    data = text.encode(errors="surrogatepass") if isinstance(text, str) else text
+    return cache.platform(data, source, lambda: _Reader(source).read(text))
 
 
 def _without_leading_space(text: str | bytes) -> tuple[int, str | bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -41,7 +42,7 @@ def play_grids(
     from spillway.experiments.cli.arguments import executor_of, load_early
 
     engines = {campaign.engine for campaign in campaigns}
-    if not out.exists():  # else its runs may all be kept
+    if not out.exists() and sum(map(_count, campaigns)) > 1:  # else its runs may all be kept, or one is played here
         load_early(options, engines)
 
     from rich.console import Console
@@ -58,6 +59,12 @@ def play_grids(
         max_runs=options.max_runs,
         conclude=conclude,
     )
+
+
+def _count(campaign: Campaign) -> int:
+    """Runs of a campaign if each of its sources is one workload."""
+    axes = campaign.workloads, campaign.platforms, campaign.policies, campaign.models, campaign.seeds
+    return math.prod(map(len, axes))
 
 
 def campaign_of(options: argparse.Namespace) -> Campaign:

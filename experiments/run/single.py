@@ -33,6 +33,7 @@ from spillway.analysis.tables import read_run
 from spillway.base.errors import Stopped
 from spillway.base.options import show
 from spillway.experiments.campaign.pool import Progress, Report, describe
+from spillway.experiments.campaign.signals import StopSignal
 from spillway.experiments.run import folders, manifest, memory, players, provenance, uncontended
 from spillway.experiments.run.io_phases import write_phases
 from spillway.experiments.run.job_table import write_jobs
@@ -95,7 +96,7 @@ def execute(task: Task, report: Report = lambda _: None) -> None:
         try:
             _execute_in(folder, task, report)
         except Stopped as stop:
-            raise SystemExit(stop.exit_code) from None
+            raise StopSignal(stop.number) from None
         except Exception as error:
             with contextlib.suppress(OSError):  # of a full disk not even that can be kept
                 _keep_cause(folder, task, describe(error), traceback.format_exc())

@@ -7,9 +7,9 @@ kernels (plan scoring) can call :func:`find_fit` and :func:`book` directly.
 from __future__ import annotations
 
 import numpy as np
-from numba import boolean, float64, int64, njit, void
+from numba import boolean, float64, int64, void
 
-from spillway.base.kernel_cache import drop_older_than
+from spillway.base.kernel_cache import drop_older_than, njit
 from spillway.schedulers.timeline import copying, placement_kernels
 from spillway.schedulers.timeline.copying import copy_items
 from spillway.schedulers.timeline.kernel_types import (

@@ -85,6 +85,8 @@ def _rule(*ours: str, others: str = "", standard: frozenset[str] = PURE) -> Rule
 LAW: Mapping[str, Rule] = {
     # ---------------------------------------------------------------- what everything stands on
     "base.*": _rule("base.*", others="msgspec", standard=EVERYTHING),
+    # Kernels are compiled, and loaded from their cache, in one way.
+    "base.kernel_cache": _rule("base.*", others="numba", standard=EVERYTHING),
     "base.errors": _rule(standard=PURE | {"signal", "reprlib"}),
     "base.options": _rule("base.errors", others="msgspec", standard=PURE | {"difflib"}),
     # The codecs are as pure as what decides; files are the transcript's alone.
@@ -115,7 +117,9 @@ LAW: Mapping[str, Rule] = {
     ),
     # Random: the genetic search makes its own from a seed that is passed in.
     "schedulers.search.*": _rule(
-        "schedulers.search.*", "base.late", others="numpy numba z3", standard=PURE | {"random.Random"}
+        "schedulers.search.*", "base.late", "base.kernel_cache",
+        others="numpy numba z3",
+        standard=PURE | {"random.Random"},
     ),
     # kernel_cache: stale compiled files are deleted when the kernels are loaded. random64: the plan kernel anneals.
     "schedulers.timeline.*": _rule(
@@ -167,7 +171,7 @@ LAW: Mapping[str, Rule] = {
     # ---------------------------------------------------------------- schedulers: the shell
     "schedulers": _rule(),
     # Imports kernels by name, to compile them before they are needed.
-    "schedulers.kernels": _rule("base.late", standard=EVERYTHING),
+    "schedulers.kernels": _rule("base.late", "base.main_script", standard=EVERYTHING),
     # Assembly chooses: with the doors it alone sees policies, job models and the session at once.
     "schedulers.assembly": _rule("schedulers.*", "protocol.messages", "base.*", standard=EVERYTHING),
     "schedulers.service.*": _rule("schedulers.*", "protocol.*", "base.*", others="rich", standard=EVERYTHING),
@@ -223,7 +227,7 @@ LAW: Mapping[str, Rule] = {
     "experiments.*": _rule(
         *(f"{package}.*" for package in PACKAGES),
         others="numpy numpy.random matplotlib seaborn PIL msgspec rich zmq distributed dask dask_jobqueue docker "
-        "requests shtab",
+        "requests shtab pandas",
         standard=EVERYTHING,
     ),
 }  # fmt: skip
