@@ -17,8 +17,9 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 
@@ -120,7 +121,7 @@ class Results:
     def runs(self) -> list[dict[str, Any]]:
         """One row per run: what was played, and its figures (seconds, bytes, counts); numbers are numbers."""
         with (self.folder / "summary.csv").open(encoding="utf-8", newline="") as stream:
-            return [{name: _number(text) for name, text in row.items()} for row in csv.DictReader(stream)]
+            return _rows(stream)
 
     @cached_property
     def table(self) -> list[dict[str, Any]]:
@@ -129,7 +130,7 @@ class Results:
         if not path.exists():
             return []
         with path.open(encoding="utf-8", newline="") as stream:
-            return [{name: _number(text) for name, text in row.items()} for row in csv.DictReader(stream)]
+            return _rows(stream)
 
     def run_folder(self, **chosen: Any) -> Path:
         """Folder of the one run whose columns have these values (``policy="easy"``, ``seed=1``).
@@ -155,7 +156,7 @@ class Results:
     def holdings(self, **chosen: Any) -> list[dict[str, Any]]:
         """Which job of one run held which nodes and burst buffers, since when: the rows of ``allocations.csv``."""
         with (self.run_folder(**chosen) / "allocations.csv").open(encoding="utf-8", newline="") as stream:
-            return [{name: _number(text) for name, text in row.items()} for row in csv.DictReader(stream)]
+            return _rows(stream)
 
     def to_pandas(self, what: str = "runs", **chosen: Any) -> Any:
         """A data frame of ``runs``, of ``table``, or of the ``jobs`` or ``holdings`` of one run.
@@ -189,7 +190,7 @@ class Results:
         """
         from matplotlib import pyplot
 
-        numbers = [name for name, value in self.runs[0].items() if isinstance(value, float)] if self.runs else []
+        numbers = [name for name, value in self.runs[0].items() if isinstance(value, float | int)] if self.runs else []
         if figure not in numbers:
             raise SpecError(f"plot({figure!r}): expected a figure: {', '.join(numbers)}")
         policies = list(dict.fromkeys(row["policy"] for row in self.runs))
@@ -221,21 +222,12 @@ class Results:
         return Results(path, self.answer)
 
     def _repr_html_(self) -> str:
-        """The table of runs, for notebooks."""
-        shown = ("workload", "policy", "seed", "mean_waiting_time_s", "mean_bounded_slowdown")
-        columns = [name for name in shown if self.runs and name in self.runs[0]]
-        rows = (
-            "".join(
-                "<tr>" + "".join(f"<td>{row[name]}</td>" for name in columns) + "</tr>"
-                for row in self.table or self.runs
-            )
-            if not self.table
-            else "".join(
-                "<tr>" + "".join(f"<td>{value}</td>" for value in row.values()) + "</tr>" for row in self.table
-            )
-        )
-        head = list(self.table[0]) if self.table else columns
-        return "<table><tr>" + "".join(f"<th>{name}</th>" for name in head) + f"</tr>{rows}</table>"
+        """The table of a what-if question, or the runs, for notebooks."""
+        few = ("workload", "policy", "seed", "jobs", "rejected", "mean_waiting_time_s", "mean_bounded_slowdown")
+        rows = self.table or [{name: row[name] for name in few} for row in self.runs]
+        head = "".join(f"<th>{name}</th>" for name in (rows[0] if rows else ()))
+        lines = ["".join(f"<td>{escape(str(value))}</td>" for value in row.values()) for row in rows]
+        return f"<table><tr>{head}</tr>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
 
 
 def compare(
@@ -467,12 +459,25 @@ def _executor(engine: Engine, workers: int, dask: str) -> Executor[Task]:
     return Pool(execute, workers or available_cores(), fluid=engine is not Engine.FIXED)
 
 
+TEXTS = frozenset(("job_id", "workload", "workload_name", "user", "allocated_resources", "storages", "run", "platform"))
+"""Columns that are names, also where they look like numbers."""
+
+
+def _rows(stream: TextIO) -> list[dict[str, Any]]:
+    """Rows of a table; fields that are numbers as such, names as texts."""
+    return [
+        {name: text if name in TEXTS else _number(text) for name, text in row.items()} for row in csv.DictReader(stream)
+    ]
+
+
 def _number(text: str) -> Any:
-    """A field of a table: a number where it is one, else the text."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    """A field of a table: a whole number or another one where it is one, else the text."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
 
 
 def _mean(values: Sequence[float]) -> float:
