@@ -2,7 +2,7 @@
 
 A job that a policy starts gets its buffer now, stages in, and has its nodes reserved for the time at which that is
 expected to be over. From pass to pass the reservation is kept before anything else is decided, and can only become
-earlier where running jobs end as expected or before.
+earlier where running jobs end as expected or before. A policy that keeps promises keeps it among them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from spillway.schedulers.model.job import Allocation, Job, Lives
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.staging import StageLimits
 from spillway.schedulers.policykit import holds
-from spillway.schedulers.policykit.view import Policy, View
+from spillway.schedulers.policykit.view import KeepsReservations, Policy, View
 
 LATE_SHARE = 0.25
 """A stage-in that is late is expected to go on for this share of the time that it has taken, and for a second at least.
@@ -61,11 +61,19 @@ class TwoReservations(Life):
             for job in view.queue
         }
         waiting = [job for job in shown.values() if job.id in view.held]
-        others = tuple(job for job_id, job in shown.items() if job_id not in view.held)
-        for job in sorted(waiting, key=lambda job: (view.held[job.id].start_s, job.number)):
-            yield from self._kept(view, job)
-        for decision in policy(view.showing(others, view.held)):
-            yield _hold_of(view, decision) if isinstance(decision, Start) and _stages_first(decision.job) else decision
+        if isinstance(policy, KeepsReservations):
+            staged_s = {job.id: _staged_s(view, job) for job in waiting}
+            decisions = policy.with_staging(view.showing(tuple(shown.values()), view.held), staged_s)
+        else:
+            others = tuple(job for job_id, job in shown.items() if job_id not in view.held)
+            for job in sorted(waiting, key=lambda job: (view.held[job.id].start_s, job.number)):
+                yield from self._kept(view, job)
+            decisions = policy(view.showing(others, view.held))
+        for decision in decisions:
+            if isinstance(decision, Start) and _stages_first(decision.job) and decision.job.id not in view.held:
+                yield _hold_of(view, decision)
+            else:
+                yield decision
 
     def _living(self, job: Job, machine: Machine, expects: Expects) -> Job:
         """A job with the expected lives of its holdings."""
@@ -77,14 +85,8 @@ class TwoReservations(Life):
 
     def _kept(self, view: View, job: Job) -> Iterator[Decision]:
         """Start a job that is staged if its nodes are free, else reserve them again."""
-        duration_s, held_s = view.estimate_s(job), view.held[job.id].start_s
-        staged, not_before_s = job.id in view.filled_s, view.now_s
-        if not staged:
-            assert job.lives is not None
-            late_s = view.now_s + max((view.now_s - held_s) * LATE_SHARE, 1.0)
-            expected_s = held_s + job.lives.storage_lead_s
-            not_before_s = expected_s if expected_s > view.now_s else late_s
-        fit = holds.earliest_fit(view, job, duration_s, not_before_s=not_before_s)
+        duration_s, staged = view.estimate_s(job), job.id in view.filled_s
+        fit = holds.earliest_fit(view, job, duration_s, not_before_s=_staged_s(view, job))
         if fit is None:
             return
         holds.book(view, job, fit, duration_s)
@@ -94,6 +96,16 @@ class TwoReservations(Life):
             view.notes.write(job.id, Role.STARTED if starts else Role.HOLDS_BUFFER, binding, fit.start_s)
         if starts:
             yield Start(job, fit.allocation)
+
+
+def _staged_s(view: View, job: Job) -> float:
+    """When the burst buffer that a job holds is expected to be filled (s)."""
+    if job.id in view.filled_s:
+        return view.now_s
+    assert job.lives is not None
+    held_s = view.held[job.id].start_s
+    expected_s = held_s + job.lives.storage_lead_s
+    return expected_s if expected_s > view.now_s else view.now_s + max((view.now_s - held_s) * LATE_SHARE, 1.0)
 
 
 def _stages_first(job: Job) -> bool:

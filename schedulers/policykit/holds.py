@@ -73,6 +73,37 @@ def book(view: View, job: Job, fit: Fit, duration_s: float, covering: Resource =
         _book_on(view, job, holding, fit.start_s, duration_s)
 
 
+def book_from(view: View, job: Job, allocation: Allocation, duration_s: float, not_before_s: float) -> float:
+    """Book just this allocation as early as that goes, and return the start (s); infinity where it never does.
+
+    Of a job that holds its burst buffer, also where others count on it from when it was expected back.
+    """
+    timeline, holding = view.timeline, view.held.get(job.id)
+    if holding is None:
+        return timeline.reserve_from(not_before_s, duration_s, allocation)
+    covering = ~Resource.BURST_BUFFERS
+    start_s = timeline.reserve_from(not_before_s, duration_s, allocation, covering)
+    if start_s < math.inf:
+        try:
+            _book_on(view, job, holding, start_s, duration_s)
+        except ValueError:
+            timeline.release(start_s, start_s + duration_s, allocation, covering)
+            return math.inf
+    return start_s
+
+
+def give_back(view: View, job: Job, fit: Fit, duration_s: float) -> None:
+    """Take back what :func:`book` or :func:`book_from` booked."""
+    timeline, holding, end_s = view.timeline, view.held.get(job.id), fit.start_s + duration_s
+    if holding is None:
+        timeline.release(fit.start_s, end_s, fit.allocation)
+        return
+    timeline.release(fit.start_s, end_s, fit.allocation, ~Resource.BURST_BUFFERS)
+    until_s = _needed_until(job, fit.start_s, duration_s)
+    if until_s > holding.end_s:
+        timeline.release(holding.end_s, until_s, holding.allocation, Resource.BURST_BUFFERS)
+
+
 def _book_on(view: View, job: Job, holding: Holding, start_s: float, duration_s: float) -> None:
     until_s = _needed_until(job, start_s, duration_s)
     if until_s > holding.end_s:

@@ -265,6 +265,22 @@ class GivesBuffers(Protocol):
 
 
 @runtime_checkable
+class KeepsReservations(Protocol):
+    """A policy that keeps the reservations of jobs which hold their burst buffers among those that it makes."""
+
+    def with_staging(self, view: View, staged_s: Mapping[str, float]) -> Iterable[Decision]:
+        """Yield decisions for this instant.
+
+        Parameters
+        ----------
+        staged_s
+            When the burst buffers are expected to be filled that jobs of the queue hold (s), by job id; those in
+            ``view.filled_s`` are, and only their jobs may be started.
+        """
+        ...
+
+
+@runtime_checkable
 class Warns(Protocol):
     """A policy that may find something wrong with the conversation as a whole."""
 
