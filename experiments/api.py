@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 
+from spillway.base import durable
 from spillway.experiments.run.errors import RunFailed, SpecError
 from spillway.experiments.run.spec import DEFAULT_TAU_S, Campaign, Engine, ModelSpec, PlatformSpec, WorkloadSpec
 
@@ -411,7 +412,7 @@ def _in_a_file(cls: type, root: Path) -> str:
         raise SpecError(f"policy {cls.__name__}: its source cannot be read ({error}); put it into a file") from None
     path = root.with_name("policies") / f"{cls.__name__.lower()}.py"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_imports_of(source) + "\n\n" + source, encoding="utf-8")
+    durable.write_text(path, _imports_of(source) + "\n\n" + source)
     return f"{path}:{cls.__name__}"
 
 

@@ -69,6 +69,7 @@ def _count(campaign: Campaign) -> int:
 
 def campaign_of(options: argparse.Namespace) -> Campaign:
     """Turn the options of ``run`` into a campaign; raise :class:`SpecError` for what does not fit together."""
+    from spillway.experiments.cli.arguments import logs_of
     from spillway.experiments.run import failures
     from spillway.experiments.run.sessions import refuse_combinations
     from spillway.workloads.logs.options import given
@@ -81,13 +82,13 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
         name="run",
         workloads=tuple(
             WorkloadSpec(source=source, convert=conversion_of(options), read=given(options))
-            for source in options.workload
+            for source in logs_of(options)
         ),
         platforms=(platform_of(options),),
         policies=policies,
         models=models,
         player=Player(options.player),
-        seeds=(options.seed,),
+        seeds=tuple(range(options.seed, options.seed + (options.seeds or 1))),
         engine=Engine(options.engine),
         transport=Transport(options.transport),
         image=options.image,

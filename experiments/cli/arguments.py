@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spillway.base.arguments import Parser as Parser
-from spillway.base.arguments import complain, positive
+from spillway.base.arguments import UsageError, complain, natural, positive
 from spillway.base.limits import RUNS
 from spillway.experiments.run.errors import SpecError
 
@@ -20,6 +20,43 @@ if TYPE_CHECKING:
 
 RESULTS = Path("results")
 """Folder below which results are kept where no other is given."""
+
+
+def add_logs(group: argparse._ArgumentGroup, several: str = "") -> None:
+    """Add what is played, by itself or as ``--workload``; ``several``: words for where there may be more than one."""
+    group.add_argument(
+        "logs",
+        nargs="*",
+        metavar="LOG",
+        help="Batsim workload (.json), log (SWF, sacct and others), both also .xz or .gz; a quoted pattern of them; "
+        "'ARCHIVE.tar.xz!MEMBER' with a pattern of members; a generator such as kth-like:jobs=500; or a public log's "
+        f"name (spillway workload list){several}",
+    )
+    group.add_argument("-w", "--workload", action="append", default=[], metavar="LOG", help="the same as an option")
+
+
+def logs_of(options: argparse.Namespace, most: int | None = None) -> list[str]:
+    """What is played.
+
+    Raises
+    ------
+    UsageError
+        Nothing is, or more than ``most``.
+    """
+    found = [*options.logs, *options.workload]
+    if not found:
+        raise UsageError("missing: LOG (a file, a generator such as kth-like:jobs=500, or a public log's name)")
+    if most is not None and len(found) > most:
+        raise UsageError(f"expected {most} log, got {len(found)}: {', '.join(found)}")
+    return found
+
+
+def add_seeds(group: argparse._ArgumentGroup, words: str) -> None:
+    """Add the first seed and the number of seeds."""
+    group.add_argument(
+        "--seed", type=natural, default=0, metavar="N", help="first seed of everything random (%(default)s)"
+    )
+    group.add_argument("--seeds", type=positive, default=None, metavar="N", help=words)
 
 
 def add_common(parser: Parser) -> None:

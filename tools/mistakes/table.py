@@ -37,7 +37,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "spillway nonsense",
         "spillway run --worklaod mine.swf",
         "spillway run",
-        "spillway run --workload mine.swf mine.json",
+        "spillway whatif mine.swf mine.json --set load=x2",
         "spillway run --work mine.swf",
         "spillway workload convert mine.swf -o mine.json",
         "spillway platform draw thesis --output thesis.png",
