@@ -333,14 +333,15 @@ def assemble(
         raise OptionError(f"--bb-life {life_name(life)} and the published experiment's rules exclude each other")
     runtime, steering = play(policy, settings, model, on_record, on_conflict, direct)
     refuses = _without_stripes(policy, runtime.refuses)
-    deciding: Policy = Under(policy, life, _expects(model)) if life.apart else policy
+    under = Under(policy, life, _expects(model))
+    deciding: Policy = under if life.apart else policy
     if settings.bb_user_limit:
         deciding = UserLimit(deciding, int(settings.bb_user_limit))
         refuses = _first_of(deciding.refuses, refuses)
     if settings.bb_maxima:
         refuses = _first_of(parse_maxima(settings.bb_maxima).refuses, refuses)
     return Session(
-        WithPersistent(deciding, int(settings.bb_user_limit)),
+        WithPersistent(deciding, int(settings.bb_user_limit), under.keep),
         runtime,
         unplayable=unplayable(model, refuses),
         seed=seed,

@@ -85,7 +85,9 @@ class Admission:
         self._jobs += 1
         if job.bb_bytes:
             self._buffers_requested = True
-        return (job, None) if self._demand is None else self._with_demand(job, self._demand)
+        if self._demand is None or not job.nodes:  # what has no nodes moves nothing
+            return job, None
+        return self._with_demand(job, self._demand)
 
     def infeasible_reason(self, job: Job, pool: Pool) -> str | None:
         """Why a job can never run; ``None`` where it can. What it requests of persistent buffers enters the pool."""
@@ -106,7 +108,7 @@ class Admission:
     def _with_demand(self, job: Job, demand: Demand) -> tuple[Job, str | None]:
         """A job with the bandwidth that the job model needs for it, or why that cannot be known."""
         try:
-            most = self._most_bytes_per_s / max(job.nodes, 1)
+            most = self._most_bytes_per_s / job.nodes
             io_rate = demand(job, self._estimator.estimate_s(job), most)
         except ValueError as error:
             return job, str(error)

@@ -577,8 +577,8 @@ class Book:
             self.timeline.reserve(start_s, end_s, part, kinds)
 
     def _release(self, part: _Part, allocation: Allocation, covering: Resource, now_s: float) -> None:
-        """Give some of a part back from now on."""
-        if part.end_s > now_s:
+        """Give some of a part back from now on; at its very end, too: published rules hold nodes a step longer."""
+        if part.end_s >= now_s:
             self._give_back(now_s, part.end_s, allocation, covering)
 
     def _give_back(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource) -> None:

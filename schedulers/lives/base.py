@@ -40,6 +40,12 @@ class Life:
         """Whether buffers are staged while the job has no nodes."""
         return self.limits() is not None
 
+    def keep(self, view: View, expects: Expects) -> None:
+        """Book in the pass's timeline what goes before everything else; called anew does nothing for what is booked.
+
+        By default nothing: what waiting jobs hold is booked already.
+        """
+
     def decide(self, policy: Policy, view: View, expects: Expects) -> Iterable[Decision]:
         """One pass of a policy under this life; by default the policy decides alone."""
         return policy(view)
@@ -66,6 +72,10 @@ class Under(Around):
 
     life: Life
     expects: Expects
+
+    def keep(self, view: View) -> None:
+        """Book what goes before everything else (:meth:`Life.keep`)."""
+        self.life.keep(view, self.expects)
 
     def __call__(self, view: View) -> Iterator[Decision]:
         """Run one pass."""

@@ -2,13 +2,13 @@
 
 A job that a policy starts gets its buffer now, stages in, and has its nodes reserved for the time at which that is
 expected to be over. From pass to pass the reservation is kept before anything else is decided, and can only become
-earlier where running jobs end as expected or before. A policy that keeps promises keeps it among them.
+earlier where running jobs end as expected or before.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -22,7 +22,9 @@ from spillway.schedulers.model.job import Allocation, Job, Lives
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.staging import StageLimits
 from spillway.schedulers.policykit import holds
-from spillway.schedulers.policykit.view import KeepsReservations, Policy, View
+from spillway.schedulers.policykit.view import Policy, View
+from spillway.schedulers.timeline import Resource
+from spillway.schedulers.timeline.lives import parts
 
 LATE_SHARE = 0.25
 """A stage-in that is late is expected to go on for this share of the time that it has taken, and for a second at least.
@@ -54,26 +56,33 @@ class TwoReservations(Life):
         return StageLimits(math.inf, self.stage_out_timeout)
 
     def decide(self, policy: Policy, view: View, expects: Expects) -> Iterator[Decision]:
-        """Keep the reservations of jobs that hold their buffers, then let the policy decide on the others."""
+        """Start the jobs that are staged and whose nodes are free, then let the policy decide on the others."""
+        self.keep(view, expects)
+        shown = self._shown(view, view.queue, expects)
+        others = tuple(job for job in shown if job.id not in view.held)
+        for job in _in_turn(view, shown):
+            yield from self._started(view, job)
+        for decision in policy(view.showing(others, view.held)):
+            yield _hold_of(view, decision) if isinstance(decision, Start) and _stages_first(decision.job) else decision
+
+    def keep(self, view: View, expects: Expects) -> None:
+        """Reserve again for the jobs that hold their buffers, in the order in which they got them.
+
+        A reservation begins later where a stage-in is late, and its buffer is then held for longer than was expected:
+        what is booked for later by others, such as a creation that waits, must not be booked in its way.
+        """
+        waiting = [job for job in view.queue if job.id in view.held and job.id not in view.reservations]
+        for job in _in_turn(view, self._shown(view, waiting, expects)):
+            if view.pool is None or view.pool.in_service(job.id):
+                self._reserve(view, job)
+
+    def _shown(self, view: View, jobs: Sequence[Job], expects: Expects) -> list[Job]:
+        """Jobs as the policy sees them: with the expected lives of their holdings."""
         stand_ins = StandIns(view)
-        shown = {
-            job.id: stand_ins.get(job, lambda job: self._living(job, view.machine, expects)) if job.bb_bytes else job
-            for job in view.queue
-        }
-        waiting = [job for job in shown.values() if job.id in view.held]
-        if isinstance(policy, KeepsReservations):
-            staged_s = {job.id: _staged_s(view, job) for job in waiting}
-            decisions = policy.with_staging(view.showing(tuple(shown.values()), view.held), staged_s)
-        else:
-            others = tuple(job for job_id, job in shown.items() if job_id not in view.held)
-            for job in sorted(waiting, key=lambda job: (view.held[job.id].start_s, job.number)):
-                yield from self._kept(view, job)
-            decisions = policy(view.showing(others, view.held))
-        for decision in decisions:
-            if isinstance(decision, Start) and _stages_first(decision.job) and decision.job.id not in view.held:
-                yield _hold_of(view, decision)
-            else:
-                yield decision
+        return [
+            stand_ins.get(job, lambda job: self._living(job, view.machine, expects)) if job.bb_bytes else job
+            for job in jobs
+        ]
 
     def _living(self, job: Job, machine: Machine, expects: Expects) -> Job:
         """A job with the expected lives of its holdings."""
@@ -83,13 +92,26 @@ class TwoReservations(Life):
         tail_s = max(stages.out_s, stages.out_bytes / rate)
         return msgspec.structs.replace(job, lives=Lives(lead_s, tail_s))
 
-    def _kept(self, view: View, job: Job) -> Iterator[Decision]:
-        """Start a job that is staged if its nodes are free, else reserve them again."""
-        duration_s, staged = view.estimate_s(job), job.id in view.filled_s
-        fit = holds.earliest_fit(view, job, duration_s, not_before_s=_staged_s(view, job))
+    def _reserve(self, view: View, job: Job) -> None:
+        """Reserve nodes for a job from the time on at which its buffer is expected to be filled."""
+        duration_s, held_s = view.estimate_s(job), view.held[job.id].start_s
+        not_before_s = view.now_s
+        if job.id not in view.filled_s:
+            assert job.lives is not None
+            late_s = view.now_s + max((view.now_s - held_s) * LATE_SHARE, 1.0)
+            expected_s = held_s + job.lives.storage_lead_s
+            not_before_s = expected_s if expected_s > view.now_s else late_s
+        fit = holds.earliest_fit(view, job, duration_s, not_before_s=not_before_s)
+        if fit is not None:
+            holds.book(view, job, fit, duration_s)
+            view.reservations[job.id] = fit
+
+    def _started(self, view: View, job: Job) -> Iterator[Decision]:
+        """Start a job if it is staged and its reservation begins now."""
+        fit = view.reservations.get(job.id)
         if fit is None:
             return
-        holds.book(view, job, fit, duration_s)
+        staged = job.id in view.filled_s
         starts = staged and fit.start_s <= view.now_s
         if view.notes is not None:
             binding = None if starts else Binding.NODES if staged else Binding.STAGE_IN
@@ -98,14 +120,10 @@ class TwoReservations(Life):
             yield Start(job, fit.allocation)
 
 
-def _staged_s(view: View, job: Job) -> float:
-    """When the burst buffer that a job holds is expected to be filled (s)."""
-    if job.id in view.filled_s:
-        return view.now_s
-    assert job.lives is not None
-    held_s = view.held[job.id].start_s
-    expected_s = held_s + job.lives.storage_lead_s
-    return expected_s if expected_s > view.now_s else view.now_s + max((view.now_s - held_s) * LATE_SHARE, 1.0)
+def _in_turn(view: View, jobs: Iterable[Job]) -> list[Job]:
+    """Those that hold their buffers, in the order in which they got them."""
+    waiting = [job for job in jobs if job.id in view.held]
+    return sorted(waiting, key=lambda job: (view.held[job.id].start_s, job.number))
 
 
 def _stages_first(job: Job) -> bool:
@@ -116,8 +134,9 @@ def _hold_of(view: View, start: Start) -> Hold:
     """The buffer of a job that a policy starts; what the policy booked for it stays in the pass's timeline."""
     job, allocation = start.job, start.allocation
     assert job.lives is not None
-    until_s = view.now_s + job.lives.storage_lead_s + view.estimate_s(job) + max(job.lives.storage_tail_s, 0.0)
-    return Hold(job, Allocation((), allocation.storages, allocation.bb_bytes, striped=allocation.striped), until_s)
+    booked = parts(job.lives, view.now_s, view.now_s + view.estimate_s(job), Resource.BURST_BUFFERS)[0]
+    alone = Allocation((), allocation.storages, allocation.bb_bytes, striped=allocation.striped)
+    return Hold(job, alone, booked.end_s)
 
 
 def _bandwidth(machine: Machine) -> float:

@@ -73,37 +73,6 @@ def book(view: View, job: Job, fit: Fit, duration_s: float, covering: Resource =
         _book_on(view, job, holding, fit.start_s, duration_s)
 
 
-def book_from(view: View, job: Job, allocation: Allocation, duration_s: float, not_before_s: float) -> float:
-    """Book just this allocation as early as that goes, and return the start (s); infinity where it never does.
-
-    Of a job that holds its burst buffer, also where others count on it from when it was expected back.
-    """
-    timeline, holding = view.timeline, view.held.get(job.id)
-    if holding is None:
-        return timeline.reserve_from(not_before_s, duration_s, allocation)
-    covering = ~Resource.BURST_BUFFERS
-    start_s = timeline.reserve_from(not_before_s, duration_s, allocation, covering)
-    if start_s < math.inf:
-        try:
-            _book_on(view, job, holding, start_s, duration_s)
-        except ValueError:
-            timeline.release(start_s, start_s + duration_s, allocation, covering)
-            return math.inf
-    return start_s
-
-
-def give_back(view: View, job: Job, fit: Fit, duration_s: float) -> None:
-    """Take back what :func:`book` or :func:`book_from` booked."""
-    timeline, holding, end_s = view.timeline, view.held.get(job.id), fit.start_s + duration_s
-    if holding is None:
-        timeline.release(fit.start_s, end_s, fit.allocation)
-        return
-    timeline.release(fit.start_s, end_s, fit.allocation, ~Resource.BURST_BUFFERS)
-    until_s = _needed_until(job, fit.start_s, duration_s)
-    if until_s > holding.end_s:
-        timeline.release(holding.end_s, until_s, holding.allocation, Resource.BURST_BUFFERS)
-
-
 def _book_on(view: View, job: Job, holding: Holding, start_s: float, duration_s: float) -> None:
     until_s = _needed_until(job, start_s, duration_s)
     if until_s > holding.end_s:
@@ -115,13 +84,36 @@ def _needed_until(job: Job, start_s: float, duration_s: float) -> float:
     return parts(once_staged(job.lives), start_s, start_s + duration_s, Resource.BURST_BUFFERS)[0].end_s
 
 
-def buffer_now(view: View, job: Job) -> Allocation | None:
-    """The burst buffer that a job gets now, on no nodes; ``None`` where not all of it is free."""
-    found = view.timeline.fit_now(msgspec.structs.replace(job, lives=None), 0.0, Resource.BURST_BUFFERS)
-    return None if found is None else Allocation((), found.storages, job.bb_bytes, striped=job.stripes > 0)
+def book_buffer(view: View, request: Job, duration_s: float, latest_s: float = math.inf) -> Fit | None:
+    """Book a burst buffer alone at the earliest time at which it is free for as long as it will be held.
+
+    The question whether it is free and its booking are about the same interval, or what is booked for later (persistent
+    buffers that wait for their creation) would be in the way of a buffer that is free at this instant.
+
+    Parameters
+    ----------
+    request
+        Whose buffer: a waiting job, or a creation (:func:`spillway.schedulers.model.persistent.as_request`).
+    duration_s
+        How long it will be held (s); infinite where that is not known.
+    latest_s
+        Last start of interest (s).
+
+    Returns
+    -------
+    Fit or None
+        When it begins, and what is booked, on no nodes; ``None``, and nothing booked, where it is not free by then.
+    """
+    timeline, alone = view.timeline, msgspec.structs.replace(request, lives=None)
+    fit = timeline.earliest_fit(alone, duration_s, covering=Resource.BURST_BUFFERS, latest_s=latest_s)
+    if fit is None:
+        return None
+    allocation = Allocation((), fit.allocation.storages, request.bb_bytes, striped=request.stripes > 0)
+    timeline.reserve(fit.start_s, fit.start_s + duration_s, allocation, Resource.BURST_BUFFERS)
+    return Fit(fit.start_s, allocation)
 
 
-def hold_buffer(view: View, job: Job, allocation: Allocation) -> Hold:
-    """Book a buffer in the pass's timeline, without end: nobody knows when its job will have run."""
-    view.timeline.reserve(view.now_s, math.inf, allocation, Resource.BURST_BUFFERS)
-    return Hold(job, allocation)
+def try_hold(view: View, job: Job) -> Hold | None:
+    """Book a job's burst buffer from now on, without end: nobody knows when it will have run; ``None`` if not free."""
+    fit = book_buffer(view, job, math.inf, latest_s=view.now_s)
+    return None if fit is None else Hold(job, fit.allocation)

@@ -20,7 +20,7 @@ from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.persistent import Pool
 from spillway.schedulers.policykit.history import FinishedJobs, Usage
-from spillway.schedulers.timeline import Resource, Timeline
+from spillway.schedulers.timeline import Fit, Resource, Timeline
 
 
 class Holding(msgspec.Struct, frozen=True, gc=False):
@@ -130,6 +130,9 @@ class View:
         of the queue; ``None`` where that is not known, as in a view of a part of the jobs.
     reserved_s
         Start of the earliest reservation that was booked in this pass (s).
+    reservations
+        What a life has booked in this pass's timeline for jobs that hold their burst buffers, by job id; forgotten with
+        the timeline (:meth:`renew`).
     """
 
     __slots__ = (
@@ -150,6 +153,7 @@ class View:
         "now_s",
         "pool",
         "queue",
+        "reservations",
         "reserved_s",
         "rng",
         "running",
@@ -180,6 +184,7 @@ class View:
         self.demands: Callable[[Sequence[Job]], npt.NDArray[np.int64]] | None = None
         self.changes: Callable[[], int] | None = None
         self.reserved_s = math.inf
+        self.reservations: dict[str, Fit] = {}
         self.now_s = now_s
         self.machine = machine
         self.queue = queue
@@ -226,6 +231,14 @@ class View:
     def renew(self) -> None:
         """Make :attr:`timeline` anew at the next look: what was booked in it is forgotten, what was enacted counts."""
         self._timeline = None
+        self.reservations.clear()
+
+    def again(self, queue: Sequence[Job]) -> View:
+        """The same pass once more, with what is left of its queue and a timeline made anew (:meth:`renew`)."""
+        other = copy.copy(self)
+        other.queue = queue
+        other.renew()
+        return other
 
     @property
     def finished(self) -> FinishedJobs:
@@ -261,22 +274,6 @@ class GivesBuffers(Protocol):
 
     def with_buffers_first(self, view: View) -> Iterable[Decision]:
         """Yield decisions for this instant, :class:`spillway.schedulers.model.decisions.Hold` among them."""
-        ...
-
-
-@runtime_checkable
-class KeepsReservations(Protocol):
-    """A policy that keeps the reservations of jobs which hold their burst buffers among those that it makes."""
-
-    def with_staging(self, view: View, staged_s: Mapping[str, float]) -> Iterable[Decision]:
-        """Yield decisions for this instant.
-
-        Parameters
-        ----------
-        staged_s
-            When the burst buffers are expected to be filled that jobs of the queue hold (s), by job id; those in
-            ``view.filled_s`` are, and only their jobs may be started.
-        """
         ...
 
 

@@ -261,9 +261,7 @@ class Timeline:
         else:
             self._book_parts(start_s, end_s, allocation, covering, 1)
 
-    def reserve_from(
-        self, not_before_s: float, duration_s: float, allocation: Allocation, covering: Resource = Resource.ALL
-    ) -> float:
+    def reserve_from(self, not_before_s: float, duration_s: float, allocation: Allocation) -> float:
         """Book just this allocation for a duration, at the earliest start at which all of it is free.
 
         Parameters
@@ -272,8 +270,6 @@ class Timeline:
             Earliest start wanted (s), now or later.
         duration_s
             Seconds >= 0, infinity allowed.
-        covering
-            Resources that are booked.
 
         Returns
         -------
@@ -288,7 +284,7 @@ class Timeline:
         start_s = not_before_s
         while start_s < math.inf:
             try:
-                self.reserve(start_s, start_s + duration_s, allocation, covering)
+                self.reserve(start_s, start_s + duration_s, allocation)
             except Overbooked as fault:
                 start_s = fault.until_s
             else:
