@@ -83,7 +83,7 @@ class Under(Around):
 
 
 class StandIns:
-    """What a policy sees of jobs, kept in its notebook so that a job is one object from pass to pass.
+    """What a policy sees of jobs, kept so that they are not made anew in each pass.
 
     Parameters
     ----------
@@ -91,13 +91,11 @@ class StandIns:
         The pass.
     """
 
-    _KEY = "lives: stand-ins"
-
     def __init__(self, view: View) -> None:
-        kept: dict[str, Job] = view.notebook.get(self._KEY, {})
+        kept: dict[str, Job] = view.cache.get("stand-ins", {})
         waiting = {job.id for job in view.queue}
         self._kept = {job_id: job for job_id, job in kept.items() if job_id in waiting}
-        view.notebook[self._KEY] = self._kept
+        view.cache["stand-ins"] = self._kept
 
     def get(self, job: Job, make: Callable[[Job], Job]) -> Job:
         """The stand-in of a job, made by ``make(job)`` at first."""

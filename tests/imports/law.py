@@ -144,8 +144,8 @@ LAW: Mapping[str, Rule] = {
     # A life stands around any policy and knows none; like a policy it sees what is shown and answers with decisions.
     "schedulers.lives": _rule("schedulers.lives.*", "base.options", "base.errors", "base.plugins"),
     "schedulers.lives.*": _rule(
-        "schedulers.model.*", "schedulers.lives.*", "schedulers.policykit.*", "schedulers.timeline", "schedulers.timeline.lives",
-        "base.options",
+        "schedulers.model.*", "schedulers.lives.*", "schedulers.policykit.*", "schedulers.timeline",
+        "schedulers.timeline.lives", "base.options",
         "base.errors",
         others="msgspec",
     ),
