@@ -86,14 +86,8 @@ class WireGuard:
         return fresh
 
     def open(self, hosts: Iterable[int]) -> set[int]:
-        """Hosts came back; returns those that can be used again.
-
-        Batsim 4 leaves a machine on which a job still runs in the state ``unavailable``, for good (until it comes back
-        once more).
-        """
+        """Hosts came back; returns those that were out. What runs there still is computing to Batsim 4 from now on."""
         back = self._closed.intersection(hosts)
-        if back:
-            back.difference_update(*self._running.values())
         self._closed -= back
         return back
 

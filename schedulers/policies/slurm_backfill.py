@@ -36,7 +36,10 @@ PASSES = "slurm passes"
 """Key of the notebook: when each scheduler has its next pass (s)."""
 
 LAST_MAIN = "slurm last main pass"
-"""Key of the notebook: when the last main pass was (s)."""
+"""Key of the notebook: for when the last main pass was planned (s)."""
+
+WAITED = "slurm waited"
+"""Key of the notebook: whether jobs waited when the last call was over, so that a pass planned for them is due."""
 
 PLANNED = "slurm planned"
 """Key of the notebook: expected starts of waiting jobs, as the last pass that looked at each left them."""
@@ -99,14 +102,17 @@ class SlurmBackfill:
         """Run the passes that are due; be called for the next one while jobs wait."""
         if not view.queue:
             view.notebook.pop(PLANNED, None)
+            view.notebook[WAITED] = False
             return
         passes = self._passes(view)
+        view.notebook[WAITED] = True
         due = [name for name in (MAIN, BACKFILL) if passes[name] <= view.now_s + EXACT_S]
         if due:
             one = _Pass(view, apart, ordered(view.queue, self.order, view.now_s))
             for name in due:
                 yield from self._main(one) if name == MAIN else self._backfill(one)
                 passes[name] = self._pass_from(name, view.now_s + 2 * EXACT_S)
+            view.notebook[WAITED] = bool(one.waiting)
         next_s = min(passes.values())
         if next_s != view.notebook.get(WOKEN):
             view.notebook[WOKEN] = next_s
@@ -115,18 +121,21 @@ class SlurmBackfill:
     # ------------------------------------------------------------------ when
 
     def _passes(self, view: View) -> dict[str, float]:
-        """Time of each scheduler's next pass; something may have happened, for which there is a main pass soon."""
+        """Time of each scheduler's next pass; something may have happened, for which there is a main pass soon.
+
+        A pass that jobs waited for is due whenever the call for it comes: messages take time, and wait for each other.
+        """
         now_s = view.now_s
         passes: dict[str, float] = view.notebook.setdefault(PASSES, {})
         for name in (MAIN, BACKFILL):
-            if passes.get(name, -math.inf) < now_s - EXACT_S:
+            if name not in passes or (passes[name] < now_s - EXACT_S and not view.notebook.get(WAITED)):
                 passes[name] = self._pass_from(name, now_s)
         if self.recorded is None:
             earliest_s = max(now_s, view.notebook.get(LAST_MAIN, -math.inf) + self.batch_sched_delay)
             loops = math.ceil((earliest_s - EXACT_S - self.sched_phase) / LOOP_S)
             passes[MAIN] = min(passes[MAIN], self.sched_phase + loops * LOOP_S)
         if passes[MAIN] <= now_s + EXACT_S:
-            view.notebook[LAST_MAIN] = now_s
+            view.notebook[LAST_MAIN] = min(passes[MAIN], now_s)
         return passes
 
     def _pass_from(self, name: str, time_s: float) -> float:

@@ -25,6 +25,7 @@ from spillway.simulator.engines.fluid_state import (
     N_ELEMENTS,
     NEXT,
     NEXT_HANDLE,
+    RATE,
     REMAINING,
     SLEEPING,
     SPAN,
@@ -167,6 +168,11 @@ class FluidEngine:
         if self._state.task_ints[row, STAGE] != SLEEPING:
             return 1.0 - float(numbers[REMAINING])
         return 1.0 - float(numbers[LATENCY] / numbers[SPAN]) if numbers[SPAN] > 0.0 else 1.0
+
+    def rate(self, handle: int) -> float:
+        """Share of its work per second at which a task ran just before the clock, also one that has just ended."""
+        rows = np.flatnonzero(self._state.task_ints[:, HANDLE] == handle)
+        return float(self._state.task_floats[rows[0], RATE]) if len(rows) else 0.0
 
     def next_completion(self) -> float:
         """See :meth:`spillway.simulator.engines.base.Engine.next_completion`; costs a copy of the engine's state."""

@@ -15,7 +15,7 @@ from spillway.protocol.messages import JobState, TaskProgress
 from spillway.simulator.engines.base import Engine, TaskError, TaskSpec
 from spillway.simulator.errors import SchedulerFault, SimulatorInputError
 from spillway.simulator.jobs.deadlines import Deadlines
-from spillway.simulator.jobs.job import Chain, Job
+from spillway.simulator.jobs.job import Chain, Errand, Job
 from spillway.simulator.jobs.profiles.base import (
     CompoundWork,
     DelayWork,
@@ -94,8 +94,8 @@ class Executor:
         self._meter = meter
         self._ended = ended
         self._tell = tell
-        self._waiting: dict[int, Job | Chain] = {}
-        self._new: list[Job | Chain] = kernel.starting
+        self._waiting: dict[int, Job | Chain | Errand] = {}
+        self._new: list[Job | Chain | Errand] = kernel.starting
         self._new_tasks: list[TaskSpec] = []
         self._deadlines = Deadlines(kernel, self._walltime_reached)
         kernel.before_advance = self.flush
@@ -167,6 +167,12 @@ class Executor:
         elif self._engine.ends_at_once:
             self._kernel.unsettled = True
 
+    def run(self, task: TaskSpec, done: Callable[[], None]) -> None:
+        """Run a task that is no job's, and call ``done`` when it has ended."""
+        self._new.append(Errand(self._kernel.next_number(), done))
+        self._new_tasks.append(task)
+        self._settles(task)
+
     def flush(self) -> None:
         """Hand what was started in this instant to the engine, all at once."""
         if self._new:
@@ -211,11 +217,14 @@ class Executor:
         if type(item) is Chain:
             self._chain_ended(item)
             return
+        if type(item) is Errand:
+            item.done()
+            return
         assert isinstance(item, Job)
         job = item
-        job.handle = -1
         if self._meter is not None:
             self._meter.task_ends(job, 1.0)
+        job.handle = -1
         deadline = job.limit
         if deadline is not None:
             job.budget = max(deadline.time - self._kernel.clock, 0.0)
@@ -254,9 +263,9 @@ class Executor:
         elif job.handle >= 0:
             if self._waiting.pop(job.handle, None) is not None:
                 progress = self._cancel(job.handle)
-            job.handle = -1
             if self._meter is not None:
                 self._meter.task_ends(job, progress)
+            job.handle = -1
         return progress
 
     def _cancel(self, handle: int) -> float:
@@ -282,6 +291,8 @@ class Executor:
         job, code = argument
         job.timer = -1
         job.poll = 0.0
+        if self._meter is not None and job.allocation is not None:
+            self._meter.sleep_ends(job.allocation.ids[0])
         self._done(job, code)
 
     def _poll(self, job: Job, seconds: float) -> None:
@@ -408,9 +419,9 @@ class Executor:
             self._resume(job, OK)
 
     def _chain_ended(self, chain: Chain) -> None:
-        chain.handle = -1
         if self._meter is not None:
             self._meter.task_ends(chain, 1.0)
+        chain.handle = -1
         self._next_in_chain(chain)
 
     # ------------------------------------------------------------------ end

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from spillway.protocol.messages import JobState, JsonObject
 from spillway.simulator.engines.base import TaskSpec
@@ -140,4 +140,15 @@ class Chain:
     def __init__(self, job: Job, tasks: Iterator[TaskSpec]) -> None:
         self.job = job
         self.tasks = tasks
+        self.handle = -1
+
+
+class Errand:
+    """A task that belongs to no job."""
+
+    __slots__ = ("done", "handle", "task_number")
+
+    def __init__(self, task_number: int, done: Callable[[], None]) -> None:
+        self.task_number = task_number
+        self.done = done
         self.handle = -1

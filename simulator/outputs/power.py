@@ -34,8 +34,11 @@ class EnergyTable:
         self._last_energy = 0.0
 
     def add(self, now: float, joules: float, kind: str, wattmin: float) -> None:
-        """Write a row; ``epower`` is the mean power (W) since the last row."""
+        """Write a row, all with six decimals; ``epower`` is the mean power (W) since the last row.
+
+        ``wattmin`` is what all machines draw at least while they work (Epsilon), in W.
+        """
         elapsed = now - self._last_time
-        power = f"{(joules - self._last_energy) / elapsed:.6g}" if elapsed > 0 else "NA"
-        self.file.write(f"{now:.6g},{joules:.6g},{kind},{wattmin:.6g},{power}\n")
+        power = f"{(joules - self._last_energy) / elapsed:.6f}" if elapsed > 0 else "NA"
+        self.file.write(f"{now:.6f},{joules:.6f},{kind},{wattmin:.6f},{power}\n")
         self._last_time, self._last_energy = now, joules

@@ -158,8 +158,7 @@ class EventHandler:
         for number in event.resources:
             if machines.state[number] is not State.UNAVAILABLE:
                 raise SimulatorInputError(self._twice(number, event, "available"))
-            if machines.jobs[number] == 0:
-                machines.set_state(number, State.IDLE, now)
+            machines.set_state(number, State.COMPUTING if machines.jobs[number] else State.IDLE, now)
         self._notify(NotifyKind.MACHINE_AVAILABLE, event)
 
     def _twice(self, number: int, event: ExternalEvent, state: str) -> str:

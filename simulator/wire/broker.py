@@ -112,11 +112,11 @@ class Simulation:
         self.kernel = Kernel(engine, self.machines.own_message_s)
         self.server = Server(self.kernel, self.registry, self.outputs, options)
         self.meter = EnergyMeter(platform, self.machines, engine, self.outputs) if options.energy else None
-        self.power = PowerSwitches(
-            self.kernel, self.server, platform, self.machines, engine, self.outputs, self.meter
-        )  # fmt: skip
         self.executor = Executor(
             self.kernel, engine, self.machines, self.outputs, self.meter, self._job_ended, self._job_tells
+        )  # fmt: skip
+        self.power = PowerSwitches(
+            self.kernel, self.server, platform, self.machines, engine, self.executor, self.outputs, self.meter
         )  # fmt: skip
         requests = Requests(
             self.kernel, self.server, self.registry, self.machines, self.executor, self.power, self.meter, options

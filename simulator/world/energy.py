@@ -5,16 +5,17 @@ Idle), states separated by commas::
 
     <prop id="wattage_per_state" value="95.0:120.0:200.0, 93.0:110.0:170.0"/>
 
-A host without work draws Idle; with work it draws Epsilon and, in proportion to the share of its speed that is used, up
-to AllCores. Work done is what counts, so the energy between two moments follows from the progress of the tasks between
-them, without looking at every change of their rates. A power state without speed counts as fully used.
+A host without load draws Idle; with a load it draws Epsilon and, in proportion to the share of its speed that is used,
+up to AllCores. As in SimGrid, energy is counted when something happens on a host (and on all hosts, when a job starts
+or ends or the energy is read), and *the load at that moment* stands for the whole time since the last count: a task's
+latency, and a wait before it, count with the load that follows. A power state without speed counts as fully used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from spillway.base.errors import shown
 from spillway.platforms.model import Host, Platform
@@ -32,6 +33,14 @@ class WithHandle(Protocol):
     """What runs a task: it holds the engine's handle, -1 while there is none."""
 
     handle: int
+
+
+@runtime_checkable
+class WithRates(Protocol):
+    """An engine that states how fast a task was just before its clock; else its mean since the last count is taken."""
+
+    def rate(self, handle: int) -> float:
+        """Share of its work per second at which a task ran, also one that has just ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +93,7 @@ class EnergyMeter:
 
     def __init__(self, platform: Platform, machines: Machines, engine: Engine, outputs: Outputs) -> None:
         self._engine = engine
+        self._rates = engine if isinstance(engine, WithRates) else None
         self._table = outputs.energy
         self._meters = [_Meter(platform.hosts[machine.host]) for machine in machines.all]
         self._by_host: dict[int, list[_Meter]] = {}
@@ -98,24 +108,31 @@ class EnergyMeter:
 
     def task_starts(self, item: WithHandle, task: TaskSpec) -> None:
         """A task starts at the engine's clock."""
-        flops = task.flops
+        flops, alone = task.flops, len(task.hosts) == 1  # SimGrid counts at the start of tasks of one host only
         parts: list[tuple[_Meter, _Load]] = []
         for position, host in enumerate(task.hosts):
             amount = float(flops) if isinstance(flops, float | int) else float(flops[position])
             if amount <= 0:
                 continue
             for meter in self._by_host.get(host, ()):
-                self._update(meter, self._engine.clock)
+                if alone:
+                    self._update(meter, self._engine.clock)
                 load = _Load(item, amount)
                 meter.loads.append(load)
                 parts.append((meter, load))
         self._running[id(item)] = parts
 
     def task_ends(self, item: WithHandle, progress: float) -> None:
-        """A task ends, or is taken away, with so much of it done."""
-        for meter, load in self._running.pop(id(item), ()):
+        """A task ends, or is taken away, with so much of it done; what held its handle holds it still."""
+        parts = self._running.pop(id(item), ())
+        for meter, _ in parts:
             self._update(meter, self._engine.clock, {id(item): progress})
+        for meter, load in parts:
             meter.loads.remove(load)
+
+    def sleep_ends(self, machine_id: int) -> None:
+        """What waited on a machine without work goes on."""
+        self._update(self._meters[machine_id], self._engine.clock)
 
     def job_starts(self, job: Job, ids: Iterable[int], now: float) -> None:
         """A job starts on these machines."""
@@ -166,29 +183,32 @@ class EnergyMeter:
     def _write(self, now: float, kind: str) -> float:
         joules = self.total(now)
         if self._table is not None:
-            wattmin = sum(meter.watts[meter.pstate].idle for meter in self._meters)
+            wattmin = sum(meter.watts[meter.pstate].epsilon for meter in self._meters)
             self._table.add(now, joules, kind, wattmin)
         return joules
 
     def _update(self, meter: _Meter, now: float, ended: dict[int, float] | None = None) -> None:
         """Count up to now; ``ended`` gives the progress of tasks that have left the engine."""
         elapsed = now - meter.since
-        meter.since = now
-        watts = meter.watts[meter.pstate]
-        speed = meter.speeds[meter.pstate]
-        if not meter.loads and not meter.busy and speed > 0:
-            meter.joules += watts.idle * elapsed
+        if elapsed <= 0.0:
             return
-        worked = 0.0
-        for load in meter.loads:
-            done = ended.get(id(load.item)) if ended else None
-            if done is None:
-                done = self._progress(load)
-            worked += (done - load.seen) * load.flops
-            load.seen = done
-        fully = meter.busy or speed <= 0
-        full_time = elapsed if fully else min(worked / (speed * meter.cores), elapsed)
-        meter.joules += watts.epsilon * elapsed + (watts.full - watts.epsilon) * full_time
+        meter.since = now
+        watts, speed = meter.watts[meter.pstate], meter.speeds[meter.pstate]
+        load = 1.0
+        if speed > 0 and not meter.busy:
+            worked = sum(self._rate(load, elapsed, ended) * load.flops for load in meter.loads)
+            load = min(worked / (speed * meter.cores), 1.0)
+        meter.joules += (watts.epsilon + load * (watts.full - watts.epsilon) if load > 0 else watts.idle) * elapsed
+
+    def _rate(self, load: _Load, elapsed: float, ended: dict[int, float] | None) -> float:
+        """Share of a task's work per second."""
+        if self._rates is not None:
+            return self._rates.rate(load.item.handle) if load.item.handle >= 0 else 0.0
+        done = ended.get(id(load.item)) if ended else None
+        if done is None:
+            done = self._progress(load)
+        done, load.seen = done - load.seen, done
+        return done / elapsed
 
 
 def read_watts(host: Host) -> tuple[Watts, ...]:

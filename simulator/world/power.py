@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from spillway.base.errors import shown
 from spillway.platforms.model import Host, Platform
 from spillway.protocol.messages import ResourceStateChanged
-from spillway.simulator.engines.base import Engine
+from spillway.simulator.engines.base import Engine, TaskSpec
 from spillway.simulator.errors import SimulatorInputError
+from spillway.simulator.jobs.execution import Executor
 from spillway.simulator.outputs import Outputs
 from spillway.simulator.outputs.power import TO_COMPUTING, TO_SLEEP
 from spillway.simulator.wire.kernel import Kernel
@@ -111,6 +112,7 @@ class PowerSwitches:
         platform: Platform,
         machines: Machines,
         engine: Engine,
+        executor: Executor,
         outputs: Outputs,
         meter: EnergyMeter | None,
     ) -> None:
@@ -119,6 +121,7 @@ class PowerSwitches:
         self._platform = platform
         self._machines = machines
         self._engine = engine
+        self._executor = executor
         self._outputs = outputs
         self._meter = meter
         self._current: list[_Switch] = []
@@ -208,21 +211,21 @@ class PowerSwitches:
         """One flop in the virtual state, then arrive."""
         self._server.switching += 1
         self._set(number, virtual, busy=True)
-        speed = self._platform.hosts[self._machines.all[number].host].speeds[virtual]
+        host = self._machines.all[number].host
+        speed = self._platform.hosts[host].speeds[virtual]
         if not speed > 0:
             raise ValueError(
                 f"machine {number} ({shown(self._machines.all[number].name)}): its virtual power state "
                 f"{virtual} has no "
                 f"speed, so the change would never end"
             )
-        self._kernel.at(self._kernel.clock + 1.0 / speed, self._arrived, (number, target))
+        self._executor.run(TaskSpec((host,), 1.0), lambda: self._arrived(number, target))
 
-    def _arrived(self, argument: tuple[int, int]) -> None:
-        number, target = argument
+    def _arrived(self, number: int, target: int) -> None:
         self._set(number, target)
         sleeping = self._states[number].kinds[target] is Kind.SLEEP
         self._machines.set_state(number, State.SLEEPING if sleeping else State.IDLE, self._kernel.clock)
-        self._kernel.post(self._machines.latency(number), self._switched, argument)
+        self._kernel.post(self._machines.latency(number), self._switched, (number, target))
 
     def _switched(self, argument: tuple[int, int]) -> None:
         """A machine has arrived in its state; the server is notified."""

@@ -83,10 +83,7 @@ def test_everything_goes_and_comes_back(policy: str, rule: str, tmp_path: Path) 
     """All hosts at once, at the instant of a submission, then again while jobs wait; both players of the wire."""
     model = "timeshared" if policy.startswith("gang") else "io"
     everything = (*NODES, *STORAGES, FILE_SYSTEM)
-    back = everything if rule != "continue" else (*STORAGES, FILE_SYSTEM)  # see test_returned_too_early
-    changes: list[Change] = [(5.0, False, everything), (60.0, True, back)]
-    if rule == "continue":
-        changes.append((500.0, True, NODES))
+    changes: list[Change] = [(5.0, False, everything), (60.0, True, everything)]
     spec = SessionSpec(policy, model=model, settings={"on_outage": rule}, literal=rule == "continue")
     settled(play(tmp_path, spec, workload(model, JOBS), changes, direct=False), len(JOBS))
 
@@ -115,23 +112,15 @@ RANDOM_JOBS = st.lists(
 )
 
 
-def as_events(drawn: list[tuple[int, set[int], int]], last_s: float = 1e4) -> list[Change]:
-    """Outages that Batsim accepts: no machine that is out goes away again, and all are given back long after.
-
-    A machine that comes back under a job stays unavailable in Batsim: so each comes back once more at the end, and
-    goes away once only.
-    """
+def as_events(drawn: list[tuple[int, set[int], int]]) -> list[Change]:
+    """Outages that Batsim accepts: no machine that is out goes away again; each comes back, maybe under a job."""
     changes: list[Change] = []
-    gone: set[int] = set()
+    back_s: dict[int, float] = {}
     for begin_s, hosts, length_s in sorted(drawn, key=lambda one: one[0]):
-        fresh = hosts - gone
+        fresh = tuple(sorted(host for host in hosts if back_s.get(host, -1.0) < begin_s))
         if fresh:
-            gone |= fresh
-            changes.append((float(begin_s), False, tuple(sorted(fresh))))
-            if length_s > 30:
-                changes.append((last_s, True, tuple(sorted(fresh))))
-            else:
-                changes.append((begin_s + 700.0, True, tuple(sorted(fresh))))
+            back_s |= dict.fromkeys(fresh, float(begin_s + length_s))
+            changes += [(float(begin_s), False, fresh), (float(begin_s + length_s), True, fresh)]
     return changes
 
 
@@ -250,14 +239,16 @@ def test_a_walltime_runs_on_while_the_file_system_is_out(tmp_path: Path) -> None
     assert played.watch.story[-1][0] == pytest.approx(40.0, abs=1e-2)
 
 
-def test_returned_too_early(tmp_path: Path) -> None:
-    """A node that comes back while a job runs there stays unavailable in Batsim: nothing is started there any more."""
-    jobs = [(0, 4, 30.0, 0, 0, 100, False), (35, 4, 5.0, 0, 0, 100, False), (36, 8, 5.0, 0, 0, 100, False)]
-    changes = [(5.0, False, (1,)), (10.0, True, (1,)), (80.0, True, (1,))]
-    played = play(tmp_path, SessionSpec("easy", model="rigid"), workload("rigid", jobs), changes)  # type: ignore[arg-type]
-    starts = {name: time_s for time_s, what, name in played.watch.story if what == "started"}
-    assert starts["w0!2"] == pytest.approx(80.0, abs=1e-3), "only its second return gives it back"
-    assert "1" not in played.rows["1"]["allocated_resources"].split()
+def test_a_node_returns_under_a_job(tmp_path: Path) -> None:
+    """Node 0 is out from 10 to 20 s under a job; a job of all nodes at 1500 s starts, as on Batsim 4.2.1."""
+    jobs = [(0, 4, 30.0, 0, 0, 100, False), (1500, 8, 5.0, 0, 0, 100, False)]
+    changes: list[Change] = [(10.0, False, (0,)), (20.0, True, (0,))]
+    for direct in (True, False):
+        played = play(tmp_path, SessionSpec("easy", model="rigid"), workload("rigid", jobs), changes, direct=direct)  # type: ignore[arg-type]
+        starts = {name: time_s for time_s, what, name in played.watch.story if what == "started"}
+        assert starts["w0!1"] == pytest.approx(1500.0, abs=1e-3)
+        assert played.result.figures["time_unavailable"] == "10.000000"
+        assert played.rows["1"]["allocated_resources"] == "0-7"
 
 
 @pytest.mark.parametrize(

@@ -79,13 +79,18 @@ def small_platform(
 
 
 class GivenDurations:
-    """An engine without contention: a task takes its largest flops / 1e9 plus its largest transfer / 1e9 (s)."""
+    """An engine without contention: a task takes its largest flops / 1e9 plus its largest transfer / 1e9 (s).
+
+    One host in a power state computes as fast as ``platform`` says.
+    """
 
     ends_at_once = True
 
-    def __init__(self) -> None:
+    def __init__(self, platform: Platform | None = None) -> None:
         self.clock = 0.0
         self._next = 0
+        self._platform = platform
+        self._speeds: dict[int, float] = {}
         self._tasks: dict[int, tuple[float, float]] = {}
         self.pstates: list[tuple[int, int]] = []
 
@@ -97,7 +102,7 @@ class GivenDurations:
     def start(self, task: TaskSpec) -> int:
         """Start one task."""
         flops = float(np.max(task.flops)) if np.ndim(task.flops) else float(task.flops)  # type: ignore[arg-type]
-        seconds = flops / 1e9
+        seconds = flops / self._speeds.get(task.hosts[0], 1e9)
         if len(task.hosts) > 1:
             for part in task.comm if isinstance(task.comm, tuple) else (task.comm,):
                 for name in ("bytes_per_ordered_pair", "bytes"):
@@ -148,6 +153,8 @@ class GivenDurations:
     def set_pstate(self, host: int, pstate: int) -> None:
         """Note the change."""
         self.pstates.append((host, pstate))
+        if self._platform is not None:
+            self._speeds[host] = self._platform.hosts[host].speeds[pstate]
 
     def close(self) -> None:
         """Nothing to close."""
@@ -236,7 +243,7 @@ def run(
     several = [] if data is None else [data] if isinstance(data, dict) else list(data)
     workloads = [workload_from_object(item, f"w{number}") for number, item in enumerate(several)]
     simulation = Simulation(
-        platform or small_platform(), workloads, GivenDurations(), scheduler, SimulationOptions(**options)
+        platform or small_platform(), workloads, GivenDurations(platform), scheduler, SimulationOptions(**options)
     )
     result = simulation.run()
     simulation.machines.check()

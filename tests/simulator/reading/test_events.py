@@ -59,10 +59,12 @@ def test_running_jobs_go_on(tmp_path: Path) -> None:
 
 
 def test_available_while_a_job_runs(tmp_path: Path) -> None:
-    """Batsim leaves such a machine unavailable, for good."""
+    """Batsim sets such a machine computing, and idle when the job has ended: a later job starts there."""
     file = events(tmp_path, change(1, "unavailable", "0"), change(2, "available", "0"))
-    with pytest.raises(SchedulerFault, match="it is unavailable"):
-        run(jobs({}, {"subtime": 20}), greedy, events=file)
+    result, _ = run(jobs({}, {"subtime": 20}), greedy, events=file)
+    assert result.totals.success == 2
+    # out from 1 to 2; computing from 0 to 1, from 2 to 10 and from 20 to 30
+    assert (result.figures["time_unavailable"], result.figures["time_computing"]) == ("1.000000", "19.000000")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from spillway.platforms.model import Host
+from spillway.platforms.xml_reader import parse_platform
 from spillway.protocol.messages import (
     EnergyAnswer,
     Message,
@@ -16,10 +17,14 @@ from spillway.protocol.messages import (
     ResourceStateChanged,
     SetResourceState,
 )
+from spillway.simulator.engines.fluid import FluidEngine
 from spillway.simulator.errors import SchedulerFault, SimulatorInputError
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.world.energy import Watts, read_watts
 from spillway.simulator.world.power import Kind, read_power_states
-from tests.simulator.worlds import LATENCY, call, execute, jobs, run, scripted, small_platform
+from tests.simulator.worlds import LATENCY, Scheduler, call, execute, jobs, run, scripted, small_platform
 
 # The small world's hosts: state 0 computes (1 Gflop/s, 90/100/200 W), 1 sleeps (10 W), 2 falls asleep (0.1 flop/s:
 # 10 s, 125 W), 3 wakes up (0.05 flop/s: 20 s, 101 W).
@@ -45,6 +50,39 @@ def test_falling_asleep_and_waking_up() -> None:
         (pytest.approx(10 + 2 * LATENCY + 20 + LATENCY), (2,), 0),
         (pytest.approx(10 + 2 * LATENCY + 20 + 2 * LATENCY), (0,), 0),
     ]
+
+
+def fluid(data: Any, *replies: Any) -> tuple[dict[str, float], list[Message]]:
+    """Joules of each job, and all messages: two machines with SimGrid's model, a network of 0.6 ms between them."""
+    watts = '<prop id="wattage_per_state" value="60:70:120,5:5,99:99"/><prop id="sleep_pstates" value="1:2:2"/>'
+    ends = "".join(f'<host id="{name}" speed="1Gf,1f,0.1f">{watts}</host>' for name in ("master_host", "a", "b"))
+    routes = "".join(
+        f'<route src="{one}" dst="{other}"><link_ctn id="wire"/></route>'
+        for one, other in (("a", "b"), ("a", "master_host"), ("b", "master_host"))
+    )
+    platform = parse_platform(
+        f'<platform version="4.1"><zone id="z" routing="Full">{ends}<link id="wire" bandwidth="1GBps" '
+        f'latency="600us" sharing_policy="FATPIPE"/>{routes}</zone></platform>'
+    )
+    scheduler = Scheduler(scripted(*replies))
+    with FluidEngine(platform) as engine:
+        simulation = Simulation(
+            platform,
+            [workload_from_object(data, "w0")],
+            engine,
+            scheduler,
+            SimulationOptions(energy=True),
+        )
+        jobs_by_name = dict(simulation.registry.jobs)
+        simulation.run()
+    return {name: job.energy for name, job in jobs_by_name.items()}, scheduler.messages
+
+
+def test_a_switch_ends_as_work_does() -> None:
+    """It takes one flop, begun a little after 0 s: a submission at its end, 10 s, is reported before it."""
+    _, messages = fluid(jobs({"subtime": 10}), (state(1, 0),), (), (), (), (execute("w0!1", 1, at=10.0006),))
+    kinds = [(m.now, {type(e).__name__ for e in m.events}) for m in messages if 9 < m.now < 11]
+    assert kinds == [(10.0, {"JobSubmitted"}), (10.0006, {"ResourceStateChanged", "Notify"})]
 
 
 def test_between_computation_states_at_once() -> None:
@@ -105,6 +143,24 @@ def test_energy_of_a_job() -> None:
     assert float(result.figures["consumed_joules"]) == pytest.approx(2 * 4 * 200 + 2 * 4 * 90)
 
 
+def test_a_latency_counts_with_the_load_that_follows() -> None:
+    """600 s of work on two hosts after 0.6 ms of latency: SimGrid counts 72,000.072 J for each of them."""
+    data = jobs({"res": 2}, profiles={"p": {"type": "parallel_homogeneous", "cpu": 6e11, "com": 1}})
+    found, _ = fluid(data, (), (execute("w0!1", 0, 1),))
+    assert found["w0!1"] == pytest.approx(2 * 72000.072, abs=1e-4)
+
+
+def test_a_wait_before_work_counts_with_it_but_where_it_was_waited() -> None:
+    """10 s of waiting, then 5 s of work on two hosts: the wait's end is seen on the first host only."""
+    profiles = {
+        "p": {"type": "composed", "seq": ["wait", "work"]},
+        "wait": {"type": "delay", "delay": 10},
+        "work": {"type": "parallel_homogeneous", "cpu": 5e9, "com": 0},
+    }
+    found, _ = fluid(jobs({"res": 2}, profiles=profiles), (), (execute("w0!1", 0, 1),))
+    assert found["w0!1"] == pytest.approx(10 * 60 + 5 * 120 + 15 * 120)
+
+
 def test_energy_of_sleep() -> None:
     """The power of each state counts while it lasts."""
     _, scheduler = powered(None, (state(1, 0), call(30.0)), (), (QueryEnergy(30.0),))
@@ -132,10 +188,11 @@ def test_files(tmp_path: Path) -> None:
     ]
     rows = [row.split(",") for row in (tmp_path / "x_consumed_energy.csv").read_text().splitlines()]
     assert rows[0] == ["time", "energy", "event_type", "wattmin", "epower"]
-    assert rows[1] == ["5e-10", "1.8e-07", "p", "360", "360"]
-    assert rows[2] == ["6e-10", "2.195e-07", "s", "395", "395"]
+    assert rows[1] == ["0.000000", "0.000000", "p", "400.000000", "360.000000"]  # working hosts draw 100 W at least
+    assert rows[2] == ["0.000000", "0.000000", "s", "425.000000", "395.000000"]
     # 4 s: two hosts idle, one computing, one falling asleep
-    assert rows[3] == ["4", str(4 * (2 * 90 + 200 + 125)), "e", "395", str(2 * 90 + 200 + 125)]
+    watts = 2 * 90 + 200 + 125
+    assert rows[3] == ["4.000000", f"{4 * watts:.6f}", "e", "425.000000", f"{watts:.6f}"]
     assert [row[2] for row in rows[4:]] == ["p", "p", "p"]
     table = (tmp_path / "x_jobs.csv").read_text().splitlines()
     assert table[1].split(",")[15] == "800.000000"
