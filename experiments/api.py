@@ -25,7 +25,7 @@ import msgspec
 
 from spillway.base import durable
 from spillway.experiments.run.errors import RunFailed, SpecError
-from spillway.experiments.run.spec import DEFAULT_TAU_S, Campaign, Engine, ModelSpec, PlatformSpec, WorkloadSpec
+from spillway.experiments.run.spec import AUTO, DEFAULT_TAU_S, Campaign, Engine, ModelSpec, PlatformSpec, WorkloadSpec
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -384,8 +384,6 @@ def _root(folder: str | Path | None) -> Path:
 
 
 def _machine(text: str) -> PlatformSpec:
-    from spillway.experiments.campaign.machines import AUTO
-
     return PlatformSpec(source=text or AUTO)
 
 

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
 
+from spillway.base import units
 from spillway.base.files import read_file
 from spillway.base.limits import ELEMENTS, HOSTS, InputError
-from spillway.platforms import cache, units
+from spillway.platforms import cache
 from spillway.platforms.builder import PlatformBuilder
 from spillway.platforms.cluster_spec import ClusterSpec
 from spillway.platforms.clusters import add_cluster

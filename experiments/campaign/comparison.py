@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import (
+    AUTO,
     Campaign,
     Engine,
     ModelSpec,
@@ -128,7 +129,8 @@ def with_the_site(campaign: Campaign) -> Campaign:
 
 def platform_of(options: argparse.Namespace) -> PlatformSpec:
     """The machine that ``--platform`` names, or that ``--nodes`` and ``--burst-buffer`` state."""
-    from spillway.experiments.campaign.machines import AUTO, SIZED
+    from spillway.base import units
+    from spillway.experiments.campaign.machines import SIZED
 
     if options.nodes is None:
         if options.burst_buffer is not None:
@@ -136,8 +138,13 @@ def platform_of(options: argparse.Namespace) -> PlatformSpec:
         return PlatformSpec(source=options.platform)
     if options.platform != AUTO:
         raise SpecError("--nodes and --platform exclude each other: each states the machine")
-    capacity = f",burst_buffer={options.burst_buffer}" if options.burst_buffer is not None else ""
-    return PlatformSpec(source=f"{SIZED}{options.nodes}{capacity}")
+    if options.burst_buffer is None:
+        return PlatformSpec(source=f"{SIZED}{options.nodes}")
+    try:
+        units.SIZE.read(options.burst_buffer)
+    except ValueError as error:
+        raise SpecError(f"--burst-buffer: {error}") from None
+    return PlatformSpec(source=f"{SIZED}{options.nodes},burst_buffer={options.burst_buffer.replace(' ', '')}")
 
 
 def conversion_of(options: argparse.Namespace) -> dict[str, Any]:

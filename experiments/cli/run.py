@@ -69,7 +69,7 @@ def _played(parser: Parser) -> None:
 
 def add_machine(parser: Parser) -> None:
     """Add how the machine is stated, and what logs do not state of burst buffers."""
-    from spillway.experiments.campaign.machines import AUTO
+    from spillway.experiments.run.spec import AUTO
     from spillway.workloads.staging_options import add_buffers
 
     add_buffers(parser.add_argument_group("burst buffers of logs and generators"))

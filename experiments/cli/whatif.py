@@ -30,14 +30,14 @@ def add_arguments(parser: Parser) -> None:
 
     add_logs(parser.add_argument_group("what is played"))
     group = parser.add_argument_group("what is changed")
-    known = "; ".join(f"{name}: {words}" for name, words in KNOBS.items())
+    known = "; ".join(f"{name}: {words}" for name, words in KNOBS.items()).replace("%", "%%")
     group.add_argument(
         "--set",
         action="append",
         required=True,
         metavar="NAME=VALUE[,NAME=VALUE...]",
-        help=f"one change, or several at once; VALUE is a factor (x1.2) or a value with its unit. {known}. May be "
-        "repeated: each is tried by itself",
+        help=f"one change, or several at once; VALUE is a factor (x1.2, +20%%) or a value with its unit "
+        f"(200GB). {known}. May be repeated: each is tried by itself",
     )
     group.add_argument("--together", action="store_true", help="also try all of them at once")
     add_reading(parser)

@@ -65,6 +65,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "spillway run --workload mine.swf --platform machine.toml",
         "spillway run --workload mine.swf --nodes 0",
         "spillway run --workload mine.swf --nodes 16 --burst-buffer 40GX",
+        "spillway run --workload mine.swf --nodes 16 --burst-buffer 200",
         "spillway run --workload mine.swf --burst-buffer 40GB",
         "spillway run --workload mine.swf --nodes 16 --platform thesis",
         "spillway platform check nowhere",
