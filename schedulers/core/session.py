@@ -16,6 +16,7 @@ import msgspec
 
 from spillway.base.errors import DecisionRefused, OptionError, RemoteProtocolError, shown
 from spillway.protocol.drains import STORAGE_DRAINED
+from spillway.protocol.limits import LATEST_S
 from spillway.protocol.messages import (
     AnswerEstimate,
     CallMeLater,
@@ -223,6 +224,7 @@ class Session:
         self._profiles: dict[str, dict[str, dict[str, Any]]] = {}
         self._numbers = 0
         self._buffers_requested = False
+        self._endless = 0
         self._static_done = False
         self._machine: Machine | None = None
         self._book: Book
@@ -258,7 +260,11 @@ class Session:
         if self._machine is None:
             return ()
         of_policy = warnings_of(self._policy, self._notebook, self._machine, self._now_s)
-        return (*self._unused_buffers(len(self._machine.storages)), *of_policy)
+        return (*self._unused_buffers(len(self._machine.storages)), *self._endless_jobs(), *of_policy)
+
+    def _endless_jobs(self) -> Iterable[str]:
+        if self._endless:
+            yield f"walltimes of {self._endless} jobs are above {LATEST_S:.0f} s (272 years) and were taken for none"
 
     def _unused_buffers(self, storages: int) -> Iterable[str]:
         if storages and self._numbers and not self._buffers_requested:
@@ -380,6 +386,7 @@ class Session:
         if self._lives is not None:
             job = msgspec.structs.replace(job, lives=self._lives(job))
         self._numbers += 1
+        self._endless += job.walltime_s == math.inf and event.job.get("walltime", -1) > 0
         job, reason = self._with_demand(job)
         self._wire.submitted(job.id, job.profile_name)
         self._buffers_requested = self._buffers_requested or job.bb_bytes > 0
