@@ -203,9 +203,8 @@ def _job(item: Any, profiles: dict[str, dict[str, Any]], where: str, index: int)
         raise WorkloadError(
             f"must be a number of seconds > 0, or -1 for no limit, got {_shown(walltime)}", f"{where}[{index}].walltime"
         )
-    for name, time_s in (("subtime", item["subtime"]), ("walltime", walltime)):
-        if (fault := time_fault(time_s)) is not None:
-            raise WorkloadError(fault, f"{where}[{index}].{name}")
+    if (fault := time_fault(item["subtime"])) is not None:
+        raise WorkloadError(fault, f"{where}[{index}].subtime")
     profile = profiles.get(item["profile"])
     if profile is None:
         raise WorkloadError(f"there is no profile named {item['profile']!r}", f"{where}[{index}].profile")

@@ -241,7 +241,8 @@ def job_from_wire(
 ) -> Job:
     """Build a :class:`Job` from the object that JOB_SUBMITTED carries.
 
-    A ``walltime`` that is absent or -1 means none. Each request for burst buffer is rounded up to whole granules.
+    A ``walltime`` that is absent, -1 or beyond :data:`LATEST_S` means none. Each request for burst buffer is rounded up
+    to whole granules.
     Raises :class:`RemoteProtocolError` for fields of the wrong kind or out of their range, with the place in the
     event's data (``$.job.walltime``).
     """
@@ -249,7 +250,9 @@ def job_from_wire(
     nodes = job.get("res")
     if not isinstance(nodes, int) or isinstance(nodes, bool) or not 0 <= nodes <= MOST_NODES:
         raise _wrong(job_id, "job", "res", f"a whole number of nodes from 0 to {MOST_NODES}", nodes)
-    walltime = _time(job_id, job, "walltime", NO_WALLTIME)
+    walltime = job.get("walltime", NO_WALLTIME)
+    if not is_number(walltime) or not walltime < math.inf:
+        raise _wrong(job_id, "job", "walltime", "a number of seconds", walltime)
     if not (walltime > 0 or walltime == NO_WALLTIME):
         raise _wrong(job_id, "job", "walltime", "a time above 0 s, or -1 for none", walltime)
     check_profile(job_id, profile)
@@ -260,7 +263,7 @@ def job_from_wire(
         id=job_id,
         number=number,
         submit_time_s=_time(job_id, job, "subtime", now),
-        walltime_s=walltime if walltime > 0 else math.inf,
+        walltime_s=float(walltime) if 0 < walltime <= LATEST_S else math.inf,
         nodes=nodes,
         bb_bytes=bb_bytes,
         stripes=stripes,

@@ -27,6 +27,12 @@ from spillway.schedulers.service.door import Call, Door
 SLICE_MS = 500
 """How long the service may take to notice a signal (ms), and how often it looks whether the simulator still runs."""
 
+LAST_WORDS_S = 8.0
+"""How long a service that a signal stops waits for the simulator's next message, to answer it with the reason (s).
+
+Less than the 10 s after which containers are killed; a second signal ends it at once.
+"""
+
 BUSY = "this service has another simulation; one service serves one"
 """Reason that those get who come after the peer."""
 
@@ -127,21 +133,40 @@ class _Service:
         self._note = note
         self._peer: Call | None = None
         self._turned_away = 0
+        self._refused = False
         self._exchanges = 0
         self._now_s = 0.0
         self._wait_ms = SLICE_MS if watchdog_s is None else max(1, min(SLICE_MS, math.ceil(watchdog_s * 1000)))
 
     def run(self) -> int:
         """Serve until the end; the number of exchanges."""
-        deadline = self._deadline()
+        try:
+            self._serve()
+        except Stopped as stop:
+            if self._peer is not None and not self._refused:
+                self._refuse_next(self._peer, stop)
+            raise
+        return self._exchanges
+
+    def _serve(self) -> None:
+        deadline, look = self._deadline(), time.monotonic()
         while not self._session.finished:
             call = self._door.receive(self._wait_ms)
             if call is not None and self._is_of_the_peer(call):
                 self._answer(call)
                 deadline = self._deadline()
-            elif call is None:
+            elif call is None or time.monotonic() >= min(deadline, look):  # also while strangers keep coming
                 self._judge_silence(deadline)
-        return self._exchanges
+                look = time.monotonic() + SLICE_MS / 1000
+
+    def _refuse_next(self, peer: Call, stop: Stopped) -> None:
+        """Answer the simulator's next message with the reason: a real Batsim would wait for ever."""
+        deadline = time.monotonic() + LAST_WORDS_S
+        while time.monotonic() < deadline and not self._door.has_closed(peer):
+            call = self._door.receive(SLICE_MS)
+            if call is not None and call.peer == peer.peer:
+                self._door.send(peer.peer, self._codec.encode_refusal(_reason(stop)))
+                return
 
     # ------------------------------------------------------------------ who is served
 
@@ -183,7 +208,7 @@ class _Service:
             answer = self._answer_to(call)
         except BaseException as error:
             with contextlib.suppress(Exception):
-                self._door.send(call.peer, self._codec.encode_refusal(_reason(error)))
+                self._refused = self._door.send(call.peer, self._codec.encode_refusal(_reason(error)))
             raise
         if not self._door.send(call.peer, answer) and not self._session.finished:
             raise PeerLost(self._gone())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
@@ -392,7 +393,8 @@ class Executor:
             self._resume(job, OK)
 
     def _start_chains(self, job: Job, step: Parallel) -> None:
-        job.chains = [Chain(job, iter(tasks)) for tasks in step.chains]
+        job.chains = [Chain(job, iter(tasks), end) for tasks, end in zip(step.chains, step.reports, strict=True)]
+        job.mailbox = deque()
         if job.budget >= 0:
             self._deadlines.limit(job)
         job.task_number = self._kernel.next_number()
@@ -402,16 +404,29 @@ class Executor:
 
     def _next_in_chain(self, chain: Chain) -> None:
         task = next(chain.tasks, None)
-        job = chain.job
         if task is not None:
-            self._new.append(chain)
-            self._new_tasks.append(task)
-            if self._meter is not None:
-                self._meter.task_starts(chain, task)
-            self._settles(task)
+            self._run_of_chain(chain, task)
             return
+        mailbox = chain.job.mailbox
+        assert mailbox is not None
+        mailbox.append(chain)
+        if len(mailbox) == 1:
+            self._run_of_chain(chain, chain.report)
+
+    def _run_of_chain(self, chain: Chain, task: TaskSpec) -> None:
+        self._new.append(chain)
+        self._new_tasks.append(task)
+        if self._meter is not None:
+            self._meter.task_starts(chain, task)
+        self._settles(task)
+
+    def _reported(self, job: Job, mailbox: deque[Chain]) -> None:
+        """The job has the report of a chain: it receives the next one, or goes on."""
+        mailbox.popleft()
         job.live_chains -= 1
-        if job.live_chains == 0:
+        if mailbox:
+            self._run_of_chain(mailbox[0], mailbox[0].report)
+        elif job.live_chains == 0:
             job.chains = None
             if job.limit is not None:
                 job.budget = max(job.limit.time - self._kernel.clock, 0.0)
@@ -422,7 +437,11 @@ class Executor:
         if self._meter is not None:
             self._meter.task_ends(chain, 1.0)
         chain.handle = -1
-        self._next_in_chain(chain)
+        mailbox = chain.job.mailbox
+        if mailbox and mailbox[0] is chain:
+            self._reported(chain.job, mailbox)
+        else:
+            self._next_in_chain(chain)
 
     # ------------------------------------------------------------------ end
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 
 from spillway.protocol.messages import JobState, JsonObject
@@ -42,16 +43,18 @@ class Job:
     root, leaf, stack, plan
         Tree of running tasks for the progress and the leaf that runs; the running programs, outermost first; where they
         run. Only for jobs whose profile is a program.
-    chains, live_chains
-        Chains of tasks that run side by side.
+    chains, live_chains, mailbox
+        Chains of tasks that run side by side, how many have not been reported, and those whose reports wait; the
+        first is on its way.
     inbox
         Messages from the scheduler not yet taken.
     """
 
     __slots__ = (
         "allocation", "budget", "chains", "energy", "handle", "id", "inbox", "kill_requested", "leaf", "limit",
-        "live_chains", "metadata", "name", "plan", "poll", "profile", "res", "return_code", "root", "runtime", "source",
-        "stack", "start", "state", "subtime", "task_number", "timer", "wait_start", "walltime", "workload",
+        "live_chains", "mailbox", "metadata", "name", "plan", "poll", "profile", "res", "return_code", "root",
+        "runtime", "source", "stack", "start", "state", "subtime", "task_number", "timer", "wait_start", "walltime",
+        "workload",
     )  # fmt: skip
 
     def __init__(
@@ -94,6 +97,7 @@ class Job:
         self.plan: Placement | None = None
         self.chains: list[Chain] | None = None
         self.live_chains = 0
+        self.mailbox: deque[Chain] | None = None
         self.inbox: list[str] | None = None
 
     @property
@@ -135,11 +139,12 @@ class Deadline:
 class Chain:
     """Tasks of a job that run one after another, beside other chains of the same job."""
 
-    __slots__ = ("handle", "job", "tasks")
+    __slots__ = ("handle", "job", "report", "tasks")
 
-    def __init__(self, job: Job, tasks: Iterator[TaskSpec]) -> None:
+    def __init__(self, job: Job, tasks: Iterator[TaskSpec], report: TaskSpec) -> None:
         self.job = job
         self.tasks = tasks
+        self.report = report
         self.handle = -1
 
 

@@ -102,7 +102,7 @@ class Workload(ProfileLookup):
         owner, name = resolve_id(fields.required("id"), self.name, where)
         full_id = f"{owner}!{name}"
         subtime = fields.time("subtime")
-        walltime = fields.time("walltime", NO_WALLTIME)
+        walltime = fields.number("walltime", NO_WALLTIME)  # one beyond all times is never reached
         if printed:
             subtime, walltime = round(subtime, 6), round(walltime, 6)
         if walltime != NO_WALLTIME and not walltime > 0:

@@ -57,7 +57,7 @@ class Machines:
     platform
         Hosts and routes.
     roles
-        Roles given on the command line, by host name.
+        Roles given on the command line, by host name; as in Batsim, those of hosts that do not exist mean nothing.
     master
         Name of the master host; used where no host has that role.
     limit
@@ -82,8 +82,6 @@ class Machines:
     def __init__(
         self, platform: Platform, roles: Mapping[str, str], master: str = "master_host", limit: int = 0
     ) -> None:
-        for name in roles:
-            platform.host(name)
         found = _hosts_by_role(platform, roles, master)
         if len(found[Role.MASTER]) != 1:
             names = ", ".join(sorted(platform.hosts[i].name for i in found[Role.MASTER])) or "none"

@@ -140,7 +140,8 @@ def test_one_way_route() -> None:
 
 def test_loopback_options() -> None:
     """The implicit loopback's options are read; a link of that name may exist beside it."""
-    text = f"""<platform version="4.1"><config><prop id="network/loopback-bw" value="2GBps"/>
+    text = f"""<platform version="4.1"><config>
+      <prop id="contexts/stack-size" value="64"/><prop id="network/loopback-bw" value="2GBps"/>
       <prop id="network/loopback-lat" value="1us"/></config><zone id="z" routing="Full">{TWO}
       <link id="__loopback__" bandwidth="1MBps"/><route src="a" dst="a"><link_ctn id="__loopback__"/></route>
       </zone></platform>"""

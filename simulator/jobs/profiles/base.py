@@ -107,9 +107,13 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Parallel:
-    """Run chains of tasks side by side until all have ended; the program gets 0 or -1."""
+    """Run chains of tasks side by side until all have been reported; the program gets 0 or -1.
+
+    ``reports`` is the message that each chain sends when it is over; the job receives one after another.
+    """
 
     chains: tuple[tuple[TaskSpec, ...], ...]
+    reports: tuple[TaskSpec, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from spillway.base.errors import shown
 from spillway.base.files import read_file, text_of
 from spillway.base.limits import InputError
-from spillway.simulator.engines.base import TaskSpec
+from spillway.simulator.engines.base import Pairs, TaskSpec
 from spillway.simulator.jobs.profiles.base import (
     CompoundWork,
     Fields,
@@ -25,9 +25,16 @@ from spillway.simulator.jobs.profiles.base import (
     Program,
 )
 
+REPORT = Pairs((0,), (1,), (4.0,))
+"""What a rank sends when it is through."""
+
 
 class UsageTrace(CompoundWork):
-    """One list of (usage, flops) per rank; ranks go round robin over the job's hosts."""
+    """One list of (usage, flops) per rank; ranks go round robin over the job's hosts.
+
+    When a rank is through it sends the job a message of four bytes, from its host to the job's first one, which
+    receives one after another.
+    """
 
     __slots__ = ("ranks",)
 
@@ -38,11 +45,13 @@ class UsageTrace(CompoundWork):
         """All ranks side by side, the lines of each one after another."""
         hosts = place.executors
         cores = place.machines.cores
-        chains = []
+        home = place.machines.all[place.machine_ids[0]].host
+        chains, reports = [], []
         for rank, lines in enumerate(self.ranks):
             host = hosts[rank % len(hosts)]
             chains.append(tuple(_task(host, cores[host], usage, flops) for usage, flops in lines))
-        code: int = yield Parallel(tuple(chains))
+            reports.append(TaskSpec((host, home), 0.0, REPORT))
+        code: int = yield Parallel(tuple(chains), tuple(reports))
         return code
 
 

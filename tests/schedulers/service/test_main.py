@@ -9,6 +9,7 @@ import signal
 import struct
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,10 @@ import pytest
 import zmq
 
 from spillway.protocol.batsim4 import codec as batsim4
+from spillway.protocol.refusal import reason_of
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.service.command import main
+from spillway.schedulers.service.server import LAST_WORDS_S
 from tests.schedulers.scripted import BEGINS, CONVERSATION, SUBMITTED
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -267,11 +270,26 @@ def test_a_silent_simulator_gives_exit_code_3(service: Any) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_end_the_service_cleanly(service: Any, number: signal.Signals) -> None:
-    """One line, the shell's exit code for the signal, no traceback."""
+    """The next message is answered with the reason; one line, the shell's exit code for the signal, no traceback."""
     running = service("fcfs")
     running.talk(BEGINS)
     running.process.send_signal(number)
+    time.sleep(0.2)
+    (answer,) = running.talk(SUBMITTED)
+    assert reason_of(answer) == f"stopped by {number.name} before the simulation ended"
     code, log = running.end()
     assert code == 128 + number
     assert log.splitlines()[-1] == f"spillway: stopped by {number.name} before the simulation ended"
     assert "Traceback" not in log
+
+
+def test_a_second_signal_ends_the_service_at_once(service: Any) -> None:
+    """Who presses Ctrl-C twice need not wait for a simulator that says nothing."""
+    running = service("fcfs")
+    running.talk(BEGINS)
+    began = time.monotonic()
+    for _ in range(2):
+        running.process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+    assert running.end()[0] == 128 + signal.SIGINT
+    assert time.monotonic() - began < LAST_WORDS_S / 2

@@ -7,11 +7,15 @@ from typing import Any
 
 import pytest
 
+from spillway.platforms.xml_reader import parse_platform
 from spillway.protocol.messages import FromJobMsg, JobCompleted, JobState, JobSubmitted, Message, ToJobMsg
+from spillway.simulator.engines.fluid import FluidEngine
 from spillway.simulator.errors import SchedulerFault
 from spillway.simulator.jobs.profiles import READERS, read_profile
 from spillway.simulator.jobs.profiles.base import Origin
-from tests.simulator.worlds import LATENCY, Scheduler, execute, jobs, run, scripted, small_platform
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.simulator.wire.broker import Simulation
+from tests.simulator.worlds import LATENCY, Scheduler, execute, greedy, jobs, run, scripted, small_platform
 
 DISK, PFS = 4, 5
 
@@ -151,6 +155,27 @@ def test_usage_trace(tmp_path: Path) -> None:
     assert scheduler.events(JobCompleted)[0].return_code == 2
     _, scheduler = run(jobs({"res": 2, "walltime": 5}, profiles=profiles))
     assert scheduler.events(JobCompleted)[0].state is JobState.COMPLETED_WALLTIME_REACHED
+
+
+def test_the_ranks_of_a_usage_trace_report_their_ends(tmp_path: Path) -> None:
+    """Four bytes from each to the job's first host, one after another: 264 us of latency each, after 21 us of work."""
+    (tmp_path / "t").write_text("r0\nr1\nr2\n")
+    for rank in range(3):
+        (tmp_path / f"r{rank}").write_text(f"{rank} m_usage 1 21e3\n")
+    hosts = "".join(f'<host id="{name}" speed="1Gf"/>' for name in ("master_host", "a", "b", "c"))
+    routes = "".join(
+        f'<route src="{one}" dst="{other}"><link_ctn id="wire"/></route>'
+        for one, other in (("a", "b"), ("a", "c"), ("b", "c"), ("a", "master_host"), ("b", "master_host"))
+    )
+    routes += '<route src="c" dst="master_host"><link_ctn id="wire"/></route>'
+    platform = parse_platform(
+        f'<platform version="4.1"><zone id="z" routing="Full">{hosts}<link id="wire" bandwidth="1TBps" latency="264us" '
+        f'sharing_policy="FATPIPE"/>{routes}</zone></platform>'
+    )
+    data = jobs({"res": 3}, profiles={"p": {"type": "usage_trace", "trace": str(tmp_path / "t")}})
+    with FluidEngine(platform) as engine:
+        result = Simulation(platform, [workload_from_object(data, "w0")], engine, Scheduler(greedy)).run()
+    assert result.totals.makespan == pytest.approx(0.000549, abs=1e-8)  # the first host's own takes no latency
 
 
 @pytest.mark.parametrize("line", ["0 m_usage 2 1", "0 m_usage 1", "0 compute 1 1", "0 m_usage x 1", "0 m_usage 1 -1"])

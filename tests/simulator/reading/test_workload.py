@@ -15,7 +15,7 @@ from spillway.simulator.errors import SimulatorInputError
 from spillway.simulator.reading.identifiers import resolve_id, split_id
 from spillway.simulator.reading.registry import UsedNames
 from spillway.simulator.reading.workload import load_workload, workload_from_object
-from tests.simulator.worlds import jobs
+from tests.simulator.worlds import jobs, run
 
 P = {"type": "delay", "delay": 1}
 
@@ -39,6 +39,12 @@ def test_jobs_of_a_file_are_taken_out_as_they_are_read(tmp_path: Path, monkeypat
     monkeypatch.setattr("spillway.simulator.reading.workload.parse_json", lambda *_, **__: data)
     assert [job.id for job in load_workload(tmp_path / "w.json").jobs] == ["w0!1", "w0!2", "w0!3"]
     assert (data["jobs"], data["profiles"]) == ([], {})
+
+
+def test_a_walltime_beyond_all_times() -> None:
+    """Batsim takes it, and it is never reached."""
+    result, _ = run(jobs({"walltime": 1e15}))
+    assert result.totals.success == 1
 
 
 @pytest.mark.parametrize(
