@@ -19,7 +19,6 @@ from typing import Any
 import msgspec
 
 from spillway.base.errors import LocalProtocolError, RemoteProtocolError, shown
-from spillway.protocol.batsim4.fields import Located
 from spillway.protocol.batsim5 import events
 from spillway.protocol.batsim5.profiles import to_batsim5
 from spillway.protocol.intervals import format_intervals
@@ -42,6 +41,7 @@ from spillway.protocol.messages import (
     SetResourceState,
 )
 from spillway.protocol.refusal import refusal
+from spillway.protocol.table import Located
 
 JSON_FORMAT = 0x2
 """Flag of the hello's frame that chooses JSON."""

@@ -12,7 +12,6 @@ from typing import Any
 
 import msgspec
 
-from spillway.protocol.batsim4.fields import Located, resources
 from spillway.protocol.batsim5.profiles import to_batsim4
 from spillway.protocol.messages import (
     BatsimConfig,
@@ -31,6 +30,7 @@ from spillway.protocol.messages import (
     SimulationEnds,
     TaskProgress,
 )
+from spillway.protocol.table import Located, resources
 
 
 @dataclass
