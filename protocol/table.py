@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Union
 
 import msgspec
@@ -119,7 +120,9 @@ class Row:
     refuse
         What is wrong with a message that is to be written; ``None``: nothing.
     read, write
-        For a body that no list of fields describes: the message of a timestamp and the object, and its JSON text.
+        For a body that no list of fields describes: the message of a timestamp and the body, and its JSON text.
+    body
+        What msgspec checks of such a body.
     """
 
     message: type[Any]
@@ -131,6 +134,7 @@ class Row:
     refuse: Callable[[Any], str | None] | None = None
     read: Callable[[float, Any], Any] | None = None
     write: Callable[[Any], str] | None = None
+    body: Any = JsonObject
 
 
 class Table:
@@ -140,8 +144,8 @@ class Table:
     ----------
     rows
         The messages.
-    what
-        What a foreign object is not (``request of Batsim 4``), for errors.
+    foreign
+        Error for an object that the table does not have; ``{}`` stands for its type.
     double, json
         Texts of numbers and of any JSON values.
     tag, body
@@ -162,7 +166,7 @@ class Table:
     def __init__(
         self,
         rows: Sequence[Row],
-        what: str,
+        foreign: str,
         double: Callable[[float], str],
         json: JsonWriter,
         tag: str = "type",
@@ -172,14 +176,21 @@ class Table:
         unknown: str = "invalid value",
     ) -> None:
         self.types = tuple(row.name for row in rows)
-        self._what, self._double, self._json = what, double, json
+        self._rows = rows
+        self._foreign, self._double, self._json = foreign, double, json
         self._tag, self._body = tag, body
-        self._timely = timely
+        self._timely, self._needed = timely, needed
         self._unknown = unknown
-        self._writers = {row.message: self._writer(row) for row in rows}
-        wire: Any = list[Union[tuple(map(self._struct, rows))]]  # type: ignore[misc]  # noqa: UP007
-        events = ("events", wire) if needed else ("events", wire | None, None)
-        self._decoder = msgspec.json.Decoder(msgspec.defstruct("Envelope", [("now", float), events], gc=False))
+
+    @cached_property
+    def _decoder(self) -> msgspec.json.Decoder[Any]:
+        wire: Any = list[Union[tuple(map(self._struct, self._rows))]]  # type: ignore[misc]  # noqa: UP007
+        events = ("events", wire) if self._needed else ("events", wire | None, None)
+        return msgspec.json.Decoder(msgspec.defstruct("Envelope", [("now", float), events], gc=False))
+
+    @cached_property
+    def _writers(self) -> dict[type[Any], Callable[[Any], str]]:
+        return {row.message: self._writer(row) for row in self._rows}
 
     def decode(self, data: bytes) -> tuple[float, tuple[Any, ...]]:
         """Time and events of a message; raise :class:`RemoteProtocolError` with the place of a bad field."""
@@ -210,16 +221,19 @@ class Table:
     def encode(self, now: float, events: Iterable[Any], name: str) -> bytes:
         """Text of a message; raise :class:`LocalProtocolError` for what JSON or Batsim cannot express."""
         try:
-            texts = ",".join([self.text(event, now) for event in events])
-            return encoded(f'{{"now":{self._double(now)},"events":[{texts}]}}')
+            return self.joined(now, [self.text(event, now) for event in events])
         except (TypeError, RecursionError) as error:
             raise LocalProtocolError(f"the {name} cannot be written as JSON: {error}") from None
+
+    def joined(self, now: float, texts: Iterable[str]) -> bytes:
+        """A message of the texts of its events."""
+        return encoded(f'{{"now":{self._double(now)},"events":[{",".join(texts)}]}}')
 
     def text(self, event: Any, now: float) -> str:
         """Text of one event."""
         write = self._writers.get(type(event))
         if write is None:
-            raise LocalProtocolError(f"{type(event).__name__} is no {self._what}")
+            raise LocalProtocolError(self._foreign.format(type(event).__name__))
         if self._timely and event.timestamp > now:
             raise LocalProtocolError(
                 f"the timestamp {event.timestamp!r} of a request lies after the reply's now {now!r}"
@@ -230,7 +244,7 @@ class Table:
 
     def _struct(self, row: Row) -> type[Any]:
         """What msgspec checks of an event; its method ``neutral`` makes the message."""
-        body: Any = JsonObject
+        body: Any = row.body
         if row.read is None:
             members: list[Any] = []
             for field in row.fields:

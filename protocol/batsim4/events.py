@@ -197,5 +197,5 @@ _ROWS = (
     Row(FromJobMsg, "FROM_JOB_MSG", (Field("job_id"), Field("msg", JSON))),
 )
 
-EVENTS = Table(_ROWS, "event that Batsim 4 sends", six_decimals, write_six_decimals)
+EVENTS = Table(_ROWS, "{} is no event that Batsim 4 sends", six_decimals, write_six_decimals)
 """What Batsim 4 sends."""

@@ -197,5 +197,5 @@ _ROWS = (
     Row(ToJobMsg, "TO_JOB_MSG", (_JOB, Field("msg"))),
 )
 
-REQUESTS = Table(_ROWS, "request of Batsim 4", exact, write_exact, timely=True)
+REQUESTS = Table(_ROWS, "{} is no request of Batsim 4", exact, write_exact, timely=True)
 """What a scheduler sends to Batsim 4."""
