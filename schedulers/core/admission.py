@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from spillway.protocol.limits import LATEST_S
 from spillway.protocol.messages import JobSubmitted
 from spillway.schedulers.core.execution import Demand
 from spillway.schedulers.core.feasible import Limits
@@ -66,6 +67,7 @@ class Admission:
             self._most_bytes_per_s = min((link.capacity_bytes_per_s for link in machine.links), default=math.inf)
         self._jobs = 0
         self._buffers_requested = False
+        self._endless = 0
 
     def read(self, event: JobSubmitted) -> tuple[Job, str | None]:
         """The job of a submission, and why its bandwidth cannot be known (``None`` where it can).
@@ -85,6 +87,8 @@ class Admission:
         self._jobs += 1
         if job.bb_bytes:
             self._buffers_requested = True
+        if job.walltime_s == math.inf and event.job.get("walltime", -1) > 0:
+            self._endless += 1
         if self._demand is None or not job.nodes:  # what has no nodes moves nothing
             return job, None
         return self._with_demand(job, self._demand)
@@ -104,6 +108,8 @@ class Admission:
                 f"the machine has {storages} burst buffers, but none of the {self._jobs} jobs requested any; "
                 "Batsim 5 drops the field 'bb': see spillway workload convert --batsim 5, and docs/batsim5.md"
             )
+        if self._endless:
+            yield f"walltimes of {self._endless} jobs are above {LATEST_S:.0f} s (272 years) and were taken for none"
 
     def _with_demand(self, job: Job, demand: Demand) -> tuple[Job, str | None]:
         """A job with the bandwidth that the job model needs for it, or why that cannot be known."""

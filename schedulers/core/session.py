@@ -15,7 +15,6 @@ import msgspec
 
 from spillway.base.errors import DecisionRefused, OptionError, RemoteProtocolError, shown
 from spillway.protocol.drains import STORAGE_DRAINED
-from spillway.protocol.limits import LATEST_S
 from spillway.protocol.messages import (
     AnswerEstimate,
     CallMeLater,
@@ -185,13 +184,6 @@ class Session:
         self._notebook: dict[str, Any] = {}
         self._queue = Queue(self._demand_row)
         self._filled_s: dict[str, float] = {}
-<<<<<<< HEAD
-=======
-        self._profiles: dict[str, dict[str, dict[str, Any]]] = {}
-        self._numbers = 0
-        self._buffers_requested = False
-        self._endless = 0
->>>>>>> batsim
         self._static_done = False
         self._machine: Machine | None = None
         self._book: Book
@@ -227,22 +219,7 @@ class Session:
         if self._machine is None:
             return ()
         of_policy = warnings_of(self._policy, self._notebook, self._machine, self._now_s)
-<<<<<<< HEAD
         return (*self._admission.warnings(), *of_policy)
-=======
-        return (*self._unused_buffers(len(self._machine.storages)), *self._endless_jobs(), *of_policy)
-
-    def _endless_jobs(self) -> Iterable[str]:
-        if self._endless:
-            yield f"walltimes of {self._endless} jobs are above {LATEST_S:.0f} s (272 years) and were taken for none"
-
-    def _unused_buffers(self, storages: int) -> Iterable[str]:
-        if storages and self._numbers and not self._buffers_requested:
-            yield (
-                f"the machine has {storages} burst buffers, but none of the {self._numbers} jobs requested any; "
-                "Batsim 5 drops the field 'bb': see spillway workload convert --batsim 5, and docs/batsim5.md"
-            )
->>>>>>> batsim
 
     def handle(self, message: Message) -> Reply:
         """Digest one message and answer it.
@@ -348,22 +325,7 @@ class Session:
         if not self._arrivals.check_submission(event.job_id):
             self._acknowledged(event)
             return
-<<<<<<< HEAD
         job, reason = self._admission.read(event)
-=======
-        profile = event.profile
-        if profile is None:
-            workload = event.job_id.split("!", 1)[0]
-            profile = self._profiles.get(workload, {}).get(str(event.job.get("profile")))
-        job = job_from_wire(
-            event.job_id, event.job, profile, self._numbers, event.timestamp, self.machine.granule_bytes
-        )
-        if self._lives is not None:
-            job = msgspec.structs.replace(job, lives=self._lives(job))
-        self._numbers += 1
-        self._endless += job.walltime_s == math.inf and event.job.get("walltime", -1) > 0
-        job, reason = self._with_demand(job)
->>>>>>> batsim
         self._wire.submitted(job.id, job.profile_name)
         self._observer.submitted(job, self._now_s)
         if reason is None:
