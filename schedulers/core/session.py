@@ -15,6 +15,7 @@ import msgspec
 
 from spillway.base.errors import DecisionRefused, OptionError, RemoteProtocolError, shown
 from spillway.protocol.drains import STORAGE_DRAINED
+from spillway.protocol.limits import LATEST_S
 from spillway.protocol.messages import (
     AnswerEstimate,
     CallMeLater,
@@ -325,6 +326,12 @@ class Session:
         if not self._arrivals.check_submission(event.job_id):
             self._acknowledged(event)
             return
+        if self._wire.registration_finished:
+            raise RemoteProtocolError(
+                f"job {shown(event.job_id)} was submitted after no_more_static_job_to_submit, when all jobs had ended "
+                "and the registration of dynamic jobs was finished",
+                "$.job_id",
+            )
         job, reason = self._admission.read(event)
         self._wire.submitted(job.id, job.profile_name)
         self._observer.submitted(job, self._now_s)
@@ -633,7 +640,8 @@ class Session:
 
     def _wake(self, decision: WakeAt) -> None:
         check_wake(decision.time_s, self._now_s)
-        self._send((CallMeLater(self._now_s, decision.time_s),))
+        if decision.time_s <= LATEST_S:  # no simulation gets beyond
+            self._send((CallMeLater(self._now_s, decision.time_s),))
 
     def _power(self, decision: SetPowerState) -> None:
         out, holder = self._book.nodes_out, self._book.holder

@@ -96,6 +96,11 @@ class WireGuard:
         """Whether dynamic jobs are enabled and their registration has not been finished."""
         return self._registration_open
 
+    @property
+    def registration_finished(self) -> bool:
+        """Whether dynamic jobs are enabled, and we have finished their registration: all jobs had ended."""
+        return self._dynamic and not self._registration_open
+
     def check(self, requests: Iterable[Request]) -> None:
         """Check requests in order, and take each as done."""
         for request in requests:

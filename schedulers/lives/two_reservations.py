@@ -16,15 +16,13 @@ import msgspec
 
 from spillway.base.options import option
 from spillway.schedulers.lives.base import Expects, Life, StandIns
-from spillway.schedulers.model.decisions import Decision, Hold, Start
+from spillway.schedulers.model.decisions import Decision, Start
 from spillway.schedulers.model.explanations import Binding, Role
-from spillway.schedulers.model.job import Allocation, Job, Lives
+from spillway.schedulers.model.job import Job, Lives
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.staging import StageLimits
 from spillway.schedulers.policykit import holds
 from spillway.schedulers.policykit.view import Policy, View
-from spillway.schedulers.timeline import Resource
-from spillway.schedulers.timeline.lives import parts
 
 LATE_SHARE = 0.25
 """A stage-in that is late is expected to go on for this share of the time that it has taken, and for a second at least.
@@ -63,7 +61,10 @@ class TwoReservations(Life):
         for job in _in_turn(view, shown):
             yield from self._started(view, job)
         for decision in policy(view.showing(others, view.held)):
-            yield _hold_of(view, decision) if isinstance(decision, Start) and _stages_first(decision.job) else decision
+            if isinstance(decision, Start) and _stages_first(decision.job):
+                yield holds.staging(view, decision)
+            else:
+                yield decision
 
     def keep(self, view: View, expects: Expects) -> None:
         """Reserve again for the jobs that hold their buffers, in the order in which they got them.
@@ -128,15 +129,6 @@ def _in_turn(view: View, jobs: Iterable[Job]) -> list[Job]:
 
 def _stages_first(job: Job) -> bool:
     return job.lives is not None and job.lives.storage_lead_s > 0
-
-
-def _hold_of(view: View, start: Start) -> Hold:
-    """The buffer of a job that a policy starts; what the policy booked for it stays in the pass's timeline."""
-    job, allocation = start.job, start.allocation
-    assert job.lives is not None
-    booked = parts(job.lives, view.now_s, view.now_s + view.estimate_s(job), Resource.BURST_BUFFERS)[0]
-    alone = Allocation((), allocation.storages, allocation.bb_bytes, striped=allocation.striped)
-    return Hold(job, alone, booked.end_s)
 
 
 def _bandwidth(machine: Machine) -> float:

@@ -256,6 +256,8 @@ def job_from_wire(
     if not (walltime > 0 or walltime == NO_WALLTIME):
         raise _wrong(job_id, "job", "walltime", "a time above 0 s, or -1 for none", walltime)
     check_profile(job_id, profile)
+    if profile.get("type") == "delay" and profile["delay"] == 0:
+        profile = {**profile, "delay": SHORTEST_DELAY_S}
     bb_bytes, stripes = 0, 0
     if not (_BUFFER_FIELDS.isdisjoint(job) and _BUFFER_FIELDS.isdisjoint(profile)):
         bb_bytes, stripes = _buffer(job_id, job, profile, granule_bytes)
@@ -277,6 +279,8 @@ def job_from_wire(
 _BATSIMS = frozenset(field.name for field in JOB_FIELDS)
 _BUFFER_FIELDS = frozenset((BURST_BUFFER_FIELD, TOTAL_FIELD, STRIPES_FIELD))
 NO_WALLTIME = -1.0
+SHORTEST_DELAY_S = 1e-6
+"""What a delay of 0 stands for (s): Batsim refuses such profiles, and prints delays below half a microsecond as 0."""
 MOST_NODES = 2**31 - 1
 LARGEST_SIZE = 2**62
 """Bytes, and bytes per second, stay below this: sums of two fit into 64 bits."""
@@ -289,8 +293,8 @@ def check_profile(job_id: str, profile: dict[str, Any]) -> None:
         raise _wrong(job_id, "profile", "type", "a text", kind)
     if kind == "delay":
         delay = _time(job_id, profile, "delay", math.nan, "profile")
-        if not delay > 0:
-            raise _wrong(job_id, "profile", "delay", "a time above 0 s", delay)
+        if not delay >= 0:
+            raise _wrong(job_id, "profile", "delay", "a time of at least 0 s", delay)
     for field in _AMOUNTS.get(kind, ()):
         amounts: Any = profile.get(field)
         if type(amounts) is float and 0.0 <= amounts < math.inf:

@@ -10,7 +10,7 @@ import math
 
 import msgspec
 
-from spillway.schedulers.model.decisions import Hold
+from spillway.schedulers.model.decisions import Hold, Start
 from spillway.schedulers.model.job import Allocation, Job, once_staged
 from spillway.schedulers.policykit.view import Holding, View
 from spillway.schedulers.timeline import Fit, Resource
@@ -117,3 +117,13 @@ def try_hold(view: View, job: Job) -> Hold | None:
     """Book a job's burst buffer from now on, without end: nobody knows when it will have run; ``None`` if not free."""
     fit = book_buffer(view, job, math.inf, latest_s=view.now_s)
     return None if fit is None else Hold(job, fit.allocation)
+
+
+def staging(view: View, start: Start) -> Hold:
+    """The burst buffer alone of a job that a policy starts, for just as long as it was booked with its nodes for later.
+
+    What is booked stays in the pass's timeline.
+    """
+    job, given = start.job, start.allocation
+    booked = parts(job.lives, view.now_s, view.now_s + view.estimate_s(job), Resource.BURST_BUFFERS)[0]
+    return Hold(job, Allocation((), given.storages, given.bb_bytes, striped=given.striped), booked.end_s)

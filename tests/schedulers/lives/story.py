@@ -111,6 +111,7 @@ def play(
     outages: tuple[Path, list[Change]] | None = None,
     *,
     deadlock: bool = False,
+    direct: bool = False,
 ) -> Story:
     """Play jobs to their end, and machines that come and go; all books agree after every message.
 
@@ -120,9 +121,11 @@ def play(
         A file to write them to, and when what goes out or comes back.
     deadlock
         Whether jobs may wait in the end; else that is an error.
+    direct
+        Whether the simulator takes the sub-jobs of an operation in one request.
     """
     story, needs, platform = Story(), spec.needs(), machine(description)
-    session = spec.session(story)
+    session = spec.session(story, direct=direct)
     messages = 0
 
     def handle(message: Message) -> Reply:
