@@ -17,8 +17,6 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn, Protocol
 
-import numpy.ma  # noqa: F401  Numba imports it at the first call of a kernel, when there may be no descriptor left
-
 from spillway.base.errors import PeerLost, RemoteProtocolError, SpillwayError, Stopped
 from spillway.protocol.format import Conversation, SchedulerSide
 from spillway.protocol.limits import MAX_MESSAGE_BYTES
