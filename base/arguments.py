@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from spillway.base.collecting import collecting_rarely, end_without_search
+from spillway.base.errors import printable
 
 PROGRAM = "spillway"
 WRONG_INPUT = 2
@@ -136,9 +137,8 @@ def how(number: int) -> str:
 
 def complain(error: object, *, is_error: bool = True) -> None:
     """Print one line on the standard error stream, as every door does it."""
-    print(
-        f"{PROGRAM}: {'error: ' if is_error else ''}{' '.join(str(error).split(chr(10)))}", file=sys.stderr, flush=True
-    )
+    text = printable(" ".join(str(error).split("\n")))
+    print(f"{PROGRAM}: {'error: ' if is_error else ''}{text}", file=sys.stderr, flush=True)
 
 
 def play(parser: Parser, arguments: Sequence[str] | None) -> int:

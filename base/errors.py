@@ -59,6 +59,13 @@ def shown(value: Any) -> str:
     return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 3]}..."
 
 
+def printable(text: str) -> str:
+    """A text without what a terminal would obey: control characters (ESC, BEL ...) are written as escapes."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+
+
 def shortened(text: str) -> str:
     """A text of the input without quotes, shortened to :data:`MOST_SHOWN` characters."""
     return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 3]}..."

@@ -10,6 +10,7 @@ import itertools
 import json
 import lzma
 import os
+import re
 import stat
 import tarfile
 import tomllib
@@ -245,6 +246,8 @@ def parse_toml(text: str) -> dict[str, Any]:
     """Read TOML text; raise :class:`InputError` where it is none, or goes beyond the limits."""
     if len(text) > DESCRIPTION_BYTES.value:
         raise InputError(DESCRIPTION_BYTES.text())
+    if any(map(_is_too_dotted, text.splitlines())):
+        raise InputError(NESTING.text())
     try:
         table = tomllib.loads(text)
         refuse_nesting(table)
@@ -257,6 +260,19 @@ def parse_toml(text: str) -> dict[str, Any]:
     except ValueError as error:
         raise InputError(f"not TOML: {number_fault(error)}") from None
     return table
+
+
+def _is_too_dotted(line: str) -> bool:
+    """Whether a line of TOML has a dotted key beyond the limit: reading it takes the square of its parts."""
+    if line.count(".") < NESTING.value:
+        return False
+    keys = _TOML_ENDS_OF_KEYS.split(_TOML_STRING.sub("x", line))
+    return any(key.count(".") >= NESTING.value and _TOML_KEY.fullmatch(key) is not None for key in keys)
+
+
+_TOML_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"|\'[^\']*+\'')
+_TOML_ENDS_OF_KEYS = re.compile(r"[=,{}\[\]#]")
+_TOML_KEY = re.compile(r"(?:\s*+[\w-]++\s*+\.)*+\s*+[\w-]++\s*+")
 
 
 def refuse_nesting(value: Any) -> None:

@@ -25,7 +25,9 @@ import inspect
 import re
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType
 
@@ -81,6 +83,26 @@ def place_in(folder: Path, name: str) -> str:
     """``FILE.py:CLASS`` whose file stands in a folder with the file's place there; any other name as it is."""
     file = name.partition(":")[0]
     return str(folder / name) if file.endswith(".py") and (folder / file).is_file() else name
+
+
+_untrusted: ContextVar[str] = ContextVar("untrusted", default="")
+"""Why no code from outside is loaded now; empty where it may be."""
+
+
+@contextmanager
+def without_outside(reason: str) -> Iterator[None]:
+    """Load nothing from outside of this package meanwhile: what names it may be a file of somebody else's."""
+    token = _untrusted.set(reason)
+    try:
+        yield
+    finally:
+        _untrusted.reset(token)
+
+
+def check_trusted(text: str, kind: str) -> None:
+    """Raise :class:`OptionError` where a name from outside must not be loaded now (:func:`without_outside`)."""
+    if (reason := _untrusted.get()) and not text.startswith("spillway."):
+        raise OptionError(f"{kind} {text!r} is code from outside: {reason}")
 
 
 def load_class(text: str, kind: str, *, methods: Sequence[str] = ()) -> type:

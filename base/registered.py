@@ -18,7 +18,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from spillway.base.errors import OptionError
-from spillway.base.plugins import is_outside, load_class
+from spillway.base.plugins import check_trusted, is_outside, load_class
 
 GROUPS = {
     "policy": "spillway.policies",
@@ -76,6 +76,7 @@ def load(name: str, kind: str, built_in: Collection[str], methods: Sequence[str]
         The class cannot be loaded (names the package); the name is registered twice, or is built in as well.
     """
     if is_outside(name):
+        check_trusted(name, kind)
         return load_class(name, kind, methods=methods)
     found = [entry for entry in registered(kind) if entry.name == name]
     if not found:

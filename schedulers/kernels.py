@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import time
@@ -59,6 +60,7 @@ def warm_up(report: Callable[[str], None] | None = None, check: Callable[[], obj
         compile_side_by_side(kernel_modules())
     for name in kernel_modules():
         load(name)
+    importlib.import_module("numpy.ma")  # Numba would at the first call, when a service may have no descriptor left
     return time.perf_counter() - begin
 
 

@@ -8,6 +8,7 @@ import textwrap
 from pathlib import Path
 
 from spillway.base.arguments import Parser
+from spillway.base.errors import printable
 
 HELP = "why a job waited"
 DESCRIPTION = "Print why a job waited. Where the run kept no reasons (--explain), it is repeated first."
@@ -20,12 +21,17 @@ def add_arguments(parser: Parser) -> None:
     """Add what the command takes."""
     parser.add_argument("run", type=Path, metavar="RUN", help="folder of a finished run")
     parser.add_argument("job", metavar="JOB", help="job id: 12, or w0!12")
+    words = "let code that the folder names (a policy's FILE.py:CLASS) run, where the run is repeated"
+    parser.add_argument("--trust", action="store_true", help=words)
 
 
 def command(options: argparse.Namespace) -> int:
     """Print the reasons."""
     from spillway.experiments.run.explain import explain
 
-    for line in explain(options.run, options.job, lambda text: print(text, file=sys.stderr, flush=True)):
-        print(textwrap.fill(line, 100))
+    def say(text: str) -> None:
+        print(printable(text), file=sys.stderr, flush=True)
+
+    for line in explain(options.run, options.job, say, trust=options.trust):
+        print(textwrap.fill(printable(line), 100))
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import msgspec
@@ -11,6 +12,8 @@ import msgspec
 from spillway.analysis.story import find_job, tell
 from spillway.analysis.tables import read_run
 from spillway.base import durable
+from spillway.base.errors import shown
+from spillway.base.plugins import without_outside
 from spillway.experiments.campaign.lock import results_folder
 from spillway.experiments.run import folders, manifest
 from spillway.experiments.run.batsim import simulator_command
@@ -20,7 +23,9 @@ from spillway.experiments.run.single import Task, execute
 from spillway.experiments.run.spec import DEFAULT_TAU_S, RunSpec
 
 
-def explain(folder: Path, job_id: str, say: Callable[[str], None] = lambda _: None) -> list[str]:
+def explain(
+    folder: Path, job_id: str, say: Callable[[str], None] = lambda _: None, *, trust: bool = False
+) -> list[str]:
     """Return a job's history in lines; where the run kept no reasons, repeat it with the same outcome and keep them.
 
     Parameters
@@ -31,11 +36,15 @@ def explain(folder: Path, job_id: str, say: Callable[[str], None] = lambda _: No
         ``12`` or ``w0!12``.
     say
         Gets a line when something takes a while.
+    trust
+        Whether code from outside (``FILE.py:CLASS``) that the folder names may run, to repeat the run.
 
     Raises
     ------
     SpecError
-        The folder holds no finished run, or its inputs are gone.
+        The folder holds no finished run, its inputs are gone, or it names what lies outside of it.
+    OptionError
+        It names code from outside, and is not trusted.
     AnalysisError
         There is no such job.
     """
@@ -46,7 +55,8 @@ def explain(folder: Path, job_id: str, say: Callable[[str], None] = lambda _: No
     find_job(read_run(folder), job_id)
     if not (folder / REASONS).exists():
         say("repeating the run to learn why its jobs waited ...")
-        with results_folder(folder.resolve().parent):
+        loading = nullcontext() if trust else without_outside(f"{folder} names it, and --trust lets it run")
+        with results_folder(folder.resolve().parent), loading:
             _repeat(folder)
     return tell(folder, job_id)
 
@@ -54,7 +64,11 @@ def explain(folder: Path, job_id: str, say: Callable[[str], None] = lambda _: No
 def _repeat(folder: Path) -> None:
     run = msgspec.convert(folders.read_json(folder / folders.RUN_FILE)["configuration"], RunSpec)
     root = folder.parent
-    for name in (run.workload.path, run.platform.path):
+    if run.id != folder.resolve().name:
+        raise SpecError(f"{folder}: its {folders.RUN_FILE} is of another run ({shown(run.id)})")
+    for name in (run.workload.path, run.platform.path, *([run.events.path] if run.events is not None else [])):
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            raise SpecError(f"{folder}: its {folders.RUN_FILE} names an input outside of its campaign ({shown(name)})")
         if not (root / name).exists():
             raise SpecError(f"{root / name} is gone: the run cannot be repeated")
     with tempfile.TemporaryDirectory() as temporary:

@@ -27,6 +27,12 @@ DEFAULT_BIND = "tcp://127.0.0.1:28000"
 SURELY_DROPPED = 2
 """Messages up to so many times the limit are received and refused with the reason, larger ones not even received."""
 
+MOST_CONNECTIONS = 128
+"""With more connections open at a time nobody else is let in; each takes a descriptor, and ours are needed, too."""
+
+HANDSHAKE_MS = 5000
+"""A connection that has not introduced itself by then, as ZeroMQ's sockets do at once, is closed (ms)."""
+
 LINGER_MS = 5000
 """How long the last reply may take to leave (ms) before the socket is closed."""
 
@@ -81,10 +87,15 @@ class Door:
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.ROUTER)
         self._socket.linger = LINGER_MS
+        self._socket.handshake_ivl = HANDSHAKE_MS
         self._socket.router_mandatory = True  # a reply to one that has gone is an error
         self._socket.maxmsgsize = min(SURELY_DROPPED * max_message_bytes, (1 << 63) - 1)
         self._monitor = self._socket.get_monitor_socket(zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED)
+        self._gate = self._context.socket(zmq.REP)
+        self._gate.bind("inproc://zeromq.zap.01")
+        self._socket.zap_domain = b"spillway"
         self._poller = zmq.Poller()
+        self._poller.register(self._gate, zmq.POLLIN)
         self._poller.register(self._socket, zmq.POLLIN)
         self._poller.register(self._monitor, zmq.POLLIN)
         self._silent: set[int] = set()
@@ -103,6 +114,8 @@ class Door:
         ready = dict(self._poller.poll(wait_ms))
         if self._monitor in ready:  # before the message: what it came through may be a new connection of an old number
             self._note_connections()
+        if self._gate in ready:
+            self._admit()
         if self._socket not in ready:
             return None
         frames = self._socket.recv_multipart(copy=False)
@@ -133,6 +146,7 @@ class Door:
             self._file.unlink(missing_ok=True)
         self._socket.disable_monitor()
         self._monitor.close(0)
+        self._gate.close(0)
         self._socket.close()
         self._context.term()
 
@@ -148,6 +162,14 @@ class Door:
             if connection in self._silent:
                 self._silent.discard(connection)
                 self.unread += 1
+
+    def _admit(self) -> None:
+        """Let in who has introduced himself, or have him try again later (ZeroMQ's RFC 27, ZAP)."""
+        while self._gate.poll(0):
+            number = self._gate.recv_multipart()[1]
+            self._note_connections()
+            few = len(self._silent) + len(self._speaking) <= MOST_CONNECTIONS
+            self._gate.send_multipart([b"1.0", number, b"200" if few else b"300", b"", b"", b""])
 
     def _fault(self, frames: list[zmq.Frame]) -> str:
         size = sum(len(frame) for frame in frames[1:])

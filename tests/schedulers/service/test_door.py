@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import socket
 import stat
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 import zmq
 
 from spillway.base.errors import InputError
-from spillway.schedulers.service.door import Door
+from spillway.schedulers.service.door import MOST_CONNECTIONS, Door
 
 
 def test_a_socket_of_the_file_system_is_the_users_alone(tmp_path: Path) -> None:
@@ -80,3 +80,42 @@ def test_the_umask_is_left_as_it_was(tmp_path: Path) -> None:
         assert os.umask(0o022) == 0o022
     finally:
         os.umask(before)
+
+
+@pytest.mark.parametrize("kind", ["tcp", "ipc"])
+def test_connections_are_bounded(kind: str, tmp_path: Path) -> None:
+    """Those beyond the bound are not let in; when others have gone, the simulator is heard."""
+    with closing(Door("tcp://127.0.0.1:*" if kind == "tcp" else f"ipc://{tmp_path}/door")) as door:
+        with zmq.Context() as context, ExitStack() as stack:
+            calls = []
+            for _ in range(MOST_CONNECTIONS + 50):
+                one = stack.enter_context(context.socket(zmq.DEALER))
+                one.linger = 0
+                one.connect(door.endpoint)
+                one.send_multipart([b"", b"here"])
+                calls.append(door.receive(1))
+            calls += [door.receive(2) for _ in range(1000)]
+            heard = {call.peer for call in calls if call is not None}
+            assert 0.8 * MOST_CONNECTIONS < len(heard) <= MOST_CONNECTIONS + 1
+        assert _heard(door) == b"hello"
+
+
+def test_what_only_connects_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection that says nothing, not even that it is ZeroMQ's, does not stay."""
+    monkeypatch.setattr("spillway.schedulers.service.door.HANDSHAKE_MS", 200)
+    with closing(Door("tcp://127.0.0.1:*")) as door:
+        host, _, port = door.endpoint.removeprefix("tcp://").rpartition(":")
+        with socket.create_connection((host, int(port)), timeout=10) as idle:
+            while idle.recv(1000):
+                door.receive(10)
+        assert _heard(door) == b"hello"
+
+
+def _heard(door: Door) -> bytes:
+    """What is heard of a simulator that comes now."""
+    with zmq.Context() as context, context.socket(zmq.REQ) as peer:
+        peer.linger = 0
+        peer.connect(door.endpoint)
+        peer.send(b"hello")
+        calls = (door.receive(100) for _ in range(200))
+        return next(call.body for call in calls if call is not None and call.body != b"here")

@@ -293,3 +293,44 @@ def test_a_second_signal_ends_the_service_at_once(service: Any) -> None:
         time.sleep(0.5)
     assert running.end()[0] == 128 + signal.SIGINT
     assert time.monotonic() - began < LAST_WORDS_S / 2
+
+
+LATE = """
+import sys, threading
+import zmq
+from spillway.protocol.batsim4 import codec
+from spillway.schedulers.service import server
+from spillway.schedulers.service.command import _codec, build_session, session_parser
+from tests.schedulers.core.test_session import begins, submitted
+from spillway.protocol.messages import Message, SimulationEnds
+
+options = session_parser().parse_args(sys.argv[1:])
+session = build_session(options)
+opened = []
+MESSAGES = [Message(0.0, (begins(),)), *(Message(float(n), (submitted(n, 3, n),)) for n in range(1, 4))]
+
+def simulator(endpoint):
+    with zmq.Context() as context, context.socket(zmq.REQ) as peer:
+        peer.connect(endpoint)
+        for message in MESSAGES:
+            peer.send(codec.encode_message(message))
+            peer.recv()
+        opened.append("end")
+
+def bound(endpoint):
+    sys.addaudithook(lambda name, given: name in ("import", "open") and opened.append(f"{name} {given[0]}"))
+    threading.Thread(target=simulator, args=(endpoint,)).start()
+
+try:
+    server.serve(session, "tcp://127.0.0.1:*", _codec(options), on_bound=bound)
+except server.PeerLost:
+    print(opened[: opened.index("end")])
+"""
+
+
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", "plan", "window"])
+def test_nothing_is_loaded_after_listening(policy: str) -> None:
+    """Not at the first start of a job either: there may be no descriptor left by then."""
+    command = [sys.executable, "-c", LATE, policy]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,80 @@
+"""``explain`` looks at folders that others made: nothing in them is believed that would reach beyond them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spillway.experiments.cli import main
+from spillway.experiments.run import manifest
+
+WORKLOAD = {
+    "nb_res": 4,
+    "jobs": [{"id": f"{n}\x1b[31m\x07", "subtime": 0, "res": 4, "walltime": 20, "profile": "p"} for n in range(2)],
+    "profiles": {"p": {"type": "delay", "delay": 10}},
+}
+CODE = "from pathlib import Path; Path(__file__).with_name('ran').touch()"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A run's folder."""
+    (tmp_path / "w.json").write_text(json.dumps(WORKLOAD))
+    arguments = ["run", "--workload", str(tmp_path / "w.json"), "--platform", "tiny", "--policy", "fcfs", "--no-plots"]
+    assert main([*arguments, "--out", str(tmp_path / "out")]) == 0
+    (found,) = (path.parent for path in (tmp_path / "out").glob("*/run.json"))
+    return found
+
+
+def changed(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change a run's description, and seal the folder anew."""
+    record = json.loads((folder / "run.json").read_text())
+    change(record["configuration"])
+    (folder / "run.json").write_text(json.dumps(record))
+    (folder / "manifest.json").unlink()
+    manifest.seal(folder)
+
+
+def test_another_runs_id_reaches_no_other_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An id with ``../`` replaced a folder outside, and deleted what was in it."""
+    victim = folder.parent.parent / "victim"
+    victim.mkdir()
+    (victim / "thesis.tex").write_text("four years")
+    changed(folder, lambda run: run.update(id=f"../{'../' * 20}{victim}"))
+    assert main(["explain", str(folder), "1\x1b[31m\x07"]) == 2
+    assert "its run.json is of another run" in capsys.readouterr().err
+    assert (victim / "thesis.tex").read_text() == "four years"
+
+
+def test_inputs_lie_in_the_campaign(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No path of a description leaves its campaign's folder."""
+    changed(folder, lambda run: run["workload"].update(path="../w.json"))
+    assert main(["explain", str(folder), "1\x1b[31m\x07"]) == 2
+    assert "names an input outside of its campaign" in capsys.readouterr().err
+
+
+def test_code_runs_only_where_it_is_trusted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A policy that the folder names in a file is not loaded, unless the user says so."""
+    (folder.parent / "evil.py").write_text(CODE)
+    name = f"{folder.parent}/evil.py:Easy"
+    changed(folder, lambda run: run["policy"].update(policy=name))
+    arguments = ["explain", str(folder), "1\x1b[31m\x07"]
+    assert main(arguments) == 2
+    said = capsys.readouterr().err
+    assert "is code from outside" in said
+    assert "--trust lets it run" in said
+    assert not (folder.parent / "ran").exists()
+    main([*arguments, "--trust"])
+    assert (folder.parent / "ran").exists()
+
+
+def test_what_a_terminal_would_obey_is_written_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """ESC and BEL in a job's id."""
+    assert main(["explain", str(folder), "1\x1b[31m\x07"]) == 0
+    said = capsys.readouterr()
+    assert "\\x1b[31m\\x07" in said.out
+    assert not {"\x1b", "\x07"} & {*said.out, *said.err}
