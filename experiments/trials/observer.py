@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NoReturn
 
-from spillway.experiments.trials.conformance.account import Account, Held, Request, amount, request_of
+from spillway.experiments.trials.account import Account, Held, Request, amount, request_of
 from spillway.protocol.messages import (
     ExecuteJob,
     JobCompleted,
@@ -31,7 +31,7 @@ class Observer:
     Attributes
     ----------
     faults
-        By requirement (:data:`spillway.experiments.trials.conformance.disciplines.REQUIREMENTS`) the first breach, in
+        By requirement (:data:`spillway.experiments.trials.disciplines.REQUIREMENTS`) the first breach, in
         words.
     starts
         When each job was started (s).

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
-from spillway.experiments.trials.conformance.world import World, WorldJob
+from spillway.experiments.trials.world import PLAIN, World, world_from
 
 LIFKA = "Lifka 1995 (JSSPP)"
 EASY = "Mu'alem & Feitelson 2001, section 2.2"
@@ -48,8 +49,10 @@ class Case:
         return self.world.storages > 0
 
 
-def _world(nodes: int, *jobs: tuple[int, ...], storages: int = 0, gb: int = 0) -> World:
-    return World(nodes, tuple(WorldJob(*job) for job in jobs), storages, gb)
+def _world(nodes: int, *rows: tuple[int, ...], storages: int = 0, gb: int = 0) -> World:
+    """A world on a plain machine; rows as in its text."""
+    members = {"nodes": nodes, "jobs": rows, "storages": storages, "gb": gb}
+    return world_from(json.dumps(members), PLAIN)
 
 
 CASES = (

@@ -3,82 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from random import Random
 
+import msgspec
+
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.trials.checks.shrink import shrink
-from spillway.experiments.trials.conformance.cases import CASES, Case
-from spillway.experiments.trials.conformance.disciplines import DISCIPLINES, REQUIREMENTS
-from spillway.experiments.trials.conformance.play import judged, play
-from spillway.experiments.trials.conformance.subject import Subject
-from spillway.experiments.trials.conformance.world import World, WorldJob, fewer_jobs, random_world, simpler
+from spillway.experiments.trials.cases import CASES, Case
+from spillway.experiments.trials.disciplines import DISCIPLINES, REQUIREMENTS, SAFETY
+from spillway.experiments.trials.drawing import plain_world
+from spillway.experiments.trials.observer import EXACT_S
+from spillway.experiments.trials.play import Played, Subject
+from spillway.experiments.trials.shrink import fewer_jobs, simpler
+from spillway.experiments.trials.verdict import (
+    FAILS,
+    NOT_APPLICABLE,
+    PASSES,
+    Extent,
+    Failure,
+    Tell,
+    Verdict,
+    silent,
+)
+from spillway.experiments.trials.world import Job, World
 
-PASSES, FAILS, NOT_APPLICABLE = "passes", "fails", "not applicable"
-
-FIRST = World(1, (WorldJob(1, 1, 10),))
+FIRST = World((Job(1, 1, walltime_s=10),), nodes=1)
 """Played before all others: what does not run this job does not speak the protocol."""
 
-Tell = Callable[[str, int, int], None]
-"""Gets what is being done, how much of it is done, and how much there is at most."""
 
-
-@dataclass(frozen=True)
-class Extent:
-    """How much is tested.
-
-    Attributes
-    ----------
-    worlds
-        Random worlds, at least 0.
-    seed
-        Of these.
-    buffers
-        Whether there are storage nodes.
-    tries
-        Worlds that are tried to find a smaller one for a failure.
-    """
-
-    worlds: int = 200
-    seed: int = 0
-    buffers: bool = True
-    tries: int = 400
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A broken requirement: what the scheduler did, and the smallest world that was found."""
-
-    requirement: str
-    words: str
-    world: World
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What came of one case, or of the random worlds for one requirement.
-
-    Attributes
-    ----------
-    name, aims, source
-        As the case has it.
-    result
-        :data:`PASSES`, :data:`FAILS` or :data:`NOT_APPLICABLE`.
-    failures
-        One for each requirement that was broken.
-    """
-
-    name: str
-    aims: str
-    source: str
-    result: str
-    failures: tuple[Failure, ...] = ()
-
-
-def verdicts(
-    subject: Subject, discipline: str, extent: Extent, tell: Tell = lambda what, done, of: None
-) -> list[Verdict]:
-    """Test a scheduler for a discipline (:data:`spillway.experiments.trials.conformance.disciplines.DISCIPLINES`).
+def verdicts(subject: Subject, discipline: str, extent: Extent, tell: Tell = silent) -> list[Verdict]:
+    """Test a scheduler for a discipline (:data:`spillway.experiments.trials.disciplines.DISCIPLINES`).
 
     Raises
     ------
@@ -132,7 +86,7 @@ def _keep(broken: dict[str, Failure], failures: Mapping[str, Failure], required:
 
 def greet(subject: Subject) -> None:
     """Let a scheduler run one job; raise :class:`SpecError` where it cannot."""
-    faults = play(subject, FIRST).faults
+    faults = subject.play(FIRST).faults
     if faults:
         words = next(iter(faults.values()))
         raise SpecError(f"{subject.name}: expected a scheduler that runs a single job: {words}")
@@ -144,27 +98,55 @@ def _of_case(subject: Subject, case: Case, required: frozenset[str], extent: Ext
         yield _smallest(subject, Failure(name, words, case.world), fewer_jobs, extent.tries)
 
 
-def _search(
-    subject: Subject, required: frozenset[str], extent: Extent, tell: Tell = lambda what, done, of: None
-) -> dict[str, Failure]:
+def _search(subject: Subject, required: frozenset[str], extent: Extent, tell: Tell = silent) -> dict[str, Failure]:
     """The first breach of each requirement in random worlds; what is found broken is not looked for again."""
     rng, found = Random(f"conformance {extent.seed}"), dict[str, Failure]()
     for place in range(extent.worlds):
         tell("random worlds", place, extent.worlds)
-        world = random_world(rng, extent.buffers)
+        world = plain_world(rng, extent.buffers)
         for name, words in judged(subject, world, required - found.keys()).items():
             found[name] = _smallest(subject, Failure(name, words, world), simpler, extent.tries)
     return found
 
 
 def _smallest(subject: Subject, failure: Failure, steps: Callable[[World], Iterable[World]], most: int) -> Failure:
-    """The same breach in the smallest world that is found."""
-    words, required = [failure.words], frozenset({failure.requirement})
+    required = frozenset({failure.requirement})
+    return failure.smallest(lambda world: judged(subject, world, required), steps, most)
 
-    def fails(world: World) -> bool:
-        found = judged(subject, world, required).get(failure.requirement)
-        if found is not None:
-            words[0] = found
-        return found is not None
 
-    return replace(failure, world=shrink(failure.world, steps, fails, most), words=words[0])
+def judged(subject: Subject, world: World, requirements: frozenset[str]) -> dict[str, str]:
+    """Which of these requirements are broken in a world, in words."""
+    played = subject.play(world)
+    faults = {name: words for name, words in played.faults.items() if name in requirements}
+    if "promises" in requirements and not played.faults.keys() & set(SAFETY):
+        words = _promises(subject, world, played)
+        faults |= {"promises": words} if words else {}
+    return faults
+
+
+def _promises(subject: Subject, world: World, played: Played) -> str:
+    """Whether a job starts later than it was promised, in words.
+
+    What was promised is seen by playing the world as it looked when the job was submitted: without later jobs, and with
+    whole walltimes for what had not ended by then. A scheduler that decides alike on equal messages is presumed.
+    """
+    for number, job in enumerate(world.jobs, 1):
+        start_s = played.starts.get(number)
+        if start_s is None:
+            continue
+        known = tuple(
+            other if _ended(other.run_s, played.starts.get(place), job.submit_s) else other._replace(run_s=0)
+            for place, other in enumerate(world.jobs[:number], 1)
+        )
+        promised_s = subject.play(msgspec.structs.replace(world, jobs=known)).starts.get(number, start_s)
+        if start_s > promised_s + EXACT_S:
+            return (
+                f"job {number} starts at {start_s:g} s; when it was submitted, at {job.submit_s} s, it would have "
+                f"started at {promised_s:g} s had no further job come and all runs taken their walltimes"
+            )
+    return ""
+
+
+def _ended(run_s: float, start_s: float | None, now_s: int) -> bool:
+    """Whether a job had ended by itself."""
+    return bool(run_s) and start_s is not None and start_s + run_s < now_s - EXACT_S

@@ -1,42 +1,32 @@
-"""What the house checks of a policy, on small random worlds: every job model, both players."""
+"""Whether a policy keeps the rules that hold for every one: small random worlds, every job model, both players.
+
+``python -m spillway.experiments.trials.checks POLICY EXTENT`` plays the worlds of a check and prints their digests.
+"""
 
 from __future__ import annotations
 
-import enum
-import itertools
 import json
-import math
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
-from typing import Any
 
 import msgspec
 
 from spillway.base.errors import OptionError
-from spillway.base.options import OptionInfo, plain
 from spillway.experiments.cli import warm
-from spillway.experiments.trials.checks.limit import CPU_S
-from spillway.experiments.trials.checks.play import Outcome, play, spec_of
-from spillway.experiments.trials.checks.shrink import shrink
-from spillway.experiments.trials.checks.world import SPECIAL, World, random_world, simpler
+from spillway.experiments.trials.disciplines import CHECKS
+from spillway.experiments.trials.drawing import other_options, random_world
+from spillway.experiments.trials.examination import Examined, spec_of
+from spillway.experiments.trials.play import Played
+from spillway.experiments.trials.shrink import simpler
+from spillway.experiments.trials.verdict import FAILS, NOT_SEEN, PASSES, Extent, Failure, Tell, Verdict, silent
+from spillway.experiments.trials.watch import CPU_S
+from spillway.experiments.trials.world import World
 from spillway.schedulers.assembly import check_combination
 from spillway.schedulers.policies import find_policy
-
-CHECKS: Mapping[str, str] = {
-    "decisions": "each decision is one that the guard accepts, and no pass fails",
-    "nothing over-committed": "no node is held twice, no burst buffer beyond its capacity, nothing where hosts are out",
-    "stops": "each pass comes to its end, and the policy does not have itself called for ever",
-    "ends": "once arrivals stop, every job ends, is killed or is rejected",
-    "view": "what is shown to the policy is left as it is",
-    "clock and chance": "no clock, no chance but view.rng",
-    "same again": "the same seed gives the same tables, in this process and with other hash seeds",
-    "players": "the direct player and messages over the wire give the same tables",
-}
-"""The checks, in the order of the report."""
 
 HASH_SEEDS = ("1", "2")
 """Hash seeds of the other processes: two, as that of this one is by chance and may give the order of one of them."""
@@ -49,56 +39,16 @@ TRIES = 60
 TRIES_ENDLESS = 6
 """The same where a pass does not come to its end: each try lasts as long as it may."""
 
-MOST_VALUE = 1000
-"""Largest number that an option is given: budgets of searches may have no bound."""
-LEAST_S = 0.1
-"""Shortest time that an option is given where it must be above 0: a slice of 1 ms is played 60,000 times a minute."""
-
-
-class Extent(msgspec.Struct, frozen=True):
-    """What is played.
-
-    Attributes
-    ----------
-    cases
-        Worlds per job model and way of booking bandwidth, at least 1; half as many more with outages.
-    seed
-        Of the worlds.
-    models
-        Job models that are played, of :data:`spillway.experiments.trials.checks.world.SPECIAL`.
-    cpu_s
-        Seconds of CPU time after which the play of one world is interrupted.
-    """
-
-    cases: int = 2
-    seed: int = 0
-    models: tuple[str, ...] = tuple(SPECIAL)
-    cpu_s: float = CPU_S
-
-
-class Phase(enum.Enum):
-    """What is being done."""
-
-    WORLDS = "playing worlds"
-    SMALLER = "a check failed: looking for a smaller world"
-    ELSEWHERE = "waiting for the process with another hash seed"
-
-
-Tell = Callable[[Phase, int, int], None]
-"""Gets what is being done, how much of it is done, and how much there is at most."""
+WORLDS, SMALLER, ELSEWHERE = (
+    "playing worlds",
+    "a check failed: looking for a smaller world",
+    "waiting for the process with another hash seed",
+)
+"""What is being done."""
 
 
 @dataclass(frozen=True)
-class Failure:
-    """A check that failed: what the policy did, in the smallest world that was found, and where it was played."""
-
-    check: str
-    words: str
-    world: World
-
-
-@dataclass(frozen=True)
-class Verdict:
+class Findings:
     """What was found.
 
     Attributes
@@ -107,16 +57,13 @@ class Verdict:
         How many worlds were played.
     refused
         Why combinations could not be played, by job model.
-    failures
-        By check; the first of each.
-    unseen
-        Checks that could not be made, because others failed.
+    verdicts
+        One for each check.
     """
 
     worlds: int
     refused: Mapping[str, str]
-    failures: Mapping[str, Failure]
-    unseen: frozenset[str] = frozenset()
+    verdicts: tuple[Verdict, ...]
 
 
 def worlds_of(policy: str, extent: Extent, refused: dict[str, str]) -> list[World]:
@@ -125,10 +72,10 @@ def worlds_of(policy: str, extent: Extent, refused: dict[str, str]) -> list[Worl
     ``refused`` gets why job models cannot be combined with the policy.
     """
     found: list[World] = []
-    cases, seed = extent.cases, extent.seed
+    cases, seed = extent.worlds, extent.seed
     for model in extent.models:
         for bandwidth in ("aware", "ignorant"):
-            if not _playable(policy, World(model, (), {"bandwidth": bandwidth}), refused):
+            if not _playable(policy, World((), model, settings={"bandwidth": bandwidth}), refused):
                 continue
             rng = Random(f"{seed} {model} {bandwidth}")
             found += [random_world(rng, model, bandwidth) for _ in range(cases)]
@@ -136,14 +83,14 @@ def worlds_of(policy: str, extent: Extent, refused: dict[str, str]) -> list[Worl
     models = {world.model for world in found}
     if models:
         rng, model = Random(f"{seed} options"), "rigid" if "rigid" in models else min(models)
-        for options in _other_options(policy, rng, cases):
+        for options in other_options(find_policy(policy).options(), rng, cases):
             world = random_world(rng, model, "aware", options)
             if _playable(policy, world, {}):
                 found.append(world)
     return found
 
 
-def check(policy: str, extent: Extent, tell: Tell = lambda phase, done, of: None) -> Verdict:
+def check(policy: str, extent: Extent, tell: Tell = silent) -> Findings:
     """Check a policy on random worlds.
 
     Parameters
@@ -174,30 +121,23 @@ def check(policy: str, extent: Extent, tell: Tell = lambda phase, done, of: None
             digests.append(digest)
             for name, words in faults.items():
                 failures.setdefault(name, Failure(name, words, world))
-            tell(Phase.WORLDS, place + 1, len(worlds))
+            tell(WORLDS, place + 1, len(worlds))
             bad += bool(faults)
             if bad == ENOUGH or "stops" in faults:
                 break
         failures = {name: _smallest(policy, failure, extent.cpu_s, tell) for name, failure in failures.items()}
         if not failures:
-            tell(Phase.ELSEWHERE, 0, 1)
+            tell(ELSEWHERE, 0, 1)
             for other in others:
                 _compare(worlds, digests, _answer(other), failures)
     finally:
         for other in others:
             other.kill()
             other.communicate()
-    return Verdict(len(digests), refused, failures, _unseen(failures, clean=len(digests) - bad))
+    return Findings(len(digests), refused, _verdicts(failures, clean=len(digests) - bad))
 
 
-def _unseen(failures: Mapping[str, Failure], clean: int) -> frozenset[str]:
-    """Checks that say nothing: all others where no world was played to its end, other processes where any failed."""
-    if not clean:
-        return frozenset(CHECKS) - failures.keys()
-    return frozenset({"same again"} if failures else ()) - failures.keys()
-
-
-def check_one(policy: str, world: World, cpu_s: float = CPU_S) -> Verdict:
+def check_one(policy: str, world: World, cpu_s: float = CPU_S) -> Findings:
     """Check a policy on one world, as a failed check printed it."""
     refused: dict[str, str] = {}
     if not _playable(policy, world, refused):
@@ -205,7 +145,17 @@ def check_one(policy: str, world: World, cpu_s: float = CPU_S) -> Verdict:
     warm.load()
     faults, _ = _examine(policy, world, cpu_s)
     failures = {name: Failure(name, words, world) for name, words in faults.items()}
-    return Verdict(1, {}, failures, _unseen(failures, clean=not failures))
+    return Findings(1, {}, _verdicts(failures, clean=not failures))
+
+
+def _verdicts(failures: Mapping[str, Failure], clean: int) -> tuple[Verdict, ...]:
+    """One for each check; nothing is seen where no world was played to its end, of other processes where any failed."""
+    found = []
+    for name, words in CHECKS.items():
+        unseen = not clean or (name == "same again" and failures)
+        result = FAILS if name in failures else NOT_SEEN if unseen else PASSES
+        found.append(Verdict(name, words, "", result, (failures[name],) if name in failures else ()))
+    return tuple(found)
 
 
 def digests_of(policy: str, extent: Extent) -> list[str]:
@@ -216,20 +166,21 @@ def digests_of(policy: str, extent: Extent) -> list[str]:
     digests = []
     warm.load()
     for world in worlds_of(policy, extent, {}):
-        outcome = play(policy, world, cpu_s=extent.cpu_s)
-        digests.append(outcome.digest)
-        if outcome.faults:
+        played = Examined(policy, cpu_s=extent.cpu_s).play(world)
+        digests.append(played.digest)
+        if played.faults:
             break
     return digests
 
 
 def _examine(policy: str, world: World, cpu_s: float) -> tuple[dict[str, str], str]:
-    """All checks of one world, and the digest of its outcome."""
-    first = play(policy, world, cpu_s=cpu_s)
+    """All checks of one world, and the digest of its played."""
+    subject = Examined(policy, cpu_s=cpu_s)
+    first = subject.play(world)
     faults = dict(first.faults)
     if not faults:
-        again = play(policy, world, cpu_s=cpu_s)
-        wire = play(policy, world, direct=False, cpu_s=cpu_s)
+        again = subject.play(world)
+        wire = Examined(policy, False, cpu_s).play(world)
         if again.digest != first.digest:
             faults["same again"] = _difference(first, again, "two plays in one process differ")
         elif wire.digest != first.digest:
@@ -237,7 +188,7 @@ def _examine(policy: str, world: World, cpu_s: float) -> tuple[dict[str, str], s
     return faults, first.digest
 
 
-def _difference(first: Outcome, second: Outcome, words: str) -> str:
+def _difference(first: Played, second: Played, words: str) -> str:
     """Where two outcomes differ."""
     if second.faults:
         return f"{words}: {next(iter(second.faults.values()))}"
@@ -249,21 +200,16 @@ def _difference(first: Outcome, second: Outcome, words: str) -> str:
 
 
 def _smallest(policy: str, failure: Failure, cpu_s: float, tell: Tell) -> Failure:
-    words = [failure.words]
-    most = TRIES_ENDLESS if failure.check == "stops" else TRIES
-    tried = itertools.count(1)
+    most = TRIES_ENDLESS if failure.requirement == "stops" else TRIES
+    tried = 0
 
-    def fails(world: World) -> bool:
-        tell(Phase.SMALLER, next(tried), most)
-        if not _playable(policy, world, {}):
-            return False
-        found = _examine(policy, world, cpu_s)[0].get(failure.check)
-        if found is not None:
-            words[0] = found
-        return found is not None
+    def faults(world: World) -> Mapping[str, str]:
+        nonlocal tried
+        tried += 1
+        tell(SMALLER, tried, most)
+        return _examine(policy, world, cpu_s)[0] if _playable(policy, world, {}) else {}
 
-    world = shrink(failure.world, simpler, fails, most)
-    return Failure(failure.check, words[0], world)
+    return failure.smallest(faults, simpler, most)
 
 
 def _compare(worlds: list[World], here: list[str], there: list[str], failures: dict[str, Failure]) -> None:
@@ -280,7 +226,7 @@ def _elsewhere(policy: str, extent: Extent, hash_seed: str) -> subprocess.Popen[
     command = [
         sys.executable,
         "-m",
-        "spillway.experiments.trials.checks.elsewhere",
+        "spillway.experiments.trials.checks",
         policy,
         msgspec.json.encode(extent).decode(),
     ]
@@ -308,29 +254,5 @@ def _playable(policy: str, world: World, refused: dict[str, str]) -> bool:
     return True
 
 
-def _other_options(policy: str, rng: Random, cases: int) -> Iterator[dict[str, Any]]:
-    """Every option at each of some values by itself, then several at once; what does not go together is left out."""
-    values = {info.name: list(_values(info)) for info in find_policy(policy).options()}
-    for name, some in values.items():
-        yield from ({name: value} for value in some)
-    for _ in range(cases if len(values) > 1 else 0):
-        yield {name: rng.choice(some) for name, some in values.items() if some and rng.random() < 0.5}
-
-
-def _values(info: OptionInfo) -> Iterator[Any]:
-    """A few values of an option besides its default."""
-    default = info.default
-    if info.choices:
-        yield from (plain(choice) for choice in info.choices if choice != default)
-    elif issubclass(info.type, enum.Enum):
-        yield from (plain(member) for member in info.type if member is not default)
-    elif info.type is bool:
-        yield not default
-    elif info.type in (int, float):
-        low, high = info.low, info.high
-        if info.unit == "s" and low is not None and low > 0:
-            low = max(low, LEAST_S)
-        wanted = {low, high, 1 if low is None else low + 1, None if default is None else 2 * default}
-        for value in sorted(value for value in wanted if value is not None and value not in (default, math.inf)):
-            if (low is None or low <= value) and (high is None or value <= high):
-                yield info.type(min(value, MOST_VALUE))
+if __name__ == "__main__":
+    print(json.dumps(digests_of(sys.argv[1], msgspec.json.decode(sys.argv[2], type=Extent))))
