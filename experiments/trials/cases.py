@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
-from spillway.experiments.trials.world import PLAIN, World, world_from
+from spillway.experiments.trials.world import PLAIN, World
 
 LIFKA = "Lifka 1995 (JSSPP)"
 EASY = "Mu'alem & Feitelson 2001, section 2.2"
@@ -49,109 +48,62 @@ class Case:
         return self.world.storages > 0
 
 
-def _world(nodes: int, *rows: tuple[int, ...], storages: int = 0, gb: int = 0) -> World:
-    """A world on a plain machine; rows as in its text."""
-    members = {"nodes": nodes, "jobs": rows, "storages": storages, "gb": gb}
-    return world_from(json.dumps(members), PLAIN)
+def _case(
+    name: str, aims: str, source: str, disciplines: tuple[str, ...], machine: tuple[int, int, int],
+    rows: tuple[tuple[int, ...], ...], also: tuple[str, ...] = (),
+) -> Case:  # fmt: skip
+    """A case on so many nodes, and storage nodes of so many GB; jobs are rows as in a world's text."""
+    nodes, storages, gb = machine
+    jobs = tuple(map(PLAIN.job, rows))
+    return Case(name, aims, source, disciplines, World(jobs, nodes=nodes, storages=storages, gb=gb), also)
 
 
-CASES = (
-    Case(
-        "one-machine", "nodes over-committed", BATSIM, ALL,
-        _world(4, (1, 3, 20), (1, 2, 20), (1, 2, 20), (2, 4, 10), (3, 1, 30)),
-    ),
-    Case(
-        "early-ends", "ends that come before the walltime are overlooked", BATSIM, ALL,
-        _world(4, (1, 4, 100, 0, 10), (2, 4, 100, 0, 10), (3, 2, 50)),
-    ),
-    Case(
-        "too-large", "what can never run is not rejected", BATSIM, ALL,
-        _world(4, (1, 5, 10), (2, 2, 10), (3, 4, 10)),
-    ),
-    Case(
-        "too-large-buffer", "what can never have its bytes is not rejected", BUFFERS, ALL,
-        _world(4, (1, 2, 10), (2, 2, 10, 6), (3, 1, 10, 8), storages=1, gb=10),
-    ),
-    Case(
-        "full-buffer", "bytes over-committed", BUFFERS, ALL,
-        _world(4, (1, 1, 20, 6), (2, 1, 20, 6), (3, 1, 20, 4), storages=1, gb=10),
-    ),
-    Case(
-        "whole-requests", "free bytes are added up over storage nodes", WHOLE, ALL,
-        _world(4, (1, 1, 20, 6), (2, 1, 20, 6), (3, 1, 20, 6), storages=2, gb=10),
-    ),
-    Case(
-        "one-after-another", "a job overtakes", "first come, first served", ("fcfs",),
-        _world(4, (1, 2, 50), (2, 3, 10), (3, 1, 10), (4, 2, 5)),
-    ),
-    Case(
-        "overtaken-for-bytes", "a job overtakes one that waits for bytes", "first come, first served", ("fcfs",),
-        _world(4, (1, 1, 50, 8), (2, 1, 10, 4), (3, 1, 10), storages=1, gb=10),
-    ),
-    Case(
-        "starved", "small jobs keep a wide one waiting: nodes are not reserved", LIFKA, BACKFILLING,
-        _world(4, (1, 2, 20), (2, 4, 10), (3, 2, 40), (15, 2, 40), (25, 2, 40)),
-    ),
-    Case(
-        "second-resource", "nodes are reserved, bytes are not", BUFFERS, BACKFILLING,
-        _world(4, (1, 1, 20, 6), (2, 1, 10, 8), (3, 1, 90, 4), (4, 1, 90, 4), storages=1, gb=10),
-    ),
-    Case(
-        "second-resource-whole", "the same with two storage nodes", BUFFERS, BACKFILLING,
-        _world(6, (1, 1, 20, 6), (1, 1, 40, 6), (2, 2, 10, 6), (25, 1, 90, 6), storages=2, gb=10),
-    ),
-    Case(
-        "shadow-of-bytes", "the shadow time is taken of nodes alone: idle nodes stay idle", BUFFERS, BACKFILLING,
-        _world(4, (1, 2, 10), (1, 1, 60, 8), (2, 3, 10, 2), (12, 1, 30), storages=1, gb=10),
-        ("backfill",),
-    ),
-    Case(
-        "shadow-of-nodes", "the shadow time is taken of bytes alone", BUFFERS, BACKFILLING,
-        _world(4, (1, 1, 10, 8), (1, 2, 60), (2, 3, 10, 4), (12, 1, 30, 2), storages=1, gb=10),
-        ("backfill",),
-    ),
-    Case(
-        "gap", "no backfilling: a job that ends before the first one can start waits", EASY, BACKFILLING,
-        _world(4, (1, 3, 50), (2, 2, 10), (3, 1, 20)),
-        ("backfill",),
-    ),
-    Case(
-        "spare-nodes", "nodes that the first job leaves stay idle", EASY, EASIES,
-        _world(8, (1, 6, 50), (2, 6, 10), (3, 2, 500)),
-        ("spare",),
-    ),
-    Case(
-        "spare-bytes", "bytes that the first job leaves stay idle", BUFFERS, EASIES,
-        _world(4, (1, 1, 50, 6), (2, 1, 10, 6), (3, 1, 500, 4), storages=1, gb=10),
-        ("spare",),
-    ),
-    Case(
-        "spare-nodes-no-bytes", "a long job on spare nodes takes bytes that are reserved", BUFFERS, EASIES,
-        _world(4, (1, 1, 50, 6), (2, 1, 10, 8), (3, 1, 500, 4), storages=1, gb=10),
-    ),
-    Case(
-        "spare-by-number", "the reservation names idle nodes where busy ones will do", EASY, ("easy-counted",),
-        _world(8, (1, 4, 10), (1, 4, 100), (2, 5, 50), (12, 3, 500)),
-    ),
-    Case(
-        "next-in-line", "the job that is first next is overlooked when the first one starts", EASY, EASIES,
-        _world(4, (1, 3, 20), (2, 2, 40), (3, 3, 10), (4, 1, 60), (5, 2, 60)),
-    ),
-    Case(
-        "end-before-time", "the first job keeps its old start although nodes are free earlier", EASY, EASIES,
-        _world(4, (1, 3, 100, 0, 10), (2, 4, 10), (3, 1, 50), (4, 1, 9)),
-    ),
-    Case(
-        "scattered", "nodes must lie side by side: free ones between others stay idle", EASY, ("fcfs", *EASIES),
-        _world(4, (1, 1, 10), (1, 1, 50), (2, 3, 10)),
-    ),
-    Case(
-        "third-in-line", "a job behind the first is delayed", EASY, ("conservative",),
-        _world(4, (1, 2, 20), (2, 3, 20), (3, 4, 20), (4, 1, 45)),
-    ),
-    Case(
-        "third-in-line-bytes", "a job behind the first is delayed in its bytes", EASY, ("conservative",),
-        _world(4, (1, 1, 20, 4), (2, 1, 20, 8), (3, 1, 20, 10), (4, 1, 70, 2), storages=1, gb=10),
-    ),
-)  # fmt: skip
+CASES = tuple(_case(*row) for row in (
+    ("one-machine", "nodes over-committed", BATSIM, ALL,
+     (4, 0, 0), ((1, 3, 20), (1, 2, 20), (1, 2, 20), (2, 4, 10), (3, 1, 30))),
+    ("early-ends", "ends that come before the walltime are overlooked", BATSIM, ALL,
+     (4, 0, 0), ((1, 4, 100, 0, 10), (2, 4, 100, 0, 10), (3, 2, 50))),
+    ("too-large", "what can never run is not rejected", BATSIM, ALL,
+     (4, 0, 0), ((1, 5, 10), (2, 2, 10), (3, 4, 10))),
+    ("too-large-buffer", "what can never have its bytes is not rejected", BUFFERS, ALL,
+     (4, 1, 10), ((1, 2, 10), (2, 2, 10, 6), (3, 1, 10, 8))),
+    ("full-buffer", "bytes over-committed", BUFFERS, ALL,
+     (4, 1, 10), ((1, 1, 20, 6), (2, 1, 20, 6), (3, 1, 20, 4))),
+    ("whole-requests", "free bytes are added up over storage nodes", WHOLE, ALL,
+     (4, 2, 10), ((1, 1, 20, 6), (2, 1, 20, 6), (3, 1, 20, 6))),
+    ("one-after-another", "a job overtakes", "first come, first served", ("fcfs",),
+     (4, 0, 0), ((1, 2, 50), (2, 3, 10), (3, 1, 10), (4, 2, 5))),
+    ("overtaken-for-bytes", "a job overtakes one that waits for bytes", "first come, first served", ("fcfs",),
+     (4, 1, 10), ((1, 1, 50, 8), (2, 1, 10, 4), (3, 1, 10))),
+    ("starved", "small jobs keep a wide one waiting: nodes are not reserved", LIFKA, BACKFILLING,
+     (4, 0, 0), ((1, 2, 20), (2, 4, 10), (3, 2, 40), (15, 2, 40), (25, 2, 40))),
+    ("second-resource", "nodes are reserved, bytes are not", BUFFERS, BACKFILLING,
+     (4, 1, 10), ((1, 1, 20, 6), (2, 1, 10, 8), (3, 1, 90, 4), (4, 1, 90, 4))),
+    ("second-resource-whole", "the same with two storage nodes", BUFFERS, BACKFILLING,
+     (6, 2, 10), ((1, 1, 20, 6), (1, 1, 40, 6), (2, 2, 10, 6), (25, 1, 90, 6))),
+    ("shadow-of-bytes", "the shadow time is taken of nodes alone: idle nodes stay idle", BUFFERS, BACKFILLING,
+     (4, 1, 10), ((1, 2, 10), (1, 1, 60, 8), (2, 3, 10, 2), (12, 1, 30)), ("backfill",)),
+    ("shadow-of-nodes", "the shadow time is taken of bytes alone", BUFFERS, BACKFILLING,
+     (4, 1, 10), ((1, 1, 10, 8), (1, 2, 60), (2, 3, 10, 4), (12, 1, 30, 2)), ("backfill",)),
+    ("gap", "no backfilling: a job that ends before the first one can start waits", EASY, BACKFILLING,
+     (4, 0, 0), ((1, 3, 50), (2, 2, 10), (3, 1, 20)), ("backfill",)),
+    ("spare-nodes", "nodes that the first job leaves stay idle", EASY, EASIES,
+     (8, 0, 0), ((1, 6, 50), (2, 6, 10), (3, 2, 500)), ("spare",)),
+    ("spare-bytes", "bytes that the first job leaves stay idle", BUFFERS, EASIES,
+     (4, 1, 10), ((1, 1, 50, 6), (2, 1, 10, 6), (3, 1, 500, 4)), ("spare",)),
+    ("spare-nodes-no-bytes", "a long job on spare nodes takes bytes that are reserved", BUFFERS, EASIES,
+     (4, 1, 10), ((1, 1, 50, 6), (2, 1, 10, 8), (3, 1, 500, 4))),
+    ("spare-by-number", "the reservation names idle nodes where busy ones will do", EASY, ("easy-counted",),
+     (8, 0, 0), ((1, 4, 10), (1, 4, 100), (2, 5, 50), (12, 3, 500))),
+    ("next-in-line", "the job that is first next is overlooked when the first one starts", EASY, EASIES,
+     (4, 0, 0), ((1, 3, 20), (2, 2, 40), (3, 3, 10), (4, 1, 60), (5, 2, 60))),
+    ("end-before-time", "the first job keeps its old start although nodes are free earlier", EASY, EASIES,
+     (4, 0, 0), ((1, 3, 100, 0, 10), (2, 4, 10), (3, 1, 50), (4, 1, 9))),
+    ("scattered", "nodes must lie side by side: free ones between others stay idle", EASY, ("fcfs", *EASIES),
+     (4, 0, 0), ((1, 1, 10), (1, 1, 50), (2, 3, 10))),
+    ("third-in-line", "a job behind the first is delayed", EASY, ("conservative",),
+     (4, 0, 0), ((1, 2, 20), (2, 3, 20), (3, 4, 20), (4, 1, 45))),
+    ("third-in-line-bytes", "a job behind the first is delayed in its bytes", EASY, ("conservative",),
+     (4, 1, 10), ((1, 1, 20, 4), (2, 1, 20, 8), (3, 1, 20, 10), (4, 1, 70, 2))),
+))  # fmt: skip
 """All of them; the order is that of the report."""

@@ -39,27 +39,14 @@ TRIES = 60
 TRIES_ENDLESS = 6
 """The same where a pass does not come to its end: each try lasts as long as it may."""
 
-WORLDS, SMALLER, ELSEWHERE = (
-    "playing worlds",
-    "a check failed: looking for a smaller world",
-    "waiting for the process with another hash seed",
-)
-"""What is being done."""
+OTHERWISE = "a process with another hash seed differs: does it iterate over a set, or use hash() or id()?"
+SMALLER = "a check failed: looking for a smaller world"
+"""What is being done where a check fails."""
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found.
-
-    Attributes
-    ----------
-    worlds
-        How many worlds were played.
-    refused
-        Why combinations could not be played, by job model.
-    verdicts
-        One for each check.
-    """
+    """How many worlds were played, why job models cannot be combined with the policy, and a verdict for each check."""
 
     worlds: int
     refused: Mapping[str, str]
@@ -121,15 +108,17 @@ def check(policy: str, extent: Extent, tell: Tell = silent) -> Findings:
             digests.append(digest)
             for name, words in faults.items():
                 failures.setdefault(name, Failure(name, words, world))
-            tell(WORLDS, place + 1, len(worlds))
+            tell("playing worlds", place + 1, len(worlds))
             bad += bool(faults)
             if bad == ENOUGH or "stops" in faults:
                 break
         failures = {name: _smallest(policy, failure, extent.cpu_s, tell) for name, failure in failures.items()}
         if not failures:
-            tell(ELSEWHERE, 0, 1)
+            tell("waiting for the process with another hash seed", 0, 1)
             for other in others:
-                _compare(worlds, digests, _answer(other), failures)
+                for world, here, there in zip(worlds, digests, _answer(other), strict=False):
+                    if here != there:
+                        failures.setdefault("same again", Failure("same again", OTHERWISE, world))
     finally:
         for other in others:
             other.kill()
@@ -174,7 +163,7 @@ def digests_of(policy: str, extent: Extent) -> list[str]:
 
 
 def _examine(policy: str, world: World, cpu_s: float) -> tuple[dict[str, str], str]:
-    """All checks of one world, and the digest of its played."""
+    """All checks of one world, and the digest of what was played."""
     subject = Examined(policy, cpu_s=cpu_s)
     first = subject.play(world)
     faults = dict(first.faults)
@@ -189,7 +178,7 @@ def _examine(policy: str, world: World, cpu_s: float) -> tuple[dict[str, str], s
 
 
 def _difference(first: Played, second: Played, words: str) -> str:
-    """Where two outcomes differ."""
+    """Where two plays differ."""
     if second.faults:
         return f"{words}: {next(iter(second.faults.values()))}"
     for name, table in first.tables.items():
@@ -212,24 +201,10 @@ def _smallest(policy: str, failure: Failure, cpu_s: float, tell: Tell) -> Failur
     return failure.smallest(faults, simpler, most)
 
 
-def _compare(worlds: list[World], here: list[str], there: list[str], failures: dict[str, Failure]) -> None:
-    """Keep the first world that another process plays otherwise."""
-    for world, one, other in zip(worlds, here, there, strict=False):
-        if one != other:
-            words = "a process with another hash seed differs: does it iterate over a set, or use hash() or id()?"
-            failures.setdefault("same again", Failure("same again", words, world))
-            return
-
-
 def _elsewhere(policy: str, extent: Extent, hash_seed: str) -> subprocess.Popen[str]:
     """Begin to play the same worlds in a process with this hash seed."""
-    command = [
-        sys.executable,
-        "-m",
-        "spillway.experiments.trials.checks",
-        policy,
-        msgspec.json.encode(extent).decode(),
-    ]
+    arguments = (policy, msgspec.json.encode(extent).decode())
+    command = [sys.executable, "-m", "spillway.experiments.trials.checks", *arguments]
     path = os.pathsep.join(part for part in sys.path if part)
     environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": path}
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)

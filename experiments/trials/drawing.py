@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from spillway.base.options import OptionInfo, plain
+from spillway.experiments.trials.verdict import Extent, Tell
 from spillway.experiments.trials.world import MOST_JOBS, Change, Drain, Job, World
 
 HOSTS = 11
@@ -79,6 +80,14 @@ def plain_world(rng: Random, buffers: bool) -> World:
     times = accumulate(job.submit_s for job in jobs)
     jobs = tuple(job._replace(submit_s=1 + time_s) for job, time_s in zip(jobs, times, strict=True))
     return msgspec.structs.replace(empty, jobs=jobs)
+
+
+def plain_worlds(extent: Extent, tell: Tell) -> Iterator[World]:
+    """Draw worlds on plain machines, one after the other."""
+    rng = Random(f"conformance {extent.seed}")
+    for place in range(extent.worlds):
+        tell("random worlds", place, extent.worlds)
+        yield plain_world(rng, extent.buffers)
 
 
 def _jobs(

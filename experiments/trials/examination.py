@@ -111,38 +111,26 @@ def _tables(folder: Path, spec: SessionSpec, watched: Watched, world: World, dir
 
 
 class _Watch(Recorder):
-    """Counts what is held from starts and ends alone, beside the ledger, and knows who waits."""
+    """Counts what is held from starts and ends alone, beside the book."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.session: Session
-        self._waiting: dict[str, Job] = {}
         self._held: dict[str, Allocation] = {}
         self._drained: dict[str, int] = {}
 
     def story(self) -> str:
         """Which job waits for ever."""
-        waiting = list(self._waiting.values())
+        waiting = list(self.session._queue.jobs.values())
         if not waiting:
             return "a job has not ended"
         job = max(waiting, key=lambda one: (one.nodes, -one.number))
         others = f", and {len(waiting) - 1} more" if len(waiting) > 1 else ""
         return f"job {job.name} ({job.nodes} nodes, submitted at {job.submit_time_s:g} s) waits for ever{others}"
 
-    def submitted(self, job: Job, now_s: float) -> None:
-        """A job waits."""
-        super().submitted(job, now_s)
-        self._waiting[job.id] = job
-
-    def rejected(self, job: Job, reason: str, now_s: float) -> None:
-        """It does not any more."""
-        super().rejected(job, reason, now_s)
-        self._waiting.pop(job.id, None)
-
     def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
         """It must start where hosts are there."""
         super().started(job, allocation, now_s)
-        self._waiting.pop(job.id, None)
         closed = self.session.book.nodes_out.intersection(allocation.nodes)
         if closed:
             raise Fault("nothing over-committed", f"job {job.name} starts on node {min(closed)}, which is out")
@@ -150,12 +138,10 @@ class _Watch(Recorder):
 
     def resized(self, running: Running, now_s: float) -> None:
         """It holds this now."""
-        super().resized(running, now_s)
         self._hold(running.job.id, running.allocation)
 
     def held(self, job: Job, holding: Holding, now_s: float) -> None:
         """It holds its burst buffer."""
-        super().held(job, holding, now_s)
         self._hold(job.id, holding.allocation)
 
     def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
@@ -182,7 +168,7 @@ class _Watch(Recorder):
         before = self._held.get(job_id, Allocation(()))
         self._held[job_id] = allocation
         if len(machine.nodes) > machine.width:
-            return  # gang policies move jobs between rows without a start; the ledger is checked all the same
+            return  # gang policies move jobs between rows without a start; the book is checked all the same
         nodes = [node for held in self._held.values() for node in held.nodes]
         if len(nodes) > len(set(nodes)):
             raise Fault("nothing over-committed", f"job {job_id} gets a node that another job holds")

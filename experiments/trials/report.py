@@ -135,7 +135,7 @@ def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
 
 
-def as_json(**members: object) -> str:
+def as_json(members: Mapping[str, object]) -> str:
     """All of it as JSON; worlds are objects that ``--world`` takes."""
     return (
         json.dumps(members, indent=1, default=lambda one: one.members() if isinstance(one, World) else vars(one)) + "\n"

@@ -9,7 +9,6 @@ import socket
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from spillway.base import durable
@@ -45,7 +44,8 @@ class Scheduler(ABC):
         observer = Observer()
         try:
             with self.talk() as link:
-                simulate(world, _Observed(link, observer))
+                observer.answer = link.exchange
+                simulate(world, observer)
         except Broken:
             pass
         except Deadlock:
@@ -54,25 +54,6 @@ class Scheduler(ABC):
             observer.faults.setdefault("protocol", " ".join(str(error).split()))
         starts = {int(job_id.partition("!")[2]): at_s for job_id, at_s in observer.starts.items()}
         return Played(observer.faults, starts)
-
-
-@dataclass(frozen=True)
-class _Observed:
-    """A link whose two directions an observer sees."""
-
-    link: Link
-    observer: Observer
-
-    def exchange(self, message: Message) -> Reply | None:
-        """Pass a message on, and its reply back."""
-        self.observer.message(message)
-        reply = self.link.exchange(message)
-        if reply is not None:
-            self.observer.reply(reply)
-        return reply
-
-    def close(self) -> None:
-        """The link is closed by who opened it."""
 
 
 class Own(Scheduler):

@@ -26,19 +26,13 @@ class Extent(msgspec.Struct, frozen=True):
 
     Attributes
     ----------
-    worlds
-        Random worlds, at least 0; where there are several job models at least 1 for each of them and for each way of
-        booking bandwidth, and half as many more with outages.
-    seed
-        Of the worlds.
-    models
-        Job models, of :data:`spillway.experiments.trials.world.SPECIAL`.
-    cpu_s
-        Seconds of CPU time after which the play of one world is interrupted.
-    buffers
-        Whether plain machines have storage nodes.
-    tries
-        Worlds that are tried to find a smaller one for a failure.
+    worlds, seed
+        Random worlds, at least 0; on ``tiny`` at least 1 for each job model and way of booking bandwidth, and half as
+        many more with outages.
+    models, cpu_s
+        Job models on ``tiny``, and seconds of CPU time after which the play of one world is interrupted.
+    buffers, tries
+        Whether plain machines have storage nodes, and how many worlds are tried to find a smaller one for a failure.
     """
 
     worlds: int = 2
@@ -58,19 +52,12 @@ class Failure:
     world: World
 
     def smallest(
-        self,
-        faults: Callable[[World], Mapping[str, str]],
-        steps: Callable[[World], Iterable[World]],
-        most: int,
+        self, faults: Callable[[World], Mapping[str, str]], steps: Callable[[World], Iterable[World]], most: int
     ) -> Failure:
         """The same failure in the smallest world that is found.
 
-        Parameters
-        ----------
-        faults
-            What is wrong in a world, by requirement.
-        steps, most
-            See :func:`spillway.experiments.trials.shrink.shrink`.
+        ``faults`` says what is wrong in a world, by requirement; for the others see
+        :func:`spillway.experiments.trials.shrink.shrink`.
         """
         words = [self.words]
 
@@ -89,10 +76,8 @@ class Verdict:
 
     Attributes
     ----------
-    name
-        Of the case or requirement.
-    aims, source
-        The mistake that it finds, or the requirement in words; where it comes from.
+    name, aims, source
+        What it is called, the mistake that it finds or the requirement in words, and where it comes from.
     result
         :data:`PASSES`, :data:`FAILS`, :data:`NOT_APPLICABLE` or :data:`NOT_SEEN`.
     failures

@@ -8,7 +8,7 @@ which storage node a request lies: there is one storage node, or all requests ar
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -106,6 +106,10 @@ class Notation(NamedTuple):
     columns: tuple[str, ...]
     fewest: int
 
+    def job(self, row: Sequence[Any]) -> Job:
+        """Read a row."""
+        return Job(**dict(zip(self.columns, row, strict=False)))
+
 
 CASE = Notation(
     "--case", "a failed check", ("model", "jobs"), ("settings", "changes", "options", "seed", "drains"),
@@ -196,22 +200,17 @@ class World(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def events(self) -> list[dict[str, Any]]:
         """Outages and drains as external events of the simulator."""
-        changes = [
+        changes: list[dict[str, Any]] = [
             {
-                "timestamp": change.time_s,
-                "type": f"machine_{'' if change.back else 'un'}available",
-                "resources": " ".join(map(str, change.hosts)),
+                "timestamp": time_s,
+                "type": f"machine_{'' if back else 'un'}available",
+                "resources": " ".join(map(str, hosts)),
             }
-            for change in self.changes
+            for time_s, back, hosts in self.changes
         ]
         return changes + [
-            {
-                "timestamp": drain.time_s,
-                "type": STORAGE_DRAINED,
-                "resources": str(drain.host),
-                "bytes": drain.drained_gb * GB,
-            }
-            for drain in self.drains
+            {"timestamp": time_s, "type": STORAGE_DRAINED, "resources": str(host), "bytes": drained_gb * GB}
+            for time_s, host, drained_gb in self.drains
         ]
 
 
@@ -228,7 +227,7 @@ def world_from(text: str, notation: Notation) -> World:
         members = msgspec.json.decode(text, type=dict[str, Any])
         rows = msgspec.convert(members.get("jobs", []), list[list[Any]])
         complete = all(notation.fewest <= len(row) <= len(columns) for row in rows)
-        full = [Job(*row[:2])._replace(**dict(zip(columns, row, strict=False))) for row in rows if complete]
+        full = [notation.job(row) for row in rows if complete]
         world = msgspec.convert(members | {"jobs": full}, World)
     except msgspec.MsgspecError as error:
         raise SpecError(f"{option}: expected a world as {notation.printer} prints it: {error}") from None
@@ -238,8 +237,7 @@ def world_from(text: str, notation: Notation) -> World:
         f"nothing but {', '.join(sorted(known))}": members.keys() <= known,
         f"jobs as rows of {', '.join(columns)}": complete,
     }
-    faults |= dict(_doubts(world)) if notation is PLAIN else {}
-    for words, holds in faults.items():
+    for words, holds in (faults | (_doubts(world) if notation is PLAIN else {})).items():
         if not holds:
             raise SpecError(f"{option}: expected {words}")
     if world.model not in SPECIAL:
@@ -247,22 +245,20 @@ def world_from(text: str, notation: Notation) -> World:
     return world
 
 
-def _doubts(world: World) -> Iterator[tuple[str, bool]]:
+def _doubts(world: World) -> dict[str, bool]:
     """What must hold of a world on a plain machine, and whether it does."""
-    jobs = world.jobs
-    times = [job.submit_s for job in jobs]
-    yield "1 to 64 jobs", 1 <= len(jobs) <= 64
-    holds = 1 <= world.nodes <= 64 and 0 <= world.storages <= 8 and (not world.storages or 1 <= world.gb <= 1000)
-    yield "1 to 64 nodes, 0 to 8 storage nodes of 1 to 1000 GB", holds
-    holds = times == sorted(times) and 1 <= min(times, default=1) <= max(times, default=1) < 1e7
-    yield "jobs submitted in order, at 1 s or later", holds
-    yield (
-        "jobs of 1 node and 1 s of walltime or more, sizes below 10,000 and times in whole seconds below 1e7",
-        all(
+    jobs, storages = world.jobs, world.storages
+    times = [job.submit_s for job in jobs] or [1]
+    return {
+        "1 to 64 jobs": 1 <= len(jobs) <= 64,
+        "1 to 64 nodes, 0 to 8 storage nodes of 1 to 1000 GB": 1 <= world.nodes <= 64
+        and (storages == 0 or (1 <= storages <= 8 and 1 <= world.gb <= 1000)),
+        "jobs submitted in order, at 1 s or later": times == sorted(times) and times[0] >= 1 and times[-1] < 1e7,
+        "jobs of 1 node and 1 s of walltime or more, sizes below 10,000 and times in whole seconds below 1e7": all(
             1 <= job.nodes < 10_000 and 1 <= (job.walltime_s or 0) < 1e7 and 0 <= job.gb < 10_000
             and 0 <= job.run_s < 1e7 and isinstance(job.run_s, int)
             for job in jobs
         ),
-    )  # fmt: skip
-    holds = world.storages < 2 or len({job.gb for job in jobs if job.gb}) < 2
-    yield "requests of one size where there are several storage nodes", holds
+        "requests of one size where there are several storage nodes": storages < 2
+        or len({job.gb for job in jobs if job.gb}) < 2,
+    }  # fmt: skip

@@ -13,12 +13,12 @@ import pytest
 
 from spillway.experiments.cli import main
 from spillway.experiments.trials.cases import CASES
+from spillway.experiments.trials.conformance import judged, standing, verdicts
 from spillway.experiments.trials.disciplines import DISCIPLINES, REQUIREMENTS
 from spillway.experiments.trials.drawing import plain_world
 from spillway.experiments.trials.report import story
 from spillway.experiments.trials.shrink import simpler
 from spillway.experiments.trials.subject import Own, Scheduler
-from spillway.experiments.trials.suite import judged, standing, verdicts
 from spillway.experiments.trials.verdict import FAILS, PASSES, Extent, Verdict
 from spillway.experiments.trials.world import MOST_JOBS, PLAIN, Job, World, world_from
 from spillway.protocol.messages import ExecuteJob, JobCompleted, JobSubmitted, Message, Reply, SimulationBegins

@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 
 from spillway.experiments.trials.cases import CASES
+from spillway.experiments.trials.conformance import judged
 from spillway.experiments.trials.disciplines import DISCIPLINES
 from spillway.experiments.trials.subject import Command
-from spillway.experiments.trials.suite import judged
 
 pytestmark = pytest.mark.slow
 
