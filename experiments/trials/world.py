@@ -227,7 +227,7 @@ def world_from(text: str, notation: Notation) -> World:
         members = msgspec.json.decode(text, type=dict[str, Any])
         rows = msgspec.convert(members.get("jobs", []), list[list[Any]])
         complete = all(notation.fewest <= len(row) <= len(columns) for row in rows)
-        full = [notation.job(row) for row in rows if complete]
+        full = [[*notation.job(row)] for row in rows if complete]
         world = msgspec.convert(members | {"jobs": full}, World)
     except msgspec.MsgspecError as error:
         raise SpecError(f"{option}: expected a world as {notation.printer} prints it: {error}") from None

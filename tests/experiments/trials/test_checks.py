@@ -21,7 +21,7 @@ from spillway.experiments.trials.drawing import LEAST_S, random_world
 from spillway.experiments.trials.examination import Examined
 from spillway.experiments.trials.shrink import shrink, simpler
 from spillway.experiments.trials.verdict import NOT_SEEN, Extent, Failure
-from spillway.experiments.trials.world import CASE, Drain, Job, World, world_from
+from spillway.experiments.trials.world import CASE, PLAIN, Drain, Job, Notation, World, world_from
 from spillway.schedulers.core.book import Book
 
 FAULTS = Path(__file__).parent / "faults.py"
@@ -165,6 +165,25 @@ def test_worlds_are_repeated_by_their_text() -> None:
     assert world_from(world.text(), CASE) == world
     with pytest.raises(SpecError, match="unknown job model 'rigd'"):
         world_from(json.dumps({"model": "rigd", "jobs": []}), CASE)
+
+
+@pytest.mark.parametrize(
+    ("text", "notation", "words"),
+    [
+        ('{"jobs":[]}', CASE, "--case: expected a world as a failed check prints it, with model and jobs"),
+        ('{"model":"rigid","jobs":[[0,1,2.0]]}', CASE, "--case: expected jobs as rows of submit_s, nodes, run_s, gb"),
+        ('{"model":"rigid","jobs":[[0,1,2.0,0,0,"9",true]]}', CASE, "Expected `int | null`, got `str`"),
+        ('{"model":"rigid","jobs":[],"storages":1}', CASE, "--case: expected nothing but changes, drains, jobs, model"),
+        ('{"nodes":2,"jobs":[[1,1]]}', PLAIN, "--world: expected jobs as rows of submit_s, nodes, walltime_s, gb"),
+        ('{"nodes":2,"jobs":[[1,1,9,0,0.5]]}', PLAIN, "--world: expected jobs of 1 node .* times in whole seconds"),
+        ('{"nodes":0,"jobs":[[1,1,9]]}', PLAIN, "--world: expected 1 to 64 nodes"),
+        ('{"nodes":2,"jobs":[[1,1,9]],"model":"io"}', PLAIN, "--world: expected nothing but gb, jobs, nodes, storages"),
+    ],
+)
+def test_texts_that_are_no_world(text: str, notation: Notation, words: str) -> None:
+    """Each command takes worlds in its own notation and no other."""
+    with pytest.raises(SpecError, match=words.replace("|", r"\|")):
+        world_from(text, notation)
 
 
 def test_a_start_on_drained_bytes_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
