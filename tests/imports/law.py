@@ -206,8 +206,8 @@ LAW: Mapping[str, Rule] = {
         "analysis.*", "base.*", others="numpy numpy.random matplotlib seaborn", standard=EVERYTHING
     ),
     # What judges a scheduler shares nothing with the schedulers that it judges but the messages.
-    "experiments.trials.conformance.account": _rule("protocol.messages"),
-    "experiments.trials.conformance.observer": _rule("experiments.trials.conformance.account", "protocol.messages"),
+    "experiments.trials.account": _rule("protocol.messages"),
+    "experiments.trials.observer": _rule("experiments.trials.account", "protocol.messages"),
     # An environment for learners: what plays in this process, and what is chosen by name; no command line. gymnasium is
     # an extra that only this part needs.
     "learning.*": _rule(

@@ -106,8 +106,8 @@ PROBES = [
     ("analysis.probe", "from spillway.experiments.run.spec import RunSpec"),
     ("analysis.plots.probe", "from spillway.protocol.intervals import parse_intervals"),
     ("experiments.probe", "from tests.reference.fluid import PlainFluid"),
-    ("experiments.trials.conformance.account", "from spillway.schedulers.core.book import Book"),
-    ("experiments.trials.conformance.observer", "from spillway.schedulers.timeline import Timeline"),
+    ("experiments.trials.account", "from spillway.schedulers.core.book import Book"),
+    ("experiments.trials.observer", "from spillway.schedulers.timeline import Timeline"),
 ]
 
 

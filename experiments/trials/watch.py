@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import gc
 import os
 import random
+import signal
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
@@ -24,6 +27,12 @@ MOST_PASSES = 1_000
 MOST_DECISIONS = 1_000
 """Decisions of one pass over a small world."""
 
+CPU_S = 3.0
+"""Seconds of CPU time for the play of one world; those of the house's policies take less than 0.4."""
+
+AGAIN_S = 0.5
+"""After how much more CPU time (s) it is interrupted again, where the first time was caught."""
+
 Answer = TypeVar("Answer")
 
 
@@ -33,7 +42,7 @@ class Fault(Exception):
     Parameters
     ----------
     check
-        Name of the check (:data:`spillway.experiments.trials.checks.house.CHECKS`).
+        Name of the check (:data:`spillway.experiments.trials.disciplines.CHECKS`).
     words
         What it did.
     """
@@ -173,3 +182,30 @@ def _where(frame: FrameType) -> str:
 def _numpy_state() -> tuple[Any, ...]:
     name, keys, *rest = np.random.get_state()
     return (name, np.asarray(keys).tobytes(), *rest)
+
+
+class Overdue(BaseException):
+    """The time is over. No :class:`Exception`, so that a policy that catches those does not catch it."""
+
+
+@contextlib.contextmanager
+def cpu_limit(seconds: float) -> Iterator[None]:
+    """Raise :class:`Overdue` in what runs after so much CPU time of this process (s), of all its threads.
+
+    The clock is the process's own, so that a busy machine changes nothing. Signals reach Python between two of its
+    steps: compiled code is interrupted when it returns. Only in the main thread is there a limit.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    former = signal.signal(signal.SIGPROF, _interrupt)
+    signal.setitimer(signal.ITIMER_PROF, seconds, AGAIN_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, former)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise Overdue

@@ -11,11 +11,11 @@ import pytest
 
 from spillway.experiments.cli import main
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.trials.conformance.cases import CASES
-from spillway.experiments.trials.conformance.subject import Command
+from spillway.experiments.trials.cases import CASES
+from spillway.experiments.trials.subject import Command
 
 GREEDY = Path(__file__).parent / "greedy.py"
-FAULTS = Path(__file__).parents[1] / "checks" / "faults.py"
+FAULTS = Path(__file__).parent / "faults.py"
 WORLDS = {case.name: case.world.text() for case in CASES}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spillway.experiments.trials.conformance.observer import Broken, Observer
+from spillway.experiments.trials.observer import Broken, Observer
 from spillway.protocol.messages import (
     Event,
     ExecuteJob,

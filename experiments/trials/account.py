@@ -1,4 +1,4 @@
-"""Who holds what, counted from the messages alone: neither session, ledger nor timeline of a scheduler has any part."""
+"""Who holds what, counted from the messages alone: neither session, book nor timeline of a scheduler has any part."""
 
 from __future__ import annotations
 

@@ -7,18 +7,21 @@ import itertools
 import shutil
 import socket
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from spillway.base import durable
-from spillway.base.errors import SpillwayError
+from spillway.base.errors import DecisionRefused, PeerLost, ProtocolError, SpillwayError
 from spillway.base.plugins import split_spec
 from spillway.experiments.run import offspring
 from spillway.experiments.run.errors import RunFailed, SpecError
+from spillway.experiments.trials.observer import Broken, Observer
+from spillway.experiments.trials.play import Played, simulate
+from spillway.experiments.trials.world import World
 from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.assembly import SessionSpec, check_combination
+from spillway.simulator.errors import Deadlock, Refused
 from spillway.simulator.wire.links import InProcessLink, Link
 from spillway.simulator.wire.zmq_link import ZmqLink
 
@@ -26,24 +29,34 @@ SOCKET, PORT = "{socket}", "{port}"
 """Stand in a command for the endpoint of a socket in a private folder, or for a free port of the loopback address."""
 
 
-class Subject(Protocol):
-    """A scheduler that can be had anew for each world.
+class Scheduler(ABC):
+    """A scheduler that can be had anew for each world; what passes between it and the simulator is observed."""
 
-    Attributes
-    ----------
-    name
-        In reports.
-    """
+    name: str
+    """In reports."""
 
-    @property
-    def name(self) -> str:
-        """In reports."""
-
+    @abstractmethod
     def talk(self) -> contextlib.AbstractContextManager[Link]:
         """A conversation with a fresh one, which is over when the context ends."""
 
+    def play(self, world: World) -> Played:
+        """Play a world once."""
+        observer = Observer()
+        try:
+            with self.talk() as link:
+                observer.answer = link.exchange
+                simulate(world, observer)
+        except Broken:
+            pass
+        except Deadlock:
+            observer.stuck()
+        except (ProtocolError, Refused, DecisionRefused, PeerLost, RunFailed) as error:
+            observer.faults.setdefault("protocol", " ".join(str(error).split()))
+        starts = {int(job_id.partition("!")[2]): at_s for job_id, at_s in observer.starts.items()}
+        return Played(observer.faults, starts)
 
-class Own:
+
+class Own(Scheduler):
     """A policy of ours, in this process.
 
     Parameters
@@ -79,11 +92,10 @@ class Own:
         yield InProcessLink(handle)
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(Scheduler):
     """A scheduler in a process of its own, one for each world.
 
-    Attributes
+    Parameters
     ----------
     words
         Program and arguments; in one of them stands :data:`SOCKET`, or :data:`PORT`.
@@ -96,22 +108,16 @@ class Command:
         The program does not exist, or no argument says where it is to listen.
     """
 
-    words: Sequence[str]
-    silence_s: float
-
-    def __post_init__(self) -> None:
-        if not any(SOCKET in word or PORT in word for word in self.words):
+    def __init__(self, words: Sequence[str], silence_s: float) -> None:
+        if not any(SOCKET in word or PORT in word for word in words):
             raise SpecError(
                 f"the command has no place for the endpoint: write {SOCKET} where it takes one (--bind {SOCKET}), or "
                 f"{PORT} where it takes a port (-s tcp://*:{PORT})"
             )
-        if shutil.which(self.words[0]) is None:
-            raise SpecError(f"cannot start {self.words[0]!r}: there is no such program")
-
-    @property
-    def name(self) -> str:
-        """The command line."""
-        return " ".join(self.words)
+        if shutil.which(words[0]) is None:
+            raise SpecError(f"cannot start {words[0]!r}: there is no such program")
+        self.name = " ".join(words)
+        self.words, self.silence_s = words, silence_s
 
     @contextlib.contextmanager
     def talk(self) -> Iterator[Link]:

@@ -15,30 +15,28 @@ import pytest
 
 from spillway.experiments.cli import main
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.trials.checks.house import (
-    CHECKS,
-    LEAST_S,
-    TRIES_ENDLESS,
-    Extent,
-    Phase,
-    Verdict,
-    check,
-    check_one,
-    worlds_of,
-)
-from spillway.experiments.trials.checks.play import play
-from spillway.experiments.trials.checks.shrink import shrink
-from spillway.experiments.trials.checks.world import Drain, SmallJob, World, random_world, simpler, world_from
+from spillway.experiments.trials.checks import SMALLER, TRIES_ENDLESS, Findings, check, check_one, worlds_of
+from spillway.experiments.trials.disciplines import CHECKS
+from spillway.experiments.trials.drawing import LEAST_S, random_world
+from spillway.experiments.trials.examination import Examined
+from spillway.experiments.trials.shrink import shrink, simpler
+from spillway.experiments.trials.verdict import NOT_SEEN, Extent, Failure
+from spillway.experiments.trials.world import CASE, PLAIN, Drain, Job, Notation, World, world_from
 from spillway.schedulers.core.book import Book
 
 FAULTS = Path(__file__).parent / "faults.py"
 
 
-def first_fault(policy: str) -> Verdict:
+def failures_of(found: Findings) -> dict[str, Failure]:
+    """Failures by check."""
+    return {one.name: failure for one in found.verdicts for failure in one.failures}
+
+
+def first_fault(policy: str) -> dict[str, Failure]:
     """What the first world that fails shows; of the rigid model, which every policy has."""
     worlds = worlds_of(policy, Extent(6, models=("rigid",)), {})
-    verdicts = (check_one(policy, world) for world in worlds)
-    return next((verdict for verdict in verdicts if verdict.failures), Verdict(len(worlds), {}, {}))
+    every = (failures_of(check_one(policy, world)) for world in worlds)
+    return next(failures for failures in every if failures)
 
 
 @pytest.mark.parametrize(
@@ -56,18 +54,19 @@ def first_fault(policy: str) -> Verdict:
 )
 def test_planted_faults_are_found(name: str, what: str, words: str) -> None:
     """Each by the check that is meant for it."""
-    failures = first_fault(f"{FAULTS}:{name}").failures
+    failures = first_fault(f"{FAULTS}:{name}")
     assert what in failures
     assert words in failures[what].words
 
 
 def test_a_sound_policy_passes_and_a_set_is_found() -> None:
     """The whole check, with the process of another hash seed."""
-    verdict = check(f"{FAULTS}:Good", Extent(1))
-    assert (verdict.failures, verdict.unseen) == ({}, frozenset())
-    assert verdict.worlds >= 20
-    assert "cannot be combined" in verdict.refused["timeshared"] if "timeshared" in verdict.refused else True
-    failures = check(f"{FAULTS}:Unordered", Extent(2, models=("rigid",))).failures
+    found = check(f"{FAULTS}:Good", Extent(1))
+    assert failures_of(found) == {}
+    assert not any(one.result == NOT_SEEN for one in found.verdicts)
+    assert found.worlds >= 20
+    assert "cannot be combined" in found.refused["timeshared"] if "timeshared" in found.refused else True
+    failures = failures_of(check(f"{FAULTS}:Unordered", Extent(2, models=("rigid",))))
     assert list(failures) == ["same again"]
     assert "another hash seed" in failures["same again"].words
 
@@ -85,12 +84,12 @@ def test_a_pass_without_end_is_interrupted(capsys: pytest.CaptureFixture[str]) -
 
 def test_a_policy_that_calls_itself_without_end_ends_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Six smaller worlds of all passes that there may be (here 50), not sixty, and no other world."""
-    monkeypatch.setattr("spillway.experiments.trials.checks.watched.MOST_PASSES", 50)
-    phases: list[tuple[Phase, int, int]] = []
-    verdict = check(f"{FAULTS}:Restless", Extent(2), lambda *told: phases.append(told))
-    assert list(verdict.failures) == ["stops"]
-    assert verdict.worlds == 1
-    assert phases[-1][0] is Phase.SMALLER
+    monkeypatch.setattr("spillway.experiments.trials.watch.MOST_PASSES", 50)
+    phases: list[tuple[str, int, int]] = []
+    found = check(f"{FAULTS}:Restless", Extent(2), lambda *told: phases.append(told))
+    assert list(failures_of(found)) == ["stops"]
+    assert found.worlds == 1
+    assert phases[-1][0] == SMALLER
     assert len(phases) <= 1 + TRIES_ENDLESS
 
 
@@ -104,7 +103,7 @@ def test_a_clock_read_in_a_collection_is_not_the_policys() -> None:
     gc.callbacks.append(measure)
     gc.set_threshold(1, 10_000, 10_000)  # nearly every object is followed by a collection of the youngest
     try:
-        assert check("fcfs", Extent(2)).failures == {}
+        assert failures_of(check("fcfs", Extent(2))) == {}
         assert gc.isenabled()
     finally:
         gc.callbacks.remove(measure)
@@ -163,26 +162,46 @@ def test_worlds_are_repeated_by_their_text() -> None:
     """Drawn from a seed, and read back from JSON."""
     world = random_world(Random(3), "io", "aware", {"depth": 2}, outages=True)
     assert world == random_world(Random(3), "io", "aware", {"depth": 2}, outages=True)
-    assert world_from(world.text()) == world
+    assert world_from(world.text(), CASE) == world
     with pytest.raises(SpecError, match="unknown job model 'rigd'"):
-        world_from(json.dumps({"model": "rigd", "jobs": []}))
+        world_from(json.dumps({"model": "rigd", "jobs": []}), CASE)
+
+
+@pytest.mark.parametrize(
+    ("text", "notation", "words"),
+    [
+        ('{"jobs":[]}', CASE, "--case: expected a world as a failed check prints it, with model and jobs"),
+        ('{"model":"rigid","jobs":[[0,1,2.0]]}', CASE, "--case: expected jobs as rows of submit_s, nodes, run_s, gb"),
+        ('{"model":"rigid","jobs":[[0,1,2.0,0,0,"9",true]]}', CASE, "Expected `int | null`, got `str`"),
+        ('{"model":"rigid","jobs":[],"storages":1}', CASE, "--case: expected nothing but changes, drains, jobs, model"),
+        ('{"nodes":2,"jobs":[[1,1]]}', PLAIN, "--world: expected jobs as rows of submit_s, nodes, walltime_s, gb"),
+        ('{"nodes":2,"jobs":[[1,1,9,0,0.5]]}', PLAIN, "--world: expected jobs of 1 node .* times in whole seconds"),
+        ('{"nodes":0,"jobs":[[1,1,9]]}', PLAIN, "--world: expected 1 to 64 nodes"),
+        ('{"nodes":2,"jobs":[[1,1,9]],"model":"io"}', PLAIN, "--world: expected nothing but gb, jobs, nodes, storages"),
+    ],
+)
+def test_texts_that_are_no_world(text: str, notation: Notation, words: str) -> None:
+    """Each command takes worlds in its own notation and no other."""
+    with pytest.raises(SpecError, match=words.replace("|", r"\|")):
+        world_from(text, notation)
 
 
 def test_a_start_on_drained_bytes_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where ledger and timeline agree with each other, and both miss the event."""
-    job = SmallJob(5, 1, 1.0, 5, 0, 200, False)
+    job = Job(5, 1, 1.0, 5, 0, 200, False)
     drains = (Drain(1.0, 8, 6), Drain(1.0, 9, 6), Drain(900.0, 8, 0), Drain(900.0, 9, 0))
-    world = World("rigid", (job,), drains=drains)
-    assert play("fcfs", world).faults == {}
+    world = World((job,), drains=drains)
+    assert Examined("fcfs").play(world).faults == {}
     monkeypatch.setattr(Book, "drain", lambda *_: None)
-    assert play("fcfs", world).faults == {"nothing over-committed": "bb0 holds 5,000,000,000 of 4,000,000,000 bytes"}
+    words = "bb0 holds 5,000,000,000 of 4,000,000,000 bytes"
+    assert Examined("fcfs").play(world).faults == {"nothing over-committed": words}
 
 
 def test_shrinking_keeps_what_fails() -> None:
     """Down to the one wide job, whatever is beside it."""
     world = random_world(Random(1), "rigid", "aware", outages=True)
-    world = World(world.model, (*world.jobs, world.jobs[0]._replace(nodes=8)), world.settings, world.changes)
-    world = msgspec.structs.replace(world, drains=(Drain(1.0, 8, 4),))
+    jobs = (*world.jobs, world.jobs[0]._replace(nodes=8))
+    world = msgspec.structs.replace(world, jobs=jobs, drains=(Drain(1.0, 8, 4),))
     small = shrink(world, simpler, lambda one: any(job.nodes == 8 for job in one.jobs), 200)
-    assert [(job.nodes, job.submit_s, job.bb_gb, job.special) for job in small.jobs] == [(8, 0, 0, False)]
+    assert [(job.nodes, job.submit_s, job.gb, job.special) for job in small.jobs] == [(8, 0, 0, False)]
     assert (small.changes, small.drains) == ((), ())

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NoReturn
 
-from spillway.experiments.trials.conformance.account import Account, Held, Request, amount, request_of
+from spillway.experiments.trials.account import Account, Held, Request, amount, request_of
 from spillway.protocol.messages import (
     ExecuteJob,
     JobCompleted,
@@ -30,19 +30,33 @@ class Observer:
 
     Attributes
     ----------
+    answer
+        Passes a message on to the scheduler; to be set before the first one.
     faults
-        By requirement (:data:`spillway.experiments.trials.conformance.disciplines.REQUIREMENTS`) the first breach, in
+        By requirement (:data:`spillway.experiments.trials.disciplines.REQUIREMENTS`) the first breach, in
         words.
     starts
         When each job was started (s).
     """
 
     def __init__(self) -> None:
+        self.answer: Callable[[Message], Reply | None]
         self.faults: dict[str, str] = {}
         self.starts: dict[str, float] = {}
         self._account = Account((), ())
         self._now_s = 0.0
         self._due: dict[str, float] = {}
+
+    def exchange(self, message: Message) -> Reply | None:
+        """Pass a message on, and its reply back; raise :class:`Broken` where nothing that follows could be judged."""
+        self.message(message)
+        reply = self.answer(message)
+        if reply is not None:
+            self.reply(reply)
+        return reply
+
+    def close(self) -> None:
+        """Nothing is open."""
 
     def message(self, message: Message) -> None:
         """What the simulator says; a later time ends the instant before, at whose end gaps must be filled."""
@@ -58,13 +72,7 @@ class Observer:
                 self._account.gone(event.job_id)
 
     def reply(self, reply: Reply) -> None:
-        """What the scheduler answers.
-
-        Raises
-        ------
-        Broken
-            Nothing that follows could be judged.
-        """
+        """What the scheduler answers."""
         account, self._now_s = self._account, reply.now
         queue, before = list(account.waiting.values()), list(account.running.values())
         for request in reply.events:

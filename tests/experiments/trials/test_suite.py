@@ -12,13 +12,15 @@ from random import Random
 import pytest
 
 from spillway.experiments.cli import main
-from spillway.experiments.trials.conformance.cases import CASES
-from spillway.experiments.trials.conformance.disciplines import DISCIPLINES, REQUIREMENTS
-from spillway.experiments.trials.conformance.play import judged
-from spillway.experiments.trials.conformance.report import story
-from spillway.experiments.trials.conformance.subject import Own
-from spillway.experiments.trials.conformance.suite import FAILS, PASSES, Extent, Verdict, standing, verdicts
-from spillway.experiments.trials.conformance.world import MOST_JOBS, World, WorldJob, random_world, simpler, world_from
+from spillway.experiments.trials.cases import CASES
+from spillway.experiments.trials.conformance import judged, standing, verdicts
+from spillway.experiments.trials.disciplines import DISCIPLINES, REQUIREMENTS
+from spillway.experiments.trials.drawing import plain_world
+from spillway.experiments.trials.report import story
+from spillway.experiments.trials.shrink import simpler
+from spillway.experiments.trials.subject import Own, Scheduler
+from spillway.experiments.trials.verdict import FAILS, PASSES, Extent, Verdict
+from spillway.experiments.trials.world import MOST_JOBS, PLAIN, Job, World, world_from
 from spillway.protocol.messages import ExecuteJob, JobCompleted, JobSubmitted, Message, Reply, SimulationBegins
 from spillway.simulator.wire.links import InProcessLink, Link
 
@@ -84,11 +86,11 @@ def test_what_is_wrong_is_flagged(policy: str, discipline: str, cases: dict[str,
     for verdict in found:
         for failure in verdict.failures:
             assert len(failure.world.jobs) <= MOST_JOBS
-            again = judged(Own(policy), world_from(failure.world.text()), frozenset({failure.requirement}))
+            again = judged(Own(policy), world_from(failure.world.text(), PLAIN), frozenset({failure.requirement}))
             assert again == {failure.requirement: failure.words}
 
 
-class Greedy:
+class Greedy(Scheduler):
     """A scheduler in this process that starts whatever has its nodes, and knows of no bytes."""
 
     name = "greedy"
@@ -153,17 +155,17 @@ def test_random_worlds_leave_no_doubt() -> None:
     """Every job fits the empty machine, also in each simpler world, and requests are of one size where they must be."""
     rng = Random(1)
     for _ in range(60):
-        world = random_world(rng, buffers=True)
+        world = plain_world(rng, buffers=True)
         for one in (world, *simpler(world)):
             assert all(one.fits(job) for job in one.jobs)
-            assert world_from(one.text()) == one
+            assert world_from(one.text(), PLAIN) == one
 
 
 def test_cases_aim_at_requirements() -> None:
     """Names are unique, worlds readable, all disciplines and requirements known."""
     assert len({case.name for case in CASES}) == len(CASES)
     for case in CASES:
-        assert world_from(case.world.text()) == case.world
+        assert world_from(case.world.text(), PLAIN) == case.world
         assert set(case.disciplines) <= DISCIPLINES.keys()
         assert set(case.also) <= REQUIREMENTS.keys()
 
@@ -186,7 +188,7 @@ def test_reports_say_it_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_a_job_that_ends_at_its_walltime_ends_there() -> None:
     """Worlds whose jobs take their whole walltime: the next one starts at that second."""
-    world = World(1, (WorldJob(1, 1, 10), WorldJob(2, 1, 10)))
+    world = World((Job(1, 1, walltime_s=10), Job(2, 1, walltime_s=10)), nodes=1)
     assert judged(Own("fcfs"), world, frozenset(DISCIPLINES["fcfs"])) == {}
 
 

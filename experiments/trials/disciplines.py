@@ -1,4 +1,4 @@
-"""What is required of a scheduler: requirements, and which of them a discipline has."""
+"""What is required: of a scheduler by its discipline, and of every policy."""
 
 from __future__ import annotations
 
@@ -38,3 +38,15 @@ References
 Lifka, *The ANL/IBM SP scheduling system*, JSSPP 1995; Mu'alem, Feitelson, IEEE TPDS 12(6),
 2001, section 2.2 (EASY and conservative backfilling); Kopanski 2020, section 3 (reservations that cover burst buffers).
 """
+
+CHECKS: Mapping[str, str] = {
+    "decisions": "each decision is one that the guard accepts, and no pass fails",
+    "nothing over-committed": "no node is held twice, no burst buffer beyond its capacity, nothing where hosts are out",
+    "stops": "each pass comes to its end, and the policy does not have itself called for ever",
+    "ends": "once arrivals stop, every job ends, is killed or is rejected",
+    "view": "what is shown to the policy is left as it is",
+    "clock and chance": "no clock, no chance but view.rng",
+    "same again": "the same seed gives the same tables, in this process and with other hash seeds",
+    "players": "the direct player and messages over the wire give the same tables",
+}
+"""Of a policy in this process, whatever its discipline; the order is that of the report."""
