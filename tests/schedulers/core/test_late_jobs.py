@@ -56,5 +56,5 @@ def test_it_is_played_as_long_as_others_are_there(policy: str, model: str) -> No
     session = opened(policy, model, direct=True)
     session.handle(Message(1.0, (LAST, submitted(0, 1.0))))
     session.handle(Message(60.0, (submitted(1, 60.0),)))
-    assert session.waiting + len(session.ledger.running) == 2
+    assert session.waiting + len(session.book.running) == 2
     session.check()
