@@ -198,11 +198,13 @@ class Table:
         try:
             envelope: Any = decode_located(self._decoder, data)
             now = envelope.now
+            if self._timely:
+                for index, wire in enumerate(envelope.events):
+                    if wire.timestamp > now:
+                        message = f"expected a timestamp of at most the reply's now = {now!r}, got {wire.timestamp!r}"
+                        raise RemoteProtocolError(message, f"$.events[{index}].timestamp")
             for wire in envelope.events or ():
-                if self._timely and wire.timestamp > now:
-                    message = f"expected a timestamp of at most the reply's now = {now!r}, got {wire.timestamp!r}"
-                    raise RemoteProtocolError(message, f"$.events[{len(events)}].timestamp")
-                events.append(wire.neutral())
+                events.append(wire.neutral())  # noqa: PERF401 - the length names the bad event
         except Located as problem:
             path = f"$.events[{len(events)}].{self._body}{problem.path}"
             raise RemoteProtocolError(problem.message, path) from None

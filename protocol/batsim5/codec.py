@@ -41,6 +41,9 @@ _LENGTH = struct.Struct("<I")
 _WITHOUT_LOSS = frozenset({SetJobMetadata})
 """Requests that Batsim 5 has nothing for and that change no decision."""
 
+_INCOMPLETE = frozenset({SimulationBegins, JobCompleted})
+"""Events that lack what Batsim 5 does not send again."""
+
 _END = b"\0"
 """Ends a message: early release candidates need it, later ones ignore it."""
 
@@ -93,13 +96,14 @@ class Batsim5:
     def decode_message(self, data: bytes, /) -> Message:
         """Read what Batsim sent; raise :class:`RemoteProtocolError` with the place of a bad field."""
         now, events = EVENTS.decode(data.rstrip(_END))
-        return Message(now, tuple(map(self._completed, events)))
+        return Message(now, tuple([self._completed(it) if type(it) in _INCOMPLETE else it for it in events]))
 
     def _completed(self, event: Event) -> Event:
         """An event with what Batsim 5 does not send again."""
         if isinstance(event, JobCompleted):
-            return replace(event, alloc=self._allocations.pop(event.job_id, ()))
-        return replace(event, config=self._config) if isinstance(event, SimulationBegins) else event
+            alloc = self._allocations.pop(event.job_id, ())
+            return JobCompleted(event.timestamp, event.job_id, event.state, event.return_code, alloc)
+        return replace(event, config=self._config)
 
     def encode_reply(self, reply: Reply, /) -> bytes:
         """Write a reply; raise :class:`LocalProtocolError` for what Batsim 5 cannot do or would abort on."""
@@ -119,9 +123,9 @@ class Batsim5:
     def _text(self, request: Request, now: float) -> str:
         """Text of a request; what Batsim 5 will not say again is noted."""
         sent: Request | NumberedCall = request
-        if isinstance(request, ExecuteJob):
+        if type(request) is ExecuteJob:
             self._allocations[request.job_id] = request.alloc
-        elif isinstance(request, CallMeLater):
+        elif type(request) is CallMeLater:
             self._calls += 1
             sent = NumberedCall(request.timestamp, request.at, f"call{self._calls}")
         try:

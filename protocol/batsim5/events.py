@@ -31,12 +31,12 @@ from spillway.protocol.messages import (
 from spillway.protocol.table import IDS, WHOLE, Field, Kind, Located, Row, Table
 
 
-class _Property(msgspec.Struct):
+class _Property(msgspec.Struct, gc=False):
     key: str
     value: str
 
 
-class _Host(msgspec.Struct):
+class _Host(msgspec.Struct, gc=False):
     id: int
     name: str
     state: str = "IDLE"
@@ -44,12 +44,12 @@ class _Host(msgspec.Struct):
     zone_properties: list[_Property] | None = None
 
 
-class _Workload(msgspec.Struct):
+class _Workload(msgspec.Struct, gc=False):
     name: str
     filename: str = ""
 
 
-class _Profile(msgspec.Struct):
+class _Profile(msgspec.Struct, gc=False):
     id: str
     profile_type: str = ""
     profile: JsonObject = {}
@@ -59,43 +59,43 @@ class _Profile(msgspec.Struct):
         return to_batsim4(self.profile_type, self.profile) | _extras(self.extra_data)
 
 
-class _Job(msgspec.Struct):
+class _Job(msgspec.Struct, gc=False):
     resource_request: int
     profile_id: str
     walltime: float | None = None
     extra_data: str | None = None
 
 
-class _Submitted(msgspec.Struct):
+class _Submitted(msgspec.Struct, gc=False):
     job_id: str
     job: _Job
     submission_time: float | None = None
     profile: _Profile | None = None
 
 
-class _Completed(msgspec.Struct):
+class _Completed(msgspec.Struct, gc=False):
     job_id: str
     state: JobState
     return_code: int = 0
 
 
-class _Progress(msgspec.Struct):
+class _Progress(msgspec.Struct, gc=False):
     profile_id: str
     progress: float | None = None
     current_task_index: int | None = None
     current_task_progress: _ProgressWrapper | None = None
 
 
-class _ProgressWrapper(msgspec.Struct):
+class _ProgressWrapper(msgspec.Struct, gc=False):
     kill_progress: _Progress
 
 
-class _JobProgress(msgspec.Struct):
+class _JobProgress(msgspec.Struct, gc=False):
     job_id: str
     wrapper: _ProgressWrapper | None = None
 
 
-class _External(msgspec.Struct):
+class _External(msgspec.Struct, gc=False):
     id: str = ""
     external_event: JsonObject = {}
 
