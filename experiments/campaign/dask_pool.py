@@ -12,7 +12,7 @@ import queue
 import time
 import traceback
 import uuid
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -99,9 +99,18 @@ class DaskPool:
             client.close(timeout=CLOSE_S)
 
     @classmethod
-    def at(cls, address: str, patience_s: float = PATIENCE_S, warn: Callable[[str], None] = lambda _: None) -> DaskPool:
-        """Use a cluster whose scheduler listens at an address (``tcp://host:8786``)."""
-        return cls(lambda: _client(address), patience_s, warn)
+    def at(
+        cls,
+        address: str,
+        patience_s: float = PATIENCE_S,
+        warn: Callable[[str], None] = lambda _: None,
+        tls: Sequence[str] = (),
+    ) -> DaskPool:
+        """Use a cluster whose scheduler listens at an address (``tcp://host:8786``).
+
+        ``tls``: files of the authority, of our certificate and of its key, where it is ``tls://host:8786``.
+        """
+        return cls(lambda: _client(address, tls), patience_s, warn)
 
     @classmethod
     def from_jobqueue(
@@ -237,13 +246,16 @@ def _check_shared(client: Any, root: Path) -> None:
         )
 
 
-def _client(address: str) -> Any:
+def _client(address: str, tls: Sequence[str] = ()) -> Any:
     import distributed
 
     connect: Any = distributed.Client
+    security: Any = distributed.Security
     try:
-        return connect(address, timeout=CONNECT_S, set_as_default=False)
-    except (OSError, ValueError, TimeoutError) as error:
+        names = ("tls_ca_file", "tls_client_cert", "tls_client_key")
+        secured = security(require_encryption=True, **dict(zip(names, tls, strict=True))) if tls else None
+        return connect(address, timeout=CONNECT_S, set_as_default=False, security=secured)
+    except (OSError, ValueError, TypeError, TimeoutError, RuntimeError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise SpecError(
             f"no Dask scheduler answers at {address!r} ({reason}); expected such as tcp://host:8786"

@@ -64,6 +64,14 @@ def add_common(parser: Parser) -> None:
     add = parser.add_argument_group("where it runs").add_argument
     add("--workers", type=positive, default=available_cores(), metavar="N", help="runs at a time (%(default)s)")
     add("--dask", metavar="ADDRESS", help="run on the Dask cluster whose scheduler is there")
+    add(
+        "--dask-tls",
+        type=_three_files,
+        default=(),
+        metavar="CA,CERT,KEY",
+        help="files (PEM) with which a Dask cluster at tls://HOST:PORT is spoken to; without it the traffic is not "
+        "encrypted, and whoever reaches the scheduler runs code as its user",
+    )
     add("--dask-jobqueue", metavar="KIND", help="request --workers Dask workers from a batch system (slurm, pbs ...)")
     add(
         "--dask-patience",
@@ -118,6 +126,8 @@ def executor_of(options: argparse.Namespace, engines: Collection[Engine] = ()) -
     """
     if options.dask and options.dask_jobqueue:
         raise SpecError("give --dask (an existing cluster) or --dask-jobqueue (a batch system), not both")
+    if options.dask_tls and not options.dask:
+        raise SpecError("--dask-tls is for --dask; clusters of a batch system take theirs from Dask's configuration")
     if not options.dask and not options.dask_jobqueue:
         from spillway.experiments.campaign.pool import Pool
         from spillway.experiments.run.single import execute
@@ -126,8 +136,15 @@ def executor_of(options: argparse.Namespace, engines: Collection[Engine] = ()) -
     from spillway.experiments.campaign.dask_pool import DaskPool
 
     if options.dask:
-        return DaskPool.at(options.dask, options.dask_patience, _note)
+        return DaskPool.at(options.dask, options.dask_patience, _note, options.dask_tls)
     return DaskPool.from_jobqueue(options.dask_jobqueue, options.workers, options.dask_patience, _note)
+
+
+def _three_files(text: str) -> tuple[str, ...]:
+    files = tuple(text.split(","))
+    if len(files) != 3 or not all(Path(file).is_file() for file in files):
+        raise argparse.ArgumentTypeError(f"expected three files, CA,CERT,KEY, got {text!r}")
+    return files
 
 
 def _fluid(engines: Collection[Engine]) -> bool:

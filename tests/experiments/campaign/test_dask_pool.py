@@ -201,6 +201,30 @@ def test_a_cluster_that_is_lost(tmp_path: Path, capfd: pytest.CaptureFixture[str
             process.wait()
 
 
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl to make certificates")
+def test_an_encrypted_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With our certificate it plays; without one the command is refused in one line."""
+    certificate, key, file = tmp_path / "cert.pem", tmp_path / "key.pem", tmp_path / "scheduler.json"
+    subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
+    make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *subject]
+    subprocess.run([*make, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
+    tls = ["--tls-ca-file", str(certificate), "--tls-cert", str(certificate), "--tls-key", str(key)]
+    here = ["--protocol", "tls", "--host", "127.0.0.1"]
+    scheduler = start("scheduler", file, "--port", "0", *here, *tls)
+    worker = start("worker", file, "--no-nanny", *here, *tls)
+    try:
+        arguments = ["run", "--workload", "kth-like:jobs=50", "--policy", "easy", "--no-plots"]
+        arguments += ["--out", str(tmp_path / "out"), "--dask", address_in(file)]
+        assert main([*arguments, "--dask-tls", f"{certificate},{certificate},{key}"]) == 0
+        assert list((tmp_path / "out").glob("*/run.json"))
+        assert main([*arguments, "--rerun", "--out", str(tmp_path / "other")]) == 2
+        assert "no Dask scheduler answers at 'tls://127.0.0.1" in capsys.readouterr().err
+    finally:
+        for process in (worker, scheduler):
+            process.kill()
+            process.wait()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -208,6 +232,8 @@ def test_a_cluster_that_is_lost(tmp_path: Path, capfd: pytest.CaptureFixture[str
         (["--dask-jobqueue", "slurm"], "--dask-jobqueue needs the package dask-jobqueue"),
         (["--dask-jobqueue", "cron"], "unknown batch system 'cron'; known: slurm, pbs"),
         (["--dask", "x", "--dask-jobqueue", "slurm"], "not both"),
+        (["--dask", "tls://x:1", "--dask-tls", "a,b"], "expected three files, CA,CERT,KEY, got 'a,b'"),
+        (["--dask-jobqueue", "slurm", "--dask-tls", f"{__file__},{__file__},{__file__}"], "--dask-tls is for --dask"),
     ],
 )
 def test_no_cluster(
