@@ -19,6 +19,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import time
 import traceback
 from collections.abc import Mapping
@@ -46,6 +47,9 @@ from spillway.experiments.run.stopwatch import TimedSession
 from spillway.schedulers.jobmodels.app_record import finished
 from spillway.schedulers.jobmodels.malleable import Malleable
 from spillway.schedulers.jobmodels.record import JobRecord
+
+MANY_DECISIONS = 10_000
+"""From so many on a simulation's memory is worth a search."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +134,8 @@ def _execute_in(folder: Path, task: Task, report: Report) -> None:
     memory.forget_peak()
     begin = time.perf_counter()
     timings, warnings = _simulate(task, folder, report)
+    if timings["decisions"] >= MANY_DECISIONS:
+        gc.collect()  # what the simulation was made of refers to itself: free before the tables are read
     figures = summarise(read_run(folder), task.tau_s).as_dict()
     metrics = {"tau_s": task.tau_s, "code": provenance.metrics_code()} | figures
     timings["wall_s"] = time.perf_counter() - begin

@@ -131,3 +131,26 @@ def test_a_plain_script_needs_no_main_guard(policies: list[str], tmp_path: Path)
     assert done.stdout.count("once") == 1
     with (tmp_path / "out" / "summary.csv").open(newline="") as stream:
         assert [row["policy"] for row in csv.DictReader(stream)] == policies
+
+
+@pytest.mark.parametrize(
+    ("engine", "kernels"), [("fixed", set()), ("fluid", {"spillway.simulator.engines.fluid_kernels"})]
+)
+def test_nothing_is_loaded_that_is_not_used(engine: str, kernels: set[str], tmp_path: Path) -> None:
+    """A run without figures, clusters and proofs loads none of the packages for them; Numba, for its kernels alone."""
+    script = (
+        "import sys\nfrom spillway.experiments.cli import main\n"
+        "code = main(sys.argv[1:])\nprint('LOADED', *sys.modules)\nsys.exit(code)\n"
+    )
+    given = ["run", "--workload", "kth-like:jobs=5", "--policy", "easy", "--no-plots", "--engine", engine]
+    done = subprocess.run(
+        [sys.executable, "-c", script, *given, "--out", str(tmp_path / "out")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = set(done.stdout.rpartition("LOADED")[2].split())
+    slow = {"matplotlib", "seaborn", "pandas", "scipy", "dask", "distributed", "z3", "zmq", "ssl", "pycparser"}
+    assert not loaded & slow
+    assert {name for name in loaded if name.startswith("simulator.") and name.endswith("_kernels")} == kernels
