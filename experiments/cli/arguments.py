@@ -136,13 +136,16 @@ def executor_of(options: argparse.Namespace, engines: Collection[Engine] = ()) -
     from spillway.experiments.campaign.dask_pool import DaskPool
 
     if options.dask:
+        for file in options.dask_tls:
+            if not Path(file).is_file():
+                raise SpecError(f"--dask-tls: there is no file {file!r}; expected CA,CERT,KEY, three files (PEM)")
         return DaskPool.at(options.dask, options.dask_patience, _note, options.dask_tls)
     return DaskPool.from_jobqueue(options.dask_jobqueue, options.workers, options.dask_patience, _note)
 
 
 def _three_files(text: str) -> tuple[str, ...]:
     files = tuple(text.split(","))
-    if len(files) != 3 or not all(Path(file).is_file() for file in files):
+    if len(files) != 3:
         raise argparse.ArgumentTypeError(f"expected three files, CA,CERT,KEY, got {text!r}")
     return files
 

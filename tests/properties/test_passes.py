@@ -11,7 +11,6 @@ import pytest
 
 from spillway.base.errors import OptionError
 from spillway.base.options import OptionInfo
-from spillway.experiments.trials.checks.world import workload
 from spillway.platforms.catalogue import platform_from
 from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.assembly import SessionSpec
@@ -28,6 +27,7 @@ from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.wire.links import InProcessLink
 from tests.properties.buffer_cases import SHARING
+from tests.properties.small_world import workload
 
 TINY = platform_from("tiny")
 Row = tuple[int, int, float, int, int, int | None, bool]

@@ -312,7 +312,7 @@ def test_ctrl_c_while_modules_are_loaded(seconds: float, tmp_path: Path) -> None
     [
         (["nonsense"], "expected a command or a campaign file"),
         (["missing.toml"], "missing.toml: cannot be read"),
-        (["run"], "--workload"),
+        (["run"], "missing: LOG"),
         (["run", "--workload", "nothing.swf"], "nothing.swf: cannot be read"),
         (["run", "--workload", "no-such-log"], "no such workload: 'no-such-log'"),
         (["run", "--workload", "x-*.json"], "the pattern matches no file"),

@@ -153,4 +153,4 @@ def test_nothing_is_loaded_that_is_not_used(engine: str, kernels: set[str], tmp_
     loaded = set(done.stdout.rpartition("LOADED")[2].split())
     slow = {"matplotlib", "seaborn", "pandas", "scipy", "dask", "distributed", "z3", "zmq", "ssl", "pycparser"}
     assert not loaded & slow
-    assert {name for name in loaded if name.startswith("simulator.") and name.endswith("_kernels")} == kernels
+    assert {name for name in loaded if name.startswith("spillway.simulator.") and name.endswith("_kernels")} == kernels
