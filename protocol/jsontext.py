@@ -148,17 +148,29 @@ write_exact = JsonWriter(exact)
 
 
 def as_printed(value: Any) -> Any:
-    """Round every double inside a JSON value as Batsim's printing does (registered jobs and profiles pass through it).
+    """A JSON value after Batsim has written and read it, as registered jobs and profiles are: doubles rounded.
 
-    Raises :class:`LocalProtocolError` for a double that Batsim cannot print.
+    Raises
+    ------
+    ValueError
+        A double that Batsim cannot print, or something that is no JSON.
     """
-    if type(value) is float:
-        return float(six_decimals(value))
-    if isinstance(value, dict):
+    kind = type(value)
+    if kind is float:
+        if not -1e23 < value < 1e24:  # also true for nan
+            raise ValueError(f"the number {value!r} has too many digits to be printed (limit 1e+24)")
+        return round(value, DECIMALS)
+    if kind is str or kind is bool or value is None:
+        return value
+    if kind is int:
+        if -(1 << 63) <= value < 1 << 64:
+            return value
+        return as_printed(float(value) if abs(value) < 10**308 else math.inf)
+    if kind is dict:
         return {key: as_printed(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if kind in (list, tuple):
         return [as_printed(item) for item in value]
-    return value
+    raise ValueError(f"a value of type {kind.__name__} is no JSON")
 
 
 def encoded(text: str) -> bytes:

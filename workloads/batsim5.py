@@ -14,25 +14,13 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from spillway.protocol.batsim5.profiles import PROFILES
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.workload import Profile, Workload, WorkloadJob
 
 EXTRA_DATA = "extra_data"
 """The field of a job that Batsim 5 passes on."""
 
-_KINDS: dict[str, tuple[str, frozenset[str]]] = {
-    "delay": ("DelayProfile", frozenset({"delay"})),
-    "parallel": ("ParallelTaskProfile", frozenset({"cpu", "com"})),
-    "parallel_homogeneous": ("ParallelTaskHomogeneousProfile", frozenset({"cpu", "com"})),
-    "parallel_homogeneous_total": ("ParallelTaskHomogeneousProfile", frozenset({"cpu", "com"})),
-    "composed": ("SequentialCompositionProfile", frozenset({"seq", "repeat"})),
-    "parallel_homogeneous_pfs": (
-        "ParallelTaskOnStorageHomogeneousProfile", frozenset({"storage", "bytes_to_read", "bytes_to_write"})
-    ),
-    "data_staging": ("ParallelTaskDataStagingBetweenStoragesProfile", frozenset({"nb_bytes", "from", "to"})),
-    "smpi": ("TraceReplayProfile", frozenset({"filename", "trace_type"})),
-    "usage_trace": ("TraceReplayProfile", frozenset({"filename", "trace_type"})),
-}  # fmt: skip
 _TRACES = {"smpi": "SMPI", "usage_trace": "FractionalComputation"}
 _TOTAL = "parallel_homogeneous_total"
 
@@ -91,10 +79,10 @@ def _add(name: str, old: str, nodes: int, given: dict[str, Profile], made: dict[
 
 def _translated(name: str, profile: Profile, nodes: int) -> Profile:
     kind = profile["type"]
-    if kind not in _KINDS:
-        known = ", ".join(_KINDS)
+    if kind not in PROFILES:
+        known = ", ".join(PROFILES)
         raise WorkloadError(f"Batsim 5 has nothing for the profile {name!r} of type {kind!r}; it has {known}")
-    new, fields = _KINDS[kind]
+    fields = _fields(kind)
     members: dict[str, Any] = {key: value for key, value in profile.items() if key in fields or key == "ret"}
     if kind == _TOTAL:
         members |= {key: profile[key] / max(nodes, 1) for key in ("cpu", "com")}
@@ -102,9 +90,15 @@ def _translated(name: str, profile: Profile, nodes: int) -> Profile:
         members["storage"] = profile.get("storage", profile.get("host", "pfs"))
     if kind in _TRACES:
         members |= {"filename": profile["trace"], "trace_type": _TRACES[kind]}
-    return {"type": new} | members
+    return {"type": PROFILES[kind].name} | members
+
+
+def _fields(kind: str) -> set[str]:
+    """Members of a profile that Batsim 5's file has, too, under the same names."""
+    known = PROFILES.get(kind)
+    return ({"filename", "trace_type"} if kind in _TRACES else set(known.members)) if known is not None else set()
 
 
 def _further_fields(profile: Profile) -> dict[str, Any]:
-    own = _KINDS.get(profile["type"], ("", frozenset[str]()))[1] | {"type", "ret", "host", "trace"}
+    own = _fields(profile["type"]) | {"type", "ret", "host", "trace"}
     return {key: value for key, value in profile.items() if key not in own}

@@ -14,10 +14,11 @@ from typing import Any
 
 from spillway.base.files import number_fault, refuse_nesting
 from spillway.base.limits import NESTING, InputError
+from spillway.protocol.fields import is_number, is_whole
 from spillway.protocol.limits import time_fault
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.files import plain_name, read_bytes, write_bytes
-from spillway.workloads.profiles import check_profile, check_references, is_number, is_whole
+from spillway.workloads.profiles import check_profile, check_references
 from spillway.workloads.workload import Workload, WorkloadJob
 
 _FORBIDDEN_IN_ID = "!,|(){}"

@@ -1,97 +1,35 @@
-"""Which fields a profile must have, type by type, as Batsim 4 checks them when it loads a workload."""
+"""Checks the profiles of a workload file: the table of :mod:`spillway.protocol.profiles`, errors with their place."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from spillway.protocol.limits import DEEPEST_PROFILE, MOST_TASKS
+from spillway.protocol.fields import Fields
+from spillway.protocol.profiles import PROFILE_FIELDS, PartsFault, parts_first, read_fields, refuse_large
 from spillway.workloads.errors import WorkloadError
 
-Check = Callable[[Any], str]
-"""Takes a value; returns what was expected, or "" where the value is right."""
-
-_LARGEST = 10**300  # whole numbers beyond do not fit a float
-
-
-def is_number(value: Any) -> bool:
-    """Whether a JSON value is a finite number (``true`` is none)."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return abs(value) < _LARGEST if isinstance(value, int) else math.isfinite(value)
-
-
-def is_whole(value: Any) -> bool:
-    """Whether a JSON value is a whole number of at most 63 bits written as one (1.0 is none)."""
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
-
-
-def _at_least_zero(value: Any) -> str:
-    return "" if is_number(value) and value >= 0 else "a number >= 0"
-
-
-def _above_zero(value: Any) -> str:
-    return "" if is_number(value) and value > 0 else "a number > 0"
-
-
-def _amounts(value: Any) -> str:
-    right = isinstance(value, list) and len(value) > 0 and all(is_number(item) and item >= 0 for item in value)
-    return "" if right else "a non-empty list of numbers >= 0"
-
-
-def _names(value: Any) -> str:
-    right = isinstance(value, list) and len(value) > 0 and all(isinstance(item, str) for item in value)
-    return "" if right else "a non-empty list of profile names"
-
-
-def _text(value: Any) -> str:
-    return "" if isinstance(value, str) else "a text"
-
-
-def _repetitions(value: Any) -> str:
-    return "" if is_whole(value) and value >= 1 else "a whole number >= 1"
-
-
-def _return_code(value: Any) -> str:
-    return "" if is_whole(value) and value >= 0 else "a whole number >= 0"
-
-
-def _message(value: Any) -> str:
-    return "" if isinstance(value, dict) else "an object"
-
-
-_REQUIRED: dict[str, dict[str, Check]] = {
-    "delay": {"delay": _above_zero},
-    "parallel": {"cpu": _amounts, "com": _amounts},
-    "parallel_homogeneous": {"cpu": _at_least_zero, "com": _at_least_zero},
-    "parallel_homogeneous_total": {"cpu": _at_least_zero, "com": _at_least_zero},
-    "composed": {"seq": _names},
-    "parallel_homogeneous_pfs": {},
-    "io_stream": {"cpu": _above_zero, "io_bytes": _at_least_zero},
-    "data_staging": {"nb_bytes": _at_least_zero, "from": _text, "to": _text},
-    "smpi": {"trace": _text},
-    "usage_trace": {"trace": _text},
-    "send": {"msg": _message},
-    "recv": {},
-}
-_OPTIONAL: dict[str, dict[str, Check]] = {
-    "composed": {"repeat": _repetitions},
-    "parallel_homogeneous_pfs": {
-        "bytes_to_read": _at_least_zero,
-        "bytes_to_write": _at_least_zero,
-        "storage": _text,
-        "host": _text,
-    },
-    "io_stream": {"storage": _text},
-    "send": {"sleeptime": _above_zero},
-    "recv": {"regex": _text, "success": _text, "failure": _text, "timeout": _text, "polltime": _above_zero},
-}
-_EVERYWHERE: dict[str, Check] = {"ret": _return_code, "bb": _at_least_zero}
+_WORDS = {"a number of at least 0": "a number >= 0", "a number above 0": "a number > 0"}
 _AT_LEAST_ONE = {"parallel_homogeneous_pfs": ("bytes_to_read", "bytes_to_write")}
 _TRACES = {"smpi", "usage_trace"}
-_REFERENCES = {"recv": ("success", "failure", "timeout")}
+_REFERENCES = ("success", "failure", "timeout")
+
+
+class _Located(Fields):
+    """Members of a profile, with errors that name the place in the file."""
+
+    __slots__ = ()
+
+    def required(self, key: str) -> Any:
+        if key not in self.data:
+            raise WorkloadError(f"a profile of type {self.data['type']!r} needs the field {key!r}", self.where)
+        return self.data[key]
+
+    def wrong(self, key: str, expected: str, value: Any) -> ValueError:
+        return self.fault(key, f"must be {_WORDS.get(expected, expected)}, got {_shown(value)}")
+
+    def fault(self, key: str, text: str) -> ValueError:
+        return WorkloadError(f"{key!r} {text}", f"{self.where}.{key}")
 
 
 def check_profile(profile: Any, where: str, folder: Path | None = None) -> None:
@@ -114,16 +52,14 @@ def check_profile(profile: Any, where: str, folder: Path | None = None) -> None:
     if not isinstance(profile, dict):
         raise WorkloadError(f"a profile must be an object, got {_shown(profile)}", where)
     kind = profile.get("type")
-    if not isinstance(kind, str) or kind not in _REQUIRED:
-        known = ", ".join(sorted(_REQUIRED))
+    if not isinstance(kind, str) or kind not in PROFILE_FIELDS:
+        known = ", ".join(sorted(PROFILE_FIELDS))
         raise WorkloadError(f"profile type must be one of {known}; got {_shown(kind)}", f"{where}.type")
-    for name, check in _REQUIRED[kind].items():
-        if name not in profile:
-            raise WorkloadError(f"a profile of type {kind!r} needs the field {name!r}", where)
-        _apply(check, profile, name, where)
-    for name, check in (_OPTIONAL.get(kind, {}) | _EVERYWHERE).items():
-        if name in profile:
-            _apply(check, profile, name, where)
+    fields = _Located(profile, where)
+    read_fields(kind, fields)
+    if fields.integer("ret", 0) < 0:
+        raise fields.wrong("ret", "a whole number >= 0", profile["ret"])
+    fields.amount("bb", 0)
     needed = _AT_LEAST_ONE.get(kind, ())
     if needed and not any(name in profile for name in needed):
         raise WorkloadError(f"a profile of type {kind!r} needs {' or '.join(map(repr, needed))}", where)
@@ -144,61 +80,22 @@ def check_references(profiles: dict[str, dict[str, Any]], where: str) -> None:
     The limits are the simulator's: :data:`spillway.protocol.limits.DEEPEST_PROFILE`,
     :data:`spillway.protocol.limits.MOST_TASKS`.
     """
-    uses: dict[str, list[str]] = {}
+    parts: dict[str, list[str]] = {}
+    named: dict[str, list[str]] = {}
     for name, profile in profiles.items():
-        named = list(profile["seq"]) if profile["type"] == "composed" else []
-        named += [profile[key] for key in _REFERENCES.get(profile["type"], ()) if key in profile]
-        for other in named:
-            if other not in profiles:
-                raise WorkloadError(f"the profile {other!r} that this one names does not exist", f"{where}.{name}")
-        if named:
-            uses[name] = named
-    done: dict[str, None] = {}
-    for name in uses:
-        _walk(name, uses, done, where)
-    _refuse_large(profiles, done, where)
-
-
-def _refuse_large(profiles: dict[str, dict[str, Any]], parts_first: Iterable[str], where: str) -> None:
-    """Raise :class:`WorkloadError` for a sequence that is too deep or unfolds to too many tasks."""
-    depths: dict[str, int] = {}
-    tasks: dict[str, int] = {}
-    for name in parts_first:
-        profile = profiles[name]
-        parts = profile["seq"] if profile["type"] == "composed" else ()
-        depths[name] = 1 + max((depths[part] for part in parts), default=0)
-        tasks[name] = profile.get("repeat", 1) * sum(tasks[part] for part in parts) if parts else 1
-        if depths[name] > DEEPEST_PROFILE:
-            raise WorkloadError(f"is nested deeper than {DEEPEST_PROFILE} levels; flatten its 'seq'", f"{where}.{name}")
-        if tasks[name] > MOST_TASKS:
-            message = f"unfolds to more than {MOST_TASKS:,} tasks; lower its 'repeat'"
-            raise WorkloadError(message, f"{where}.{name}")
-
-
-def _walk(start: str, uses: dict[str, list[str]], done: dict[str, None], where: str) -> None:
-    """Depth-first search for a circle, without recursion: files may nest deeply."""
-    path: list[tuple[str, int]] = [(start, 0)]
-    on_path = {start}
-    while path:
-        name, position = path.pop()
-        followers = uses.get(name, [])
-        if name in done or position == len(followers):
-            done[name] = None
-            on_path.discard(name)
-            continue
-        path.append((name, position + 1))
-        follower = followers[position]
-        if follower in on_path:
-            raise WorkloadError(f"the profile contains itself through {follower!r}", f"{where}.{follower}")
-        if follower not in done:
-            on_path.add(follower)
-            path.append((follower, 0))
-
-
-def _apply(check: Check, profile: dict[str, Any], name: str, where: str) -> None:
-    expected = check(profile[name])
-    if expected:
-        raise WorkloadError(f"{name!r} must be {expected}, got {_shown(profile[name])}", f"{where}.{name}")
+        named[name] = [profile[key] for key in _REFERENCES if key in profile] if profile["type"] == "recv" else []
+        if profile["type"] == "composed":
+            named[name] = parts[name] = profile["seq"]
+    try:
+        order = list(parts_first(named))
+        refuse_large(order, parts, {name: profiles[name].get("repeat", 1) for name in parts})
+    except PartsFault as fault:
+        text = fault.text
+        if fault.other:
+            text = f"the profile {fault.other!r} that this one names does not exist"
+        if fault.circle:
+            text = f"the profile contains itself through {fault.other!r}"
+        raise WorkloadError(text, f"{where}.{fault.name}") from None
 
 
 def _shown(value: Any) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from spillway.base.errors import LocalProtocolError, shown
+from spillway.base.errors import shown
+from spillway.protocol.fields import is_number
 from spillway.protocol.intervals import format_intervals
 from spillway.protocol.jsontext import as_printed, quote
 from spillway.protocol.messages import AdditionalIoJob, JsonObject, RegisterJob
@@ -98,7 +99,7 @@ def printable(value: JsonObject, path: str) -> JsonObject:
     """
     try:
         printed: JsonObject = as_printed(value)
-    except LocalProtocolError as error:
+    except ValueError as error:
         raise Located(f"Batsim cannot print this: {error}", path) from None
     return printed
 
@@ -111,7 +112,7 @@ def check_job(request: RegisterJob) -> None:
         if member not in job or not is_right(job[member]):
             raise Located(f"expected {expected}, got {_found(job, member)}", f".job.{member}")
     walltime = job.get("walltime", -1)
-    if not _is_number(walltime) or not (walltime > 0 or walltime == -1):
+    if not is_number(walltime) or not (walltime > 0 or walltime == -1):
         raise Located(f"expected a number of seconds above 0, or -1 for none, got {shown(walltime)}", ".job.walltime")
     workload = full_id.split("!", 1)[0]
     own = str(job["id"])
@@ -128,17 +129,13 @@ def _whole(value: Any, path: str) -> int:
     return whole_number(value, path)
 
 
-def _is_number(value: Any) -> bool:
-    return type(value) is int or type(value) is float
-
-
 def _found(data: JsonObject, member: str) -> str:
     return shown(data[member]) if member in data else f"no member {shown(member)}"
 
 
 _JOB_MEMBERS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "id": ("the job's id as a string or an integer", lambda value: type(value) in (str, int)),
-    "subtime": ("the time of submission as a number (mandatory although undocumented)", _is_number),
+    "subtime": ("the time of submission as a number (mandatory although undocumented)", is_number),
     "res": ("a whole number of hosts, at least 0", lambda value: type(value) is int and value >= 0),
     "profile": ("the name of a profile as a string", lambda value: type(value) is str),
 }

@@ -17,11 +17,11 @@ from spillway.base.errors import shown
 from spillway.base.files import parse_json, read_file, text_of
 from spillway.base.limits import InputError
 from spillway.protocol.drains import STORAGE_DRAINED, read_drain
+from spillway.protocol.fields import Fields
 from spillway.protocol.intervals import parse_intervals
+from spillway.protocol.jsontext import as_printed
 from spillway.protocol.messages import JsonObject, Notify, NotifyKind
 from spillway.simulator.errors import SimulatorInputError
-from spillway.simulator.reading.fields import Fields
-from spillway.simulator.reading.numbers import rewritten
 from spillway.simulator.wire.server import Server
 from spillway.simulator.world.machines import Machines, State
 
@@ -118,7 +118,7 @@ def _event(data: Any, machine_count: int) -> ExternalEvent:
     if kind == STORAGE_DRAINED:
         _check_ids(read_drain(data).resources, machine_count)
     if kind not in _ORDER:
-        return ExternalEvent(time, kind, (), rewritten(data))
+        return ExternalEvent(time, kind, (), as_printed(data))
     resources = parse_intervals(fields.text("resources"))
     _check_ids(resources, machine_count)
     return ExternalEvent(time, kind, resources)

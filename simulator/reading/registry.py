@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from spillway.base.errors import shown
+from spillway.protocol.fields import INT32, Fields
+from spillway.protocol.jsontext import as_printed
 from spillway.protocol.messages import JsonObject
 from spillway.simulator.jobs.job import NO_WALLTIME, Job
 from spillway.simulator.jobs.profiles.base import ProfileLookup
-from spillway.simulator.reading.fields import INT32, Fields
 from spillway.simulator.reading.identifiers import resolve_id, split_id, with_full_id
-from spillway.simulator.reading.numbers import rewritten
 
 
 class UsedNames:
@@ -125,7 +125,7 @@ class Workload(ProfileLookup):
         source = None
         if keep:
             try:
-                source = with_full_id(rewritten(data), full_id)
+                source = with_full_id(as_printed(data), full_id)
             except ValueError as fault:
                 raise ValueError(f"{where}: {fault}") from None
         return Job(self, name, full_id, profile, subtime, res, walltime, source)

@@ -9,12 +9,12 @@ from typing import Any
 from spillway.base.errors import shown
 from spillway.base.files import parse_json, read_file
 from spillway.base.limits import InputError
+from spillway.protocol.fields import Fields
 from spillway.protocol.messages import JsonObject
 from spillway.simulator.errors import SimulatorInputError
 from spillway.simulator.jobs.profiles import read_profile
 from spillway.simulator.jobs.profiles.base import Origin
 from spillway.simulator.jobs.profiles.linking import link_parts, with_parts
-from spillway.simulator.reading.fields import Fields
 from spillway.simulator.reading.registry import Workload
 
 

@@ -72,7 +72,7 @@ def test_doubles_that_overflow_batsims_buffer_are_refused(value: float) -> None:
     """Batsim aborts on them; our own writers do not write them."""
     with pytest.raises(LocalProtocolError):
         write_six_decimals([value])
-    with pytest.raises(LocalProtocolError):
+    with pytest.raises(ValueError, match="too many digits"):
         as_printed({"a": value})
 
 

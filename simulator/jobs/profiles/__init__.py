@@ -3,36 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from spillway.base.errors import shown
+from spillway.protocol.fields import Fields
+from spillway.protocol.jsontext import as_printed
 from spillway.protocol.messages import JsonObject
-from spillway.simulator.jobs.profiles import (
-    composed,
-    delay,
-    homogeneous,
-    io_stream,
-    messaging,
-    parallel,
-    storage,
-    usage,
-)
-from spillway.simulator.jobs.profiles.base import Origin, Parsed, Profile
-from spillway.simulator.reading.fields import Fields
-from spillway.simulator.reading.numbers import rewritten
+from spillway.protocol.profiles import read_fields
+from spillway.simulator.jobs.profiles.base import DelayWork, Origin, Parsed, Profile
+from spillway.simulator.jobs.profiles.composed import Sequence
+from spillway.simulator.jobs.profiles.homogeneous import Homogeneous, HomogeneousTotal
+from spillway.simulator.jobs.profiles.io_stream import IoStream
+from spillway.simulator.jobs.profiles.messaging import Receive, Send
+from spillway.simulator.jobs.profiles.parallel import explicit
+from spillway.simulator.jobs.profiles.storage import Staging, access
+from spillway.simulator.jobs.profiles.usage import replay
 
-READERS: dict[str, Callable[[Fields, Origin], Parsed]] = {
-    "composed": composed.parse,
-    "data_staging": storage.parse_staging,
-    "delay": delay.parse,
-    "io_stream": io_stream.parse,
-    "parallel": parallel.parse,
-    "parallel_homogeneous": homogeneous.parse,
-    "parallel_homogeneous_pfs": storage.parse_pfs,
-    "parallel_homogeneous_total": homogeneous.parse_total,
-    "recv": messaging.parse_recv,
-    "send": messaging.parse_send,
-    "usage_trace": usage.parse,
+READERS: dict[str, Callable[[dict[str, Any], Fields, Origin], Parsed]] = {
+    "composed": lambda it, *_: Parsed(Sequence(it["seq"], it["repeat"]), children=it["seq"]),
+    "data_staging": lambda it, *_: Parsed(Staging(it["nb_bytes"], it["from"], it["to"])),
+    "delay": lambda it, *_: Parsed(DelayWork(it["delay"])),
+    "io_stream": lambda it, *_: Parsed(IoStream(it["cpu"], it["io_bytes"], it["storage"])),
+    "parallel": lambda it, fields, _: explicit(it, fields.where),
+    "parallel_homogeneous": lambda it, *_: Parsed(Homogeneous(it["cpu"], it["com"])),
+    "parallel_homogeneous_pfs": lambda it, fields, _: access(it, fields.where, fields.data),
+    "parallel_homogeneous_total": lambda it, *_: Parsed(HomogeneousTotal(it["cpu"], it["com"]), elastic=True),
+    "recv": lambda it, *_: Parsed(Receive(*it.values())),
+    "send": lambda it, *_: Parsed(Send(it["msg"], it["sleeptime"])),
+    "usage_trace": lambda it, fields, origin: replay(it["trace"], fields.where, origin),
 }
+"""What a profile of each type becomes, of the values of its fields (:mod:`spillway.protocol.profiles`)."""
 
 
 def read_profile(name: str, data: JsonObject, origin: Origin = Origin()) -> Profile:  # noqa: B008 - frozen
@@ -57,7 +57,7 @@ def read_profile(name: str, data: JsonObject, origin: Origin = Origin()) -> Prof
     if not isinstance(data, dict):
         raise ValueError(f"{where} must be an object, got {shown(data)}")
     try:
-        printed = rewritten(data)
+        printed = as_printed(data)
     except ValueError as fault:
         raise ValueError(f"{where}: {fault}") from None
     fields = Fields(printed if origin.folder is None else data, where)
@@ -70,5 +70,5 @@ def read_profile(name: str, data: JsonObject, origin: Origin = Origin()) -> Prof
     ret = fields.integer("ret", 0)
     if ret < -2:
         raise fields.wrong("ret", "a return code of at least -2", ret)
-    parsed = reader(fields, origin)
+    parsed = reader(read_fields(kind, fields), fields, origin)
     return Profile(name, kind, parsed.work, ret, parsed.size, parsed.elastic, parsed.children, printed)

@@ -18,7 +18,6 @@ import msgspec
 from spillway.base.errors import shown
 from spillway.protocol.messages import JsonObject
 from spillway.simulator.engines.base import TaskSpec
-from spillway.simulator.reading.fields import Fields
 from spillway.simulator.world.machines import Machines
 
 
@@ -241,6 +240,6 @@ class Origin:
 
 
 __all__ = [
-    "CompoundWork", "DelayWork", "Fields", "Node", "Origin", "Parallel", "ParallelWork", "Parsed", "Placement", "Poll",
+    "CompoundWork", "DelayWork", "Node", "Origin", "Parallel", "ParallelWork", "Parsed", "Placement", "Poll",
     "Profile", "ProfileLookup", "Program", "Run", "Sleep", "Step", "Take", "Tell", "Work",
 ]  # fmt: skip

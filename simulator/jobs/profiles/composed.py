@@ -5,10 +5,7 @@ from __future__ import annotations
 from spillway.base.errors import shown
 from spillway.simulator.jobs.profiles.base import (
     CompoundWork,
-    Fields,
     Node,
-    Origin,
-    Parsed,
     Placement,
     Profile,
     ProfileLookup,
@@ -51,14 +48,3 @@ class Sequence(CompoundWork):
             if code != 0:
                 return code
         return 0
-
-
-def parse(fields: Fields, _origin: Origin) -> Parsed:
-    """Read ``seq`` (names, at least one) and ``repeat`` (at least 1, default 1)."""
-    names = fields.array("seq")
-    if not names or not all(isinstance(name, str) for name in names):
-        raise fields.wrong("seq", "an array of profile names, at least one", names)
-    repeat = fields.integer("repeat", 1)
-    if repeat < 1:
-        raise fields.wrong("repeat", "a whole number of at least 1", repeat)
-    return Parsed(Sequence(tuple(names), repeat), children=tuple(names))

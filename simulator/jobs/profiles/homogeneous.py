@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spillway.simulator.engines.base import NO_COMM, AllToAll, Comm, TaskSpec
-from spillway.simulator.jobs.profiles.base import Fields, Origin, ParallelWork, Parsed, Placement
+from spillway.simulator.jobs.profiles.base import ParallelWork, Placement
 
 
 class Homogeneous(ParallelWork):
@@ -34,13 +34,3 @@ class HomogeneousTotal(ParallelWork):
         count = len(place.executors)
         com = self.com / count
         return TaskSpec(place.executors, self.cpu / count, AllToAll(com) if com > 0 else NO_COMM)
-
-
-def parse(fields: Fields, _origin: Origin) -> Parsed:
-    """Read ``cpu`` (flops per host) and ``com`` (bytes per ordered pair of hosts)."""
-    return Parsed(Homogeneous(fields.amount("cpu"), fields.amount("com")))
-
-
-def parse_total(fields: Fields, _origin: Origin) -> Parsed:
-    """Read ``cpu`` (flops) and ``com`` (bytes) to be divided by the number of hosts."""
-    return Parsed(HomogeneousTotal(fields.amount("cpu"), fields.amount("com")), elastic=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from spillway.simulator.engines.base import TaskSpec
-from spillway.simulator.jobs.profiles.base import Fields, Origin, Parsed, Placement
+from spillway.simulator.jobs.profiles.base import Placement
 from spillway.simulator.jobs.profiles.storage import StorageAccess
 
 
@@ -28,8 +28,3 @@ class IoStream(StorageAccess):
         flops = np.full(len(streams.hosts), self.cpu)
         flops[-1] = 0.0
         return TaskSpec(streams.hosts, flops, streams.comm)
-
-
-def parse(fields: Fields, _origin: Origin) -> Parsed:
-    """Read ``cpu`` (flops per host), ``io_bytes`` (bytes per host) and ``storage`` (default ``pfs``)."""
-    return Parsed(IoStream(fields.amount("cpu"), fields.amount("io_bytes"), fields.text("storage", "pfs")))

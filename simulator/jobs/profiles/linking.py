@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 
-from spillway.base.errors import shortened, shown
-from spillway.protocol.limits import DEEPEST_PROFILE, MOST_TASKS
+from spillway.protocol.profiles import parts_first, refuse_large
 from spillway.simulator.jobs.profiles.base import Profile
 from spillway.simulator.jobs.profiles.composed import Sequence
 
@@ -16,27 +15,18 @@ def link_parts(profiles: Mapping[str, Profile | None]) -> None:
     Raises
     ------
     ValueError
-        A part does not exist, a profile contains itself, is nested deeper than :data:`DEEPEST_PROFILE` levels or
-        unfolds to more than :data:`MOST_TASKS` tasks.
+        A part does not exist, a profile contains itself, is nested too deeply or unfolds to too many tasks
+        (:mod:`spillway.protocol.profiles`).
     """
-    depths: dict[str, int] = {}
-    tasks: dict[str, int] = {}
-    for name in _parts_first(profiles):
-        profile = profiles[name]
-        assert profile is not None
-        if not isinstance(profile.work, Sequence):
-            depths[name] = tasks[name] = 1
-            continue
-        profile.work.parts = tuple(_existing(profiles, child, name) for child in profile.children)
-        depths[name] = 1 + max(depths[child] for child in profile.children)
-        tasks[name] = profile.work.repeat * sum(tasks[child] for child in profile.children)
-        if depths[name] > DEEPEST_PROFILE:
-            raise ValueError(f"profile {shown(name)} is nested deeper than {DEEPEST_PROFILE} levels: flatten its 'seq'")
-        if tasks[name] > MOST_TASKS:
-            raise ValueError(
-                f"profile {shown(name)} unfolds to {tasks[name]:.3g} tasks, more than the {MOST_TASKS} that this "
-                "simulator plays for one job: lower 'repeat' (to what fits into the walltime, where that ends it)"
-            )
+    parts = {name: profile.children if profile is not None else () for name, profile in profiles.items()}
+    sequences = {
+        name: profile.work
+        for name, profile in profiles.items()
+        if profile is not None and isinstance(profile.work, Sequence)
+    }
+    refuse_large(parts_first(parts), parts, {name: work.repeat for name, work in sequences.items()})
+    for name, work in sequences.items():
+        work.parts = tuple([profile for part in parts[name] if (profile := profiles[part]) is not None])
 
 
 def with_parts(profiles: Mapping[str, Profile | None], names: Collection[str]) -> set[str]:
@@ -52,34 +42,3 @@ def with_parts(profiles: Mapping[str, Profile | None], names: Collection[str]) -
         assert profile is not None
         waiting.extend(profile.children)
     return found
-
-
-def _parts_first(profiles: Mapping[str, Profile | None]) -> Iterator[str]:
-    """All names, each after those of its parts."""
-    done: set[str] = set()
-    for first in profiles:
-        path: dict[str, Iterator[str]] = {}
-        name: str | None = first
-        while name is not None or path:
-            if name is not None and name not in done:
-                above = next(reversed(path), "")
-                path[name] = iter(_existing(profiles, name, above).children)
-            name = next(reversed(path), None)
-            if name is None:
-                break
-            child = next(path[name], None)
-            if child is None:
-                del path[name]
-                done.add(name)
-                yield name
-            elif child in path:
-                circle = [*list(path)[list(path).index(child) :], child]
-                raise ValueError(f"profile {shown(child)} contains itself: {shortened(' > '.join(circle))}")
-            name = child
-
-
-def _existing(profiles: Mapping[str, Profile | None], name: str, above: str) -> Profile:
-    profile = profiles.get(name)
-    if profile is None:
-        raise ValueError(f"profile {shown(above)}: the profile {shown(name)} in its 'seq' does not exist")
-    return profile

@@ -7,10 +7,7 @@ from typing import Any
 
 from spillway.simulator.jobs.profiles.base import (
     CompoundWork,
-    Fields,
     Node,
-    Origin,
-    Parsed,
     Placement,
     Poll,
     ProfileLookup,
@@ -20,9 +17,6 @@ from spillway.simulator.jobs.profiles.base import (
     Take,
     Tell,
 )
-
-SEND_PAUSE_S = 1e-7
-POLL_S = 0.005
 
 
 class Send(CompoundWork):
@@ -71,19 +65,3 @@ class Receive(CompoundWork):
         node.child = Node(lookup.profile(name))
         code = yield Run(node.child)
         return code
-
-
-def parse_send(fields: Fields, _origin: Origin) -> Parsed:
-    """Read ``msg`` (an object) and ``sleeptime`` (s, above 0, default 1e-7)."""
-    return Parsed(Send(fields.mapping("msg"), fields.duration("sleeptime", SEND_PAUSE_S)))
-
-
-def parse_recv(fields: Fields, _origin: Origin) -> Parsed:
-    """Read ``regex`` and the profiles ``success``, ``failure``, ``timeout``; ``polltime`` (s, default 0.005)."""
-    text = fields.text("regex", ".*")
-    try:
-        pattern = re.compile(text)
-    except re.error as fault:
-        raise fields.wrong("regex", f"a regular expression ({fault})", text) from None
-    names = (fields.text("success", ""), fields.text("failure", ""), fields.text("timeout", ""))
-    return Parsed(Receive(pattern, *names, fields.duration("polltime", POLL_S)))

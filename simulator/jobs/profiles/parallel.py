@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from spillway.protocol.messages import JsonObject
 from spillway.simulator.engines.base import NO_COMM, Comm, FloatArray, Matrix, TaskSpec
-from spillway.simulator.jobs.profiles.base import Fields, Origin, ParallelWork, Parsed, Placement
+from spillway.simulator.jobs.profiles.base import ParallelWork, Parsed, Placement
 
 
 class Explicit(ParallelWork):
@@ -26,26 +25,13 @@ class Explicit(ParallelWork):
         return TaskSpec(place.executors, self.cpu, self.comm)
 
 
-def parse(fields: Fields, _origin: Origin) -> Parsed:
-    """Read ``cpu`` (flops, at least one) and ``com`` (bytes, as many as its square), all at least 0."""
-    cpu = _amounts(fields, "cpu", fields.array("cpu"))
+def explicit(values: JsonObject, where: str) -> Parsed:
+    """Work of ``cpu`` (flops) and ``com`` (bytes, as many as its square)."""
+    cpu, com = np.array(values["cpu"]), np.array(values["com"])
     count = len(cpu)
-    if count == 0:
-        raise ValueError(f"{fields.where}: field 'cpu' must not be empty")
-    com = _amounts(fields, "com", fields.array("com"))
     if len(com) != count * count:
         raise ValueError(
-            f"{fields.where}: field 'com' must have {count * count} numbers, the square of the {count} in 'cpu', "
+            f"{where}: field 'com' must have {count * count} numbers, the square of the {count} in 'cpu', "
             f"got {len(com)}"
         )
     return Parsed(Explicit(cpu, com.reshape(count, count)), size=count)
-
-
-def _amounts(fields: Fields, key: str, values: list[Any]) -> FloatArray:
-    numbers = np.empty(len(values), np.float64)
-    for index, value in enumerate(values):
-        number = fields.as_number(value, f"{key}[{index}]")
-        if number < 0:
-            raise fields.wrong(f"{key}[{index}]", "a number of at least 0", value)
-        numbers[index] = number
-    return numbers

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from spillway.base.errors import shown
+from spillway.protocol.messages import JsonObject
 from spillway.simulator.engines.base import NO_COMM, Comm, Pairs, TaskSpec
-from spillway.simulator.jobs.profiles.base import Fields, Origin, ParallelWork, Parsed, Placement
+from spillway.simulator.jobs.profiles.base import ParallelWork, Parsed, Placement
 from spillway.simulator.world.machines import Role
 
 
@@ -85,15 +86,9 @@ def storage_host(place: Placement, label: str) -> int:
     return machine.host
 
 
-def parse_pfs(fields: Fields, _origin: Origin) -> Parsed:
-    """Read ``bytes_to_read`` and/or ``bytes_to_write`` per host, and ``storage`` (or ``host``; default ``pfs``)."""
-    if "bytes_to_read" not in fields.data and "bytes_to_write" not in fields.data:
-        raise ValueError(f"{fields.where} has neither the field 'bytes_to_read' nor 'bytes_to_write'")
-    read, write = fields.amount("bytes_to_read", 0.0), fields.amount("bytes_to_write", 0.0)
-    label = fields.text("storage" if "storage" in fields.data else "host", "pfs")
-    return Parsed(StorageAccess(read, write, label))
-
-
-def parse_staging(fields: Fields, _origin: Origin) -> Parsed:
-    """Read ``nb_bytes``, ``from`` and ``to`` (storage labels)."""
-    return Parsed(Staging(fields.amount("nb_bytes"), fields.text("from"), fields.text("to")))
+def access(values: JsonObject, where: str, data: JsonObject) -> Parsed:
+    """Reading and writing of one storage, which ``storage`` or ``host`` names."""
+    if "bytes_to_read" not in data and "bytes_to_write" not in data:
+        raise ValueError(f"{where} has neither the field 'bytes_to_read' nor 'bytes_to_write'")
+    label = values["storage" if "storage" in data else "host"]
+    return Parsed(StorageAccess(values["bytes_to_read"], values["bytes_to_write"], label))

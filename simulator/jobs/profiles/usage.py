@@ -15,7 +15,6 @@ from spillway.base.limits import InputError
 from spillway.simulator.engines.base import Pairs, TaskSpec
 from spillway.simulator.jobs.profiles.base import (
     CompoundWork,
-    Fields,
     Node,
     Origin,
     Parallel,
@@ -60,31 +59,30 @@ def _task(host: int, cores: int, usage: float, flops: float) -> TaskSpec:
     return TaskSpec((host,) * used, flops)
 
 
-def parse(fields: Fields, origin: Origin) -> Parsed:
-    """Read ``trace``, a path relative to the workload file."""
-    name = fields.text("trace")
+def replay(name: str, where: str, origin: Origin) -> Parsed:
+    """Work of the trace in a file, its path relative to the workload file."""
     if origin.folder is None:
-        raise ValueError(f"{fields.where}: a 'usage_trace' profile can only stand in a workload file")
+        raise ValueError(f"{where}: a 'usage_trace' profile can only stand in a workload file")
     path = Path(origin.folder) / name
     ranks = []
-    for number, line in enumerate(_lines(fields, path)):
-        ranks.append(_rank(fields, path.parent / line, number))
+    for number, line in enumerate(_lines(where, path)):
+        ranks.append(_rank(where, path.parent / line, number))
     if not ranks:
-        raise ValueError(f"{fields.where}: the trace {str(path)!r} names no rank")
+        raise ValueError(f"{where}: the trace {str(path)!r} names no rank")
     return Parsed(UsageTrace(tuple(ranks)))
 
 
-def _lines(fields: Fields, path: Path) -> list[str]:
+def _lines(where: str, path: Path) -> list[str]:
     try:
         text = text_of(read_file(path))
     except InputError as fault:
-        raise ValueError(f"{fields.where}: the trace {str(path)!r} {fault}") from None
+        raise ValueError(f"{where}: the trace {str(path)!r} {fault}") from None
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def _rank(fields: Fields, path: Path, rank: int) -> tuple[tuple[float, float], ...]:
+def _rank(where: str, path: Path, rank: int) -> tuple[tuple[float, float], ...]:
     found = []
-    for number, line in enumerate(_lines(fields, path), 1):
+    for number, line in enumerate(_lines(where, path), 1):
         words = line.split()
         if words[0].startswith("#") or words[0] != str(rank):
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 from spillway.base.errors import shown
@@ -12,8 +13,23 @@ from spillway.protocol.messages import JsonObject
 INT32 = 2**31 - 1
 
 
+def is_number(value: Any) -> bool:
+    """Whether a JSON value is a finite number (``true`` is none)."""
+    if type(value) is not int and type(value) is not float:
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a JSON value is a whole number of at most 63 bits written as one (1.0 is none)."""
+    return type(value) is int and abs(value) < 2**63
+
+
 class Fields:
-    """Typed access to one JSON object.
+    """Typed access to one JSON object. Who words errors otherwise overrides :meth:`required` and :meth:`fault`.
 
     Parameters
     ----------
@@ -48,27 +64,15 @@ class Fields:
 
     def as_number(self, value: Any, key: str) -> float:
         """Check that a value is a finite number."""
-        if type(value) is int or type(value) is float:
-            try:
-                number = float(value)
-            except OverflowError:
-                number = math.inf
-            if math.isfinite(number):
-                return number
+        if is_number(value):
+            return float(value)
         raise self.wrong(key, "a number", value)
 
     def amount(self, key: str, default: float | None = None) -> float:
         """A number of at least 0."""
         value = self.number(key, default)
         if value < 0:
-            raise self.wrong(key, "a number of at least 0", value)
-        return value
-
-    def positive(self, key: str, default: float | None = None) -> float:
-        """A number above 0."""
-        value = self.number(key, default)
-        if not value > 0:
-            raise self.wrong(key, "a number above 0", value)
+            raise self.wrong(key, "a number of at least 0", self.data.get(key, default))
         return value
 
     def time(self, key: str, default: float | None = None) -> float:
@@ -76,14 +80,14 @@ class Fields:
         value = self.number(key, default)
         fault = time_fault(value)
         if fault is not None:
-            raise ValueError(f"{self.where}: field {key!r} {fault}")
+            raise self.fault(key, fault)
         return value
 
     def duration(self, key: str, default: float | None = None) -> float:
         """A duration in seconds, above 0."""
         value = self.time(key, default)
         if not value > 0:
-            raise self.wrong(key, "a number above 0", value)
+            raise self.wrong(key, "a number above 0", self.data.get(key, default))
         return value
 
     def integer(self, key: str, default: int | None = None) -> int:
@@ -107,13 +111,50 @@ class Fields:
             raise self.wrong(key, "an array", value)
         return value
 
-    def mapping(self, key: str) -> JsonObject:
+    def mapping(self, key: str, default: None = None) -> JsonObject:
         """An object."""
         value = self.required(key)
         if not isinstance(value, dict):
             raise self.wrong(key, "an object", value)
         return value
 
+    def amounts(self, key: str, default: None = None) -> list[float]:
+        """An array of numbers of at least 0, at least one."""
+        values = self.array(key)
+        if not values:
+            raise self.fault(key, "must not be empty")
+        numbers = [self.as_number(value, f"{key}[{index}]") for index, value in enumerate(values)]
+        for index, number in enumerate(numbers):
+            if number < 0:
+                raise self.wrong(f"{key}[{index}]", "a number of at least 0", values[index])
+        return numbers
+
+    def names(self, key: str, default: None = None) -> tuple[str, ...]:
+        """An array of names of profiles, at least one."""
+        names = self.array(key)
+        if not names or not all(isinstance(name, str) for name in names):
+            raise self.wrong(key, "an array of profile names, at least one", names)
+        return tuple(names)
+
+    def count(self, key: str, default: int | None = None) -> int:
+        """A whole number of at least 1."""
+        value = self.integer(key, default)
+        if value < 1:
+            raise self.wrong(key, "a whole number of at least 1", value)
+        return value
+
+    def pattern(self, key: str, default: str | None = None) -> re.Pattern[str]:
+        """A regular expression."""
+        text = self.text(key, default)
+        try:
+            return re.compile(text)
+        except re.error as fault:
+            raise self.wrong(key, f"a regular expression ({fault})", text) from None
+
     def wrong(self, key: str, expected: str, value: Any) -> ValueError:
         """The error for a member that is not what was expected."""
-        return ValueError(f"{self.where}: field {key!r} must be {expected}, got {shown(value)}")
+        return self.fault(key, f"must be {expected}, got {shown(value)}")
+
+    def fault(self, key: str, text: str) -> ValueError:
+        """The error for a member of which ``text`` says what is wrong."""
+        return ValueError(f"{self.where}: field {key!r} {text}")
