@@ -11,9 +11,9 @@ import numpy as np
 
 from spillway.analysis.compare import CONFIDENCE, Paired, compare_runs
 from spillway.analysis.metrics import bounded_slowdown
-from spillway.analysis.quantities import duration, number
 from spillway.analysis.tables import Floats, JobTable
 from spillway.analysis.units import FEWEST_RUNS, SHORTEST
+from spillway.base.units import duration, number
 
 METRICS = 2
 """Metrics in which the answer compares: waiting time and slowdown."""

@@ -13,6 +13,7 @@ from spillway.analysis.drains import most_drained
 from spillway.analysis.errors import AnalysisError
 from spillway.analysis.rows import read_rows
 from spillway.analysis.tables import Floats, JobTable, read_run
+from spillway.base.units import duration, size
 
 SHOWN_DRAINS = 4
 SHOWN_ESTIMATES = 6
@@ -207,29 +208,10 @@ def find_job(table: JobTable, job_id: str) -> int:
     )
 
 
-def duration(seconds: float) -> str:
-    """Duration in words: ``2 days 3 h``, ``5 h 12 min``, ``42 s``."""
-    if seconds < 60:
-        return f"{seconds:.3g} s"
-    minutes = round(seconds / 60)
-    days, hours, minutes = minutes // 1440, minutes // 60 % 24, minutes % 60
-    parts = [f"{days} day{'s' if days > 1 else ''}" if days else "", f"{hours} h" if hours else ""]
-    parts.append(f"{minutes} min" if minutes and not days else "")
-    return " ".join(filter(None, parts))
-
-
 def clock(seconds: float) -> str:
     """A simulated time: ``day 3, 14:05:09`` (days count from 0)."""
     whole = int(seconds)
     return f"day {whole // 86_400}, {whole // 3600 % 24:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}"
-
-
-def size(count: float) -> str:
-    """Bytes in words, with decimal prefixes."""
-    for unit, factor in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= factor:
-            return f"{count / factor:.3g} {unit}"
-    return f"{count:.0f} B"
 
 
 def _request(table: JobTable, row: int) -> str:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from spillway.base.collecting import collecting_rarely, end_without_search
 from spillway.base.errors import printable
 
 PROGRAM = "spillway"
@@ -145,9 +146,11 @@ def play(parser: Parser, arguments: Sequence[str] | None) -> int:
 
     Every error that has an ``exit_code`` is one line on the standard error stream; any other is a defect, and raised.
     """
+    end_without_search()
     try:
-        options = parser.parse_args(arguments)
-        return int(options.handler(options) or 0)
+        with collecting_rarely():
+            options = parser.parse_args(arguments)
+            return int(options.handler(options) or 0)
     except KeyboardInterrupt as stop:
         number = getattr(stop, "number", signal.SIGINT)
         complain(how(number), is_error=False)

@@ -156,4 +156,5 @@ class Stopped(SpillwayError):
 
     def __init__(self, number: int) -> None:
         super().__init__(f"stopped by {signal.Signals(number).name} before the simulation ended")
+        self.number = number
         self.exit_code = 128 + number

@@ -1,11 +1,13 @@
 """What Numba's cache leaves out: that a compiled function holds code of functions from other files.
 
-And when the code of one is loaded: that of a function which only kernels call is in theirs, once they are compiled.
+And when the code of one is loaded: that of a function which only kernels call is in theirs, once they are compiled. And
+with how much of Numba: what is compiled already needs no compiler.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -53,3 +55,40 @@ def compile_for_callers(function: Any, signature: Any) -> None:
         return look_up(arguments, keywords)
 
     function.get_call_template = get_call_template
+
+
+def njit(*signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """As Numba's ``njit``, with what is in its cache loaded by :func:`load_without_compiler`."""
+    from numba import njit as compiled  # not before kernels are needed
+
+    def declared(function: Callable[..., Any]) -> Any:
+        kept = compiled(**options)(function)
+        load_without_compiler(kept)
+        if signature and hasattr(kept, "compile"):  # NUMBA_DISABLE_JIT: it is plain Python
+            kept.compile(*signature)
+            kept.disable_compile()
+        return kept
+
+    return declared
+
+
+def load_without_compiler(function: Any) -> None:
+    """Have a kernel loaded from Numba's cache without all that Numba can compile being declared first.
+
+    Declaring it (seventy modules, one of them a parser of C) takes a tenth of a second of CPU time in each process, and
+    only compiling looks at it; Numba does it then. Code that is loaded needs the runtime for its arrays. A Numba whose
+    cache works in another way goes its own.
+    """
+    cache = getattr(function, "_cache", None)
+    inner = getattr(cache, "_load_overload", None)
+    guard = getattr(cache, "_guard_against_spurious_io_errors", None)
+    if cache is None or inner is None or guard is None:
+        return
+    from numba.core.runtime.nrt import rtsys
+
+    def load_overload(signature: Any, target: Any) -> Any:
+        rtsys.initialize(target)
+        with guard():
+            return inner(signature, target)
+
+    cache.load_overload = load_overload

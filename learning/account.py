@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 
 from spillway.protocol.messages import JobState
-from spillway.schedulers.core.session import Observer
+from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policykit.view import Running
 

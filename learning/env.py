@@ -20,7 +20,7 @@ from spillway.learning.episode import Episode, World
 from spillway.learning.observation import Eyes, Observation
 from spillway.platforms.catalogue import platform_from
 from spillway.schedulers.assembly import SessionSpec
-from spillway.schedulers.core.session import Observer
+from spillway.schedulers.core.observer import Observer
 from spillway.simulator.engines.by_name import ENGINES
 from spillway.workloads.load import load_workload
 from spillway.workloads.machine_facts import MachineFacts

@@ -13,7 +13,8 @@ from spillway.learning.chooser import Chooser, Turn
 from spillway.platforms.model import Platform
 from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.assembly import SessionSpec, assemble, check_combination
-from spillway.schedulers.core.session import Observer, Session
+from spillway.schedulers.core.observer import Observer
+from spillway.schedulers.core.session import Session
 from spillway.schedulers.lives import parse_life
 from spillway.schedulers.model.machine import Machine
 from spillway.simulator.engines.by_name import ENGINES

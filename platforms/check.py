@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from spillway.platforms import units
+from spillway.base import units
 from spillway.platforms.errors import PlatformError
 from spillway.platforms.model import Platform
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from spillway.base import units
 from spillway.base.files import parse_toml
 from spillway.base.limits import HOSTS, InputError
-from spillway.platforms import units
 from spillway.platforms.errors import PlatformError
 from spillway.platforms.settings import (
     Choice,

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from spillway.platforms import units
+from spillway.base import units
 from spillway.platforms.description import Description
 from spillway.platforms.hostlist import compressed
 from spillway.platforms.settings import (

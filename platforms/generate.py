@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from spillway.platforms import cache
 from spillway.platforms.description import Description
 from spillway.platforms.dragonfly import build_dragonfly, write_dragonfly
 from spillway.platforms.model import Platform
@@ -18,7 +19,7 @@ _BUILDERS: Mapping[str, Callable[[Description], Platform]] = {"dragonfly": build
 
 def generate(description: Description) -> str:
     """The platform as SimGrid XML."""
-    return _WRITERS[description.topology](description)
+    return cache.text(description, lambda: _WRITERS[description.topology](description))
 
 
 def build(description: Description) -> Platform:
@@ -31,4 +32,8 @@ def generate_and_build(description: Description) -> tuple[str, Platform]:
     """Both; the text is read only where there is no shortcut."""
     xml = generate(description)
     builder = _BUILDERS.get(description.topology)
-    return xml, builder(description) if builder else parse_platform(xml, description.name)
+    if builder is None:
+        return xml, parse_platform(xml, description.name)
+    made = builder(description)
+    cache.keep(xml, made)
+    return xml, made

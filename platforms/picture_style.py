@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
-from spillway.platforms import units
+from spillway.base import units
 
 Spot = tuple[float, float]
 

@@ -10,8 +10,8 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from spillway.base import units
 from spillway.base.arguments import near
-from spillway.platforms import units
 from spillway.platforms.errors import PlatformError
 from spillway.platforms.hostlist import expanded
 
@@ -113,7 +113,7 @@ class Quantity:
         """See :data:`Parser`."""
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise ValueError(f"expected a text with a unit or a number, got {value!r}")
-        number = self.scale.parse(value if isinstance(value, str) else repr(value))
+        number = self.scale.read(value) if isinstance(value, str) else self.scale.parse(repr(value))
         if number == 0 and not self.zero:
             raise ValueError(f"must be greater than 0, got {value!r}")
         return number

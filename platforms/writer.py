@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from spillway.platforms import units
+from spillway.base import units
 
 _PLAIN = re.compile(r"[\w .,:;/=+-]*")
 

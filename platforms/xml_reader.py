@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
 
+from spillway.base import units
 from spillway.base.files import read_file
 from spillway.base.limits import ELEMENTS, HOSTS, InputError
-from spillway.platforms import units
+from spillway.platforms import cache
 from spillway.platforms.builder import PlatformBuilder
 from spillway.platforms.cluster_spec import ClusterSpec
 from spillway.platforms.clusters import add_cluster
@@ -52,7 +53,8 @@ def load_platform(path: str | Path) -> Platform:
 
 def parse_platform(text: str | bytes, source: str = "") -> Platform:
     """Read a platform from XML text; ``source`` names it in messages."""
-    return _Reader(source).read(text)
+    data = text.encode(errors="surrogatepass") if isinstance(text, str) else text
+    return cache.platform(data, source, lambda: _Reader(source).read(text))
 
 
 def _without_leading_space(text: str | bytes) -> tuple[int, str | bytes]:

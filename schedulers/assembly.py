@@ -18,8 +18,9 @@ from spillway.schedulers.applications.moldable import Moldable
 from spillway.schedulers.controllers.control import make_controllers
 from spillway.schedulers.controllers.interference import Conflict
 from spillway.schedulers.core.execution import Runtime
+from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.outages import OnOutage, Restart
-from spillway.schedulers.core.session import Cadence, Observer, Session
+from spillway.schedulers.core.session import Cadence, Session
 from spillway.schedulers.core.steering import Steering
 from spillway.schedulers.jobmodels import MODELS, make_model, name_of, unplayable
 from spillway.schedulers.jobmodels.base import JobModel, Needs, stages_of
@@ -332,14 +333,15 @@ def assemble(
         raise OptionError(f"--bb-life {life_name(life)} and the published experiment's rules exclude each other")
     runtime, steering = play(policy, settings, model, on_record, on_conflict, direct)
     refuses = _without_stripes(policy, runtime.refuses)
-    deciding: Policy = Under(policy, life, _expects(model)) if life.apart else policy
+    under = Under(policy, life, _expects(model))
+    deciding: Policy = under if life.apart else policy
     if settings.bb_user_limit:
         deciding = UserLimit(deciding, int(settings.bb_user_limit))
         refuses = _first_of(deciding.refuses, refuses)
     if settings.bb_maxima:
         refuses = _first_of(parse_maxima(settings.bb_maxima).refuses, refuses)
     return Session(
-        WithPersistent(deciding, int(settings.bb_user_limit)),
+        WithPersistent(deciding, int(settings.bb_user_limit), under.keep),
         runtime,
         unplayable=unplayable(model, refuses),
         seed=seed,

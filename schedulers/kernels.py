@@ -12,6 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from spillway.base.late import load
+from spillway.base.main_script import without_main_script
 
 _PACKAGE = Path(__file__).parent
 FIRST = "spillway.schedulers.timeline.fit_kernels"
@@ -81,7 +82,7 @@ def compile_side_by_side(
     """
     rest = [name for name in names if name != FIRST]
     total = 1 + len(others) + len(rest)
-    with ProcessPoolExecutor(os.cpu_count() or 1, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(os.cpu_count() or 1, mp_context=get_context("spawn")) as pool, without_main_script():
         first = pool.submit(_compile, [FIRST])
         parts = [pool.submit(_compile, group) for group in others]
         first.result()

@@ -14,16 +14,20 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from spillway.protocol.limits import LATEST_S, time_fault
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.files import read_bytes, write_bytes
+from spillway.workloads.logs.lines import Block, decoded, shown
 
 Number = int | float
+T = TypeVar("T")
 
 
 class SwfRecord(msgspec.Struct, frozen=True, gc=False):
@@ -133,9 +137,13 @@ _NUMERIC_DIRECTIVES = {
         "MaxRuntime", "MaxMemory", "MaxQueues", "MaxPartitions",
     )
 }  # fmt: skip
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+"""A number as logs write it."""
+MOST = 2**62
+"""Numbers are below this: beyond it they do not fit the columns of a table."""
 _STATUS = range(-1, 6)
 _TIMES = {"submit_s", "wait_s", "run_s", "requested_s", "think_s"}
+_TIME_PLACES = [place for place, name in enumerate(FIELDS) if name in _TIMES]
 _AT_LEAST = {"number": 0, "submit_s": 0}
 
 
@@ -153,30 +161,40 @@ def read_swf(path: Path | str) -> SwfLog:
 
 def parse_swf(data: bytes | str, where: str = "<text>") -> SwfLog:
     """Read a log from its text; ``where`` names it in errors."""
-    text = data if isinstance(data, str) else _decode(data)
+    text = data if isinstance(data, str) else decoded(data)
     comments: list[str] = []
-    records: list[SwfRecord] = []
-    append = records.append
-    record_type = SwfRecord
-    for line_number, line in enumerate(text.split("\n"), start=1):
-        parts = line.split()
-        if len(parts) == 18 and line.isascii() and "_" not in line and parts[0][0] != ";":
-            try:
-                numbers = tuple(map(int, parts))
-            except ValueError:
-                pass
+    records = tuple(read_jobs([(1, text.split("\n"))], where, comments, SwfRecord))
+    return SwfLog(SwfHeader(tuple(comments)), records)
+
+
+def read_jobs(blocks: Iterable[Block], where: str, comments: list[str], make: Callable[..., T]) -> Iterator[T]:
+    """Yield what ``make`` makes of the 18 fields of each job; comments are appended to ``comments``.
+
+    Raises
+    ------
+    WorkloadError
+        With the line, what was expected and what came.
+    """
+    for first, lines in blocks:
+        for line_number, line in enumerate(lines, start=first):
+            parts = line.split()
+            if len(parts) == 18 and line.isascii() and "_" not in line and parts[0][0] != ";":
+                try:
+                    numbers = tuple(map(int, parts))
+                except ValueError:
+                    pass
+                else:
+                    most = max(numbers)
+                    late = most > LATEST_S and (most >= MOST or max(map(numbers.__getitem__, _TIME_PLACES)) > LATEST_S)
+                    if min(numbers) >= -1 and numbers[10] <= 5 and numbers[1] >= 0 and numbers[0] >= 0 and not late:
+                        yield make(*numbers)
+                        continue
+            if not parts:
+                continue
+            if parts[0][0] == ";":
+                comments.append(_comment(line, f"{where}:{line_number}"))
             else:
-                late = max(numbers[1], numbers[2], numbers[3], numbers[8], numbers[17]) > LATEST_S
-                if min(numbers) >= -1 and numbers[10] <= 5 and numbers[1] >= 0 and numbers[0] >= 0 and not late:
-                    append(record_type(*numbers))
-                    continue
-        if not parts:
-            continue
-        if parts[0][0] == ";":
-            comments.append(comment_text(line, f"{where}:{line_number}"))
-            continue
-        append(parse_record(parts, f"{where}:{line_number}"))
-    return SwfLog(SwfHeader(tuple(comments)), tuple(records))
+                yield make(*_fields(parts, f"{where}:{line_number}"))
 
 
 def format_swf(log: SwfLog) -> str:
@@ -191,14 +209,7 @@ def write_swf(log: SwfLog, path: Path | str) -> None:
     write_bytes(Path(path), format_swf(log).encode())
 
 
-def _decode(data: bytes) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")  # older logs have names in Latin-1
-
-
-def comment_text(line: str, where: str) -> str:
+def _comment(line: str, where: str) -> str:
     """A comment line without its semicolon; raise :class:`WorkloadError` for a directive with a wrong number."""
     text = line.rstrip("\r").lstrip()[1:].rstrip()
     found = _DIRECTIVE.match(text)
@@ -210,28 +221,28 @@ def comment_text(line: str, where: str) -> str:
     return text
 
 
-def parse_record(parts: list[str], where: str) -> SwfRecord:
+def _fields(parts: list[str], where: str) -> list[Number]:
     """Read the fields of a line that is not 18 plain whole numbers: its fractions, or raise what is wrong with them."""
     if len(parts) != len(FIELDS):
-        shown = " ".join(parts[:4]) + (" ..." if len(parts) > 4 else "")
+        begin = " ".join(parts[:4]) + (" ..." if len(parts) > 4 else "")
         remedy = "; --lenient leaves out the further ones" if len(parts) > len(FIELDS) else ""
         raise WorkloadError(
             f"expected {len(FIELDS)} fields separated by blanks (Standard Workload Format 2.2), "
-            f"got {len(parts)}: {_shown(shown)}{remedy}",
+            f"got {len(parts)}: {shown(begin)}{remedy}",
             where,
         )
-    return SwfRecord(*[_field(index, text, where) for index, text in enumerate(parts)])  # type: ignore[arg-type]
+    return [_field(index, text, where) for index, text in enumerate(parts)]
 
 
 def _field(index: int, text: str, where: str) -> Number:
     name = FIELDS[index]
     what = f"field {index + 1} ({name})"
     kind = "a number" if name in _FRACTIONAL else "a whole number"
-    if not text.isascii() or not _NUMBER.fullmatch(text):
-        raise WorkloadError(f"{what} must be {kind}, got {_shown(text)}", where)
+    if not text.isascii() or not NUMBER.fullmatch(text):
+        raise WorkloadError(f"{what} must be {kind}, got {shown(text)}", where)
     fraction = float(text)
     if not math.isfinite(fraction) or not (fraction.is_integer() or name in _FRACTIONAL):
-        raise WorkloadError(f"{what} must be {kind}, got {_shown(text)}", where)
+        raise WorkloadError(f"{what} must be {kind}, got {shown(text)}", where)
     value: Number = int(fraction) if fraction.is_integer() else fraction
     if text.lstrip("+-").isdigit():
         value = int(text)  # exact beyond 2^53
@@ -241,13 +252,11 @@ def _field(index: int, text: str, where: str) -> Number:
         raise WorkloadError(f"{what} must be >= {least}{unknown}, got {text!r}", where)
     if name in _TIMES and (fault := time_fault(value)) is not None:
         raise WorkloadError(f"{what} {fault}", where)
+    if value >= MOST:
+        raise WorkloadError(f"{what} must be less than 2^62, got {shown(text)}", where)
     if name == "status" and value not in _STATUS:
         raise WorkloadError(f"{what} must be one of -1, 0, 1, 2, 3, 4, 5, got {text!r}", where)
     return value
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= 40 else text[:37] + "...")
 
 
 def _format(value: Number) -> str:

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import msgspec
 
+from spillway.base import units
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.machine_facts import MachineFacts
 from spillway.workloads.offered import offered_load
 from spillway.workloads.workload import Workload, WorkloadJob
 
-FACTOR = "x"
-_UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
-
 
 def with_load(workload: Workload, text: str, machine: MachineFacts) -> Workload:
-    """Jobs that come faster or slower after each other: ``x1.1``, or the offered load of the compute nodes (``0.9``).
+    """Jobs that come faster or slower after each other: ``x1.1``, ``+10%``, or the nodes' offered load (``0.9``).
 
     Raises
     ------
     WorkloadError
         The text is neither, or the load of the workload is not known.
     """
-    factor = _number(text.removeprefix(FACTOR), f"load={text}: expected a factor such as x1.1, or a load such as 0.9")
-    if not text.startswith(FACTOR):
+    factor = _changed(text, f"load={text}: expected a factor such as x1.1 or +10%, or a load such as 0.9")
+    if units.factor_of(text) is None:
         load = offered_load(workload, machine)
         if load is None:
             raise WorkloadError(f"load={text}: the workload is too small to have a load; give a factor such as x1.1")
@@ -36,27 +33,26 @@ def with_load(workload: Workload, text: str, machine: MachineFacts) -> Workload:
 
 
 def with_walltimes(workload: Workload, text: str, machine: MachineFacts) -> Workload:
-    """Requested times times a factor (``x0.5``), or none above a limit (``24h``); jobs that take longer are killed.
+    """Requested times times a factor (``x0.5``, ``-50%``), or none above a limit (``24h``); jobs that take longer are
+    killed.
 
     Raises
     ------
     WorkloadError
         The text is neither.
     """
-    expected = f"walltime={text}: expected a factor such as x0.5, or a longest time such as 24h"
-    if text.startswith(FACTOR):
-        factor = _number(text.removeprefix(FACTOR), expected)
-        return _each(workload, lambda job: {} if job.walltime is None else {"walltime": job.walltime * factor})
-    number = text.rstrip("abcdefghijklmnopqrstuvwxyz")
-    unit = _UNITS.get(text[len(number) :] or "s")
-    if unit is None:
-        raise WorkloadError(f"{expected}; known units: {', '.join(_UNITS)}")
-    most_s = _number(number, expected) * unit
-    return _each(workload, lambda job: {"walltime": most_s if job.walltime is None else min(job.walltime, most_s)})
+    expected = f"walltime={text}: expected a factor such as x0.5 or -50%, or a longest time such as 24h"
+    value = _changed(text, f"{expected} (units: s, min, h, d)", units.TIME)
+    if units.factor_of(text) is not None:
+        return _each(workload, lambda job: {} if job.walltime is None else {"walltime": job.walltime * value})
+    return _each(workload, lambda job: {"walltime": value if job.walltime is None else min(job.walltime, value)})
 
 
 CHANGES: Mapping[str, tuple[str, Callable[[Workload, str, MachineFacts], Workload]]] = {
-    "load": ("time between submissions: x1.1 for 1.1 times the load, or an offered load such as 0.9", with_load),
+    "load": (
+        "time between submissions: x1.1 or +10% for 1.1 times the load, or an offered load such as 0.9",
+        with_load,
+    ),
     "walltime": ("requested times: x0.5, or a longest one such as 24h", with_walltimes),
 }
 """What can be changed, by name: its meaning, and how."""
@@ -73,11 +69,9 @@ def _each(workload: Workload, fields: Callable[[WorkloadJob], Mapping[str, float
     return replace(workload, jobs=tuple(msgspec.structs.replace(job, **fields(job)) for job in workload.jobs))
 
 
-def _number(text: str, expected: str) -> float:
+def _changed(text: str, expected: str, scale: units.Scale | None = None) -> float:
+    """A factor, or the value that a text states; an error that says what was expected for all else."""
     try:
-        value = float(text)
+        return units.changed(text, 1.0, scale)
     except ValueError:
-        value = math.nan
-    if not 0 < value < math.inf:
-        raise WorkloadError(f"{expected}, above 0")
-    return value
+        raise WorkloadError(f"{expected}, above 0") from None

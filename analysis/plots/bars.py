@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 
 from spillway.analysis.compare import mean_interval
 from spillway.analysis.plots.style import INK, new_axes, policy_colours, set_title, time_unit
-from spillway.analysis.quantities import duration, number
 from spillway.analysis.tables import Floats
+from spillway.base.units import duration, number
 
 NUMBER = 0.2
 """About the width of a number beside a bar, as a share of the longest bar."""

@@ -11,7 +11,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from spillway.analysis.plots.labels import label_points
 from spillway.analysis.plots.style import INK, new_axes, policy_colours, set_title, time_ticks
-from spillway.analysis.quantities import duration
+from spillway.base.units import duration
 
 LEAST = 1.5
 """Least ratio of an axis's ends."""

@@ -11,10 +11,10 @@ from typing import Any
 from spillway.analysis.campaign import CampaignResults, RunRow
 from spillway.analysis.drains import most_drained
 from spillway.analysis.markup import Html, fill, join
-from spillway.analysis.quantities import number, size
 from spillway.analysis.tables import MachineInfo
 from spillway.base.files import parse_json, read_file
 from spillway.base.limits import InputError
+from spillway.base.units import number, size
 
 MANY_NOTES = 12
 """More of them are folded."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from spillway.analysis.quantities import duration, number, share, size
+from spillway.base.units import duration, number, share, size
 
 
 @dataclass(frozen=True)

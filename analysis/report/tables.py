@@ -10,8 +10,8 @@ from spillway.analysis.colours import colour_of
 from spillway.analysis.compare import Paired
 from spillway.analysis.findings import Finding
 from spillway.analysis.markup import Html, fill, join
-from spillway.analysis.quantities import NONE, number
 from spillway.analysis.report.columns import Column
+from spillway.base.units import NONE, number
 
 
 def table(header: Sequence[object], rows: Sequence[Sequence[object]], *, kind: str = "") -> Html:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from spillway.platforms import units
+from spillway.base import units
 from spillway.platforms.catalogue import builtin_files, describe
 from spillway.platforms.fields import ABSENT, Table, tables
 
@@ -61,9 +61,13 @@ def page(table: Callable[[Sequence[str], Sequence[Sequence[str]]], str]) -> str:
 def _units(table: Callable[[Sequence[str], Sequence[Sequence[str]]], str]) -> str:
     scales = {"speed": units.SPEED, "bandwidth": units.BANDWIDTH, "time": units.TIME, "size": units.SIZE}
     rows = [
-        (name, f"`{scale.example}`", ", ".join(f"`{unit}`" for unit in scale.factors)) for name, scale in scales.items()
+        (name, f"`{scale.example}`", ", ".join(f"`{unit}`" for unit in (*scale.factors, *scale.also)))
+        for name, scale in scales.items()
     ]
-    words = "Texts with a unit are those of SimGrid; decimal prefixes count in thousands, binary ones (`Ki`) in 1024."
+    words = (
+        "Texts have a unit, one of SimGrid's or a more common one, after a space or not; decimal prefixes count in "
+        "thousands, binary ones (`Ki`) in 1024."
+    )
     return f"## Units\n\n{words}\n\n{table(('quantity', 'example', 'units'), rows)}"
 
 

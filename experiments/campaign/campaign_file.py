@@ -20,6 +20,7 @@ from spillway.experiments.run import failures, sessions
 from spillway.experiments.run.docker_engine import DEFAULT_IMAGE
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import (
+    AUTO,
     DEFAULT_SILENCE_S,
     DEFAULT_TAU_S,
     Campaign,
@@ -128,7 +129,7 @@ def _models(help: str, default: str) -> Key:
 CAMPAIGN_KEYS: dict[str, Key] = {
     "name": _name("name of the campaign", "the file's"),
     "workload": _tables("workloads, see below"),
-    "platform": _tables("machines, see below", "the thesis machine"),
+    "platform": _tables("machines, see below", "the one that each workload states, as for run"),
     "policy": _tables("policies, see below"),
     "models": _models(
         "what started jobs do: NAME[:key=value,...] or a table with name and options", "as the policy needs"
@@ -169,7 +170,9 @@ READ_KEYS: dict[str, Key] = {
     "darshan": _text("file or folder of Darshan's totals: bytes moved", "none"),
 }
 PLATFORM_KEYS: dict[str, Key] = {
-    "source": _text("built-in name, description (.toml), SimGrid XML, or auto: one that fits the workload"),
+    "source": _text(
+        "built-in name, description (.toml), SimGrid XML, nodes:N, or auto: the one that the workload states"
+    ),
     "name": _name("name in the results", "the file's"),
 }
 POLICY_KEYS: dict[str, Key] = {
@@ -219,7 +222,7 @@ def parse_campaign(text: str, where: str, folder: Path, stem: str = "campaign", 
     return Campaign(
         name=data.get("name", stem),
         workloads=_each(data["workload"], _workload, f"{where}: workload", folder),
-        platforms=_each(data.get("platform", [{"source": "thesis"}]), _platform, f"{where}: platform", folder),
+        platforms=_each(data.get("platform", [{"source": AUTO}]), _platform, f"{where}: platform", folder),
         policies=policies,
         models=models,
         seeds=tuple(data.get("seeds", [0])),

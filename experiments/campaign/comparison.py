@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import (
+    AUTO,
     Campaign,
     Engine,
     ModelSpec,
@@ -41,7 +43,7 @@ def play_grids(
     from spillway.experiments.cli.arguments import executor_of, load_early
 
     engines = {campaign.engine for campaign in campaigns}
-    if not out.exists():  # else its runs may all be kept
+    if not out.exists() and sum(map(_count, campaigns)) > 1:  # else its runs may all be kept, or one is played here
         load_early(options, engines)
 
     from rich.console import Console
@@ -60,8 +62,15 @@ def play_grids(
     )
 
 
+def _count(campaign: Campaign) -> int:
+    """Runs of a campaign if each of its sources is one workload."""
+    axes = campaign.workloads, campaign.platforms, campaign.policies, campaign.models, campaign.seeds
+    return math.prod(map(len, axes))
+
+
 def campaign_of(options: argparse.Namespace) -> Campaign:
     """Turn the options of ``run`` into a campaign; raise :class:`SpecError` for what does not fit together."""
+    from spillway.experiments.cli.arguments import logs_of
     from spillway.experiments.run import failures
     from spillway.experiments.run.sessions import refuse_combinations
     from spillway.workloads.logs.options import given
@@ -74,13 +83,13 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
         name="run",
         workloads=tuple(
             WorkloadSpec(source=source, convert=conversion_of(options), read=given(options))
-            for source in options.workload
+            for source in logs_of(options)
         ),
         platforms=(platform_of(options),),
         policies=policies,
         models=models,
         player=Player(options.player),
-        seeds=(options.seed,),
+        seeds=tuple(range(options.seed, options.seed + (options.seeds or 1))),
         engine=Engine(options.engine),
         transport=Transport(options.transport),
         image=options.image,
@@ -120,7 +129,8 @@ def with_the_site(campaign: Campaign) -> Campaign:
 
 def platform_of(options: argparse.Namespace) -> PlatformSpec:
     """The machine that ``--platform`` names, or that ``--nodes`` and ``--burst-buffer`` state."""
-    from spillway.experiments.campaign.machines import AUTO, SIZED
+    from spillway.base import units
+    from spillway.experiments.campaign.machines import SIZED
 
     if options.nodes is None:
         if options.burst_buffer is not None:
@@ -128,8 +138,13 @@ def platform_of(options: argparse.Namespace) -> PlatformSpec:
         return PlatformSpec(source=options.platform)
     if options.platform != AUTO:
         raise SpecError("--nodes and --platform exclude each other: each states the machine")
-    capacity = f",burst_buffer={options.burst_buffer}" if options.burst_buffer is not None else ""
-    return PlatformSpec(source=f"{SIZED}{options.nodes}{capacity}")
+    if options.burst_buffer is None:
+        return PlatformSpec(source=f"{SIZED}{options.nodes}")
+    try:
+        units.SIZE.read(options.burst_buffer)
+    except ValueError as error:
+        raise SpecError(f"--burst-buffer: {error}") from None
+    return PlatformSpec(source=f"{SIZED}{options.nodes},burst_buffer={options.burst_buffer.replace(' ', '')}")
 
 
 def conversion_of(options: argparse.Namespace) -> dict[str, Any]:

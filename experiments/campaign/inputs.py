@@ -30,7 +30,7 @@ from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.failures import Failures
 from spillway.experiments.run.folders import INPUTS
 from spillway.experiments.run.prepared import damage
-from spillway.experiments.run.spec import ModelSpec, PlatformSpec, PolicySpec, Prepared, WorkloadSpec
+from spillway.experiments.run.spec import AUTO, ModelSpec, PlatformSpec, PolicySpec, Prepared, WorkloadSpec
 from spillway.platforms.xml_reader import load_platform
 from spillway.protocol.drains import STORAGE_DRAINED
 from spillway.schedulers.jobmodels import model_class
@@ -182,7 +182,7 @@ class Inputs:
 
     def _platform(self, spec: PlatformSpec, source: Source, seed: int) -> tuple[Machine, Prepared, Machine]:
         """The machine, its file, and the machine without what was changed."""
-        if spec.source == machines.AUTO:
+        if spec.source == AUTO:
             found, reason = machines.for_workload(*sizes_and_machine(source, seed), spec.name)
             spec = msgspec.structs.replace(found, changes=spec.changes)
             self.note(f"{source.name}: {reason}", self._machine(spec)[1])

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from spillway.base import units
 from spillway.experiments.run.errors import SpecError
-from spillway.platforms import units
 from spillway.platforms.description import Description, Rack
 
 NODES = "nodes"
@@ -24,8 +23,6 @@ QUANTITIES: Mapping[str, tuple[str, units.Scale | None]] = {
 }
 """What can be changed: meaning, and units where it has any."""
 
-FACTOR = "x"
-
 
 def text_of(changes: Mapping[str, str]) -> str:
     """``storage.capacity=x1.2 nodes=120``."""
@@ -33,24 +30,17 @@ def text_of(changes: Mapping[str, str]) -> str:
 
 
 def new_value(key: str, text: str, now: float, scale: units.Scale | None = None) -> float:
-    """The value that a text stands for: ``x1.2`` times what it is now, or a number with its unit.
+    """The value that a text stands for (:func:`spillway.base.units.changed`).
 
     Raises
     ------
     SpecError
-        It is neither, or not above 0.
+        It is no change and no value, or not above 0.
     """
     try:
-        if text.startswith(FACTOR):
-            value = now * float(text.removeprefix(FACTOR))
-        else:
-            value = float(text) if scale is None else scale.parse(text)
-    except ValueError:
-        value = math.nan
-    if not 0 < value < math.inf:
-        example = "120" if scale is None else scale.example
-        raise SpecError(f"{key}={text}: expected a factor such as x1.2, or a value such as {example}, above 0")
-    return value
+        return units.changed(text, now, scale)
+    except ValueError as error:
+        raise SpecError(f"{key}={text}: {error}") from None
 
 
 def changed(
@@ -102,7 +92,7 @@ def _own_capacities(machine: Description, text: str, now: float) -> Description:
     def changed_rack(rack: Rack) -> Rack:
         if rack.capacity is None:
             return rack
-        own = rack.capacity if text.startswith(FACTOR) else now
+        own = rack.capacity if units.factor_of(text) is not None else now
         return replace(rack, capacity=round(new_value(CAPACITY, text, own, units.SIZE)))
 
     return replace(
@@ -117,7 +107,7 @@ def _resized(
     """Another number of nodes; file system and storage nodes stay what they are, one by one."""
     now, _ = resized(1)
     nodes = new_value(NODES, text, now)
-    if text.startswith(FACTOR):
+    if units.factor_of(text) is not None:
         nodes = max(1.0, round(nodes))
     if nodes != round(nodes):
         raise SpecError(f"{NODES}={text}: expected a whole number of nodes")

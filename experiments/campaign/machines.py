@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from spillway.base import units
 from spillway.base.files import read_file, text_of
 from spillway.base.limits import InputError
 from spillway.experiments.campaign import machine_changes
@@ -19,9 +20,6 @@ from spillway.platforms.io_paths import has_file_system
 from spillway.platforms.model import Platform
 from spillway.platforms.xml_reader import parse_platform
 from spillway.workloads.machine_facts import MachineFacts
-
-AUTO = "auto"
-"""Stands for the machine that a log states in its header (:func:`for_workload`)."""
 
 FIT = "fit:"
 """Beginning of the source of a machine on which a job fits: at least so many compute nodes (``fit:1152``)."""
@@ -254,6 +252,10 @@ def _sized(source: str) -> tuple[int, str]:
             f"platform {source!r}: expected nodes:N or nodes:N,burst_buffer=SIZE with 1 <= N <= {MOST_NODES}, such as "
             "nodes:240,burst_buffer=80GB"
         )
+    try:
+        units.SIZE.read(capacity or CAPACITY)
+    except ValueError as error:
+        raise SpecError(f"platform {source!r}: burst_buffer: {error}") from None
     return int(number), capacity or CAPACITY
 
 

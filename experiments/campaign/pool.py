@@ -2,10 +2,14 @@
 
 A small server process imports the numerical code once; each run is forked from it, which costs milliseconds and
 gives it memory of its own. A run that dies (killed, out of memory) is a failed run, not a failed campaign.
+
+A single run needs no protection from others: it is played in the process that wants it (:meth:`Pool.run_here`), which
+saves a second process with all its modules.
 """
 
 from __future__ import annotations
 
+import functools
 import multiprocessing
 import multiprocessing.forkserver
 import multiprocessing.resource_tracker
@@ -20,6 +24,9 @@ from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, Protocol, TypeVar
 
+from spillway.base.arguments import SIGNALLED
+from spillway.base.main_script import without_main_script
+from spillway.experiments.campaign import signals
 from spillway.experiments.run import offspring
 from spillway.schedulers import kernels as scheduling
 from spillway.simulator import kernels as simulation
@@ -115,6 +122,21 @@ class Pool(Generic[Task]):
         finally:
             self._end_all()
 
+    def run_here(self, task: Task, hear: Callable[[News], None]) -> None:
+        """Run one task in this process; ``hear`` is told as soon as something happens.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            A signal came; the task was left in the middle.
+        """
+        hear(Started())
+        try:
+            news = _end_of(self._work, task, hear)
+        except SystemExit as end:  # of a policy from outside: here it would end all that is still to be done
+            news = Failed(_obituary(end.code if isinstance(end.code, int) else 1))
+        hear(news)
+
     def _fill(self, todo: Iterator[Task]) -> Iterator[tuple[Task, News]]:
         while len(self._running) < self._workers:
             task = next(todo, None)
@@ -123,7 +145,8 @@ class Pool(Generic[Task]):
             _ensure_server(self._context)
             ours, theirs = self._context.Pipe(duplex=False)
             process = self._context.Process(target=_main, args=(self._work, task, theirs), daemon=True)  # type: ignore[attr-defined]
-            process.start()
+            with without_main_script(_plain(self._work), type(task)):
+                process.start()
             theirs.close()
             self._running[ours] = (task, process)
             yield task, Started()
@@ -163,21 +186,33 @@ def _main(work: Callable[[Any, Report], None], task: Any, connection: Connection
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as Ctrl-C: the driver, which gets it too, ends its workers
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
-        work(task, connection.send)
+        connection.send(_end_of(work, task, connection.send))
     except BrokenPipeError:
         return
-    except Exception as error:
-        connection.send(Failed(describe(error), traceback.format_exc()))
-    else:
-        connection.send(Finished())
+    except KeyboardInterrupt as stop:
+        sys.exit(SIGNALLED + signals.number_of(stop))
     finally:
         connection.close()
+
+
+def _end_of(work: Callable[[Any, Report], None], task: Any, report: Report) -> News:
+    """Do a task, and say how it ended."""
+    try:
+        work(task, report)
+    except Exception as error:
+        return Failed(describe(error), traceback.format_exc())
+    return Finished()
 
 
 def describe(error: BaseException) -> str:
     """One line about an error: its message where it is one of ours or about input, else with its type."""
     text = " ".join(str(error).split())
     return text if hasattr(error, "exit_code") and text else f"{type(error).__name__}: {text}"
+
+
+def _plain(work: Callable[..., Any]) -> Callable[..., Any]:
+    """The function behind one with some arguments given."""
+    return _plain(work.func) if isinstance(work, functools.partial) else work
 
 
 def _obituary(exit_code: int | None) -> str:

@@ -1,4 +1,7 @@
-"""Runs a campaign: skips what is finished, spreads the rest over worker processes, goes on when one fails."""
+"""Runs a campaign: skips what is finished, spreads the rest over worker processes, goes on when one fails.
+
+Where one run is left, it is played in this process.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,14 @@ import contextlib
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 
 from rich.console import Console
 
 from spillway.base.arguments import how
 from spillway.experiments.campaign import kept, signals
 from spillway.experiments.campaign.kept import Found
-from spillway.experiments.campaign.pool import Executor, Failed, Finished, Started
+from spillway.experiments.campaign.pool import Executor, Failed, Finished, News, Pool, Started
 from spillway.experiments.campaign.progress import make_display
 from spillway.experiments.cli import warm
 from spillway.experiments.run.errors import ClusterLost, Interrupted
@@ -83,24 +87,37 @@ def run_all(
         fluid = any(task.run.engine is not Engine.FIXED for task in todo)
         lives = {str(task.run.settings["bb_life"]) for task in todo}
         warm.ensure(names=warm.needed((task.run.policy.policy for task in todo), lives), fluid=fluid)
-        with make_display(console, len(todo)) as display, closing(executor.run(todo)) as news_of:
-            for task, news in news_of:
+        with make_display(console, len(todo)) as display:
+
+            def hear(task: Task, news: News) -> None:
                 if isinstance(news, Started):
                     display.started(task.run, jobs(task.run))
                 else:
                     display.heard(task.run, news)
-                if isinstance(news, Finished):
-                    outcome.finished.append(task.run.id)
-                elif isinstance(news, Failed):
-                    outcome.failed[task.run.id] = news.cause
-                    with contextlib.suppress(OSError):  # of a full disk not even that can be kept
-                        keep_cause(task, news.cause)
+                _note(outcome, task, news)
+
+            if len(todo) == 1 and isinstance(executor, Pool):
+                executor.run_here(todo[0], partial(hear, todo[0]))
+                return outcome
+            with closing(executor.run(todo)) as news_of:
+                for task, news in news_of:
+                    hear(task, news)
     except KeyboardInterrupt as stop:
         number = signals.number_of(stop)
         raise Interrupted(f"{how(number)}; {_state(outcome, tasks)}", number) from None
     except ClusterLost as lost:
         raise ClusterLost(f"{lost}; {_state(outcome, tasks)}") from None
     return outcome
+
+
+def _note(outcome: Outcome, task: Task, news: News) -> None:
+    """Keep how a run ended."""
+    if isinstance(news, Finished):
+        outcome.finished.append(task.run.id)
+    elif isinstance(news, Failed):
+        outcome.failed[task.run.id] = news.cause
+        with contextlib.suppress(OSError):  # of a full disk not even that can be kept
+            keep_cause(task, news.cause)
 
 
 def _state(outcome: Outcome, tasks: Sequence[Task]) -> str:

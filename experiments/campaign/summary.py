@@ -16,9 +16,9 @@ from rich.text import Text
 
 from spillway.analysis.metrics import Summary, mean, summarise
 from spillway.analysis.outages import lost_node_hours
-from spillway.analysis.quantities import number
 from spillway.analysis.report.columns import FURTHER, LOST, SERVICE
 from spillway.analysis.tables import read_run
+from spillway.base.units import number
 from spillway.experiments.campaign import kept
 from spillway.experiments.campaign.kept import Standing
 from spillway.experiments.run import folders, provenance

@@ -17,10 +17,10 @@ from rich.text import Text
 
 from spillway.analysis.compare import Interval, Paired, compare_runs, in_order
 from spillway.analysis.metrics import Summary, summarise
-from spillway.analysis.quantities import duration, number, share
 from spillway.analysis.tables import JobTable, read_run
 from spillway.base import durable
 from spillway.base.files import read_file
+from spillway.base.units import duration, number, share
 from spillway.experiments.campaign.comparison import REPLAY
 from spillway.experiments.campaign.machine_changes import PFS_BANDWIDTH, STORAGE_BANDWIDTH
 from spillway.experiments.run import folders

@@ -61,12 +61,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _load_beside(words: Sequence[str]) -> None:
     """Have what runs need loaded in another process, while this one reads its options; a guess: they are not read yet.
 
-    Not where nothing is likely to run: help is asked for, another machine plays, or the folder of results exists.
+    Not where nothing is likely to run there: help is asked for, another machine plays, the folder of results exists, or
+    there is one run, which this process plays.
     """
     parts = [part for word in words for part in word.split("=", 1)]
     after = dict(itertools.pairwise([*parts, ""]))
     elsewhere = not {"-h", "--help", "--dask", "--dask-jobqueue"}.isdisjoint(parts)
-    if not elsewhere and not ("--out" in after and Path(after["--out"]).is_dir()):
+    one = parts.count("--policy") == 1 and parts.count("--workload") <= 1 and parts.count("--model") <= 1
+    if not elsewhere and not one and not ("--out" in after and Path(after["--out"]).is_dir()):
         from spillway.experiments.campaign.pool import begin_loading
 
         begin_loading(fluid=after.get("--engine") != "fixed")

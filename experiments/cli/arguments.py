@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spillway.base.arguments import Parser as Parser
-from spillway.base.arguments import complain, positive
+from spillway.base.arguments import UsageError, complain, natural, positive
 from spillway.base.limits import RUNS
 from spillway.experiments.run.errors import SpecError
 
@@ -20,6 +20,43 @@ if TYPE_CHECKING:
 
 RESULTS = Path("results")
 """Folder below which results are kept where no other is given."""
+
+
+def add_logs(group: argparse._ArgumentGroup, several: str = "") -> None:
+    """Add what is played, by itself or as ``--workload``; ``several``: words for where there may be more than one."""
+    group.add_argument(
+        "logs",
+        nargs="*",
+        metavar="LOG",
+        help="Batsim workload (.json), log (SWF, sacct and others), both also .xz or .gz; a quoted pattern of them; "
+        "'ARCHIVE.tar.xz!MEMBER' with a pattern of members; a generator such as kth-like:jobs=500; or a public log's "
+        f"name (spillway workload list){several}",
+    )
+    group.add_argument("-w", "--workload", action="append", default=[], metavar="LOG", help="the same as an option")
+
+
+def logs_of(options: argparse.Namespace, most: int | None = None) -> list[str]:
+    """What is played.
+
+    Raises
+    ------
+    UsageError
+        Nothing is, or more than ``most``.
+    """
+    found = [*options.logs, *options.workload]
+    if not found:
+        raise UsageError("missing: LOG (a file, a generator such as kth-like:jobs=500, or a public log's name)")
+    if most is not None and len(found) > most:
+        raise UsageError(f"expected {most} log, got {len(found)}: {', '.join(found)}")
+    return found
+
+
+def add_seeds(group: argparse._ArgumentGroup, words: str) -> None:
+    """Add the first seed and the number of seeds."""
+    group.add_argument(
+        "--seed", type=natural, default=0, metavar="N", help="first seed of everything random (%(default)s)"
+    )
+    group.add_argument("--seeds", type=positive, default=None, metavar="N", help=words)
 
 
 def add_common(parser: Parser) -> None:
@@ -99,13 +136,16 @@ def executor_of(options: argparse.Namespace, engines: Collection[Engine] = ()) -
     from spillway.experiments.campaign.dask_pool import DaskPool
 
     if options.dask:
+        for file in options.dask_tls:
+            if not Path(file).is_file():
+                raise SpecError(f"--dask-tls: there is no file {file!r}; expected CA,CERT,KEY, three files (PEM)")
         return DaskPool.at(options.dask, options.dask_patience, _note, options.dask_tls)
     return DaskPool.from_jobqueue(options.dask_jobqueue, options.workers, options.dask_patience, _note)
 
 
 def _three_files(text: str) -> tuple[str, ...]:
     files = tuple(text.split(","))
-    if len(files) != 3 or not all(Path(file).is_file() for file in files):
+    if len(files) != 3:
         raise argparse.ArgumentTypeError(f"expected three files, CA,CERT,KEY, got {text!r}")
     return files
 

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from spillway.base.arguments import Parser, natural, positive
-
-if TYPE_CHECKING:
-    from spillway.experiments.trials.checks.house import Failure, Verdict
 
 HELP = "whether a policy keeps the rules of the house, on small random worlds"
 DESCRIPTION = (
@@ -57,59 +53,23 @@ def command(options: argparse.Namespace) -> int:
 
     from spillway.base.errors import OptionError
     from spillway.base.plugins import split_spec
-    from spillway.experiments.trials.checks.display import shown
-    from spillway.experiments.trials.checks.house import Extent, check, check_one
-    from spillway.experiments.trials.checks.limit import CPU_S
-    from spillway.experiments.trials.checks.world import world_from
+    from spillway.experiments.trials.checks import check, check_one
+    from spillway.experiments.trials.report import findings_lines, shown
+    from spillway.experiments.trials.verdict import FAILS, Extent
+    from spillway.experiments.trials.watch import CPU_S
+    from spillway.experiments.trials.world import CASE, world_from
 
     policy, given = split_spec(options.policy)
     if given:
         raise OptionError("check-policy varies the options by itself: give the policy without them")
     cpu_s = CPU_S if options.cpu is None else options.cpu
     if options.case is not None:
-        verdict = check_one(policy, world_from(options.case), cpu_s)
+        found = check_one(policy, world_from(options.case, CASE), cpu_s)
     else:
-        with shown(Console()) as tell:
-            verdict = check(policy, Extent(options.cases, options.seed, cpu_s=cpu_s), tell)
-    print("\n".join(report(policy, verdict)))
-    return FAILED if verdict.failures else 0
-
-
-def report(policy: str, verdict: Verdict) -> list[str]:
-    """The lines of the answer."""
-    from spillway.experiments.trials.checks.house import CHECKS
-
-    lines = [f"{policy}: {verdict.worlds} worlds"]
-    lines += [f"  not played with --model {model}: {reason}" for model, reason in verdict.refused.items()]
-    for name, meaning in CHECKS.items():
-        failure = verdict.failures.get(name)
-        if name in verdict.unseen:
-            lines.append(f"  not seen {name}: only where the others pass")
-        elif failure is None:
-            lines.append(f"  passed  {name}: {meaning}")
-        else:
-            lines += [f"  FAILED  {name}: {failure.words}", *_story(policy, failure)]
-    return lines
-
-
-def _story(policy: str, failure: Failure) -> list[str]:
-    """The world of a failure, and the command that plays it again."""
-    import shlex
-
-    world = failure.world
-    settings = ", ".join(f"{key}={value}" for key, value in {**world.settings, **world.options}.items())
-    lines = [f"          smallest world found: --model {world.model}{f', {settings}' if settings else ''}"]
-    for number, job in enumerate(world.jobs):
-        parts = [f"job {number}: at {job.submit_s} s, {job.nodes} nodes, runs {job.seconds:g} s"]
-        parts += [] if job.walltime_s is None else [f"walltime {job.walltime_s} s"]
-        parts += [f"{job.bb_gb} GB of burst buffer per node"] if job.bb_gb else []
-        parts += [f"{job.io_rate_mb_s} MB/s per node"] if job.io_rate_mb_s else []
-        lines.append("            " + ", ".join(parts))
-    for change in world.changes:
-        what = "come back" if change.back else "are out"
-        lines.append(f"            at {change.time_s:g} s hosts {' '.join(map(str, change.hosts))} {what}")
-    command = ["spillway", "check-policy", policy, "--case", world.text()]
-    return [*lines, f"          again: {shlex.join(command)}"]
+        with shown(Console(), lines=True) as tell:
+            found = check(policy, Extent(options.cases, options.seed, cpu_s=cpu_s), tell)
+    print("\n".join(findings_lines(policy, found)))
+    return FAILED if any(one.result == FAILS for one in found.verdicts) else 0
 
 
 def _seconds(text: str) -> float:

@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from spillway.base.arguments import Parser, natural, seconds
-
-if TYPE_CHECKING:
-    from spillway.experiments.trials.conformance.report import Rows
-    from spillway.experiments.trials.conformance.subject import Subject
-    from spillway.experiments.trials.conformance.suite import Extent, Failure, Tell
 
 HELP = "whether a scheduler keeps the promises of its discipline, over Batsim 4's protocol"
 DESCRIPTION = (
@@ -29,14 +21,11 @@ spillway conformance --discipline fcfs --resources nodes -- batsched -v fcfs -s 
 spillway conformance --policy all --out conformance.md
 """
 
-FAILED = 1
-"""Exit code where a case failed."""
-
 WORLDS, WORLDS_OF_PROCESSES = 200, 10
 """Random worlds where none are requested: of a policy in this process, of a scheduler in processes of its own."""
 
-TRIES_WHERE_MANY = 60
-"""Worlds that are tried to make a failure smaller, where each is a process or there are many policies."""
+TRIES, TRIES_WHERE_MANY = 400, 60
+"""Worlds that are tried to make a failure smaller: elsewhere; where each is a process or there are many policies."""
 
 ALL = "all"
 """Stands for every policy of ours."""
@@ -44,7 +33,7 @@ ALL = "all"
 
 def add_arguments(parser: Parser) -> None:
     """Add what the command takes."""
-    from spillway.experiments.trials.conformance.disciplines import DISCIPLINES
+    from spillway.experiments.trials.disciplines import DISCIPLINES
 
     parser.add_argument(
         "words", nargs="*", metavar="COMMAND", help="starts the scheduler; {socket} stands for the endpoint, or {port}"
@@ -65,134 +54,20 @@ def add_arguments(parser: Parser) -> None:
 def command(options: argparse.Namespace) -> int:
     """Test, print, write."""
     from spillway.experiments.run.errors import SpecError
-    from spillway.experiments.trials.conformance.suite import Extent
+    from spillway.experiments.trials.conformance import try_every_policy, try_one
+    from spillway.experiments.trials.verdict import Extent
 
     if bool(options.words) == bool(options.policy):
         raise SpecError("expected either --policy NAME or a command after --: spillway conformance -- PROGRAM {socket}")
     worlds = options.worlds
     if worlds is None:
         worlds = WORLDS_OF_PROCESSES if options.words else WORLDS
-    tries = TRIES_WHERE_MANY if options.words or options.policy == ALL else Extent.tries
-    extent = Extent(worlds, options.seed, options.resources != "nodes", tries)
+    tries = TRIES_WHERE_MANY if options.words or options.policy == ALL else TRIES
+    extent = Extent(worlds, options.seed, buffers=options.resources != "nodes", tries=tries)
     if options.policy == ALL:
         if options.discipline or options.world:
             raise SpecError(
                 "--policy all tests every discipline: leave --discipline and --world out, or name one policy"
             )
-        return _all(options, extent)
-    return _one(options, extent, options.discipline or "easy")
-
-
-def _one(options: argparse.Namespace, extent: Extent, discipline: str) -> int:
-    """One scheduler, one discipline."""
-    from spillway.experiments.trials.conformance.report import count, story, verdict_rows
-    from spillway.experiments.trials.conformance.suite import FAILS, verdicts
-
-    subject, tested = _subject(options)
-    if options.world is not None:
-        return _world(options, subject, discipline)
-    with _shown() as tell:
-        found = verdicts(subject, discipline, extent, tell)
-    stories = [[one.name, *story(failure, discipline, tested)] for one in found for failure in one.failures]
-    title = f"{subject.name} as {discipline}: {count(found)}"
-    _report(options, title, verdict_rows(found), stories)
-    _write_json(options, scheduler=subject.name, discipline=discipline, verdicts=found)
-    return FAILED if any(one.result == FAILS for one in found) else 0
-
-
-def _world(options: argparse.Namespace, subject: Subject, discipline: str) -> int:
-    """One world."""
-    from spillway.experiments.trials.conformance.disciplines import DISCIPLINES
-    from spillway.experiments.trials.conformance.play import judged
-    from spillway.experiments.trials.conformance.world import world_from
-
-    world = world_from(options.world)
-    print("\n".join(world.story()))
-    faults = judged(subject, world, frozenset(DISCIPLINES[discipline]))
-    print("\n".join(f"{name}: {words}" for name, words in faults.items()) or f"{discipline}: nothing is broken")
-    return FAILED if faults else 0
-
-
-def _all(options: argparse.Namespace, extent: Extent) -> int:
-    """Every policy of ours, every discipline."""
-    from spillway.base.errors import OptionError
-    from spillway.experiments.run.errors import SpecError
-    from spillway.experiments.trials.conformance.report import CLAIMS, standing_rows, story
-    from spillway.experiments.trials.conformance.subject import Own
-    from spillway.experiments.trials.conformance.suite import standing
-    from spillway.schedulers.policies import POLICIES
-
-    found: dict[str, dict[str, dict[str, Failure]] | str] = {}
-    with _shown() as tell:
-        for place, name in enumerate(POLICIES):
-            tell("policies", place, len(POLICIES))
-            try:
-                found[name] = standing(Own(name), extent)
-            except (OptionError, SpecError) as error:
-                found[name] = str(error)
-    stories = [
-        [f"{name} as {claim}", *story(failure, claim, f"--policy {name}")]
-        for name, broken in found.items()
-        if not isinstance(broken, str)
-        for claim in (CLAIMS.get(name, "any"),)
-        for failure in broken[claim].values()
-    ]
-    reasons = [[f"{name}: not applicable: {reason}"] for name, reason in found.items() if isinstance(reason, str)]
-    _report(options, "our policies by discipline (* what they claim)", standing_rows(found), stories + reasons)
-    _write_json(options, policies=found)
-    return FAILED if stories else 0
-
-
-def _subject(options: argparse.Namespace) -> tuple[Subject, str]:
-    """What is tested, and how the command line names it."""
-    import shlex
-
-    from spillway.experiments.trials.conformance.subject import Command, Own
-
-    if options.policy:
-        return Own(options.policy), f"--policy {shlex.quote(options.policy)}"
-    return Command(tuple(options.words), options.silence), f"-- {shlex.join(options.words)}"
-
-
-def _report(options: argparse.Namespace, title: str, rows: Rows, stories: list[list[str]]) -> None:
-    """Print the table and the failures; write them where that is requested."""
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
-    from spillway.base import durable
-    from spillway.experiments.trials.conformance.report import markdown
-
-    head, *body = rows
-    table = Table(*head, title=escape(title), title_justify="left")
-    for row in body:
-        table.add_row(*map(escape, row))
-    console = Console()
-    console = console if console.is_terminal else Console(width=160)
-    console.print(table)
-    for lines in stories:
-        print("\n".join(["", lines[0], *(f"  {line}" for line in lines[1:])]))
-    if options.out is not None:
-        durable.write_text(options.out, markdown(title, rows, stories))
-
-
-def _write_json(options: argparse.Namespace, **members: object) -> None:
-    from spillway.base import durable
-    from spillway.experiments.trials.conformance.report import as_json
-
-    if options.json is not None:
-        durable.write_text(options.json, as_json(**members))
-
-
-@contextlib.contextmanager
-def _shown() -> Iterator[Tell]:
-    """Show a bar on a terminal, nothing elsewhere."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    from spillway.experiments.campaign.progress import columns
-
-    console = Console(stderr=True)
-    with Progress(*columns(console.width), console=console, transient=True, disable=not console.is_terminal) as bars:
-        task = bars.add_task("", total=None, state="")
-        yield lambda what, done, of: bars.update(task, description=what, completed=done, total=of)
+        return try_every_policy(options, extent)
+    return try_one(options, extent, options.discipline or "easy")

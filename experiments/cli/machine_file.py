@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spillway.base import durable
+from spillway.base import durable, units
 from spillway.experiments.campaign import machines
 from spillway.experiments.campaign.inputs import sizes_and_machine
 from spillway.experiments.campaign.sources import expand
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import PlatformSpec, WorkloadSpec
-from spillway.platforms import units
 from spillway.platforms.commented import commented
 from spillway.platforms.description import Description, read_description
 from spillway.platforms.model import Host, Platform
@@ -143,7 +142,7 @@ def _cluster(name: str, switches: int, nodes: int, link: float) -> dict[str, Any
 
 def _bandwidth(text: str, option: str) -> float:
     try:
-        return units.BANDWIDTH.parse(text)
+        return units.BANDWIDTH.read(text)
     except ValueError as error:
         raise SpecError(f"{option}: {error}") from None
 

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from spillway.base import durable
+from spillway.base import durable, units
 from spillway.base.files import parse_json, read_file
 from spillway.base.limits import InputError
 from spillway.experiments.campaign import machines
 from spillway.experiments.run.errors import SpecError
-from spillway.platforms import units
 from spillway.platforms.catalogue import describe, platform_from
 from spillway.platforms.commented import commented
 from spillway.platforms.description import Description, read_description

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from spillway.base.arguments import Parser, natural, positive, seconds
-from spillway.experiments.cli.arguments import RESULTS, add_common, add_max_runs
+from spillway.base.arguments import Parser, positive, seconds
+from spillway.experiments.cli.arguments import RESULTS, add_common, add_logs, add_max_runs, add_seeds
 
 HELP = "one comparison: policies on workloads"
 DESCRIPTION = (
@@ -18,9 +18,9 @@ EPILOG = (
     "Ctrl-C (143 by SIGTERM, 129 by SIGHUP)."
 )
 EXAMPLES = """
-spillway run --workload mine.swf
-spillway run --workload mine.swf --nodes 240 --policy easy --policy plan:seed=3
-spillway run --workload kth-like:jobs=500 --policy ./mine.py:Greedy:depth=2 --model io --explain
+spillway run mine.swf
+spillway run mine.swf --nodes 240 --policy easy --policy plan:seed=3
+spillway run kth-like:jobs=500 --seeds 5 --policy ./mine.py:Greedy:depth=2 --model io --explain
 """
 
 
@@ -53,16 +53,10 @@ def command(options: argparse.Namespace) -> int:
 
 
 def _played(parser: Parser) -> None:
-    add = parser.add_argument_group("what is played").add_argument
-    add(
-        "--workload",
-        action="append",
-        required=True,
-        metavar="SOURCE",
-        help="Batsim workload (.json), log (SWF, sacct and others), both also .xz or .gz; a quoted pattern of them; "
-        "'ARCHIVE.tar.xz!MEMBER' with a pattern of members; a generator such as kth-like:jobs=500; or a public log's "
-        "name (spillway workload list). May be repeated",
-    )
+    group = parser.add_argument_group("what is played")
+    add_logs(group, "; there may be several")
+    add_seeds(group, "number of seeds: five give an interval (1)")
+    add = group.add_argument
     add(
         "--events",
         default="",
@@ -71,12 +65,11 @@ def _played(parser: Parser) -> None:
         "follows), drained parts of storage nodes; or their generator: node_mtbf, storage_mtbf, storage_part, repair, "
         "until (s), seed, or trace=FILE.csv",
     )
-    add("--seed", type=natural, default=0, metavar="N", help="seed of everything random (%(default)s)")
 
 
 def add_machine(parser: Parser) -> None:
     """Add how the machine is stated, and what logs do not state of burst buffers."""
-    from spillway.experiments.campaign.machines import AUTO
+    from spillway.experiments.run.spec import AUTO
     from spillway.workloads.staging_options import add_buffers
 
     add_buffers(parser.add_argument_group("burst buffers of logs and generators"))
@@ -118,6 +111,7 @@ def _policies(parser: Parser) -> None:
     group = parser.add_argument_group("policies")
     add = group.add_argument
     add(
+        "-p",
         "--policy",
         action="append",
         default=[],

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from spillway.base.arguments import Parser, natural, positive, seconds
-from spillway.experiments.cli.arguments import RESULTS, add_common, add_max_runs
+from spillway.base.arguments import Parser, positive, seconds
+from spillway.experiments.cli.arguments import RESULTS, add_common, add_logs, add_max_runs, add_seeds, logs_of
 
 HELP = "an operator's question: another machine, load or policy, against what the site did"
 DESCRIPTION = (
@@ -28,26 +28,27 @@ def add_arguments(parser: Parser) -> None:
     from spillway.experiments.run.spec import DEFAULT_TAU_S
     from spillway.workloads.logs.options import add_reading
 
-    parser.add_argument("workload", metavar="LOG", help="log, Batsim workload, generator or public log, as for 'run'")
+    add_logs(parser.add_argument_group("what is played"))
     group = parser.add_argument_group("what is changed")
-    known = "; ".join(f"{name}: {words}" for name, words in KNOBS.items())
+    known = "; ".join(f"{name}: {words}" for name, words in KNOBS.items()).replace("%", "%%")
     group.add_argument(
         "--set",
         action="append",
         required=True,
         metavar="NAME=VALUE[,NAME=VALUE...]",
-        help=f"one change, or several at once; VALUE is a factor (x1.2) or a value with its unit. {known}. May be "
-        "repeated: each is tried by itself",
+        help=f"one change, or several at once; VALUE is a factor (x1.2, +20%%) or a value with its unit "
+        f"(200GB). {known}. May be repeated: each is tried by itself",
     )
     group.add_argument("--together", action="store_true", help="also try all of them at once")
     add_reading(parser)
     add_machine(parser)
-    add = parser.add_argument_group("what is played").add_argument
-    add("--policy", default="easy", metavar="NAME[:KEY=VALUE,...]", help="policy beside the log's own (%(default)s)")
+    group = parser.add_argument_group("how it is played")
+    add = group.add_argument
+    words = "policy beside the log's own (%(default)s)"
+    add("-p", "--policy", default="easy", metavar="NAME[:KEY=VALUE,...]", help=words)
     add("--model", default="", metavar="NAME[:KEY=VALUE,...]", help="what started jobs do (default: as for 'run')")
     add("--first", type=positive, default=None, metavar="N", help="only the first N jobs of the log")
-    add("--seed", type=natural, default=0, metavar="N", help="first seed of everything random (%(default)s)")
-    add("--seeds", type=positive, default=None, metavar="N", help="number of seeds (generators: 5, logs: 1)")
+    add_seeds(group, "number of seeds (generators: 5, logs: 1)")
     add("--tau", type=seconds, default=DEFAULT_TAU_S, metavar="S", help="bound of the bounded slowdown (%(default)g s)")
     add("--no-plots", dest="plots", action="store_false", help="draw no figures, write no report")
     add_common(parser)
@@ -63,7 +64,7 @@ def command(options: argparse.Namespace) -> int:
 
     convert = conversion_of(options) | ({} if options.first is None else {"max_records": options.first})
     question = whatif.question_of(
-        options.workload,
+        logs_of(options, 1)[0],
         options.set,
         platform=platform_of(options),
         convert=convert,

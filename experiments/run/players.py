@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from spillway.base import durable
+from spillway.base.collecting import collecting_rarely
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.played import PREFIX, Played, walltimes
 from spillway.experiments.run.prepared import checked
@@ -23,8 +24,6 @@ from spillway.simulator.reading.events import drains
 from spillway.simulator.reading.workload import load_workload
 from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.wire.links import InProcessLink
-
-OBJECTS_BETWEEN_COLLECTIONS = 50_000
 
 
 def play(
@@ -50,7 +49,7 @@ def play(
 
         played = play_over_zmq(run, root, folder, session, simulator, silence_s)
     else:
-        with _collecting_rarely():
+        with collecting_rarely(), _thawing():
             played = _play_here(run, root, folder, session)
     for path in folder.glob(f"{PREFIX}_*"):
         durable.rename(path, folder / path.name.removeprefix(f"{PREFIX}_"), sync=False)
@@ -89,12 +88,9 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) ->
 
 
 @contextlib.contextmanager
-def _collecting_rarely() -> Iterator[None]:
-    """Look for unreachable objects less often: nearly all that a run makes is freed at once, without a search."""
-    before = gc.get_threshold()
-    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, *before[1:])
+def _thawing() -> Iterator[None]:
+    """Afterwards look at what was frozen again."""
     try:
         yield
     finally:
-        gc.set_threshold(*before)
         gc.unfreeze()

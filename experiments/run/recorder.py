@@ -12,7 +12,7 @@ import msgspec
 from spillway.base import durable
 from spillway.protocol.intervals import format_intervals
 from spillway.protocol.messages import JobState
-from spillway.schedulers.core.session import Observer
+from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.persistent import PersistentBuffer

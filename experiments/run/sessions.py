@@ -12,7 +12,8 @@ from spillway.base.options import OptionInfo, Value, describe, plain
 from spillway.experiments.run import policies
 from spillway.experiments.run.spec import ModelSpec, PolicySpec, RunSpec
 from spillway.schedulers.assembly import SessionSpec, Settings, check_combination
-from spillway.schedulers.core.session import Observer, Session
+from spillway.schedulers.core.observer import Observer
+from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels import name_of
 from spillway.schedulers.jobmodels.base import JobModel, Needs
 from spillway.schedulers.jobmodels.record import JobRecord

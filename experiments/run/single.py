@@ -19,6 +19,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import time
 import traceback
 from collections.abc import Mapping
@@ -33,6 +34,7 @@ from spillway.analysis.tables import read_run
 from spillway.base.errors import Stopped
 from spillway.base.options import show
 from spillway.experiments.campaign.pool import Progress, Report, describe
+from spillway.experiments.campaign.signals import StopSignal
 from spillway.experiments.run import folders, manifest, memory, players, provenance, uncontended
 from spillway.experiments.run.io_phases import write_phases
 from spillway.experiments.run.job_table import write_jobs
@@ -45,6 +47,9 @@ from spillway.experiments.run.stopwatch import TimedSession
 from spillway.schedulers.jobmodels.app_record import finished
 from spillway.schedulers.jobmodels.malleable import Malleable
 from spillway.schedulers.jobmodels.record import JobRecord
+
+MANY_DECISIONS = 10_000
+"""From so many on a simulation's memory is worth a search."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,7 @@ def execute(task: Task, report: Report = lambda _: None) -> None:
         try:
             _execute_in(folder, task, report)
         except Stopped as stop:
-            raise SystemExit(stop.exit_code) from None
+            raise StopSignal(stop.number) from None
         except Exception as error:
             with contextlib.suppress(OSError):  # of a full disk not even that can be kept
                 _keep_cause(folder, task, describe(error), traceback.format_exc())
@@ -129,6 +134,8 @@ def _execute_in(folder: Path, task: Task, report: Report) -> None:
     memory.forget_peak()
     begin = time.perf_counter()
     timings, warnings = _simulate(task, folder, report)
+    if timings["decisions"] >= MANY_DECISIONS:
+        gc.collect()  # what the simulation was made of refers to itself: free before the tables are read
     figures = summarise(read_run(folder), task.tau_s).as_dict()
     metrics = {"tau_s": task.tau_s, "code": provenance.metrics_code()} | figures
     timings["wall_s"] = time.perf_counter() - begin

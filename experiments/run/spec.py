@@ -115,8 +115,13 @@ class ModelSpec(Struct, frozen=True):
         return f"{self.name}:{given}" if given else self.name
 
 
+AUTO = "auto"
+"""Source of the machine that a workload states, in its header or otherwise
+(:func:`spillway.experiments.campaign.machines.for_workload`): what every comparison is played on that names none."""
+
+
 class PlatformSpec(Struct, frozen=True):
-    """A machine: a built-in name (``thesis``), a description (``.toml``) or SimGrid XML.
+    """A machine: a built-in name (``thesis``), a description (``.toml``), SimGrid XML, or :data:`AUTO`.
 
     Attributes
     ----------
@@ -127,7 +132,7 @@ class PlatformSpec(Struct, frozen=True):
         factor such as ``x1.2``. Logs are converted for the machine without them, so that its jobs are the same.
     """
 
-    source: str = "thesis"
+    source: str = AUTO
     name: str = ""
     changes: dict[str, str] = {}
 

@@ -16,7 +16,7 @@ from spillway.platforms.description import read_description
 from spillway.platforms.generate import generate
 from spillway.platforms.xml_reader import parse_platform
 from spillway.schedulers.assembly import Settings, assemble
-from spillway.schedulers.core.session import Observer
+from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.model.job import Allocation
 from spillway.schedulers.model.job import Job as SimulatedJob
 from spillway.schedulers.policies.slurm_backfill import Recorded, SlurmBackfill

@@ -6,29 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from spillway.base.errors import LocalProtocolError, shown
-from spillway.protocol.intervals import parse_intervals
-from spillway.protocol.jsontext import as_printed
-from spillway.protocol.messages import AdditionalIoJob, JsonObject
-
-
-class Located(Exception):
-    """A field is wrong; the caller that has the event's number makes a :class:`RemoteProtocolError` of it.
-
-    ``path`` is relative to the event's ``data`` (``.alloc``).
-    """
-
-    def __init__(self, message: str, path: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.path = path
-
-
-def resources(text: str, path: str) -> tuple[int, ...]:
-    """Read an interval set; raise :class:`Located` at ``path``."""
-    try:
-        return parse_intervals(text)
-    except ValueError as error:
-        raise Located(str(error), path) from None
+from spillway.protocol.intervals import format_intervals
+from spillway.protocol.jsontext import as_printed, quote
+from spillway.protocol.messages import AdditionalIoJob, JsonObject, RegisterJob
+from spillway.protocol.table import Kind, Located, resources
 
 
 def whole_number(text: str, path: str) -> int:
@@ -122,9 +103,10 @@ def printable(value: JsonObject, path: str) -> JsonObject:
     return printed
 
 
-def check_job(full_id: str, job: JsonObject) -> None:
+def check_job(request: RegisterJob) -> None:
     """Check the object of a registered job as Batsim does after printing it; raise :class:`Located`."""
-    job = printable(job, ".job")
+    full_id = request.job_id
+    job = printable(request.job, ".job")
     for member, (expected, is_right) in _JOB_MEMBERS.items():
         if member not in job or not is_right(job[member]):
             raise Located(f"expected {expected}, got {_found(job, member)}", f".job.{member}")
@@ -160,3 +142,7 @@ _JOB_MEMBERS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "res": ("a whole number of hosts, at least 0", lambda value: type(value) is int and value >= 0),
     "profile": ("the name of a profile as a string", lambda value: type(value) is str),
 }
+
+JOB_ID = Kind(str, job_id, quote)
+SOME_IDS = Kind(str, some_resources, lambda ids: f'"{format_intervals(ids)}"')
+STATE_NUMBER = Kind(str, whole_number, lambda number: f'"{number}"')

@@ -1,17 +1,18 @@
-"""Batsim 4's requests (scheduler to simulator), read from JSON; :mod:`spillway.protocol.batsim4.request_text` writes.
+"""Batsim 4's requests (scheduler to simulator): one table, read and written with it.
 
 Reading enforces what Batsim enforces while it parses a reply (each violation aborts it in silence), with a message that
-names the scheduler's fault; what depends on the simulation's state is the simulator's business. One struct per request
-describes its ``data``; where Batsim counts members, unknown ones are refused.
+names the scheduler's fault; what depends on the simulation's state is the simulator's business. Where Batsim counts
+members, unknown ones are refused. What would make Batsim abort, as far as a request shows it by itself, is our own
+fault where we write it and raises :class:`~spillway.base.errors.LocalProtocolError`.
 """
 
 from __future__ import annotations
 
-import msgspec
-
-from spillway.base.errors import RemoteProtocolError, shown
+from spillway.base.errors import LocalProtocolError, shown
 from spillway.protocol.batsim4.fields import (
-    Located,
+    JOB_ID,
+    SOME_IDS,
+    STATE_NUMBER,
     additional_io_job,
     check_job,
     job_id,
@@ -20,8 +21,9 @@ from spillway.protocol.batsim4.fields import (
     some_resources,
     storage_mapping,
     text_member,
-    whole_number,
 )
+from spillway.protocol.intervals import format_intervals
+from spillway.protocol.jsontext import exact, quote, write_exact
 from spillway.protocol.messages import (
     AnswerEstimate,
     CallMeLater,
@@ -36,254 +38,164 @@ from spillway.protocol.messages import (
     RegisterJob,
     RegisterProfile,
     RejectJob,
-    Request,
     SetJobMetadata,
     SetResourceState,
     ToJobMsg,
 )
+from spillway.protocol.table import NUMBER, OBJECT, Field, Kind, Located, Row, Table
 
 SETTABLE_STATES = frozenset(set(JobState) - {JobState.COMPLETED_FAILED, JobState.SUBMITTED})
 """States that CHANGE_JOB_STATE may name."""
 
 _REGISTRATION = {NotifyKind.REGISTRATION_FINISHED.value: True, NotifyKind.CONTINUE_REGISTRATION.value: False}
 
-
-class _Wire(msgspec.Struct, tag_field="type", gc=False):
-    timestamp: float
+# --------------------------------------------------------------------------- EXECUTE_JOB: Batsim counts its members
 
 
-class _OneJob(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    job_id: str
-
-
-class _Execute(_Wire, tag="EXECUTE_JOB"):
-    data: JsonObject
-
-    def neutral(self) -> Request:
-        data = self.data
-        if not 2 <= len(data) <= 3:
-            raise Located(
-                "expected 'job_id', 'alloc' and at most one of 'mapping', 'storage_mapping' and 'additional_io_job', "
-                f"got the {len(data)} members {', '.join(data)[:120]}"
-            )
-        alloc = text_member(data, "alloc")
-        machines = some_resources(alloc, ".alloc")
-        return ExecuteJob(
-            self.timestamp,
-            job_id(text_member(data, "job_id"), ".job_id"),
-            machines,
-            mapping(data["mapping"], len(machines)) if "mapping" in data else None,
-            storage_mapping(data["storage_mapping"]) if "storage_mapping" in data else None,
-            additional_io_job(data["additional_io_job"]) if "additional_io_job" in data else None,
+def _read_execute(timestamp: float, data: JsonObject) -> ExecuteJob:
+    if not 2 <= len(data) <= 3:
+        raise Located(
+            "expected 'job_id', 'alloc' and at most one of 'mapping', 'storage_mapping' and 'additional_io_job', "
+            f"got the {len(data)} members {', '.join(data)[:120]}"
         )
+    machines = some_resources(text_member(data, "alloc"), ".alloc")
+    return ExecuteJob(
+        timestamp,
+        job_id(text_member(data, "job_id"), ".job_id"),
+        machines,
+        mapping(data["mapping"], len(machines)) if "mapping" in data else None,
+        storage_mapping(data["storage_mapping"]) if "storage_mapping" in data else None,
+        additional_io_job(data["additional_io_job"]) if "additional_io_job" in data else None,
+    )
 
 
-class _Reject(_Wire, tag="REJECT_JOB"):
-    data: _OneJob
-
-    def neutral(self) -> Request:
-        return RejectJob(self.timestamp, job_id(self.data.job_id, ".job_id"))
-
-
-class _KillData(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    job_ids: list[str]
-
-
-class _Kill(_Wire, tag="KILL_JOB"):
-    data: _KillData
-
-    def neutral(self) -> Request:
-        ids = self.data.job_ids
-        if not ids:
-            raise Located("expected at least one job to kill, got none", ".job_ids")
-        return KillJob(self.timestamp, tuple([job_id(text, f".job_ids[{i}]") for i, text in enumerate(ids)]))
-
-
-class _CallData(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    timestamp: float
-
-
-class _Call(_Wire, tag="CALL_ME_LATER"):
-    data: _CallData
-
-    def neutral(self) -> Request:
-        return CallMeLater(self.timestamp, self.data.timestamp)
-
-
-class _ProfileData(msgspec.Struct, gc=False):
-    workload_name: str
-    profile_name: str
-    profile: JsonObject
-
-
-class _RegisterProfile(_Wire, tag="REGISTER_PROFILE"):
-    data: _ProfileData
-
-    def neutral(self) -> Request:
-        data = self.data
-        printable(data.profile, ".profile")
-        return RegisterProfile(self.timestamp, data.workload_name, data.profile_name, data.profile)
-
-
-class _JobData(msgspec.Struct, gc=False):
-    job_id: str
-    job: JsonObject
-
-
-class _RegisterJob(_Wire, tag="REGISTER_JOB"):
-    data: _JobData
-
-    def neutral(self) -> Request:
-        full = job_id(self.data.job_id, ".job_id")
-        check_job(full, self.data.job)
-        return RegisterJob(self.timestamp, full, self.data.job)
-
-
-class _NotifyData(msgspec.Struct, gc=False):
-    type: str
-
-
-class _Notify(_Wire, tag="NOTIFY"):
-    data: _NotifyData
-
-    def neutral(self) -> Request:
-        finished = _REGISTRATION.get(self.data.type)
-        if finished is None:
-            raise Located(f"expected {' or '.join(_REGISTRATION)}, got {shown(self.data.type)}", ".type")
-        return NotifyRegistration(self.timestamp, finished)
-
-
-class _StateData(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    resources: str
-    state: str
-
-
-class _SetState(_Wire, tag="SET_RESOURCE_STATE"):
-    data: _StateData
-
-    def neutral(self) -> Request:
-        hosts = some_resources(self.data.resources, ".resources")
-        return SetResourceState(self.timestamp, hosts, whole_number(self.data.state, ".state"))
-
-
-class _MetadataData(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    job_id: str
-    metadata: str
-
-
-class _SetMetadata(_Wire, tag="SET_JOB_METADATA"):
-    data: _MetadataData
-
-    def neutral(self) -> Request:
-        if '"' in self.data.metadata:
-            raise Located("expected a text without double quotes (Batsim puts it between quotes)", ".metadata")
-        return SetJobMetadata(self.timestamp, job_id(self.data.job_id, ".job_id"), self.data.metadata)
-
-
-class _ChangeData(msgspec.Struct, gc=False):
-    job_id: str
-    job_state: JobState
-
-
-class _ChangeState(_Wire, tag="CHANGE_JOB_STATE"):
-    data: _ChangeData
-
-    def neutral(self) -> Request:
-        state = self.data.job_state
-        if state not in SETTABLE_STATES:
-            allowed = ", ".join(sorted(allowed.value for allowed in SETTABLE_STATES))
-            raise Located(f"expected one of {allowed}, got {state.value}", ".job_state")
-        return ChangeJobState(self.timestamp, job_id(self.data.job_id, ".job_id"), state)
-
-
-class _NoMember(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    pass
-
-
-class _QueryRequests(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    consumed_energy: _NoMember
-
-
-class _QueryData(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    requests: _QueryRequests
-
-
-class _Query(_Wire, tag="QUERY"):
-    data: _QueryData
-
-    def neutral(self) -> Request:
-        return QueryEnergy(self.timestamp)
-
-
-class _Estimate(msgspec.Struct, gc=False):
-    job_id: str
-    estimated_waiting_time: float
-
-
-class _AnswerData(msgspec.Struct, gc=False):
-    estimate_waiting_time: _Estimate
-
-
-class _Answer(_Wire, tag="ANSWER"):
-    data: _AnswerData
-
-    def neutral(self) -> Request:
-        answer = self.data.estimate_waiting_time
-        full = job_id(answer.job_id, ".estimate_waiting_time.job_id")
-        return AnswerEstimate(self.timestamp, full, answer.estimated_waiting_time)
-
-
-class _ToJobData(msgspec.Struct, gc=False):
-    job_id: str
-    msg: str
-
-
-class _ToJob(_Wire, tag="TO_JOB_MSG"):
-    data: _ToJobData
-
-    def neutral(self) -> Request:
-        return ToJobMsg(self.timestamp, job_id(self.data.job_id, ".job_id"), self.data.msg)
-
-
-_AnyWire = (
-    _Execute
-    | _Reject
-    | _Kill
-    | _Call
-    | _RegisterProfile
-    | _RegisterJob
-    | _Notify
-    | _SetState
-    | _SetMetadata
-    | _ChangeState
-    | _Query
-    | _Answer
-    | _ToJob
+def _write_execute(request: ExecuteJob) -> str:
+    text = f'{{"job_id":{quote(request.job_id)},"alloc":{_alloc(request.job_id, request.alloc)}'
+    options = 0
+    if request.mapping is not None:
+        pairs = [f'"{executor}":{index}' for executor, index in request.mapping.items()]
+        text += f',"mapping":{{{",".join(pairs)}}}'
+        options += 1
+    if request.storage_mapping is not None:
+        pairs = [f"{quote(label)}:{host}" for label, host in request.storage_mapping.items()]
+        text += f',"storage_mapping":{{{",".join(pairs)}}}'
+        options += 1
+    extra = request.additional_io_job
+    if extra is not None:
+        alloc = _alloc(request.job_id, extra.alloc)
+        text += f',"additional_io_job":{{"alloc":{alloc},"profile_name":{quote(extra.profile_name)}'
+        text += "}" if extra.profile is None else f',"profile":{write_exact(extra.profile)}}}'
+        options += 1
+    if options > 1:
+        raise LocalProtocolError(
+            f"job {shown(request.job_id)}: Batsim 4 takes only one of mapping, storage_mapping and additional_io_job"
+        )
+    return text + "}"
+
+
+def _alloc(job: str, alloc: tuple[int, ...]) -> str:
+    if not alloc:
+        raise LocalProtocolError(f"job {shown(job)}: an allocation must not be empty")
+    return f'"{format_intervals(alloc)}"'
+
+
+# --------------------------------------------------------------------------- kinds of values
+
+
+def _read_ids(ids: list[str], path: str) -> tuple[str, ...]:
+    if not ids:
+        raise Located("expected at least one job to kill, got none", path)
+    return tuple([job_id(text, f"{path}[{i}]") for i, text in enumerate(ids)])
+
+
+def _read_printable(profile: JsonObject, path: str) -> JsonObject:
+    printable(profile, path)
+    return profile
+
+
+def _read_registration(kind: str, path: str) -> bool:
+    finished = _REGISTRATION.get(kind)
+    if finished is None:
+        raise Located(f"expected {' or '.join(_REGISTRATION)}, got {shown(kind)}", path)
+    return finished
+
+
+def _write_registration(finished: bool) -> str:
+    return f'"{next(kind for kind, value in _REGISTRATION.items() if value == finished)}"'
+
+
+def _read_metadata(text: str, path: str) -> str:
+    if '"' in text:
+        raise Located("expected a text without double quotes (Batsim puts it between quotes)", path)
+    return text
+
+
+def _read_settable(state: JobState, path: str) -> JobState:
+    if state not in SETTABLE_STATES:
+        allowed = ", ".join(sorted(allowed.value for allowed in SETTABLE_STATES))
+        raise Located(f"expected one of {allowed}, got {state.value}", path)
+    return state
+
+
+def _refuse_kill(request: KillJob) -> str | None:
+    return None if request.job_ids else "a kill must name at least one job"
+
+
+def _refuse_set_state(request: SetResourceState) -> str | None:
+    return None if request.resources else "a change of power state must name at least one host"
+
+
+def _refuse_metadata(request: SetJobMetadata) -> str | None:
+    if '"' not in request.metadata:
+        return None
+    return f"job {shown(request.job_id)}: metadata must not contain double quotes"
+
+
+def _refuse_change(request: ChangeJobState) -> str | None:
+    if request.state in SETTABLE_STATES:
+        return None
+    return f"job {shown(request.job_id)}: the state {request.state.value} cannot be set"
+
+
+# --------------------------------------------------------------------------- the table
+
+_JOB = Field("job_id", JOB_ID)
+_ROWS = (
+    Row(ExecuteJob, "EXECUTE_JOB", read=_read_execute, write=_write_execute),
+    Row(RejectJob, "REJECT_JOB", (_JOB,), strict=True),
+    Row(KillJob, "KILL_JOB", (Field("job_ids", Kind(list[str], _read_ids)),), strict=True, refuse=_refuse_kill),
+    Row(CallMeLater, "CALL_ME_LATER", (Field("at", NUMBER, "timestamp"),), strict=True),
+    Row(
+        RegisterProfile,
+        "REGISTER_PROFILE",
+        (Field("workload_name"), Field("profile_name"), Field("profile", Kind(JsonObject, _read_printable))),
+    ),
+    Row(RegisterJob, "REGISTER_JOB", (_JOB, Field("job", OBJECT)), check=check_job),
+    Row(NotifyRegistration, "NOTIFY", (Field("finished", Kind(str, _read_registration, _write_registration), "type"),)),
+    Row(
+        SetResourceState,
+        "SET_RESOURCE_STATE",
+        (Field("resources", SOME_IDS), Field("state", STATE_NUMBER)),
+        strict=True,
+        refuse=_refuse_set_state,
+    ),
+    Row(
+        SetJobMetadata,
+        "SET_JOB_METADATA",
+        (_JOB, Field("metadata", Kind(str, _read_metadata, quote))),
+        strict=True,
+        refuse=_refuse_metadata,
+    ),
+    Row(
+        ChangeJobState,
+        "CHANGE_JOB_STATE",
+        (_JOB, Field("state", Kind(JobState, _read_settable, lambda state: f'"{state.value}"'), "job_state")),
+        refuse=_refuse_change,
+    ),
+    Row(QueryEnergy, "QUERY", inside="requests.consumed_energy", strict=True),
+    Row(AnswerEstimate, "ANSWER", (_JOB, Field("estimated_waiting_time", NUMBER)), inside="estimate_waiting_time"),
+    Row(ToJobMsg, "TO_JOB_MSG", (_JOB, Field("msg"))),
 )
 
-
-class Envelope(msgspec.Struct, gc=False):
-    """A reply as msgspec reads it."""
-
-    now: float
-    events: list[_AnyWire]
-
-
-DECODER = msgspec.json.Decoder(Envelope)
-REQUEST_TYPES = tuple(str(kind.__struct_config__.tag) for kind in _AnyWire.__args__)
-"""Names of all request types of Batsim 4."""
-
-
-def neutral_requests(envelope: Envelope) -> tuple[Request, ...]:
-    """Neutral requests of a reply; raise :class:`RemoteProtocolError` with the place of a bad field."""
-    requests: list[Request] = []
-    now = envelope.now
-    for index, wire in enumerate(envelope.events):
-        if wire.timestamp > now:
-            message = f"expected a timestamp of at most the reply's now = {now!r}, got {wire.timestamp!r}"
-            raise RemoteProtocolError(message, f"$.events[{index}].timestamp")
-        try:
-            requests.append(wire.neutral())
-        except Located as problem:
-            raise RemoteProtocolError(problem.message, f"$.events[{index}].data{problem.path}") from None
-    return tuple(requests)
+REQUESTS = Table(_ROWS, "{} is no request of Batsim 4", exact, write_exact, timely=True)
+"""What a scheduler sends to Batsim 4."""

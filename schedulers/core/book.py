@@ -35,7 +35,7 @@ from spillway.schedulers.policykit.history import FinishedJobs, Usage
 from spillway.schedulers.policykit.view import Holding, Running
 from spillway.schedulers.timeline import Resource, Timeline
 from spillway.schedulers.timeline.lives import parts
-from spillway.schedulers.timeline.placement import links_above
+from spillway.schedulers.timeline.placement import StorageOrder, links_above
 
 OVERDUE_S = 1e-3
 """How long a job that has outlived its estimate is expected to go on (s). Batsim reports a walltime kill one network
@@ -118,6 +118,8 @@ class Book:
         Nodes and storage nodes that machine events took away.
     drained
         Bytes that are drained of storage nodes, by index.
+    own_racks
+        Whether nodes may only use the storage of their own racks.
     accounts
         What jobs have held until now, and which have ended.
     """
@@ -133,7 +135,9 @@ class Book:
         self.storages_out: set[int] = set()
         self.drained: dict[int, int] = {}
         self.accounts = Accounts()
+        self.own_racks = timeline.placement.storage_order is StorageOrder.RACK
         self._estimator = estimator
+        self._now_s = timeline.now_s
         self._parts: dict[str, list[_Part]] = {}
         self._lifted: dict[str, _Part] = {}
         self._ends: list[tuple[float, int, int, _Part]] = []
@@ -396,7 +400,9 @@ class Book:
 
         The job ``ending`` just now is left alone.
         """
-        self.timeline.advance(now_s)
+        if now_s != self._now_s:
+            self.timeline.advance(now_s)
+            self._now_s = now_s
         ends = self._ends
         while ends and ends[0][0] <= now_s:
             end_s, _, _, part = heapq.heappop(ends)
@@ -571,8 +577,8 @@ class Book:
             self.timeline.reserve(start_s, end_s, part, kinds)
 
     def _release(self, part: _Part, allocation: Allocation, covering: Resource, now_s: float) -> None:
-        """Give some of a part back from now on."""
-        if part.end_s > now_s:
+        """Give some of a part back from now on; at its very end, too: published rules hold nodes a step longer."""
+        if part.end_s >= now_s:
             self._give_back(now_s, part.end_s, allocation, covering)
 
     def _give_back(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource) -> None:

@@ -17,7 +17,7 @@ from spillway.schedulers.model.decisions import Create, Destroy, Hold
 from spillway.schedulers.model.job import Allocation, Job, sized_as
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.persistent import Creation, Pool, as_request
-from spillway.schedulers.timeline.placement import StorageOrder, own_storages
+from spillway.schedulers.timeline.placement import own_storages
 
 SHORTEST_CALL_S = 1e-6
 """Batsim's clock may lie this far past the rounded ``now`` that it prints: an earlier call may be in its past."""
@@ -187,7 +187,7 @@ def _storage_reason(book: Book, job: Job, allocation: Allocation) -> str | None:
         return f"its burst buffer is one per {what}: the allocation must have striped={job.stripes > 0}"
     if job.stripes and len(set(storages)) < wanted:
         return f"its {wanted} stripes must lie on storages that all differ, got {sorted(storages)}"
-    if book.timeline.placement.storage_order is StorageOrder.RACK:
+    if book.own_racks:
         reason = _away_reason(book.machine, allocation)
         if reason is not None:
             return reason

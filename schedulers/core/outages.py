@@ -7,6 +7,7 @@ scheduler does beyond that is a setting; a job that is restarted is submitted an
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Iterable, Set
 from typing import NamedTuple
 
@@ -15,6 +16,10 @@ import msgspec
 from spillway.base.errors import RemoteProtocolError
 from spillway.protocol.messages import BatsimConfig, Event, Notify, NotifyKind, RegisterJob
 from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.persistent import Pool
+from spillway.schedulers.policykit.view import Running
+from spillway.schedulers.timeline import Resource
 
 SEPARATOR = "#"
 """Stands between a job's name and the number of the attempt: ``w0!12#2`` is the second one of ``w0!12``."""
@@ -165,3 +170,47 @@ def registration(job: Job, now_s: float) -> RegisterJob:
     if job.walltime_s < float("inf"):
         data["walltime"] = job.walltime_s
     return RegisterJob(now_s, job.id, {**job.extras, **data})
+
+
+def lost_by(
+    machine: Machine, running: Running, nodes: frozenset[int], storages: frozenset[int], pool: Pool
+) -> Lost | None:
+    """What a running job loses with these nodes and storage nodes; ``None`` for nothing.
+
+    The nodes of a lost burst buffer go with it, and all its nodes with a persistent buffer that it uses.
+    """
+    held = running.allocation
+    gone = nodes.intersection(held.nodes)
+    spoilt = storages.intersection(held.storages)
+    if gone:
+        reason = f"node {machine.nodes[min(gone)].name} became unavailable"
+    elif spoilt:
+        reason = f"storage node {machine.storages[min(spoilt)].name} became unavailable"
+    else:
+        return _lost_pool(machine, running, storages, pool)
+    if spoilt:
+        paired = len(held.nodes) == len(held.storages) and not held.striped
+        pairs = zip(held.nodes, held.storages, strict=False)
+        gone |= {node for node, storage in pairs if storage in spoilt or not paired}
+    return Lost(gone, reason)
+
+
+def _lost_pool(machine: Machine, running: Running, storages: frozenset[int], pool: Pool) -> Lost | None:
+    wishes = pool.wishes.get(running.job.id)
+    for name in wishes.uses if wishes is not None else ():
+        spoilt = storages.intersection(pool.buffers[name].allocation.storages)
+        if spoilt:
+            where = machine.storages[min(spoilt)].name
+            reason = f"storage node {where} of the persistent buffer {name} became unavailable"
+            return Lost(frozenset(running.allocation.nodes), reason)
+    return None
+
+
+def node_seconds(running: Running, now_s: float) -> float:
+    """Node-seconds that a job which ends now has held, with nodes that it gave back before its burst buffer."""
+    spans = [(holding, now_s) for holding in running.holdings] + [(holding, holding.end_s) for holding in running.past]
+    return math.fsum(
+        len(holding.allocation.nodes) * (end_s - holding.start_s)
+        for holding, end_s in spans
+        if Resource.NODES in holding.covering
+    )

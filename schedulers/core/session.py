@@ -7,8 +7,7 @@ checks them; the runtime turns them into requests. Time only comes from messages
 from __future__ import annotations
 
 import enum
-import math
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, ClassVar
 
@@ -41,12 +40,12 @@ from spillway.protocol.messages import (
     SimulationBegins,
     SimulationEnds,
 )
+from spillway.schedulers.core.admission import Admission
 from spillway.schedulers.core.allocation import find_growth, fits_beside, without
 from spillway.schedulers.core.arrivals import Arrivals
 from spillway.schedulers.core.book import Book
 from spillway.schedulers.core.drains import drained_by
 from spillway.schedulers.core.execution import NOTHING, Demand, Ended, Released, Runtime, Staged, Step
-from spillway.schedulers.core.feasible import Limits
 from spillway.schedulers.core.guard import (
     check_create,
     check_destroy,
@@ -55,7 +54,16 @@ from spillway.schedulers.core.guard import (
     check_start,
     check_wake,
 )
-from spillway.schedulers.core.outages import Lost, OnOutage, Outages, registration, require_restarts
+from spillway.schedulers.core.observer import Observer
+from spillway.schedulers.core.outages import (
+    Lost,
+    OnOutage,
+    Outages,
+    lost_by,
+    node_seconds,
+    registration,
+    require_restarts,
+)
 from spillway.schedulers.core.queue import Queue, Row
 from spillway.schedulers.core.steering import Steering
 from spillway.schedulers.core.wire_guard import WireGuard
@@ -74,12 +82,12 @@ from spillway.schedulers.model.decisions import (
     WakeAt,
 )
 from spillway.schedulers.model.explanations import PassNotes
-from spillway.schedulers.model.job import Allocation, Job, Lives, job_from_wire
+from spillway.schedulers.model.job import Allocation, Job, Lives
 from spillway.schedulers.model.machine import Machine, MachineDefaults
-from spillway.schedulers.model.persistent import PersistentBuffer, Pool, as_request, wishes_of
+from spillway.schedulers.model.persistent import PersistentBuffer, Pool
 from spillway.schedulers.policykit.estimates import Estimator, Walltimes
-from spillway.schedulers.policykit.view import Holding, Policy, Running, View, warnings_of
-from spillway.schedulers.timeline import Resource, Timeline
+from spillway.schedulers.policykit.view import Policy, Running, View, warnings_of
+from spillway.schedulers.timeline import Timeline
 from spillway.schedulers.timeline.placement import Placement
 
 NO_NODES = Allocation(())
@@ -91,49 +99,6 @@ class Cadence(enum.Enum):
 
     MESSAGE = "message"
     EVENT = "event"
-
-
-class Observer:
-    """What may watch a session without changing it; every method may be overridden."""
-
-    def submitted(self, job: Job, now_s: float) -> None:
-        """A job entered the queue."""
-
-    def rejected(self, job: Job, reason: str, now_s: float) -> None:
-        """A job was refused for good."""
-
-    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
-        """A job started."""
-
-    def ended(self, running: Running, state: JobState, now_s: float) -> None:
-        """A job ended and gave everything back."""
-
-    def resized(self, running: Running, now_s: float) -> None:
-        """A running job was given nodes, or gave something back: ``running.allocation`` is what it holds now."""
-
-    def held(self, job: Job, holding: Holding, now_s: float) -> None:
-        """A waiting job was given its burst buffer."""
-
-    def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
-        """A waiting job lost its burst buffer, held until now."""
-
-    def created(self, buffer: PersistentBuffer, now_s: float) -> None:
-        """A persistent buffer was created."""
-
-    def destroyed(self, buffer: PersistentBuffer, job: Job, now_s: float) -> None:
-        """A persistent buffer was destroyed, by this job."""
-
-    def struck(self, job: Job, what: str, reason: str, now_s: float, lost_node_s: float = 0.0) -> None:
-        """An outage had consequences for a running job: it was killed, requeued, or shrinks.
-
-        ``lost_node_s``: node-seconds that it held for nothing, for no next attempt can use what it did in them.
-        """
-
-    def drained(self, storage: str, drained_bytes: int, left_bytes: int, now_s: float) -> None:
-        """So many bytes of a storage node are drained from now on; ``left_bytes``: left less held, maybe below zero."""
-
-    def notes(self, now_s: float, notes: PassNotes) -> None:
-        """A pass wrote these notes (only called when the session explains)."""
 
 
 class Session:
@@ -210,7 +175,6 @@ class Session:
         self._steering = steering
         self._fewest_nodes = fewest_nodes
         self._demand = demand
-        self._most_bytes_per_s = math.inf
         if lives is not None and timeline.holds_nodes_longer:
             raise OptionError(
                 "holdings with lives of their own and the published timeline exclude each other: the published "
@@ -221,14 +185,10 @@ class Session:
         self._notebook: dict[str, Any] = {}
         self._queue = Queue(self._demand_row)
         self._filled_s: dict[str, float] = {}
-        self._profiles: dict[str, dict[str, dict[str, Any]]] = {}
-        self._numbers = 0
-        self._buffers_requested = False
-        self._endless = 0
         self._static_done = False
         self._machine: Machine | None = None
         self._book: Book
-        self._limits: Limits
+        self._admission: Admission
         self._pool: Pool
         self._wire: WireGuard
         self._arrivals = Arrivals()
@@ -260,18 +220,7 @@ class Session:
         if self._machine is None:
             return ()
         of_policy = warnings_of(self._policy, self._notebook, self._machine, self._now_s)
-        return (*self._unused_buffers(len(self._machine.storages)), *self._endless_jobs(), *of_policy)
-
-    def _endless_jobs(self) -> Iterable[str]:
-        if self._endless:
-            yield f"walltimes of {self._endless} jobs are above {LATEST_S:.0f} s (272 years) and were taken for none"
-
-    def _unused_buffers(self, storages: int) -> Iterable[str]:
-        if storages and self._numbers and not self._buffers_requested:
-            yield (
-                f"the machine has {storages} burst buffers, but none of the {self._numbers} jobs requested any; "
-                "Batsim 5 drops the field 'bb': see spillway workload convert --batsim 5, and docs/batsim5.md"
-            )
+        return (*self._admission.warnings(), *of_policy)
 
     def handle(self, message: Message) -> Reply:
         """Digest one message and answer it.
@@ -354,17 +303,18 @@ class Session:
         machine = Machine.from_simulation_begins(event, self._defaults)
         if self._demand is not None and self._demand.from_storages:
             machine = machine.trunk()
-            self._most_bytes_per_s = min((link.capacity_bytes_per_s for link in machine.links), default=math.inf)
         self._machine = machine.stacked(self._runtime.rows)
         timeline = self._timeline_class(self._machine, self._now_s, self._placement)
         self._book = Book(self._machine, timeline, self._estimator)
-        self._limits = Limits(self._machine, self._placement)
+        self._admission = Admission(
+            self._machine, event.profiles, self._placement, self._timeline_class, self._estimator, self._unplayable,
+            self._demand, self._lives,
+        )  # fmt: skip
         self._pool = Pool(self._book.kept, self._book)
         self._wire = WireGuard(event.config, event.profiles)
         if self._outages.rule.requeues:
             require_restarts(event.config, self._outages.rule)
             self._outages.acknowledged = event.config.dynamic_jobs_acknowledged
-        self._profiles = event.profiles
         self._runtime.begin(machine, event.config)
 
     def _end(self, event: SimulationEnds) -> None:
@@ -376,45 +326,22 @@ class Session:
         if not self._arrivals.check_submission(event.job_id):
             self._acknowledged(event)
             return
-        profile = event.profile
-        if profile is None:
-            workload = event.job_id.split("!", 1)[0]
-            profile = self._profiles.get(workload, {}).get(str(event.job.get("profile")))
-        job = job_from_wire(
-            event.job_id, event.job, profile, self._numbers, event.timestamp, self.machine.granule_bytes
-        )
-        if self._lives is not None:
-            job = msgspec.structs.replace(job, lives=self._lives(job))
-        self._numbers += 1
-        self._endless += job.walltime_s == math.inf and event.job.get("walltime", -1) > 0
-        job, reason = self._with_demand(job)
+        if self._wire.registration_finished:
+            raise RemoteProtocolError(
+                f"job {shown(event.job_id)} was submitted after no_more_static_job_to_submit, when all jobs had ended "
+                "and the registration of dynamic jobs was finished",
+                "$.job_id",
+            )
+        job, reason = self._admission.read(event)
         self._wire.submitted(job.id, job.profile_name)
-        self._buffers_requested = self._buffers_requested or job.bb_bytes > 0
         self._observer.submitted(job, self._now_s)
-        reason = reason or self._pool_reason(job)
-        if job.nodes or job.id not in self._pool.wishes:  # what has no nodes is not played
-            reason = reason or self._unplayable(job) or self._limits.infeasible_reason(job)
+        if reason is None:
+            reason = self._admission.infeasible_reason(job, self._pool)
         if reason is not None:
             self._reject(job, reason)
             return
         self._queue.add(job)
         self._dirty = True
-
-    def _pool_reason(self, job: Job) -> str | None:
-        """Read what a job requests of persistent buffers; why that can never be met, ``None`` where it can."""
-        wishes = wishes_of(job, self.machine.granule_bytes)
-        if wishes is None:
-            return None
-        self._pool.wishes[job.id] = wishes
-        if self._timeline_class.holds_nodes_longer:
-            return "persistent buffers and the published experiment's rules exclude each other"
-        if job.bb_bytes and not job.nodes:
-            return "a job without nodes creates and destroys persistent buffers, it has no burst buffer of its own"
-        for creation in wishes.creates:
-            reason = self._limits.infeasible_reason(as_request(job, creation))
-            if reason is not None:
-                return f"persistent buffer {creation.name}: {reason}"
-        return None
 
     def _acknowledged(self, event: JobSubmitted) -> None:
         """A registered sub-job: only a runtime has their names."""
@@ -425,17 +352,6 @@ class Session:
                 "$.job_id",
             )
         self._enact(step)
-
-    def _with_demand(self, job: Job) -> tuple[Job, str | None]:
-        """A job with the bandwidth that the execution model needs for it, or why that cannot be known."""
-        if self._demand is None:
-            return job, None
-        try:
-            most = self._most_bytes_per_s / max(job.nodes, 1)
-            io_rate = self._demand(job, self._estimator.estimate_s(job), most)
-        except ValueError as error:
-            return job, str(error)
-        return (job if io_rate == job.io_rate else msgspec.structs.replace(job, io_rate=io_rate)), None
 
     def _completed(self, event: JobCompleted) -> None:
         self._arrivals.check_resources(event.alloc, "alloc")
@@ -525,7 +441,7 @@ class Session:
         if self._outages.rule is OnOutage.CONTINUE:
             return
         for job_id, running in list(self._book.running.items()):
-            lost = self._lost_of(running.allocation, nodes, storages) or self._lost_pool(running, storages)
+            lost = lost_by(self.machine, running, nodes, storages, self._pool)
             if lost is not None and not self._shrinks(running.job, lost):
                 self._outages.strike(job_id, lost)
 
@@ -540,33 +456,6 @@ class Session:
         self._enact(step)
         return True
 
-    def _lost_of(self, held: Allocation, nodes: frozenset[int], storages: frozenset[int]) -> Lost | None:
-        """What a job loses with these nodes and storages; the nodes of a lost burst buffer go with it."""
-        gone = nodes.intersection(held.nodes)
-        spoilt = storages.intersection(held.storages)
-        if gone:
-            reason = f"node {self.machine.nodes[min(gone)].name} became unavailable"
-        elif spoilt:
-            reason = f"storage node {self.machine.storages[min(spoilt)].name} became unavailable"
-        else:
-            return None
-        if spoilt:
-            paired = len(held.nodes) == len(held.storages) and not held.striped
-            pairs = zip(held.nodes, held.storages, strict=False)
-            gone |= {node for node, storage in pairs if storage in spoilt or not paired}
-        return Lost(gone, reason)
-
-    def _lost_pool(self, running: Running, storages: frozenset[int]) -> Lost | None:
-        """What a running job loses with a persistent buffer that it uses: all its nodes."""
-        wishes = self._pool.wishes.get(running.job.id)
-        for name in wishes.uses if wishes is not None else ():
-            spoilt = storages.intersection(self._pool.buffers[name].allocation.storages)
-            if spoilt:
-                where = self.machine.storages[min(spoilt)].name
-                reason = f"storage node {where} of the persistent buffer {name} became unavailable"
-                return Lost(frozenset(running.allocation.nodes), reason)
-        return None
-
     def _strike(self) -> None:
         """Kill the running jobs that lost something in this message and have not ended in it."""
         struck, self._outages.struck = self._outages.struck, {}
@@ -579,7 +468,7 @@ class Session:
         reason = self._outages.reprieve(ended.job_id) or ended.reason
         if not reason or ended.state is not JobState.COMPLETED_KILLED:
             return
-        held_node_s = _node_seconds(running, self._now_s)
+        held_node_s = node_seconds(running, self._now_s)
         if not self._outages.rule.requeues:
             self._observer.struck(running.job, "killed", reason, self._now_s, held_node_s)
             return
@@ -597,7 +486,7 @@ class Session:
     def _decide(self) -> Iterator[None]:
         """Let policy, controllers and runtime act until nothing more follows from it."""
         while True:
-            for name, job in self._pool_unused():
+            for name, job in self._pool_unused() if self._machine is not None and self._pool.doomed else ():
                 self._discard(name, job)
                 self._dirty = True
             if self._dirty:
@@ -605,6 +494,8 @@ class Session:
             if self._steering is not None and self._machine is not None:
                 self._steer(self._steering)
             step = self._runtime.settle(self._now_s)
+            if step is NOTHING and not (self._machine is not None and self._pool.doomed):
+                return
             self._enact(step)
             if not step.ended and not self._pool_unused():
                 return
@@ -620,7 +511,7 @@ class Session:
         notes = PassNotes() if self._explain else None
         view = View(
             self._now_s,
-            self.machine,
+            self._book.machine,
             tuple(self._queue.jobs.values()),
             self._book.jobs(),
             self._book.timeline.copy,
@@ -661,11 +552,10 @@ class Session:
         job, allocation = decision.job, decision.allocation
         fewest = self._fewest_nodes(job) if self._fewest_nodes is not None else None
         check_start(self._book, job.id in self._queue.jobs, job, allocation, fewest)
-        check_rows(self.machine, job, allocation)
+        check_rows(self._book.machine, job, allocation)
         if job.id in self._book.held and job.id not in self._filled_s:
             raise DecisionRefused(job.id, "its burst buffer is still being filled (stage-in): it can start after that")
-        missing = self._pool.missing(job.id)
-        if missing is not None:
+        if self._pool.wishes and (missing := self._pool.missing(job.id)) is not None:
             raise DecisionRefused(job.id, missing)
         self._queue.remove(job.id)
         self._filled_s.pop(job.id, None)
@@ -750,7 +640,8 @@ class Session:
 
     def _wake(self, decision: WakeAt) -> None:
         check_wake(decision.time_s, self._now_s)
-        self._send((CallMeLater(self._now_s, decision.time_s),))
+        if decision.time_s <= LATEST_S:  # no simulation gets beyond
+            self._send((CallMeLater(self._now_s, decision.time_s),))
 
     def _power(self, decision: SetPowerState) -> None:
         out, holder = self._book.nodes_out, self._book.holder
@@ -859,13 +750,3 @@ class Session:
         done = self._static_done and not self._queue.jobs and not self._book.running
         if done and not self.finished and self._wire.registration_open:
             self._send((NotifyRegistration(self._now_s, finished=True),))
-
-
-def _node_seconds(running: Running, now_s: float) -> float:
-    """Node-seconds that a job which ends now has held, with nodes that it gave back before its burst buffer."""
-    spans = [(holding, now_s) for holding in running.holdings] + [(holding, holding.end_s) for holding in running.past]
-    return math.fsum(
-        len(holding.allocation.nodes) * (end_s - holding.start_s)
-        for holding, end_s in spans
-        if Resource.NODES in holding.covering
-    )

@@ -96,6 +96,11 @@ class WireGuard:
         """Whether dynamic jobs are enabled and their registration has not been finished."""
         return self._registration_open
 
+    @property
+    def registration_finished(self) -> bool:
+        """Whether dynamic jobs are enabled, and we have finished their registration: all jobs had ended."""
+        return self._dynamic and not self._registration_open
+
     def check(self, requests: Iterable[Request]) -> None:
         """Check requests in order, and take each as done."""
         for request in requests:
@@ -108,7 +113,7 @@ class WireGuard:
         if not request.alloc:
             raise DecisionRefused(job_id, "EXECUTE_JOB needs at least one host")
         options = (request.mapping, request.storage_mapping, request.additional_io_job)
-        if sum(value is not None for value in options) > 1:
+        if options.count(None) < len(options) - 1:
             raise DecisionRefused(
                 job_id, "EXECUTE_JOB takes at most one of mapping, storage_mapping, additional_io_job"
             )

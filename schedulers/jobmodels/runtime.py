@@ -32,6 +32,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 from spillway.base.errors import DecisionRefused, RemoteProtocolError
+from spillway.protocol.limits import LATEST_S
 from spillway.protocol.messages import (
     BatsimConfig,
     CallMeLater,
@@ -40,6 +41,7 @@ from spillway.protocol.messages import (
     JobKilled,
     JobState,
     JobSubmitted,
+    JsonObject,
     KillJob,
     RejectJob,
     Request,
@@ -519,7 +521,8 @@ class ProgramRuntime:
         self._timer_count += 1
         at_s = max(at_s, now_s + 10 * SHORTEST_WALLTIME_S)
         heapq.heappush(self._timers, (at_s, self._timer_count, process, limit))
-        follow.requests.append(CallMeLater(now_s, at_s))
+        if at_s <= LATEST_S:  # no simulation gets beyond
+            follow.requests.append(CallMeLater(now_s, at_s))
         return self._timer_count
 
     def _called(self, now_s: float) -> Step | None:
@@ -612,7 +615,7 @@ class ProgramRuntime:
 
     def _lower(self, process: _Process, operation: Compute | Transfer, nodes: Sequence[int]) -> Lowered:
         if isinstance(operation, Compute):
-            return Lowered(operation.profile, (Task(self._machine.alloc_ids(tuple(nodes))),))
+            return Lowered(_printable(operation.profile), (Task(self._machine.alloc_ids(tuple(nodes))),))
         return lower(operation, nodes, process.allocation, self._machine)
 
     def _remaining(self, process: _Process, now_s: float) -> float:
@@ -640,7 +643,8 @@ class ProgramRuntime:
         if process.waiting and not process.watched and process.sub_jobs.deadline_s < math.inf:
             process.watched = True  # nothing of a waiting job runs, so the simulator does not watch its walltime
             call_s = max(process.sub_jobs.deadline_s, now_s + 10 * SHORTEST_WALLTIME_S)
-            follow.requests.append(CallMeLater(now_s, call_s))
+            if call_s <= LATEST_S:  # no simulation gets beyond
+                follow.requests.append(CallMeLater(now_s, call_s))
 
     def _groups(self, process: _Process, operation: Compute | Transfer) -> Mapping[int, tuple[int, ...]]:
         """Nodes of an operation by I/O node; a striped buffer takes one turn, at the first of them."""
@@ -851,6 +855,13 @@ def _is_one_of_many(process: _Process, event: JobCompleted) -> bool:
     """Whether a sub-job of the present operation has ended well, and others of it still run: nothing follows."""
     live = process.live
     return len(live) > 1 and event.state is JobState.COMPLETED_SUCCESSFULLY and event.job_id in live
+
+
+def _printable(profile: JsonObject) -> JsonObject:
+    """A profile with a delay that Batsim prints as more than 0: it aborts on a registered delay of 0."""
+    if profile.get("type") == "delay" and profile["delay"] < SHORTEST_WALLTIME_S:
+        return {**profile, "delay": SHORTEST_WALLTIME_S}
+    return profile
 
 
 def _late(process: _Process, now_s: float) -> bool:

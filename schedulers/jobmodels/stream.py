@@ -14,6 +14,7 @@ from spillway.base.errors import RemoteProtocolError, shown
 from spillway.schedulers.core.execution import Demand
 from spillway.schedulers.jobmodels.base import FileSystem, Granted, JobModel, Needs, Program, Submitted
 from spillway.schedulers.jobmodels.demand import stream_rate
+from spillway.schedulers.jobmodels.streams import MERGED
 from spillway.schedulers.model.job import LARGEST_SIZE, Job, JobField
 from spillway.schedulers.model.machine import Machine
 
@@ -22,7 +23,7 @@ IO_BYTES_FIELD = "io_bytes"
 FIELDS = (
     JobField(
         IO_BYTES_FIELD, "job", "bytes per node, at least 0",
-        "what each node writes to the file system over the job's whole life, beside its computation",
+        "what each node writes to the file system over the job's whole life, beside its computation (no `delay`)",
     ),
 )  # fmt: skip
 """Own fields of jobs with a stream."""
@@ -51,9 +52,22 @@ class Stream(JobModel):
         return DeclaredStream()
 
     def refuses(self, job: Job) -> str | None:
-        """Refuse nothing; RemoteProtocolError for bytes that are no number of at least 0."""
-        stream_bytes(job)
-        return None
+        """Refuse a stream beside a profile that it cannot be merged with.
+
+        A profile that the simulator does not tell is left to it.
+
+        Raises
+        ------
+        RemoteProtocolError
+            Bytes that are no number of at least 0.
+        """
+        kind = job.profile.get("type")
+        if not stream_bytes(job) or kind is None or kind in MERGED:
+            return None
+        return (
+            f"its field {IO_BYTES_FIELD!r} is a stream beside its computation, which a profile of type {shown(kind)} "
+            f"cannot have; expected one of: {', '.join(MERGED)}"
+        )
 
 
 @dataclass(frozen=True, slots=True)

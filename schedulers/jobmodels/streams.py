@@ -14,6 +14,9 @@ from __future__ import annotations
 from spillway.protocol.messages import AdditionalIoJob, ExecuteJob, JsonObject
 from spillway.schedulers.model.job import Job
 
+MERGED = ("parallel_homogeneous", "parallel_homogeneous_total", "parallel")
+"""Types of profiles that Batsim merges a stream with: parallel tasks without storage. A ``delay`` is none."""
+
 
 class Streams:
     """Executions of jobs as they were submitted, with their streams.

@@ -40,6 +40,12 @@ class Life:
         """Whether buffers are staged while the job has no nodes."""
         return self.limits() is not None
 
+    def keep(self, view: View, expects: Expects) -> None:
+        """Book in the pass's timeline what goes before everything else; called anew does nothing for what is booked.
+
+        By default nothing: what waiting jobs hold is booked already.
+        """
+
     def decide(self, policy: Policy, view: View, expects: Expects) -> Iterable[Decision]:
         """One pass of a policy under this life; by default the policy decides alone."""
         return policy(view)
@@ -67,13 +73,17 @@ class Under(Around):
     life: Life
     expects: Expects
 
+    def keep(self, view: View) -> None:
+        """Book what goes before everything else (:meth:`Life.keep`)."""
+        self.life.keep(view, self.expects)
+
     def __call__(self, view: View) -> Iterator[Decision]:
         """Run one pass."""
         yield from self.life.decide(self.policy, view, self.expects)
 
 
 class StandIns:
-    """What a policy sees of jobs, kept in its notebook so that a job is one object from pass to pass.
+    """What a policy sees of jobs, kept so that they are not made anew in each pass.
 
     Parameters
     ----------
@@ -81,13 +91,11 @@ class StandIns:
         The pass.
     """
 
-    _KEY = "lives: stand-ins"
-
     def __init__(self, view: View) -> None:
-        kept: dict[str, Job] = view.notebook.get(self._KEY, {})
+        kept: dict[str, Job] = view.cache.get("stand-ins", {})
         waiting = {job.id for job in view.queue}
         self._kept = {job_id: job for job_id, job in kept.items() if job_id in waiting}
-        view.notebook[self._KEY] = self._kept
+        view.cache["stand-ins"] = self._kept
 
     def get(self, job: Job, make: Callable[[Job], Job]) -> Job:
         """The stand-in of a job, made by ``make(job)`` at first."""

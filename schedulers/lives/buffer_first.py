@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import msgspec
 
@@ -18,18 +18,61 @@ from spillway.base.options import option
 from spillway.schedulers.lives.base import Expects, Life, StandIns
 from spillway.schedulers.model.decisions import Decision, Evict, Hold, Kill, Reject, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, Role
-from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.staging import StageLimits
-from spillway.schedulers.policykit.holds import buffer_now, hold_buffer, on_nodes
+from spillway.schedulers.policykit.holds import on_nodes, try_hold
 from spillway.schedulers.policykit.ordering import ORDERS, ordered
 from spillway.schedulers.policykit.view import GivesBuffers, Holding, Policy, View
 from spillway.schedulers.timeline import Resource
 
 EVICTED = "lives: evicted"
-"""Key of the notebook: when waiting jobs lost their buffers, by job id; they queue for the next one from then on."""
+"""Key of the notebook: how waiting jobs lost their buffers (:class:`Lost`), by job id."""
 
 CALLED = "lives: called"
 """Key of the notebook: the time of the last call that was requested because a buffer will have waited long enough."""
+
+WOKEN = "lives: woken"
+"""Key of the notebook: the last time for which the policy requested a call (s)."""
+
+
+class Lost(NamedTuple):
+    """A waiting job's loss of its buffer to another job.
+
+    Attributes
+    ----------
+    time_s
+        When it was; the job queues for the next one from then on.
+    ended
+        How many jobs had ended by then.
+    waiting
+        Ids of the jobs that waited then.
+    unavailable
+        Nodes that were out then.
+    """
+
+    time_s: float
+    ended: int
+    waiting: frozenset[str]
+    unavailable: frozenset[int]
+
+    @classmethod
+    def now(cls, view: View) -> Lost:
+        """A loss in this pass."""
+        return cls(view.now_s, view.finished.total, frozenset(job.id for job in view.queue), view.unavailable)
+
+    def stands(self, view: View) -> bool:
+        """Whether nothing has happened since that could give nodes to a job that waited with its buffer then.
+
+        No job runs or ran, none left the queue, no node went out or came back, the policy was not called as it had
+        requested. What waited in vain then would wait in vain again.
+        """
+        return (
+            not view.running
+            and self.ended == view.finished.total
+            and self.unavailable == view.unavailable
+            and self.time_s >= view.notebook.get(WOKEN, -math.inf)
+            and self.waiting.issubset(job.id for job in view.queue)
+        )
 
 
 @dataclass(frozen=True)
@@ -89,6 +132,8 @@ class Slurm(Life):
         for decision in policy(view.showing(shown, {})):
             if isinstance(decision, Start | Reject):
                 through.add(decision.job.id)
+            elif isinstance(decision, WakeAt):
+                view.notebook[WOKEN] = max(decision.time_s, view.notebook.get(WOKEN, -math.inf))
             holding = view.held.get(decision.job.id) if isinstance(decision, Reject) else None
             if holding is not None:
                 view.timeline.release(view.now_s, holding.end_s, holding.allocation, Resource.BURST_BUFFERS)
@@ -100,11 +145,11 @@ class Slurm(Life):
         """Give burst buffers to waiting jobs, as many as there are."""
         blocked: list[Job] = []
         for job in self._candidates(view):
-            allocation = None if blocked and not self.overtake else buffer_now(view, job)
-            if allocation is None:
+            hold = None if blocked and not self.overtake else try_hold(view, job)
+            if hold is None:
                 blocked.append(job)
             else:
-                yield hold_buffer(view, job, allocation)
+                yield hold
         if blocked:
             yield from self._make_room(view, blocked)
         if view.notes is not None:
@@ -127,6 +172,8 @@ class Standby(Slurm):
     """The same; a filled buffer that has waited for nodes longer than a bound may be taken back for another job.
 
     A job that lost its buffer queues for the next one behind those that wait for theirs by then, and stages in anew.
+    No buffer is taken back for it as long as nothing happens that could give it nodes (:meth:`Lost.stands`): jobs that
+    none of them can have would else take the buffers from each other for ever.
     """
 
     policies_give: ClassVar[bool] = False
@@ -140,16 +187,19 @@ class Standby(Slurm):
     )
 
     def _candidates(self, view: View) -> Sequence[Job]:
-        waiting, lost = super()._candidates(view), view.notebook.get(EVICTED, {})
-        view.notebook[EVICTED] = {job.id: lost[job.id] for job in waiting if job.id in lost}
-        return sorted(waiting, key=lambda job: lost.get(job.id, -math.inf))
+        waiting, before = super()._candidates(view), view.notebook.get(EVICTED, {})
+        lost: dict[str, Lost] = {job.id: before[job.id] for job in waiting if job.id in before}
+        view.notebook[EVICTED] = lost
+        return sorted(waiting, key=lambda job: lost[job.id].time_s if job.id in lost else -math.inf)
 
     def _make_room(self, view: View, blocked: Sequence[Job]) -> Iterator[Decision]:
         """Take back, longest filled first, what is over the bound; only where that makes room for the first job.
 
         A buffer that is filled just now stays: its job may start in this pass.
         """
-        job = blocked[0]
+        job, lost = blocked[0], view.notebook[EVICTED]
+        if job.id in lost and lost[job.id].stands(view):
+            return
         waited = sorted(
             (since_s, other.number, other)
             for other in view.queue
@@ -157,19 +207,19 @@ class Standby(Slurm):
         )
         over = [other for since_s, _, other in waited if since_s + self.bound <= view.now_s and since_s < view.now_s]
         timeline, before, taken = view.timeline, view.timeline.snapshot(), []
-        allocation: Allocation | None = None
+        hold: Hold | None = None
         for other in over:
             taken.append(other)
             holding = view.held[other.id]
             timeline.release(view.now_s, holding.end_s, holding.allocation, Resource.BURST_BUFFERS)
-            allocation = buffer_now(view, job)
-            if allocation is not None:
+            hold = try_hold(view, job)
+            if hold is not None:
                 break
-        if allocation is not None:
+        if hold is not None:
             for other in taken:
-                view.notebook[EVICTED][other.id] = view.now_s
+                lost[other.id] = Lost.now(view)
                 yield Evict(other)
-            yield hold_buffer(view, job, allocation)
+            yield hold
             return
         timeline.restore(before)
         later = [since_s + self.bound for since_s, _, _ in waited if since_s + self.bound > view.now_s]

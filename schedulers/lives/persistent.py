@@ -8,19 +8,24 @@ which there is, without end, before the policy decides: so jobs that respect boo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import msgspec
 
-from spillway.schedulers.model.decisions import Create, Decision, Destroy, Finish, Reject
+from spillway.schedulers.model.decisions import Create, Decision, Destroy, Finish, Reject, Start
 from spillway.schedulers.model.explanations import Binding, Role
-from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.persistent import Creation, Pool, as_request
+from spillway.schedulers.policykit.holds import book_buffer
 from spillway.schedulers.policykit.user_limit import held_bytes
 from spillway.schedulers.policykit.view import Around, View
 from spillway.schedulers.timeline import Resource
+
+
+def _nothing(view: View) -> None:
+    """Nothing goes before creations."""
 
 
 @dataclass(frozen=True)
@@ -31,24 +36,42 @@ class WithPersistent(Around):
     ----------
     most_bytes
         Most bytes of burst buffer that one user holds at a time; a creation beyond that waits. 0: no limit.
+    keep
+        Books in a pass's timeline what goes before creations: what waiting jobs need of the buffers that they hold.
     """
 
     most_bytes: int = 0
+    keep: Callable[[View], None] = _nothing
 
     def __call__(self, view: View) -> Iterable[Decision]:
         """Run one pass."""
         return self.policy(view) if view.pool is None else self._in_turn(view, view.pool)
 
     def _in_turn(self, view: View, pool: Pool) -> Iterator[Decision]:
-        """Do what can be done for persistent buffers, then let the policy see the jobs that wait for none."""
-        turn = _Turn(view, pool, self.most_bytes)
-        while turn.progressed:
-            turn.progressed = False
-            yield from turn.round()
-            if not turn.progressed:
-                yield from turn.without_hope()
-        shown = tuple(job for job in view.queue if job.id not in turn.hidden)
-        yield from self.policy(view.showing(shown, view.held))
+        """Do what can be done for persistent buffers, then let the policy see the jobs that wait for none.
+
+        Where it rejects jobs and starts none, perhaps no other message comes: what has waited for these may go on, or
+        has no hope any more.
+        """
+        while True:
+            turn = _Turn(view, pool, self.most_bytes)
+            while turn.progressed:
+                turn.progressed = False
+                self.keep(view)
+                yield from turn.round()
+                if not turn.progressed:
+                    yield from turn.without_hope()
+            shown = tuple(job for job in view.queue if job.id not in turn.hidden)
+            rejected, starts = set[str](), False
+            for decision in self.policy(view.showing(shown, view.held)):
+                starts = starts or isinstance(decision, Start)
+                if isinstance(decision, Reject):
+                    rejected.add(decision.job.id)
+                yield decision
+            if starts or not rejected:
+                return
+            rejected |= turn.gone
+            view = view.again(tuple(job for job in view.queue if job.id not in rejected))
 
 
 class _Named(NamedTuple):
@@ -64,6 +87,8 @@ class _Turn:
 
     Attributes
     ----------
+    gone
+        Jobs that have ended in it: rejected, or without nodes and through.
     hidden
         Jobs that the policy does not see: what they wait for is not done, or they are through.
     progressed
@@ -72,7 +97,7 @@ class _Turn:
 
     def __init__(self, view: View, pool: Pool, most_bytes: int) -> None:
         self._view, self._pool, self._most_bytes = view, pool, most_bytes
-        self._gone: set[str] = set()
+        self.gone: set[str] = set()
         self._booked: set[tuple[str, str]] = set()
         self.hidden: set[str] = set()
         self.progressed = True
@@ -81,7 +106,7 @@ class _Turn:
         """Do what can be done now, in the order of the jobs."""
         named = self._named()
         for job in self._view.queue:
-            if job.id not in self._pool.wishes or job.id in self._gone:
+            if job.id not in self._pool.wishes or job.id in self.gone:
                 continue
             waits = False
             for decision in self._steps(job, named):
@@ -95,13 +120,13 @@ class _Turn:
                     self._booked.clear()
                     return
                 if isinstance(decision, Reject | Finish):
-                    self._gone.add(job.id)
+                    self.gone.add(job.id)
                     break
-            if job.id in self._gone or waits:
+            if job.id in self.gone or waits:
                 self.hidden.add(job.id)
             else:
                 self.hidden.discard(job.id)
-            if waits and job.id not in self._gone and self._view.notes is not None:
+            if waits and job.id not in self.gone and self._view.notes is not None:
                 self._view.notes.write(job.id, Role.PASSED_OVER, Binding.PERSISTENT)
 
     def without_hope(self) -> Iterator[Decision]:
@@ -109,7 +134,7 @@ class _Turn:
         view, pool = self._view, self._pool
         if pool.more_jobs or view.running or view.held or pool.unused() or pool.outs.storages_out or pool.outs.drained:
             return
-        waiting = [job for job in view.queue if job.id not in self._gone]
+        waiting = [job for job in view.queue if job.id not in self.gone]
         ready = [job for job in waiting if job.id not in self.hidden]
         for job in ready:
             reason = self._no_room(job)
@@ -141,7 +166,7 @@ class _Turn:
 
     def _reject(self, job: Job, reason: str) -> Iterator[Decision]:
         self.progressed = True
-        self._gone.add(job.id)
+        self.gone.add(job.id)
         self.hidden.add(job.id)
         yield Reject(job, reason)
 
@@ -177,16 +202,13 @@ class _Turn:
             return Reject(job, f"persistent buffer {name}: {size} bytes > {self._most_bytes} of bb_user_limit")
         if _earlier(named.creators, name, job) or (job.id, name) in self._booked or self._over_limit(job, size):
             return None
-        request, timeline = as_request(job, creation), self._view.timeline
-        fit = timeline.earliest_fit(request, math.inf, covering=Resource.BURST_BUFFERS)
+        fit = book_buffer(self._view, as_request(job, creation), math.inf)
         if fit is None:  # storage nodes are out
             return None
-        allocation = Allocation((), fit.allocation.storages, creation.bb_bytes, striped=True)
-        timeline.reserve(fit.start_s, math.inf, allocation, Resource.BURST_BUFFERS)
         if fit.start_s > self._view.now_s:
             self._booked.add((job.id, name))
             return None
-        return Create(job, name, allocation)
+        return Create(job, name, fit.allocation)
 
     def _destruction(self, job: Job, name: str, named: _Named) -> Decision | None:
         existing = self._pool.buffers.get(name)
@@ -220,7 +242,7 @@ class _Turn:
 
     def _named(self) -> _Named:
         pool, named = self._pool, _Named({}, {}, {})
-        jobs = [job for job in self._view.queue if job.id not in self._gone]
+        jobs = [job for job in self._view.queue if job.id not in self.gone]
         for job in (*jobs, *(running.job for running in self._view.running)):
             wishes = pool.wishes.get(job.id)
             if wishes is None:

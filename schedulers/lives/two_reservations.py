@@ -8,7 +8,7 @@ earlier where running jobs end as expected or before.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,9 +16,9 @@ import msgspec
 
 from spillway.base.options import option
 from spillway.schedulers.lives.base import Expects, Life, StandIns
-from spillway.schedulers.model.decisions import Decision, Hold, Start
+from spillway.schedulers.model.decisions import Decision, Start
 from spillway.schedulers.model.explanations import Binding, Role
-from spillway.schedulers.model.job import Allocation, Job, Lives
+from spillway.schedulers.model.job import Job, Lives
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.staging import StageLimits
 from spillway.schedulers.policykit import holds
@@ -54,18 +54,36 @@ class TwoReservations(Life):
         return StageLimits(math.inf, self.stage_out_timeout)
 
     def decide(self, policy: Policy, view: View, expects: Expects) -> Iterator[Decision]:
-        """Keep the reservations of jobs that hold their buffers, then let the policy decide on the others."""
-        stand_ins = StandIns(view)
-        shown = {
-            job.id: stand_ins.get(job, lambda job: self._living(job, view.machine, expects)) if job.bb_bytes else job
-            for job in view.queue
-        }
-        waiting = [job for job in shown.values() if job.id in view.held]
-        others = tuple(job for job_id, job in shown.items() if job_id not in view.held)
-        for job in sorted(waiting, key=lambda job: (view.held[job.id].start_s, job.number)):
-            yield from self._kept(view, job)
+        """Start the jobs that are staged and whose nodes are free, then let the policy decide on the others."""
+        self.keep(view, expects)
+        shown = self._shown(view, view.queue, expects)
+        others = tuple(job for job in shown if job.id not in view.held)
+        for job in _in_turn(view, shown):
+            yield from self._started(view, job)
         for decision in policy(view.showing(others, view.held)):
-            yield _hold_of(view, decision) if isinstance(decision, Start) and _stages_first(decision.job) else decision
+            if isinstance(decision, Start) and _stages_first(decision.job):
+                yield holds.staging(view, decision)
+            else:
+                yield decision
+
+    def keep(self, view: View, expects: Expects) -> None:
+        """Reserve again for the jobs that hold their buffers, in the order in which they got them.
+
+        A reservation begins later where a stage-in is late, and its buffer is then held for longer than was expected:
+        what is booked for later by others, such as a creation that waits, must not be booked in its way.
+        """
+        waiting = [job for job in view.queue if job.id in view.held and job.id not in view.reservations]
+        for job in _in_turn(view, self._shown(view, waiting, expects)):
+            if view.pool is None or view.pool.in_service(job.id):
+                self._reserve(view, job)
+
+    def _shown(self, view: View, jobs: Sequence[Job], expects: Expects) -> list[Job]:
+        """Jobs as the policy sees them: with the expected lives of their holdings."""
+        stand_ins = StandIns(view)
+        return [
+            stand_ins.get(job, lambda job: self._living(job, view.machine, expects)) if job.bb_bytes else job
+            for job in jobs
+        ]
 
     def _living(self, job: Job, machine: Machine, expects: Expects) -> Job:
         """A job with the expected lives of its holdings."""
@@ -75,19 +93,26 @@ class TwoReservations(Life):
         tail_s = max(stages.out_s, stages.out_bytes / rate)
         return msgspec.structs.replace(job, lives=Lives(lead_s, tail_s))
 
-    def _kept(self, view: View, job: Job) -> Iterator[Decision]:
-        """Start a job that is staged if its nodes are free, else reserve them again."""
+    def _reserve(self, view: View, job: Job) -> None:
+        """Reserve nodes for a job from the time on at which its buffer is expected to be filled."""
         duration_s, held_s = view.estimate_s(job), view.held[job.id].start_s
-        staged, not_before_s = job.id in view.filled_s, view.now_s
-        if not staged:
+        not_before_s = view.now_s
+        if job.id not in view.filled_s:
             assert job.lives is not None
             late_s = view.now_s + max((view.now_s - held_s) * LATE_SHARE, 1.0)
             expected_s = held_s + job.lives.storage_lead_s
             not_before_s = expected_s if expected_s > view.now_s else late_s
         fit = holds.earliest_fit(view, job, duration_s, not_before_s=not_before_s)
+        if fit is not None:
+            holds.book(view, job, fit, duration_s)
+            view.reservations[job.id] = fit
+
+    def _started(self, view: View, job: Job) -> Iterator[Decision]:
+        """Start a job if it is staged and its reservation begins now."""
+        fit = view.reservations.get(job.id)
         if fit is None:
             return
-        holds.book(view, job, fit, duration_s)
+        staged = job.id in view.filled_s
         starts = staged and fit.start_s <= view.now_s
         if view.notes is not None:
             binding = None if starts else Binding.NODES if staged else Binding.STAGE_IN
@@ -96,16 +121,14 @@ class TwoReservations(Life):
             yield Start(job, fit.allocation)
 
 
+def _in_turn(view: View, jobs: Iterable[Job]) -> list[Job]:
+    """Those that hold their buffers, in the order in which they got them."""
+    waiting = [job for job in jobs if job.id in view.held]
+    return sorted(waiting, key=lambda job: (view.held[job.id].start_s, job.number))
+
+
 def _stages_first(job: Job) -> bool:
     return job.lives is not None and job.lives.storage_lead_s > 0
-
-
-def _hold_of(view: View, start: Start) -> Hold:
-    """The buffer of a job that a policy starts; what the policy booked for it stays in the pass's timeline."""
-    job, allocation = start.job, start.allocation
-    assert job.lives is not None
-    until_s = view.now_s + job.lives.storage_lead_s + view.estimate_s(job) + max(job.lives.storage_tail_s, 0.0)
-    return Hold(job, Allocation((), allocation.storages, allocation.bb_bytes, striped=allocation.striped), until_s)
 
 
 def _bandwidth(machine: Machine) -> float:

@@ -256,7 +256,11 @@ def job_from_wire(
     if not (walltime > 0 or walltime == NO_WALLTIME):
         raise _wrong(job_id, "job", "walltime", "a time above 0 s, or -1 for none", walltime)
     check_profile(job_id, profile)
-    bb_bytes, stripes = _buffer(job_id, job, profile, granule_bytes)
+    if profile.get("type") == "delay" and profile["delay"] == 0:
+        profile = {**profile, "delay": SHORTEST_DELAY_S}
+    bb_bytes, stripes = 0, 0
+    if not (_BUFFER_FIELDS.isdisjoint(job) and _BUFFER_FIELDS.isdisjoint(profile)):
+        bb_bytes, stripes = _buffer(job_id, job, profile, granule_bytes)
     return Job(
         id=job_id,
         number=number,
@@ -265,7 +269,7 @@ def job_from_wire(
         nodes=nodes,
         bb_bytes=bb_bytes,
         stripes=stripes,
-        io_rate=_size(job_id, job, profile, IO_RATE_FIELD),
+        io_rate=_size(job_id, job, profile, IO_RATE_FIELD) if IO_RATE_FIELD in job or IO_RATE_FIELD in profile else 0,
         profile_name=str(job.get("profile", "")),
         profile=profile,
         extras={key: value for key, value in job.items() if key not in _BATSIMS},
@@ -273,7 +277,10 @@ def job_from_wire(
 
 
 _BATSIMS = frozenset(field.name for field in JOB_FIELDS)
+_BUFFER_FIELDS = frozenset((BURST_BUFFER_FIELD, TOTAL_FIELD, STRIPES_FIELD))
 NO_WALLTIME = -1.0
+SHORTEST_DELAY_S = 1e-6
+"""What a delay of 0 stands for (s): Batsim refuses such profiles, and prints delays below half a microsecond as 0."""
 MOST_NODES = 2**31 - 1
 LARGEST_SIZE = 2**62
 """Bytes, and bytes per second, stay below this: sums of two fit into 64 bits."""
@@ -286,10 +293,12 @@ def check_profile(job_id: str, profile: dict[str, Any]) -> None:
         raise _wrong(job_id, "profile", "type", "a text", kind)
     if kind == "delay":
         delay = _time(job_id, profile, "delay", math.nan, "profile")
-        if not delay > 0:
-            raise _wrong(job_id, "profile", "delay", "a time above 0 s", delay)
+        if not delay >= 0:
+            raise _wrong(job_id, "profile", "delay", "a time of at least 0 s", delay)
     for field in _AMOUNTS.get(kind, ()):
         amounts: Any = profile.get(field)
+        if type(amounts) is float and 0.0 <= amounts < math.inf:
+            continue
         for amount in amounts if isinstance(amounts, list) else (amounts,):
             if not is_number(amount) or not 0 <= amount < math.inf:
                 raise _wrong(job_id, "profile", field, "numbers of at least 0", amount)
@@ -303,9 +312,8 @@ def _time(job_id: str, values: dict[str, Any], field: str, default: float, where
     value = values.get(field, default)
     if not is_number(value):
         raise _wrong(job_id, where, field, "a number of seconds", value)
-    fault = time_fault(value)
-    if fault is not None:
-        raise RemoteProtocolError(f"job {shown(job_id)}: {field!r} {fault}", f"$.{where}.{field}")
+    if not abs(value) <= LATEST_S:
+        raise RemoteProtocolError(f"job {shown(job_id)}: {field!r} {time_fault(value)}", f"$.{where}.{field}")
     return float(value)
 
 
@@ -349,7 +357,7 @@ def _size(job_id: str, job: dict[str, Any], profile: dict[str, Any], field: str)
 
 def is_number(value: Any) -> TypeGuard[float]:
     """Whether a value from JSON is a number."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return type(value) is float or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
 def _wrong(job_id: str, where: str, field: str, expected: str, value: Any) -> RemoteProtocolError:

@@ -151,6 +151,12 @@ class Pool:
         gone = [name for name in wishes.uses if name not in self.buffers]
         return f"it uses the persistent buffer {shown(gone[0])}, which does not exist" if gone else None
 
+    def in_service(self, job_id: str) -> bool:
+        """Whether all storage nodes of what a job uses are in service, of what is there."""
+        wishes = self.wishes.get(job_id)
+        used = () if wishes is None else [self.buffers[name] for name in wishes.uses if name in self.buffers]
+        return all(self.outs.storages_out.isdisjoint(buffer.allocation.storages) for buffer in used)
+
     def leave(self, job: Job, *, ended: bool = True) -> None:
         """A job has ended, and destroys what it used; or it was rejected, and does not."""
         wishes = self.wishes.pop(job.id, None)

@@ -65,27 +65,28 @@ class Backfill:
         """Run one pass: start in order, reserve, fill."""
         if not view.queue:
             return ()
-        return continued(view, self._serve) if self.order == "fcfs" and not self.literal_depth else self._serve(view, 0)
+        lasting = self.order == "fcfs" and not self.literal_depth and not self.by_number
+        return continued(view, self._serve) if lasting else self._serve(view, 0)
 
     def _serve(self, view: View, tried: int) -> Iterator[Start]:
         """Run a pass in which the first ``tried`` jobs wait, and cannot start; what is reserved for them is booked."""
-        queue = view.queue[tried:] if tried else view.queue
         if not self.backfilling:
             if not tried:
-                yield from start_in_order(view, ordered(queue, self.order, view.now_s), [])
+                yield from start_in_order(view, ordered(view.queue, self.order, view.now_s), [])
             return
-        waiting: Sequence[Job] = queue
+        reserved = len(view.reserved) if tried else 0
+        waiting: Sequence[Job] = view.queue[reserved if reserved < self.depth else tried :]
         head = ""
-        if self.depth > tried:
-            in_order = ordered(queue, self.order, view.now_s)
+        if reserved < self.depth:
+            waiting = ordered(waiting, self.order, view.now_s)
             started: list[Job] = []
             if not tried:
-                yield from start_in_order(view, in_order, started)
-            waiting = in_order[len(started) :]
+                yield from start_in_order(view, waiting, started)
+            waiting = waiting[len(started) :]
             head = waiting[0].id if waiting else ""
-            first, misfit = waiting[: self.depth - tried], waiting[0] if waiting and not tried else None
+            first, misfit = waiting[: self.depth - reserved], waiting[0] if waiting and not tried else None
             yield from reserve_first(view, first, COVERED[self.covered], self.literal_depth, misfit, self.by_number)
-            waiting = waiting[self.depth - tried :]
+            waiting = waiting[max(self.depth, tried) - reserved :]
             if self.fill_order == "fcfs" and self.order != "fcfs":
                 waiting = sorted(waiting, key=lambda job: job.number)
         yield from fill(view, ordered(waiting, self.fill_order, view.now_s), head)

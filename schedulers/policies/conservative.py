@@ -1,4 +1,4 @@
-"""Conservative backfilling: every waiting job has a promised start that is never moved later.
+"""Conservative backfilling: every waiting job has a promised start that no other job moves later.
 
 References
 ----------
@@ -8,6 +8,7 @@ backfilling*, IEEE TPDS 12(6), 2001, section 2.2.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
@@ -26,7 +27,10 @@ PROMISES = "promises"
 
 @dataclass(frozen=True)
 class Conservative:
-    """Promise every job a start when it comes; move it earlier when resources become free, never later."""
+    """Promise every job a start when it comes; move it earlier when resources become free, never later for another job.
+
+    Where what a job waits for is late itself, its start is later by no more than that.
+    """
 
     source: ClassVar[str] = "Mu'alem & Feitelson 2001, section 2.2"
 
@@ -60,20 +64,24 @@ class Conservative:
         view.notebook[PROMISES] = promises
 
     def _book_promises(self, view: View, timeline: Timeline, queue: list[Job], old: dict[str, Fit]) -> dict[str, Fit]:
-        """Book the standing promises, earliest first.
+        """Book the standing promises, each when it was promised, or as little later as what it waits for is late.
 
-        A promise can only fail to be booked when the machine broke it: a job that ran past its walltime until its end
-        was reported, or a node that became unavailable. Such a job is promised anew.
+        Ends are reported late, by a message's latency where a job is killed at its walltime and by as much as an
+        estimate was wrong. So promises are booked in the order of their starts, each on the nodes and storage nodes
+        that it was promised, as early as these are free beside running jobs and the promises before it. None comes
+        later by more than what is late: with all of them later by as much, everything would fit, and nothing that comes
+        before one of them stands in its way where it would not stand then. None looks for other nodes here: these
+        are for promises that are still to be booked.
+
+        A promise of what is not free at any later time (a node went out) is made anew, behind all others.
         """
         booked: dict[str, Fit] = {}
-        standing = [(old[job.id].start_s, job.number, job) for job in queue if job.id in old]
-        for start_s, _, job in sorted(standing, key=lambda entry: entry[:2]):
-            fit = Fit(max(start_s, view.now_s), old[job.id].allocation)
-            try:
-                timeline.reserve(fit.start_s, fit.start_s + view.estimate_s(job), fit.allocation)
-            except ValueError:
-                continue
-            booked[job.id] = fit
+        standing = [(job, old[job.id]) for job in queue if job.id in old]
+        standing.sort(key=lambda entry: (entry[1].start_s + _lead_s(entry[1]), entry[0].number))
+        for job, (promised_s, allocation) in standing:
+            start_s = timeline.reserve_from(max(promised_s, view.now_s), view.estimate_s(job), allocation)
+            if start_s < math.inf:
+                booked[job.id] = Fit(start_s, allocation)
         return booked
 
     def _improve(self, view: View, timeline: Timeline, job: Job, promise: Fit | None) -> Fit | None:
@@ -86,3 +94,9 @@ class Conservative:
             return None
         timeline.reserve(fit.start_s, fit.start_s + duration_s, fit.allocation)
         return fit
+
+
+def _lead_s(promise: Fit) -> float:
+    """How long a job has its burst buffer before its nodes (s)."""
+    lives = promise.allocation.lives
+    return 0.0 if lives is None else lives.storage_lead_s

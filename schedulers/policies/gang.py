@@ -35,7 +35,7 @@ from spillway.schedulers.timesharing.scheduling import Queue, Where, schedule
 from spillway.schedulers.timesharing.sharing import Sharing
 from spillway.schedulers.timesharing.slices import Slices, to_us
 
-_MATRIX, _SLICE, _MOVED, _LINKS = "matrix", "slice", "moved", "links"
+_MATRIX, _SLICE, _MOVED = "matrix", "slice", "moved"
 
 
 @dataclass(frozen=True)
@@ -164,10 +164,9 @@ def _streams(view: View) -> Streams:
     rates |= {entry.job.number: entry.allocation.io_rate for entry in view.running if entry.allocation.io_rate}
     if not rates:
         return NO_STREAMS
-    links = view.notebook.get(_LINKS)
-    if links is None:
-        links = view.notebook[_LINKS] = Links.of(view.machine)
-    return Streams(links, rates)
+    if "links" not in view.cache:
+        view.cache["links"] = Links.of(view.machine)
+    return Streams(view.cache["links"], rates)
 
 
 class _Buffers:

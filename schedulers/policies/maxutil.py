@@ -57,8 +57,6 @@ class MaxUtil:
             )
             if filling.anything_starts:
                 in_order = [others[index] for index in self._search(view, filling).tolist()]
-            elif view.notes is None and all(job.lives is None for job in others):
-                return
         yield from fill(view, in_order, waiting_before[0].id if waiting_before else "")
 
     def _search(self, view: View, filling: Filling) -> Order:

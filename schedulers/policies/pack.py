@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
@@ -131,25 +131,24 @@ class Pack:
         """Run one pass: fill the pack that runs, or start the next."""
         if not view.queue:
             return
-        memory: _Memory = view.notebook.setdefault(NOTEBOOK, _Memory())
-        pack = memory.pack
+        pack: Running | None = view.notebook.get(NOTEBOOK)
         at_work = {*(running.job.id for running in view.running), *view.held}  # also those that stage in
         if pack is None or at_work.isdisjoint(pack.members):
-            memory.pack = pack = Running(view.now_s, view.now_s)
-            yield from self._start(view, memory.facts(view), pack, math.inf, Role.STARTED)
+            view.notebook[NOTEBOOK] = pack = Running(view.now_s, view.now_s)
+            yield from self._start(view, pack, math.inf, Role.STARTED)
         elif self.backfilling and view.now_s < pack.end_s:
-            yield from self._start(view, memory.facts(view), pack, pack.end_s, Role.BACKFILLED)
+            yield from self._start(view, pack, pack.end_s, Role.BACKFILLED)
         elif view.notes is not None:
             for job in view.queue:
                 view.notes.write(job.id, Role.PASSED_OVER, Binding.ORDER)
 
-    def _start(self, view: View, facts: Sequence[Facts], pack: Running, latest_s: float, role: Role) -> Iterator[Start]:
+    def _start(self, view: View, pack: Running, latest_s: float, role: Role) -> Iterator[Start]:
         """Start in order what fits beside the pack's jobs and is expected to end by ``latest_s``."""
         averaging = self.constraint == "average"
         covering = Resource.ALL if self.constraint == "strict" else Resource.NODES | Resource.BURST_BUFFERS
         bandwidth = file_system_bandwidth(view.machine) if averaging else math.inf
         free = view.timeline.free_nodes_now()
-        for one in sorted(facts, key=lambda one: (ORDERS[self.order](one), one.job.number)):
+        for one in sorted(_facts(view), key=lambda one: (ORDERS[self.order](one), one.job.number)):
             job, binding = one.job, Binding.NODES
             if job.nodes <= free or job.lives is not None:
                 binding = Binding.ORDER
@@ -168,7 +167,7 @@ class Pack:
                             continue
             if view.notes is not None:
                 view.notes.write(job.id, Role.PASSED_OVER, binding)
-            elif free == 0:
+            elif free == 0 and not view.stages_first:
                 return
 
 
@@ -244,22 +243,15 @@ def facts_of(job: Job, duration_s: float, bandwidth: float) -> Facts:
     return Facts(job, duration_s, operations.io_bytes, operations.characteristic_s(bandwidth))
 
 
-class _Memory:
-    """The policy's memory between passes: the pack that runs, and the facts of the waiting jobs."""
-
-    def __init__(self) -> None:
-        self.pack: Running | None = None
-        self._facts: dict[str, Facts] = {}
-
-    def facts(self, view: View) -> list[Facts]:
-        """Facts of the waiting jobs; durations are estimated anew, as predictions may have changed."""
-        bandwidth = file_system_bandwidth(view.machine)
-        known = self._facts
-        self._facts = {}
-        for job in view.queue:
-            duration_s = view.estimate_s(job)
-            facts = known.get(job.id)
-            if facts is None or facts.duration_s != duration_s:
-                facts = facts_of(job, duration_s, bandwidth)
-            self._facts[job.id] = facts
-        return list(self._facts.values())
+def _facts(view: View) -> list[Facts]:
+    """Facts of the waiting jobs; durations are estimated anew, as predictions may have changed."""
+    bandwidth, known = file_system_bandwidth(view.machine), view.cache.get("facts", {})
+    found: dict[str, Facts] = {}
+    for job in view.queue:
+        duration_s = view.estimate_s(job)
+        facts = known.get(job.id)
+        if facts is None or facts.duration_s != duration_s:
+            facts = facts_of(job, duration_s, bandwidth)
+        found[job.id] = facts
+    view.cache["facts"] = found
+    return list(found.values())

@@ -8,6 +8,7 @@ Kopanski, master's thesis 2020, section 3.4, Algorithm 8; Zheng et al., CLUSTER 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
@@ -31,11 +32,10 @@ from spillway.schedulers.policykit.view import View
 
 LAST_PLAN = "last plan"
 LAST_STARTS = "last starts"
-KEYS = "keys"
 SEARCHES = "searches"
 WAITS = "waits"
-"""Entries of the notebook: the order of the last plan, its starts by job in that order (with ``keep``), the keys of
-waiting jobs, how many searches were ended, and recent waits."""
+"""Entries of the notebook: the order of the last plan, its starts by job in that order (with ``keep``), how many
+searches were ended, and recent waits."""
 
 MORE_ORDERS = ("small-bb", "large-bb", "area", "expansion", "wfp3", "unicef", "f1", "f2", "f3", "f4")
 ALL_ORDERS = THESIS_STARTS + MORE_ORDERS
@@ -133,8 +133,10 @@ class Plan:
         waiting = view.queue[self.depth :]
         if len(waiting) == 1:
             yield from fill(view, waiting)
-        elif waiting and (view.notes is not None or self._anything_fits(view, waiting)):
+        elif waiting and self._anything_fits(view, waiting):
             yield from self._planned(view, waiting)
+        elif waiting and view.notes is not None:  # only to say when they would start
+            deque(self._planned(view.aside(), waiting), maxlen=0)
 
     def _anything_fits(self, view: View, jobs: Sequence[Job]) -> bool:
         timeline = view.timeline
@@ -218,7 +220,7 @@ class Plan:
     def _search(self, view: View, planner: Planner) -> Order:
         if self.limit is None:
             return self._search_until(view, planner, never)
-        ended, over, searches = [], self.limit.begin(), view.notebook.setdefault(SEARCHES, Searches())
+        ended, over, searches = [], self.limit.begin(), view.notebook.get(SEARCHES, Searches())
 
         def noted() -> bool:
             if over():
@@ -226,7 +228,7 @@ class Plan:
             return bool(ended)
 
         order = self._search_until(view, planner, noted)
-        searches.made, searches.ended = searches.made + 1, searches.ended + bool(ended)
+        view.notebook[SEARCHES] = Searches(searches.made + 1, searches.ended + bool(ended))
         if ended and view.notes is not None:
             view.notes.remarks.append(f"plan: ended by the pass limit after {planner.evaluations} evaluations")
         return order
@@ -278,7 +280,7 @@ class Plan:
 
     def _starting_orders(self, view: View, planner: Planner) -> Iterator[Order]:
         jobs, names = planner.jobs, CANDIDATES[self.candidates]
-        orders = positions(jobs, names, view.now_s, view.notebook.setdefault(KEYS, {}))
+        orders = positions(jobs, names, view.now_s, view.cache.setdefault("keys", {}))
         for name, order in zip(names, orders, strict=True):
             yield order
             if name in BACKFILLED.get(self.candidates, ()):

@@ -22,7 +22,7 @@ from spillway.base.options import option
 from spillway.schedulers.model.decisions import Decision, Hold, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Allocation, Job
-from spillway.schedulers.policykit.holds import buffer_now, fit_now, hold_buffer
+from spillway.schedulers.policykit.holds import fit_now, try_hold
 from spillway.schedulers.policykit.nodespace import NodeSpace, Plan, consecutive, mask_of, members
 from spillway.schedulers.policykit.ordering import ORDERS, ordered
 from spillway.schedulers.policykit.passes import binding_now, start_on
@@ -252,12 +252,12 @@ class _Pass:
 
     def try_hold(self, job: Job) -> Hold | None:
         """Book and return the buffer of a job if it fits now, else ``None``."""
-        allocation = buffer_now(self.view, job)
-        if allocation is None:
+        hold = try_hold(self.view, job)
+        if hold is None:
             self.note(job, Role.PASSED_OVER, Binding.BURST_BUFFERS)
-            return None
-        self.note(job, Role.HOLDS_BUFFER, Binding.STAGE_IN)
-        return hold_buffer(self.view, job, allocation)
+        else:
+            self.note(job, Role.HOLDS_BUFFER, Binding.STAGE_IN)
+        return hold
 
     def hold_by_start(self) -> Iterator[Hold]:
         """Give buffers in order of the expected starts, in whole seconds, up to the first that does not fit."""

@@ -10,7 +10,7 @@ import math
 
 import msgspec
 
-from spillway.schedulers.model.decisions import Hold
+from spillway.schedulers.model.decisions import Hold, Start
 from spillway.schedulers.model.job import Allocation, Job, once_staged
 from spillway.schedulers.policykit.view import Holding, View
 from spillway.schedulers.timeline import Fit, Resource
@@ -84,13 +84,46 @@ def _needed_until(job: Job, start_s: float, duration_s: float) -> float:
     return parts(once_staged(job.lives), start_s, start_s + duration_s, Resource.BURST_BUFFERS)[0].end_s
 
 
-def buffer_now(view: View, job: Job) -> Allocation | None:
-    """The burst buffer that a job gets now, on no nodes; ``None`` where not all of it is free."""
-    found = view.timeline.fit_now(msgspec.structs.replace(job, lives=None), 0.0, Resource.BURST_BUFFERS)
-    return None if found is None else Allocation((), found.storages, job.bb_bytes, striped=job.stripes > 0)
+def book_buffer(view: View, request: Job, duration_s: float, latest_s: float = math.inf) -> Fit | None:
+    """Book a burst buffer alone at the earliest time at which it is free for as long as it will be held.
+
+    The question whether it is free and its booking are about the same interval, or what is booked for later (persistent
+    buffers that wait for their creation) would be in the way of a buffer that is free at this instant.
+
+    Parameters
+    ----------
+    request
+        Whose buffer: a waiting job, or a creation (:func:`spillway.schedulers.model.persistent.as_request`).
+    duration_s
+        How long it will be held (s); infinite where that is not known.
+    latest_s
+        Last start of interest (s).
+
+    Returns
+    -------
+    Fit or None
+        When it begins, and what is booked, on no nodes; ``None``, and nothing booked, where it is not free by then.
+    """
+    timeline, alone = view.timeline, msgspec.structs.replace(request, lives=None)
+    fit = timeline.earliest_fit(alone, duration_s, covering=Resource.BURST_BUFFERS, latest_s=latest_s)
+    if fit is None:
+        return None
+    allocation = Allocation((), fit.allocation.storages, request.bb_bytes, striped=request.stripes > 0)
+    timeline.reserve(fit.start_s, fit.start_s + duration_s, allocation, Resource.BURST_BUFFERS)
+    return Fit(fit.start_s, allocation)
 
 
-def hold_buffer(view: View, job: Job, allocation: Allocation) -> Hold:
-    """Book a buffer in the pass's timeline, without end: nobody knows when its job will have run."""
-    view.timeline.reserve(view.now_s, math.inf, allocation, Resource.BURST_BUFFERS)
-    return Hold(job, allocation)
+def try_hold(view: View, job: Job) -> Hold | None:
+    """Book a job's burst buffer from now on, without end: nobody knows when it will have run; ``None`` if not free."""
+    fit = book_buffer(view, job, math.inf, latest_s=view.now_s)
+    return None if fit is None else Hold(job, fit.allocation)
+
+
+def staging(view: View, start: Start) -> Hold:
+    """The burst buffer alone of a job that a policy starts, for just as long as it was booked with its nodes for later.
+
+    What is booked stays in the pass's timeline.
+    """
+    job, given = start.job, start.allocation
+    booked = parts(job.lives, view.now_s, view.now_s + view.estimate_s(job), Resource.BURST_BUFFERS)[0]
+    return Hold(job, Allocation((), given.storages, given.bb_bytes, striped=given.striped), booked.end_s)

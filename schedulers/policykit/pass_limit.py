@@ -40,7 +40,7 @@ class PassLimit:
         return lambda: self.clock() >= until_s
 
 
-@dataclass
+@dataclass(frozen=True)
 class Searches:
     """How many passes of a conversation searched, and how many of these were ended by the limit."""
 

@@ -6,6 +6,7 @@ each job where notes are kept.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Iterable, Iterator, Sequence
 
 import msgspec
@@ -60,7 +61,7 @@ def start_in_order(view: View, jobs: Sequence[Job], started: list[Job]) -> Itera
 
 def fill(view: View, jobs: Iterable[Job], blocker: str = "") -> Iterator[Start]:
     """Greedy filling: start every job that fits now, in this order (thesis, Algorithm 2)."""
-    if view.notes is None and not view.held and view.fewest_nodes is None and not view.stages_first:
+    if view.at_once:
         yield from _fill_at_once(view, jobs)
         return
     free = view.timeline.free_nodes_now()
@@ -114,6 +115,7 @@ def reserve(view: View, job: Job, covering: Resource, by_number: bool = False) -
     """
     duration_s = view.estimate_s(job)
     fit = earliest_fit(view, job, duration_s, covering)
+    view.reserved.append(math.inf if fit is None else fit.start_s)
     if fit is None:
         return None
     if by_number:
@@ -121,7 +123,6 @@ def reserve(view: View, job: Job, covering: Resource, by_number: bool = False) -
     if view.notes is not None:
         view.notes.write(job.id, Role.RESERVED, binding_now(view, job), fit.start_s)
     book(view, job, fit, duration_s, covering)
-    view.reserved_s = min(view.reserved_s, fit.start_s)
     return fit
 
 

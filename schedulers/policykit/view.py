@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -20,7 +19,7 @@ from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.persistent import Pool
 from spillway.schedulers.policykit.history import FinishedJobs, Usage
-from spillway.schedulers.timeline import Resource, Timeline
+from spillway.schedulers.timeline import Fit, Resource, Timeline
 
 
 class Holding(msgspec.Struct, frozen=True, gc=False):
@@ -128,8 +127,11 @@ class View:
     changes
         How often anything that a policy sees has changed until now, but for the time and for jobs that came to the end
         of the queue; ``None`` where that is not known, as in a view of a part of the jobs.
-    reserved_s
-        Start of the earliest reservation that was booked in this pass (s).
+    reserved
+        Starts of this pass's reservations, in their order (s); infinite for a job that can never fit.
+    reservations
+        What a life has booked in this pass's timeline for jobs that hold their burst buffers, by job id; forgotten with
+        the timeline (:meth:`renew`).
     """
 
     __slots__ = (
@@ -150,7 +152,8 @@ class View:
         "now_s",
         "pool",
         "queue",
-        "reserved_s",
+        "reservations",
+        "reserved",
         "rng",
         "running",
         "stages_first",
@@ -179,7 +182,8 @@ class View:
         self.pool: Pool | None = None
         self.demands: Callable[[Sequence[Job]], npt.NDArray[np.int64]] | None = None
         self.changes: Callable[[], int] | None = None
-        self.reserved_s = math.inf
+        self.reserved: list[float] = []
+        self.reservations: dict[str, Fit] = {}
         self.now_s = now_s
         self.machine = machine
         self.queue = queue
@@ -218,14 +222,44 @@ class View:
             self._timeline = self._timeline_source()
         return self._timeline
 
-    def resume(self, timeline: Timeline) -> None:
-        """Go on with the timeline of an earlier pass, which must have in it what this pass's would have."""
+    @property
+    def untouched(self) -> bool:
+        """Whether nobody has looked at :attr:`timeline` yet, so that nothing is booked in it."""
+        return self._timeline is None
+
+    @property
+    def at_once(self) -> bool:
+        """Whether jobs start with all that they request, all of it now, or not at all, and no notes are kept."""
+        return self.notes is None and self.fewest_nodes is None and not self.held and not self.stages_first
+
+    @property
+    def cache(self) -> dict[str, Any]:
+        """A part of the notebook for what only saves time: dropped between two passes, it changes no decision."""
+        found: dict[str, Any] = self.notebook.setdefault("cache", {})
+        return found
+
+    def aside(self) -> View:
+        """The same pass once more, of which only notes remain: what it books, draws and keeps is its own."""
+        other = copy.copy(self)
+        other._timeline, other.rng, other.notebook = self.timeline.copy(), copy.copy(self.rng), dict(self.notebook)
+        return other
+
+    def resume(self, timeline: Timeline, reserved: list[float]) -> None:
+        """Go on with timeline and reservations of an earlier pass, as this pass would have made them."""
         timeline.advance(self.now_s)
-        self._timeline = timeline
+        self._timeline, self.reserved = timeline, reserved
 
     def renew(self) -> None:
         """Make :attr:`timeline` anew at the next look: what was booked in it is forgotten, what was enacted counts."""
         self._timeline = None
+        self.reservations.clear()
+
+    def again(self, queue: Sequence[Job]) -> View:
+        """The same pass once more, with what is left of its queue and a timeline made anew (:meth:`renew`)."""
+        other = copy.copy(self)
+        other.queue = queue
+        other.renew()
+        return other
 
     @property
     def finished(self) -> FinishedJobs:

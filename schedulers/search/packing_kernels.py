@@ -21,7 +21,8 @@ JAIR 28, 2007 (bin by bin, dominance); S. Martello, P. Toth, *Knapsack problems*
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from spillway.base.kernel_cache import njit
 
 FITS, DOES_NOT_FIT, UNDECIDED = 1, 0, -1
 MEMO = 1 << 12

@@ -7,7 +7,8 @@ The state is one 64-bit word in an array of one element, so that a compiled func
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from spillway.base.kernel_cache import njit
 
 _STATE = "uint64[::1]"
 

@@ -19,8 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import boolean, njit, types
+from numba import boolean, types
 
+from spillway.base.kernel_cache import njit
 from spillway.schedulers.search.packing_kernels import DOES_NOT_FIT, FITS, UNDECIDED, pack, tightest_fit
 
 _INT, _FLOAT = types.int64, types.float64

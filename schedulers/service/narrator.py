@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from spillway.protocol.intervals import format_intervals
 from spillway.protocol.messages import JobState
-from spillway.schedulers.core.session import Observer
+from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.model.explanations import Note, PassNotes
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policykit.view import Running

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import boolean, float64, int64, njit, types
+from numba import boolean, float64, int64, types
 
+from spillway.base.kernel_cache import njit
 from spillway.schedulers.timeline.fit_kernels import (
     book,
     narrow_links,

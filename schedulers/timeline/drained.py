@@ -67,14 +67,14 @@ class Drained:
             if was != self._free(booked)
         ]
 
-    def fault(self, start_s: float, end_s: float, size: int) -> str | None:
-        """Why bytes cannot be booked (given back: below zero) over an interval; ``None`` where they can.
+    def fault(self, start_s: float, end_s: float, size: int) -> tuple[str, float] | None:
+        """Why bytes cannot be booked (given back: below zero) over an interval, and until when (s); ``None``: they can.
 
         More than what is left may be booked, for it may be held already; never more than the storage node has.
         """
         for begin_s, until_s, booked in self._segments():
             if begin_s < end_s and start_s < until_s and not 0 <= booked + size <= self._capacity:
-                return f"{booked} of {self._capacity} are booked at {max(begin_s, start_s)} s, {size} more"
+                return f"{booked} of {self._capacity} are booked at {max(begin_s, start_s)} s, {size} more", until_s
         return None
 
     def book(self, start_s: float, end_s: float, size: int) -> list[Change]:

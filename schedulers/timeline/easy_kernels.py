@@ -9,8 +9,9 @@ which a plan places them properly, and of which it knows what backfilling would 
 from __future__ import annotations
 
 import numpy as np
-from numba import boolean, float64, int64, njit, void
+from numba import boolean, float64, int64, void
 
+from spillway.base.kernel_cache import njit
 from spillway.schedulers.timeline.fit_kernels import segment_at
 from spillway.schedulers.timeline.kernel_types import INDICES, OPTIONS, ROW, ROWS, TIMES, inner
 

@@ -21,8 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import int64, njit, types
+from numba import int64, types
 
+from spillway.base.kernel_cache import njit
 from spillway.schedulers.timeline.fit_kernels import FREE_BYTES, FREE_NODES, find_fit
 from spillway.schedulers.timeline.kernel_types import PLAIN_MACHINE, PLAIN_SCRATCH, ROWS, TIMES, plain
 

@@ -7,9 +7,9 @@ kernels (plan scoring) can call :func:`find_fit` and :func:`book` directly.
 from __future__ import annotations
 
 import numpy as np
-from numba import boolean, float64, int64, njit, void
+from numba import boolean, float64, int64, void
 
-from spillway.base.kernel_cache import drop_older_than
+from spillway.base.kernel_cache import drop_older_than, njit
 from spillway.schedulers.timeline import copying, placement_kernels
 from spillway.schedulers.timeline.copying import copy_items
 from spillway.schedulers.timeline.kernel_types import (
@@ -58,7 +58,7 @@ from spillway.schedulers.timeline.placement_kernels import choose, holds, popcou
 
 __all__ = [
     "FREE_BYTES", "FREE_NODES", "HEAD", "USE_LINKS", "USE_NODES", "USE_STORAGES", "book", "book_checked", "conflict",
-    "find_fit", "measure", "narrow_links", "narrow_nodes", "narrow_storages", "note_since", "segment_at",
+    "find_fit", "measure", "narrow_links", "narrow_nodes", "narrow_storages", "note_since", "room_after", "segment_at",
 ]  # fmt: skip
 
 drop_older_than(choose.stats.cache_path, __file__, str(placement_kernels.__file__), str(copying.__file__))
@@ -422,3 +422,18 @@ def book_checked(times, count, rows, start_s, end_s, sign, grant, tree, usage):
     if segment >= 0:
         return -1 - segment
     return book(times, count, rows, start_s, end_s, usage, sign)
+
+
+@njit(float64(TIMES, int64, ROWS, int64, float64, ROW, PLAIN_TREE), **OPTIONS)
+def room_after(times, count, rows, segment, duration_s, usage, tree):
+    """Earliest start from which a usage can be taken for a duration, where it meets a :func:`conflict` in a segment.
+
+    Infinity for none.
+    """
+    tree = Tree(*tree)
+    while segment >= 0:
+        if segment + 1 >= count:
+            return np.inf
+        start_s = times[segment + 1]  # whatever begins before that meets the conflict
+        segment = conflict(times, count, rows, start_s, start_s + duration_s, usage, 1, tree.words, tree.capacity)
+    return start_s

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import int64, njit, void
+from numba import int64, void
 
+from spillway.base.kernel_cache import njit
 from spillway.schedulers.timeline.fit_kernels import narrow_links, note_since, segment_at
 from spillway.schedulers.timeline.kernel_types import MACHINE, OPTIONS, PLAIN_MACHINE, PLAIN_SCRATCH, ROWS, TIMES
 from spillway.schedulers.timeline.layout import (

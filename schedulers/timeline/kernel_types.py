@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from numba import njit, types
+from numba import types
 
-from spillway.base.kernel_cache import compile_for_callers, drop_older_than
+from spillway.base.kernel_cache import compile_for_callers, drop_older_than, njit
 from spillway.schedulers.timeline import layout
 from spillway.schedulers.timeline.layout import Demand, Grant, Machine, Scratch, Tree
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from spillway.schedulers.model.job import Lives
@@ -40,3 +41,12 @@ def parts(lives: Lives | None, start_s: float, end_s: float, covering: Resource 
         if kind in covering:
             found[begin, end] = found.get((begin, end), kind) | kind
     return [Part(kinds, begin, end) for (begin, end), kinds in found.items()]
+
+
+def start_before(lives: Lives | None, part: Part, start_s: float, begin_s: float) -> float:
+    """Earliest start of a job (s) one of whose parts, as it would be from ``start_s``, does not begin before a time."""
+    lead_s = lives.storage_lead_s if lives is not None and part.start_s > start_s else 0.0
+    found_s = begin_s - lead_s
+    while found_s + lead_s < begin_s:  # rounding
+        found_s = math.nextafter(found_s, math.inf)
+    return found_s

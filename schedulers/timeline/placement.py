@@ -92,6 +92,12 @@ class Placement:
     node_order: NodeOrder = NodeOrder.FIRST_FIT
     storage_order: StorageOrder = StorageOrder.NEAREST
 
+    @property
+    def steady(self) -> bool:
+        """Whether a choice stays while it is possible, whatever else is taken: the first that will do is chosen."""
+        first = (StorageOrder.NEAREST, StorageOrder.BY_ID)
+        return self.node_order is NodeOrder.FIRST_FIT and self.storage_order in first
+
 
 def links_above(machine: Machine, node: int) -> list[int]:
     """Indices of the links above a node, innermost first."""

@@ -33,9 +33,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import boolean, float64, int64, njit, types, void
+from numba import boolean, float64, int64, types, void
 from numba.extending import intrinsic
 
+from spillway.base.kernel_cache import njit
 from spillway.schedulers.search.random64 import below, uniform
 from spillway.schedulers.timeline.apart_kernels import book_apart, find_apart
 from spillway.schedulers.timeline.copying import copy_items

@@ -58,13 +58,17 @@ class PublishedTimeline(Timeline):
         return tuple(found)
 
     def _book(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource, sign: int) -> None:
-        if Resource.NODES in covering:
-            self._book_nodes(start_s, end_s, allocation, sign)
+        nodes = self._book_nodes(start_s, end_s, allocation, sign) if Resource.NODES in covering else None
         if covering & _OTHERS:
-            super()._book(start_s, end_s, allocation, covering & _OTHERS, sign)
+            try:
+                super()._book(start_s, end_s, allocation, covering & _OTHERS, sign)
+            except ValueError:
+                if nodes is not None:
+                    super()._book(*nodes, allocation, Resource.NODES, -sign)
+                raise
 
-    def _book_nodes(self, start_s: float, end_s: float, allocation: Allocation, sign: int) -> None:
-        """Book nodes a step longer, unless a reservation begins right there: it comes first.
+    def _book_nodes(self, start_s: float, end_s: float, allocation: Allocation, sign: int) -> tuple[float, float]:
+        """Book nodes a step longer, unless a reservation begins right there: it comes first. Return the interval.
 
         A job that goes on from its expected end has the step after it already.
         """
@@ -72,10 +76,11 @@ class PublishedTimeline(Timeline):
         for from_s, until_s in intervals[:-1]:
             try:
                 super()._book(from_s, until_s, allocation, Resource.NODES, sign)
-                return
+                return from_s, until_s
             except ValueError:
                 continue
         super()._book(*intervals[-1], allocation, Resource.NODES, sign)
+        return intervals[-1]
 
 
 def _after(time_s: float) -> float:

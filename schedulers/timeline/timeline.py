@@ -15,7 +15,7 @@ from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.timeline import layout, lives
 from spillway.schedulers.timeline.drained import Change, Drained
-from spillway.schedulers.timeline.fit import Fit
+from spillway.schedulers.timeline.fit import Fit, Overbooked
 from spillway.schedulers.timeline.placement import NodeOrder, Placement, Resource, StorageOrder
 from spillway.schedulers.timeline.tables import Tables, bitset
 
@@ -261,6 +261,36 @@ class Timeline:
         else:
             self._book_parts(start_s, end_s, allocation, covering, 1)
 
+    def reserve_from(self, not_before_s: float, duration_s: float, allocation: Allocation) -> float:
+        """Book just this allocation for a duration, at the earliest start at which all of it is free.
+
+        Parameters
+        ----------
+        not_before_s
+            Earliest start wanted (s), now or later.
+        duration_s
+            Seconds >= 0, infinity allowed.
+
+        Returns
+        -------
+        float
+            The start (s); infinity where there is none, and nothing is booked.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`reserve`, but never for something that is not free.
+        """
+        start_s = not_before_s
+        while start_s < math.inf:
+            try:
+                self.reserve(start_s, start_s + duration_s, allocation)
+            except Overbooked as fault:
+                start_s = fault.until_s
+            else:
+                break
+        return start_s
+
     def release(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource = Resource.ALL) -> None:
         """Give an allocation back over ``[start_s, end_s)``, the reverse of :meth:`reserve`.
 
@@ -464,7 +494,8 @@ class Timeline:
         for storage, bytes_there in sizes.items():
             fault = self._drained[storage].fault(start_s, end_s, bytes_there)
             if fault is not None:
-                raise ValueError(f"storage {self.machine.storages[storage].name}: {fault}")
+                words, until_s = fault
+                raise Overbooked(f"storage {self.machine.storages[storage].name}: {words}", until_s)
         others = tuple(one for one in allocation.storages if one not in self._drained)
         elsewhere = Allocation((), others, allocation.bb_bytes)
         self._write(start_s, end_s, elsewhere, Resource.BURST_BUFFERS, sign)
@@ -497,9 +528,19 @@ class Timeline:
             (nodes, storages, bb_bytes, min(io_rate, tables.widest_rate + 1), uses), tables.for_booking, tables.usage,
         )  # fmt: skip
         if count < 0:
-            raise ValueError(self._tables.explain(count, start_s, self._times, self._rows, allocation, sign))
+            words = self._tables.explain(count, start_s, self._times, self._rows, allocation, sign)
+            if sign < 0 or count <= layout.BAD_NODE:
+                raise ValueError(words)
+            raise Overbooked(words, self._room_after(-1 - count, end_s - start_s))
         self._count = count
         self.changes += 1
+
+    def _room_after(self, segment: int, duration_s: float) -> float:
+        """When what was refused just now, for this segment, has room for as long (s); it is in the scratch memory."""
+        found: float = kernels.room_after(
+            self._times, self._count, self._rows, segment, duration_s, self._tables.usage, self._tables.for_booking
+        )
+        return found
 
     def _book_parts(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource, sign: int) -> None:
         """Book each part of an allocation over its own interval, all or nothing."""
@@ -509,9 +550,11 @@ class Timeline:
         for part in lives.parts(allocation.lives, start_s, end_s, covering):
             try:
                 self._book(part.start_s, part.end_s, allocation, part.covering, sign)
-            except ValueError:
+            except ValueError as fault:
                 for before in reversed(done):
                     self._book(before.start_s, before.end_s, allocation, before.covering, -sign)
+                if isinstance(fault, Overbooked):
+                    fault.until_s = lives.start_before(allocation.lives, part, start_s, fault.until_s)
                 raise
             done.append(part)
 

@@ -13,8 +13,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import boolean, int64, njit, types
+from numba import boolean, int64, types
 
+from spillway.base.kernel_cache import njit
 from spillway.schedulers.timesharing.compiled_matrix import (
     FIRST,
     JOBS,

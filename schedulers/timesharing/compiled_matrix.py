@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import boolean, int64, njit, types
+from numba import boolean, int64, types
 
-from spillway.base.kernel_cache import drop_older_than
+from spillway.base.kernel_cache import drop_older_than, njit
 
 WORD = 60
 """Columns in a word: whole numbers with a sign keep clear of its bit."""

@@ -17,7 +17,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from spillway.base.kernel_cache import compile_for_callers, drop_older_than
+from spillway.base.kernel_cache import compile_for_callers, drop_older_than, njit
 
 # Columns of a task: floats, then integers.
 REMAINING, RATE, LATENCY, BOUND, RAISE, WINDOW_BOUND, SPAN = range(7)
@@ -74,7 +74,7 @@ def _drop_stale(cache_folder: str) -> None:
 
 
 def _declare(function: Callable[..., Any], **options: bool) -> Any:
-    dispatcher = nb.njit(cache=True, no_cfunc_wrapper=True, **options)(function)
+    dispatcher = njit(cache=True, no_cfunc_wrapper=True, **options)(function)
     _drop_stale(dispatcher.stats.cache_path)
     return dispatcher
 

@@ -220,8 +220,8 @@ def main(path: str, names_file: str, *folders: str) -> None:
     if hasattr(os, "sched_setaffinity"):  # actors are threads that take turns: several cores only slow them down
         cores = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {cores[os.getpid() % len(cores)]})
-    here = os.path.dirname(os.path.abspath(__file__))  # its simgrid.py must not be taken for the binding
-    sys.path[:] = [path for path in sys.path if os.path.abspath(path) != here]
+    here = os.path.dirname(os.path.realpath(__file__))  # its simgrid.py must not be taken for the binding
+    sys.path[:] = [path for path in sys.path if os.path.realpath(path) != here]
     sys.path.extend(folders)
     import simgrid
 

@@ -206,12 +206,8 @@ class Requests:
     def _check_free(self, allocation: Allocation) -> None:
         machines, options = self._machines, self._options
         states, jobs = machines.state, machines.jobs
-        if (
-            not options.compute_sharing
-            and allocation.ids is allocation.compute
-            and self._meter is None
-            and all(states[number] is State.IDLE for number in allocation.ids)
-        ):
+        compute = allocation.ids is allocation.compute and self._meter is None
+        if compute and _IDLE.issuperset([states[number] for number in allocation.ids]):
             return  # an idle compute host runs no job
         if not options.compute_sharing:
             for number in allocation.compute:
@@ -419,6 +415,9 @@ def _elastic(profile: Profile) -> bool:
         return True
     parts = profile.work.parts if isinstance(profile.work, Sequence) else None
     return bool(parts) and all(part.elastic for part in parts or ())
+
+
+_IDLE = frozenset((State.IDLE,))
 
 
 def _refuse_state(job: Job) -> NoReturn:

@@ -10,8 +10,8 @@ import pytest
 from spillway.analysis.classes import Borders, compare_by_class, split
 from spillway.analysis.compare import compare_runs, in_order
 from spillway.analysis.findings import Finding, by_class, finding
-from spillway.analysis.quantities import NONE
 from spillway.analysis.report.tables import class_table
+from spillway.base.units import NONE
 from tests.analysis.samples import make_table
 
 

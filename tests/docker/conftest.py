@@ -122,7 +122,7 @@ def image(engine: Engine, client: Any, compose_command: tuple[str, ...]) -> Iter
 def drop_in(client: Any, image: str) -> Iterator[str]:
     """Our image with our simulator as its program ``batsim``, its entry point as it is the official image's."""
     name = image.replace(":", "-batsim:")
-    program = '#!/bin/sh\\nexec spillway simulate "$@"\\n'
+    program = '#!/bin/sh\\nexec python -m spillway simulate "$@"\\n'
     text = (
         f"FROM {image}\nUSER 0\nRUN printf '{program}' > /usr/local/bin/batsim && chmod 755 /usr/local/bin/batsim\n"
         'USER 10001\nENTRYPOINT ["batsim"]\nCMD []\n'

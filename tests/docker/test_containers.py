@@ -28,10 +28,10 @@ def make_inputs(folder: Path, model: str, jobs: int = 60) -> Path:
     """The machine of the thesis and a small workload, made on the host."""
     folder.mkdir()
     for arguments in (
-        ["platforms", "generate", "thesis", "--out", str(folder / "platform.xml")],
-        ["workloads", "synth", f"kth-like:jobs={jobs}", "--model", model, "--out", str(folder / "workload.json")],
+        ["platform", "generate", "thesis", "--out", str(folder / "platform.xml")],
+        ["workload", "synth", f"kth-like:jobs={jobs}", "--model", model, "--out", str(folder / "workload.json")],
     ):
-        subprocess.run([sys.executable, "-m", *arguments], check=True, capture_output=True)
+        subprocess.run([sys.executable, "-m", "spillway", *arguments], check=True, capture_output=True)
     return folder
 
 
@@ -70,7 +70,7 @@ def test_image_is_small_and_unprivileged(client: Any, image: str) -> None:
 def test_starts_without_compiling(client: Any, image: str) -> None:
     """All kernels come with the image: a read-only container of any user, without network, loads them and adds none."""
     script = (
-        "count() { find /opt/spillway/kernels -name '*.nbc' | wc -l; }; count; spillway serve --list; "
+        "count() { find /opt/spillway/kernels -name '*.nbc' | wc -l; }; count; python -m spillway serve --list; "
         "python -c 'import spillway.simulator.engines.fluid, z3; print(z3.Solver().check())'; count"
     )
     container = client.containers.create(

@@ -85,6 +85,8 @@ def _rule(*ours: str, others: str = "", standard: frozenset[str] = PURE) -> Rule
 LAW: Mapping[str, Rule] = {
     # ---------------------------------------------------------------- what everything stands on
     "base.*": _rule("base.*", others="msgspec", standard=EVERYTHING),
+    # Kernels are compiled, and loaded from their cache, in one way.
+    "base.kernel_cache": _rule("base.*", others="numba", standard=EVERYTHING),
     "base.errors": _rule(standard=PURE | {"signal", "reprlib"}),
     "base.options": _rule("base.errors", others="msgspec", standard=PURE | {"difflib"}),
     # The codecs are as pure as what decides; files are the transcript's alone.
@@ -115,7 +117,9 @@ LAW: Mapping[str, Rule] = {
     ),
     # Random: the genetic search makes its own from a seed that is passed in.
     "schedulers.search.*": _rule(
-        "schedulers.search.*", "base.late", others="numpy numba z3", standard=PURE | {"random.Random"}
+        "schedulers.search.*", "base.late", "base.kernel_cache",
+        others="numpy numba z3",
+        standard=PURE | {"random.Random"},
     ),
     # kernel_cache: stale compiled files are deleted when the kernels are loaded. random64: the plan kernel anneals.
     "schedulers.timeline.*": _rule(
@@ -140,7 +144,8 @@ LAW: Mapping[str, Rule] = {
     # A life stands around any policy and knows none; like a policy it sees what is shown and answers with decisions.
     "schedulers.lives": _rule("schedulers.lives.*", "base.options", "base.errors", "base.plugins"),
     "schedulers.lives.*": _rule(
-        "schedulers.model.*", "schedulers.lives.*", "schedulers.policykit.*", "schedulers.timeline", "base.options",
+        "schedulers.model.*", "schedulers.lives.*", "schedulers.policykit.*", "schedulers.timeline",
+        "schedulers.timeline.lives", "base.options",
         "base.errors",
         others="msgspec",
     ),
@@ -167,13 +172,14 @@ LAW: Mapping[str, Rule] = {
     # ---------------------------------------------------------------- schedulers: the shell
     "schedulers": _rule(),
     # Imports kernels by name, to compile them before they are needed.
-    "schedulers.kernels": _rule("base.late", standard=EVERYTHING),
+    "schedulers.kernels": _rule("base.late", "base.main_script", standard=EVERYTHING),
     # Assembly chooses: with the doors it alone sees policies, job models and the session at once.
     "schedulers.assembly": _rule("schedulers.*", "protocol.messages", "base.*", standard=EVERYTHING),
     "schedulers.service.*": _rule("schedulers.*", "protocol.*", "base.*", others="rich", standard=EVERYTHING),
     "schedulers.service.door": _rule("protocol.limits", "base.errors", others="zmq", standard=EVERYTHING),
     "schedulers.service.narrator": _rule(
-        "schedulers.model.*", "schedulers.core.session", "schedulers.policykit.*", "protocol.intervals",
+        "schedulers.model.*", "schedulers.core.observer", "schedulers.core.session", "schedulers.policykit.*",
+        "protocol.intervals",
         "protocol.messages",
     ),
     "schedulers.service.pybatsim": _rule(
@@ -200,13 +206,14 @@ LAW: Mapping[str, Rule] = {
         "analysis.*", "base.*", others="numpy numpy.random matplotlib seaborn", standard=EVERYTHING
     ),
     # What judges a scheduler shares nothing with the schedulers that it judges but the messages.
-    "experiments.trials.conformance.account": _rule("protocol.messages"),
-    "experiments.trials.conformance.observer": _rule("experiments.trials.conformance.account", "protocol.messages"),
+    "experiments.trials.account": _rule("protocol.messages"),
+    "experiments.trials.observer": _rule("experiments.trials.account", "protocol.messages"),
     # An environment for learners: what plays in this process, and what is chosen by name; no command line. gymnasium is
     # an extra that only this part needs.
     "learning.*": _rule(
         "learning.*", "platforms.catalogue", "platforms.model", "schedulers.assembly", "schedulers.model.*",
-        "schedulers.core.session", "schedulers.lives", "schedulers.policykit.*", "schedulers.timeline",
+        "schedulers.core.observer", "schedulers.core.session", "schedulers.lives", "schedulers.policykit.*",
+        "schedulers.timeline",
         "schedulers.timeline.layout", "simulator.wire.broker", "simulator.engines.by_name", "simulator.options",
         "simulator.reading.registry", "simulator.reading.workload", "workloads.load", "workloads.machine_facts",
         "workloads.split", "workloads.workload", "protocol.messages", "base.errors", "base.options",
@@ -221,7 +228,7 @@ LAW: Mapping[str, Rule] = {
     "experiments.*": _rule(
         *(f"{package}.*" for package in PACKAGES),
         others="numpy numpy.random matplotlib seaborn PIL msgspec rich zmq distributed dask dask_jobqueue docker "
-        "requests shtab",
+        "requests shtab pandas",
         standard=EVERYTHING,
     ),
 }  # fmt: skip

@@ -18,7 +18,8 @@ MALFORMED = Path(__file__).parent / "data" / "malformed"
 
 MESSAGES = {
     "bad_name.toml": "node.prefix: expected a name of letters, digits, .* got 'node/'",
-    "bad_quantity.toml": "pfs.bandwidth: unknown unit ' GB/s' in '1 GB/s'; known are Bps",
+    "bad_quantity.toml": "pfs.bandwidth: unknown unit 'GBit' in '1GBit'; known are Bps",
+    "bare_quantity.toml": "pfs.bandwidth: '5000' has no unit: expected one of Bps, kBps",
     "missing_key.toml": "dragonfly.nodes: this key is missing",
     "missing_table.toml": "topology 'dragonfly' needs table 'dragonfly'",
     "needless_table.toml": "topology 'tree' takes no table 'dragonfly'",

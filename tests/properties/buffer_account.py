@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from spillway.protocol.messages import JobState
-from spillway.schedulers.core.session import Observer, Session
+from spillway.schedulers.core.observer import Observer
+from spillway.schedulers.core.session import Session
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.persistent import PersistentBuffer
 from spillway.schedulers.policykit.view import Holding, Running

@@ -196,10 +196,17 @@ def play(case: Case) -> Played:
     """Play a case, with everything proven after every message; :class:`OptionError` where it is refused."""
     rng = Random(repr(case))
     spec, limit = spec_of(case, rng)
-    account = Account(case, limit)
     data, text = workload(case, rng), events(case, rng)
+    return play_jobs(case, spec, data, text, limit=limit, direct=rng.random() < 0.7)
+
+
+def play_jobs(
+    case: Case, spec: SessionSpec, data: dict[str, Any], text: str = "", *, limit: int = 0, direct: bool = True
+) -> Played:
+    """Play jobs and outages on a case's machine, with everything proven after every message."""
+    account = Account(case, limit)
     needs = spec.needs()
-    session = spec.session(account, direct=needs.dynamic_jobs and rng.random() < 0.7)
+    session = spec.session(account, direct=needs.dynamic_jobs and direct)
     account.session = session
     messages = 0
 

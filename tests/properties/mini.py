@@ -22,7 +22,8 @@ from spillway.protocol.messages import (
     SimulationBegins,
     SimulationEnds,
 )
-from spillway.schedulers.core.session import Observer, Session
+from spillway.schedulers.core.observer import Observer
+from spillway.schedulers.core.session import Session
 from spillway.schedulers.model.explanations import PassNotes
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policies import POLICIES
@@ -92,11 +93,12 @@ class MiniMachine:
         )
 
 
-def play(session: Session, machine: MiniMachine, jobs: list[MiniJob]) -> list[object]:
+def play(session: Session, machine: MiniMachine, jobs: list[MiniJob], late_s: float = 0.0) -> list[object]:
     """Run the jobs to the end and return all replies.
 
     Time is exact: completions are reported at the instant of the end, ends before submissions, each instant in one
-    message. Raises AssertionError when something is started twice or after the end.
+    message; only what reaches its walltime is reported ``late_s`` after it, as Batsim does by its messages' latency.
+    Raises AssertionError when something is started twice or after the end.
     """
     heap: list[tuple[float, int, int, Event]] = []
     durations: dict[str, float] = {}
@@ -135,7 +137,7 @@ def play(session: Session, machine: MiniMachine, jobs: list[MiniJob]) -> list[ob
                 running.add(request.job_id)
                 run_s, wall_s = durations[request.job_id], walltimes[request.job_id]
                 ok = wall_s <= 0 or run_s < wall_s
-                end_s = now_s + (run_s if ok else wall_s)
+                end_s = now_s + (run_s if ok else wall_s + late_s)
                 state = JobState.COMPLETED_SUCCESSFULLY if ok else JobState.COMPLETED_WALLTIME_REACHED
                 counter += 1
                 done = JobCompleted(end_s, request.job_id, state, 0 if ok else -1, request.alloc)

@@ -16,7 +16,8 @@ from spillway.platforms.xml_reader import load_platform
 from spillway.protocol.drains import STORAGE_DRAINED
 from spillway.protocol.messages import JobState, Message, Reply
 from spillway.schedulers.assembly import SessionSpec
-from spillway.schedulers.core.session import Observer, Session
+from spillway.schedulers.core.observer import Observer
+from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policykit.view import Holding, Running

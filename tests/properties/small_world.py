@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,18 @@ from spillway.experiments.run.spec import (
     WorkloadSpec,
 )
 from spillway.experiments.run.stopwatch import TimedSession
-from spillway.experiments.trials.checks.world import GB as GB
-from spillway.experiments.trials.checks.world import NODES as NODES
-from spillway.experiments.trials.checks.world import workload as workload
+from spillway.experiments.trials.world import GB as GB
+from spillway.experiments.trials.world import NODES as NODES
+from spillway.experiments.trials.world import Job, World
 from spillway.platforms.catalogue import describe
 from spillway.platforms.generate import generate
 from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.core.session import Session
+
+
+def workload(model: str, jobs: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
+    """A Batsim workload from (submission, nodes, seconds, GB of burst buffer, I/O rate in MB/s, walltime, special)."""
+    return World(tuple(Job(*job) for job in jobs), model).workload()
 
 
 def runs(

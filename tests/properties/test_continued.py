@@ -1,8 +1,12 @@
-"""Passes that go on where the one before ended, and try many jobs at once, answer as passes that look at every job."""
+"""Passes that go on where the one before ended decide what whole passes do, and leave the same timeline."""
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from random import Random
 from typing import Any
 
 import pytest
@@ -11,46 +15,132 @@ from hypothesis import strategies as st
 
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.policies import POLICIES
-from spillway.schedulers.policies.backfill import Backfill
+from spillway.schedulers.policies.backfill import COVERED, Backfill
 from spillway.schedulers.policykit.estimates import Correction, Estimator, UserHistory, Walltimes
-from spillway.schedulers.policykit.view import View
+from spillway.schedulers.policykit.view import Around, View
 from spillway.schedulers.timeline.placement import NodeOrder, Placement, StorageOrder
-from tests.properties.mini import MiniJob, MiniMachine, play
+from tests.properties.mini import MiniJob, MiniMachine, Played, play
 from tests.properties.test_policies import JOBS, SHAPE, TREE
 from tests.schedulers.runtimes import rigid
 
-NAMES = [name for name, entry in POLICIES.items() if issubclass(entry.cls, Backfill)]
-ESTIMATORS = {"walltime": Walltimes, "history": lambda: UserHistory(1, Correction.GRADUAL, "bb")}
+GB = 10**9
+ESTIMATORS: Mapping[str, Callable[[], Estimator]] = {
+    "walltime": Walltimes,
+    "history": lambda: UserHistory(1, Correction.GRADUAL, "bb"),
+}
+BACKFILLING = {name: entry for name, entry in POLICIES.items() if entry.cls is Backfill and name != "fcfs"}
+STEADY = Placement()
+OTHERS = [
+    placement
+    for placement in (Placement(node, storage) for node in NodeOrder for storage in StorageOrder)
+    if not placement.steady
+]
 
 
-def replies(
-    name: str, jobs: list[MiniJob], shape: MiniMachine, options: dict[str, str], setting: Any, *, explain: bool
-) -> list[object]:
-    """What a policy answers; where passes are explained, each looks at every job, one by one."""
-    placement, estimates = setting
-    estimator: Estimator = ESTIMATORS[estimates]()
-    policy = POLICIES[name].build(options)
-    return play(Session(policy, rigid(), explain=explain, placement=placement, estimator=estimator), shape, jobs)
+@dataclass(frozen=True)
+class Beside(Around):
+    """A policy, beside whose passes whole ones are made; counts in how many passes jobs were not looked at again."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def __call__(self, view: View) -> Any:
+        """Decide, and compare decisions and timeline with those of a whole pass."""
+        other = copy.copy(view)
+        other.changes, other.reserved = None, []
+        expected = list(self.policy(other))
+        going_on = "pass" in view.cache
+        found = []
+        for decision in self.policy(view):
+            found.append(decision)
+            yield decision
+        assert found == expected
+        for mine, whole in zip(view.timeline.arrays[:2], other.timeline.arrays[:2], strict=True):
+            assert mine.tolist() == whole.tolist()
+        self.counts["passes"] += 1
+        self.counts["went on"] += going_on and bool(view.reserved)
 
 
-@pytest.mark.parametrize("name", NAMES)
+def waiting_jobs(rng: Random, tree: bool) -> list[MiniJob]:
+    """A few long jobs, and one more every second, which start or wait while the first ones run."""
+
+    def job(submit_s: int, least_s: int, sizes: tuple[int, ...]) -> MiniJob:
+        run_s, nodes = rng.randint(least_s, 90), rng.choice(sizes)
+        size = rng.choice((0, 0, 1, 2, 3, 5) if nodes <= 5 else (0, 1, 2)) * GB
+        rate = rng.choice((0, 0, 0, 5, 20, 40)) if tree else 0
+        return MiniJob(float(submit_s), nodes, run_s + rng.choice((0.0, 0.0, 5.0, 20.0)), float(run_s), size, rate)
+
+    first = [job(0, 40, (1, 2, 2, 3, 4)) for _ in range(rng.randint(2, 5))]
+    return first + [job(second, 5, (1, 1, 1, 2, 3, 4, 6, 8, 12)) for second in range(1, rng.randint(8, 30))]
+
+
+def play_beside(seed: str, options: dict[str, Any], placement: Placement = STEADY) -> Counter[str]:
+    """Play a world of waiting jobs, each pass beside a whole one."""
+    rng = Random(seed)
+    tree = rng.random() < 0.5
+    shape = MiniMachine(12, 3, 10 * GB, tuple(f"pfs=200/edge{node // 4}=60" for node in range(12)) if tree else ())
+    policy = rng.choice(list(BACKFILLING.values())).build({"covered": rng.choice(list(COVERED)), **options})
+    session = Session(beside := Beside(policy), rigid(), placement=placement)
+    play(session, shape, waiting_jobs(rng, tree))
+    return beside.counts
+
+
+def test_deep_reservations() -> None:
+    """Jobs that move up among the first get reservations in a pass that goes on, too; some passes do go on."""
+    counts: Counter[str] = Counter()
+    for number in range(120):
+        depth = (1, 2, 3, 4, 30)[number % 5]
+        counts += play_beside(f"deep {number}", {"depth": depth})
+    assert counts["went on"] > 0.3 * counts["passes"]
+
+
+def test_rules_of_placement() -> None:
+    """Where others have started, a rule may choose otherwise than for the reservation before."""
+    for number, placement in enumerate(2 * OTHERS):
+        play_beside(f"placed {number}", {"depth": 1 + number % 2}, placement)
+
+
+def test_reservations_that_leave_out_idle_nodes() -> None:
+    """What they leave out depends on which nodes are idle now."""
+    for number in range(45):
+        play_beside(f"extra {number}", {"depth": 1 + number % 3, "by_number": True})
+
+
+@pytest.mark.parametrize("explain", [False, True])
+def test_a_job_that_moves_up(explain: bool) -> None:
+    """Of A to E, two have reservations: C starts as the second, so D is the second, and E may not delay it."""
+    jobs = [
+        MiniJob(0.0, 2, 100.0, 100.0),
+        MiniJob(1.0, 3, 10.0, 10.0),
+        MiniJob(10.0, 1, 50.0, 50.0),
+        MiniJob(10.0, 4, 100.0, 100.0),
+        MiniJob(20.0, 1, 95.0, 95.0),
+    ]
+    played = Played()
+    play(Session(Backfill(depth=2), rigid(), explain=explain, observer=played), MiniMachine(4), jobs)
+    starts = {"ABCDE"[int(job_id.partition("!")[2])]: start_s for job_id, start_s in played.starts.items()}
+    assert starts == {"A": 0.0, "B": 100.0, "C": 10.0, "D": 110.0, "E": 210.0}
+
+
+@pytest.mark.parametrize("name", ["fcfs", *BACKFILLING])
 @settings(max_examples=25)
 @given(
     jobs=JOBS,
     tree=st.booleans(),
     depth=st.sampled_from(["", "", "0", "2", "3"]),
-    covered=st.sampled_from(["", "nodes", "nodes+bb"]),
     placement=st.builds(Placement, st.sampled_from(NodeOrder), st.sampled_from(StorageOrder)),
     estimates=st.sampled_from(sorted(ESTIMATORS)),
 )
 def test_going_on_changes_nothing(
-    name: str, jobs: list[MiniJob], tree: bool, depth: str, covered: str, placement: Placement, estimates: str
+    name: str, jobs: list[MiniJob], tree: bool, depth: str, placement: Placement, estimates: str
 ) -> None:
-    """Message by message the same replies."""
-    options = {key: value for key, value in (("depth", depth), ("covered", covered)) if value}
-    shape, setting = TREE if tree else SHAPE, (placement, estimates)
-    expected = replies(name, jobs, shape, options, setting, explain=True)
-    assert replies(name, jobs, shape, options, setting, explain=False) == expected
+    """Message by message the same replies as where passes are explained, which look at every job, one by one."""
+
+    def replies(explain: bool) -> list[object]:
+        policy, estimator = POLICIES[name].build({"depth": depth} if depth else {}), ESTIMATORS[estimates]()
+        session = Session(policy, rigid(), explain=explain, placement=placement, estimator=estimator)
+        return play(session, TREE if tree else SHAPE, jobs)
+
+    assert replies(explain=False) == replies(explain=True)
 
 
 @settings(max_examples=60)
@@ -65,6 +155,28 @@ def test_what_is_not_enacted_is_tried_again(jobs: list[MiniJob], tree: bool) -> 
     shape = TREE if tree else SHAPE
     expected = play(Session(Restrained(), rigid(), explain=True), shape, jobs)
     assert play(Session(Restrained(), rigid()), shape, jobs) == expected
+
+
+@settings(max_examples=60)
+@given(jobs=JOBS, tree=st.booleans())
+def test_what_others_book_is_not_built_on(jobs: list[MiniJob], tree: bool) -> None:
+    """A policy around it may reserve before and after it: every pass begins with what runs."""
+
+    class Reserving(Backfill):
+        def __call__(self, view: View) -> Any:
+            if int(view.now_s) % 2:
+                self._keep_free(view)
+            yield from super().__call__(view)
+            self._keep_free(view)
+
+        def _keep_free(self, view: View) -> None:
+            fit = view.timeline.earliest_fit(view.queue[0], 5.0) if view.queue else None
+            if fit is not None:
+                view.timeline.reserve(fit.start_s, fit.start_s + 5.0, fit.allocation)
+
+    shape = TREE if tree else SHAPE
+    expected = play(Session(Reserving(), rigid(), explain=True), shape, jobs)
+    assert play(Session(Reserving(), rigid()), shape, jobs) == expected
 
 
 def test_passes_go_on_where_nothing_has_changed() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from spillway.base.errors import LocalProtocolError, RemoteProtocolError
 from spillway.protocol import messages as m
 from spillway.protocol.batsim4 import codec as batsim4
-from spillway.protocol.batsim4.events import EVENT_TYPES
+from spillway.protocol.batsim4.events import EVENTS as TABLE
 from spillway.protocol.transcript import read_transcript
 from tests.protocol.strategies import EVENTS, json_values, messages, printed
 
@@ -125,7 +125,7 @@ def test_every_event_type_is_covered() -> None:
     kinds = set(m.Event.__args__)
     assert kinds == set(EVENTS)
     assert {type(event) for event, _ in GOLDEN} | {m.SimulationBegins} == kinds
-    assert len(EVENT_TYPES) == len(kinds)
+    assert len(TABLE.types) == len(kinds)
 
 
 @pytest.mark.parametrize("kind", list(EVENTS), ids=lambda kind: kind.__name__)
@@ -320,7 +320,7 @@ def test_any_bytes_decode_or_raise_remote_protocol_error(data: bytes) -> None:
                 st.fixed_dictionaries(
                     {
                         "timestamp": json_values(printed),
-                        "type": st.sampled_from(EVENT_TYPES),
+                        "type": st.sampled_from(TABLE.types),
                         "data": json_values(printed),
                     }
                 ),

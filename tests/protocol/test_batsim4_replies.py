@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from spillway.base.errors import LocalProtocolError, RemoteProtocolError
 from spillway.protocol import messages as m
 from spillway.protocol.batsim4 import codec as batsim4
-from spillway.protocol.batsim4.requests import REQUEST_TYPES
+from spillway.protocol.batsim4.requests import REQUESTS as TABLE
 from spillway.protocol.transcript import read_transcript
 from tests.protocol.strategies import REQUESTS, json_values, printed, replies, reply_of
 
@@ -93,7 +93,7 @@ def test_every_request_type_is_covered() -> None:
         batsim4.encode_reply(m.Reply(9.0, (m.RunSubJobs(1.0, "w0%1", "p", {}, -1.0, (), ()),)))
     assert kinds == set(REQUESTS)
     assert {type(request) for request, _ in GOLDEN} == kinds
-    assert len(REQUEST_TYPES) == len(kinds)
+    assert len(TABLE.types) == len(kinds)
 
 
 @pytest.mark.parametrize("kind", list(REQUESTS), ids=lambda kind: kind.__name__)
@@ -366,7 +366,7 @@ def test_any_bytes_decode_or_raise_remote_protocol_error(data: bytes) -> None:
 
 
 @settings(max_examples=300)
-@given(st.sampled_from(REQUEST_TYPES), json_values(printed))
+@given(st.sampled_from(TABLE.types), json_values(printed))
 def test_any_json_decodes_or_raises_remote_protocol_error(kind: str, value: Any) -> None:
     """Well-formed JSON of the wrong shape never raises anything else."""
     event = {"timestamp": 0.0, "type": kind, "data": value}

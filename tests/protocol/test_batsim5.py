@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from spillway.base.errors import LocalProtocolError, RemoteProtocolError
 from spillway.protocol import messages as m
 from spillway.protocol.batsim5.codec import Batsim5, is_hello
-from spillway.protocol.batsim5.events import DECODERS
+from spillway.protocol.batsim5.events import EVENTS
 from spillway.protocol.batsim5.profiles import to_batsim4, to_batsim5
 from spillway.protocol.detect import AnyBatsim
 from spillway.schedulers.assembly import Settings, assemble
@@ -347,7 +347,7 @@ def test_errors_are_located(data: bytes, path: str, fragment: str) -> None:
 
 
 @settings(max_examples=300)
-@given(st.sampled_from(list(DECODERS)), json_values(printed), st.binary(max_size=3), st.integers(0, 200))
+@given(st.sampled_from(EVENTS.types), json_values(printed), st.binary(max_size=3), st.integers(0, 200))
 def test_garbage_decodes_or_raises_remote_protocol_error(kind: str, value: Any, dirt: bytes, place: int) -> None:
     """Wrong shapes and damaged bytes never raise anything else."""
     event = {"timestamp": 0.0, "event_type": kind, "event": value}

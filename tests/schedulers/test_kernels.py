@@ -135,3 +135,21 @@ def test_kernels_of_sources_that_were_only_written_anew_are_announced_once(
     kernels.warm_up(lines.append)
     assert len(lines) == 1
     assert kernels.is_cached()
+
+
+def test_what_is_compiled_is_loaded_without_the_compiler() -> None:
+    """Kernels from Numba's cache run in a process that never declared what Numba can compile; which it still can."""
+    script = (
+        "import sys; from spillway.base.late import load; one = load('spillway.schedulers.timeline.fit_kernels');"
+        "import spillway.simulator.engines.fluid, spillway.schedulers.search.random64 as two, numpy as np;"
+        "state = np.arange(1, 5).astype(np.uint64); first = two.next_word(state);"
+        "print([name in sys.modules for name in ('numba', 'pycparser', 'numba.typed.typeddict')]);"
+        "from numba import njit\n"
+        "called = njit(lambda state: two.next_word(state))\n"
+        "print(first == two.next_word.py_func(np.arange(1, 5).astype(np.uint64)), called(state) > 0)"
+    )
+    environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=ROOT, env=environment
+    )
+    assert done.stdout.splitlines() == ["[True, False, False]", "True True"], done.stderr

@@ -13,6 +13,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spillway.workloads import SwfLog, SwfRecord, WorkloadError, read_swf, write_swf
+from spillway.workloads.logs.formats import read_log
+from spillway.workloads.logs.lines import LogFile
 from spillway.workloads.swf import FIELDS, SwfHeader, format_swf, parse_swf
 from tests.workloads.conftest import DATA
 
@@ -172,3 +174,12 @@ def test_public_logs_are_read_whole(reference: Path, name: str, count: int, proc
     assert len(log.records) == count
     assert log.header.max_procs == processors
     assert parse_swf(format_swf(log)) == log
+
+
+@pytest.mark.parametrize("text", [str(2**62), "4.7e18", "1e19"])
+def test_numbers_beyond_the_columns_of_a_table_are_refused_by_both_readers(tmp_path: Path, text: str) -> None:
+    """A log in memory and a table of jobs are read by the same rules, with the same message."""
+    (tmp_path / "huge.swf").write_text(f"; MaxProcs: 4\n1 0 5 10 1 -1 {text} 1 20 -1 1 3 1 -1 1 -1 -1 -1\n")
+    for read in (read_swf, lambda path: read_log(LogFile.of(path))):
+        with pytest.raises(WorkloadError, match=r"huge\.swf:2: field 7 \(used_memory_kib\) must be less than 2\^62"):
+            read(tmp_path / "huge.swf")

@@ -25,11 +25,10 @@ def test_of_a_log(field: int) -> None:
     assert len(parse_swf(" ".join(parts)).records) == 1
 
 
-@pytest.mark.parametrize("name", ["subtime", "walltime"])
-def test_of_a_workload(name: str) -> None:
-    """The same for Batsim's format."""
-    job = {"id": 1, "subtime": 0, "res": 1, "profile": "p", "walltime": 10} | {name: 2e13}
+def test_of_a_workload() -> None:
+    """The same for Batsim's format; a walltime as long as that counts as none there."""
+    job = {"id": 1, "subtime": 2e13, "res": 1, "profile": "p", "walltime": 10}
     data = {"nb_res": 4, "jobs": [job], "profiles": {"p": {"type": "delay", "delay": 5}}}
     with pytest.raises(WorkloadError, match=r"at most 8589934592 s") as error:
         parse_batsim(json.dumps(data), where="mine.json", name="mine")
-    assert f"jobs[0].{name}" in str(error.value)
+    assert "jobs[0].subtime" in str(error.value)

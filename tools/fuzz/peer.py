@@ -227,13 +227,12 @@ class Peer:
             self._pending.append(Notify(self.clock_s, NotifyKind.NO_MORE_STATIC_JOB_TO_SUBMIT.value))
 
     def _outage(self, kind: NotifyKind, resources: tuple[int, ...]) -> None:
-        """As in Batsim, a machine that comes back while a job runs there stays unavailable, for good."""
+        """Machines go away or come back; as in Batsim, what runs there goes on either way."""
         self._outages -= 1
         if kind is NotifyKind.MACHINE_UNAVAILABLE:
             self._gone.update(resources)
         else:
-            used = {host for job in self.jobs.values() if job.state is JobState.RUNNING for host in job.hosts}
-            self._gone -= set(resources) - used
+            self._gone -= set(resources)
         self._pending.append(Notify(self.clock_s, kind.value, resources))
 
     def _drain(self, storage: int, size: int) -> None:

@@ -14,7 +14,8 @@ from typing import NoReturn
 from spillway.base.errors import LocalProtocolError, OptionError, RemoteProtocolError
 from spillway.protocol.batsim4 import codec
 from spillway.protocol.messages import JobState, Message, Reply
-from spillway.schedulers.core.session import Observer, Session
+from spillway.schedulers.core.observer import Observer
+from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.lives import name_of, parse_life
 from spillway.schedulers.model.job import Allocation, Job

@@ -66,12 +66,12 @@ class LogFile:
                 if len(rest) > LINE_BYTES.value:
                     raise WorkloadError(f"this line {LINE_BYTES.text()}", f"{self.where}:{number}")
                 continue
-            lines = _decoded(rest + whole).split("\n")
+            lines = decoded(rest + whole).split("\n")
             yield number, lines
             number += len(lines)
             rest = tail
         if rest:
-            yield number, [_decoded(rest)]
+            yield number, [decoded(rest)]
 
 
 @dataclass(frozen=True)
@@ -99,11 +99,12 @@ def opened(log: LogFile) -> tuple[Head, Iterator[bytes]]:
     """The beginning of a log, and all of its content from the beginning on."""
     pieces = log.pieces()
     first = next(pieces, b"")
-    lines = [line.strip() for line in _decoded(first[: LINE_BYTES.value]).split("\n", _HEAD_LINES)[:_HEAD_LINES]]
+    lines = [line.strip() for line in decoded(first[: LINE_BYTES.value]).split("\n", _HEAD_LINES)[:_HEAD_LINES]]
     return Head(first[:16], tuple(filter(None, lines))), chain((first,) if first else (), pieces)
 
 
-def _decoded(data: bytes) -> str:
+def decoded(data: bytes) -> str:
+    """Text of a log."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -24,7 +24,7 @@ from spillway.workloads.logs.record import (
     LogRecord,
 )
 from spillway.workloads.logs.table import Intake
-from spillway.workloads.swf import FIELDS, SwfHeader, SwfRecord, comment_text, parse_record
+from spillway.workloads.swf import FIELDS, MOST, NUMBER, SwfHeader, SwfRecord, read_jobs
 
 OWN_FIELDS = ("nodes", "eligible_s", "burst_buffer_bytes", "memory_bytes", "read_bytes", "written_bytes")
 """What a further column may be, besides the format's own fields."""
@@ -37,10 +37,8 @@ SKIP = "-"
 
 _STATE = {0: FAILED, 1: COMPLETED, 2: PIECE, 3: PIECE, 4: PIECE, 5: CANCELLED}
 _NAMES = {"user", "group", "executable", "queue", "partition"}
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _NODES = re.compile(r"(\d{1,9})(:\S*)?", re.ASCII)
 _FEWEST = 5
-_MOST = 2**62
 
 
 def recognises(head: Head) -> bool:
@@ -48,7 +46,7 @@ def recognises(head: Head) -> bool:
     if head.first.startswith(";"):
         return True
     words = head.first.split()
-    return len(words) >= _FEWEST and all(map(_NUMBER.fullmatch, words[:_FEWEST]))
+    return len(words) >= _FEWEST and all(map(NUMBER.fullmatch, words[:_FEWEST]))
 
 
 def read(blocks: Iterable[Block], intake: Intake, reading: Reading) -> Iterator[LogRecord]:
@@ -60,41 +58,12 @@ def read(blocks: Iterable[Block], intake: Intake, reading: Reading) -> Iterator[
         With the line, what was expected and what came.
     """
     comments: list[str] = []
-    yield from _strict(blocks, intake, comments) if reading.strict else _Loose(reading, intake).read(blocks, comments)
+    if reading.strict:
+        yield from read_jobs(blocks, intake.where, comments, _of)
+    else:
+        yield from _Loose(reading, intake).read(blocks, comments)
     intake.header = SwfHeader(tuple(comments))
     intake.machine_processors = intake.header.max_procs or 0
-
-
-def _strict(blocks: Iterable[Block], intake: Intake, comments: list[str]) -> Iterator[LogRecord]:
-    where = intake.where
-    for first, lines in blocks:
-        for line_number, line in enumerate(lines, start=first):
-            parts = line.split()
-            if len(parts) == 18 and line.isascii() and "_" not in line and parts[0][0] != ";":
-                try:
-                    numbers = tuple(map(int, parts))
-                except ValueError:
-                    pass
-                else:
-                    late = max(numbers[1], numbers[2], numbers[3], numbers[8], numbers[17]) > LATEST_S
-                    late = late or max(numbers) >= _MOST  # beyond the columns of a table
-                    if min(numbers) >= -1 and numbers[10] <= 5 and numbers[1] >= 0 and numbers[0] >= 0 and not late:
-                        yield _of(*numbers)
-                        continue
-            if not parts:
-                continue
-            if parts[0][0] == ";":
-                comments.append(comment_text(line, f"{where}:{line_number}"))
-                continue
-            record = parse_record(parts, f"{where}:{line_number}")
-            _refuse_huge(record, f"{where}:{line_number}")
-            yield of_record(record)
-
-
-def _refuse_huge(record: SwfRecord, where: str) -> None:
-    for name, value in zip(FIELDS, msgspec.structs.astuple(record), strict=True):
-        if value >= _MOST:
-            raise WorkloadError(f"{name} must be less than 2^62, got {shown(str(value))}", where)
 
 
 def of_record(record: SwfRecord) -> LogRecord:
@@ -114,7 +83,7 @@ def _of(
         memory, marks = round(requested_kib * 1024) * max(requested, allocated, 1), MEMORY_REQUESTED
     elif used_kib > 0:
         memory = round(used_kib * 1024) * max(allocated, requested, 1)
-    memory = min(memory, _MOST)
+    memory = min(memory, MOST)
     return LogRecord(
         number, submit_s, -1, start_s, end_s, run_s, requested_s, -1, requested, allocated, -1, memory, -1, -1, marks,
         "", user, queue, _STATE.get(status, ""), preceding,
@@ -180,9 +149,9 @@ class _Loose:
         )
 
     def _value(self, name: str, text: str, where: str) -> int | str:
-        if text.isascii() and _NUMBER.fullmatch(text):
+        if text.isascii() and NUMBER.fullmatch(text):
             number = float(text)
-            if abs(number) < _MOST:
+            if abs(number) < MOST:
                 value = int(text) if text.lstrip("+-").isdigit() else round(number)
                 late = name.endswith("_s") and value > LATEST_S
                 if not late:

@@ -11,7 +11,7 @@ from spillway.experiments.studies.points import Point, Values
 from spillway.platforms.catalogue import platform_from
 from spillway.protocol.messages import ExecuteJob, JobState, Message, Reply, Request
 from spillway.schedulers.assembly import Settings, assemble
-from spillway.schedulers.core.session import Observer
+from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.model.decisions import Arrange
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine

@@ -16,7 +16,8 @@ from spillway.experiments.studies.points import Point, Values
 from spillway.platforms.catalogue import platform_from
 from spillway.platforms.model import Platform
 from spillway.protocol.messages import JobState
-from spillway.schedulers.core.session import Observer, Session
+from spillway.schedulers.core.observer import Observer
+from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels.rigid import Rigid
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.model.job import Job

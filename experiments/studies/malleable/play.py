@@ -17,7 +17,7 @@ from spillway.platforms.xml_reader import parse_platform
 from spillway.protocol.messages import JobState
 from spillway.schedulers.assembly import Settings, assemble
 from spillway.schedulers.controllers.interference import Conflict
-from spillway.schedulers.core.session import Observer
+from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.jobmodels import make_model
 from spillway.schedulers.jobmodels.app_record import AppRecord, finished
 from spillway.schedulers.jobmodels.record import JobRecord

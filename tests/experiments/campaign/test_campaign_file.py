@@ -18,7 +18,7 @@ def test_defaults() -> None:
     """A workload and a policy are enough."""
     campaign = parse_campaign(SMALL, "x.toml", Path("/data"), "x")
     assert campaign.name == "x"
-    assert campaign.platforms == (PlatformSpec(source="thesis"),)
+    assert campaign.platforms == (PlatformSpec(source="auto"),)
     assert (campaign.engine, campaign.transport) == (Engine.FLUID, Transport.DIRECT)
     assert (campaign.models, campaign.seeds, campaign.tau_s) == ((ModelSpec(),), (0,), 600.0)
     assert campaign.workloads[0].source == "kth-like"

@@ -65,6 +65,18 @@ def test_exactly_so_many_nodes(count: int) -> None:
     assert (facts.nodes, facts.storage_nodes, facts.storage_bytes) == (count, -(-count // 8), 80 * 10**9)
 
 
+def test_a_size_may_have_a_space(tmp_path: Path) -> None:
+    """``200 GB`` is ``200GB``: the same machine, by the same name."""
+    path = log(tmp_path / "site.swf", "", [4])
+    rows = [
+        play(path, tmp_path / name, "--nodes", "8", "--burst-buffer", size)
+        for name, size in (("a", "200 GB"), ("b", "200GB"))
+    ]
+    assert rows[0]["run"] == rows[1]["run"]
+    machine = json.loads((tmp_path / "a" / rows[0]["run"] / "machine.json").read_text())
+    assert [storage["capacity_bytes"] for storage in machine["storages"]] == [200 * 10**9]
+
+
 def test_what_is_assumed_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Where the machine comes from, what of it is assumed, and a guess is called one."""
     play(log(tmp_path / "a.swf", "; MaxProcs: 240\n", [4]), tmp_path / "a")
@@ -116,7 +128,9 @@ def test_every_run_states_its_load_or_why_there_is_none(tmp_path: Path) -> None:
         (("--nodes", "0"), "expected a whole number >= 1, got '0'"),
         (("--nodes", "4", "--platform", "thesis"), "--nodes and --platform exclude each other"),
         (("--burst-buffer", "1GB"), "--burst-buffer goes with --nodes N"),
-        (("--nodes", "4", "--burst-buffer", "1XB"), "1XB"),
+        (("--nodes", "4", "--burst-buffer", "1XB"), "--burst-buffer: unknown unit 'XB' in '1XB'"),
+        (("--nodes", "4", "--burst-buffer", "200"), "--burst-buffer: '200' has no unit: expected one of B, kB, MB, GB"),
+        (("--platform", "nodes:9,burst_buffer=200"), "burst_buffer: '200' has no unit"),
         (("--platform", "nodes:x"), "expected nodes:N or nodes:N,burst_buffer=SIZE"),
         (("--platform", "nodes:9,storage=1GB"), "expected nodes:N or nodes:N,burst_buffer=SIZE"),
     ],
@@ -129,3 +143,21 @@ def test_mistakes(more: tuple[str, ...], message: str, tmp_path: Path, capsys: p
     assert code == 2
     assert message in errors
     assert len(errors.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(("header", "expected"), [("; MaxProcs: 120\n", 120), ("", 96)])
+def test_a_campaign_takes_the_same_machine(
+    header: str, expected: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A campaign file that names no machine puts a log where ``run`` does, and says so: the same run (was: thesis)."""
+    path = log(tmp_path / "site.swf", header, [4, 90, 1, 16])
+    row = play(path, tmp_path / "run")
+    capsys.readouterr()
+    campaign = tmp_path / "campaign.toml"
+    campaign.write_text('plots = false\n[[workload]]\nsource = "site.swf"\n[[policy]]\npolicy = "fcfs"\n')
+    assert main([str(campaign), "--out", str(tmp_path / "out")]) == 0
+    assert "site: the workload states" in " ".join(capsys.readouterr().out.split())
+    with (tmp_path / "out" / "summary.csv").open(newline="") as stream:
+        (found,) = csv.DictReader(stream)
+    assert nodes(tmp_path / "out", found) == expected
+    assert found["run"] == row["run"]

@@ -62,7 +62,7 @@ def test_only_runs_that_need_them_load_the_kernels_of_the_fluid_engine(monkeypat
     loaded: list[list[str]] = []
     context = multiprocessing.get_context("forkserver")
     monkeypatch.setattr(type(context), "set_forkserver_preload", lambda _, names: loaded.append(names))
-    options = argparse.Namespace(dask="", dask_jobqueue="", workers=1)
+    options = argparse.Namespace(dask="", dask_jobqueue="", dask_tls=(), workers=1)
     for engines in ((), {Engine.FIXED}, {Engine.FIXED, Engine.FLUID}, {Engine.SIMGRID}):
         executor_of(options, engines)
     assert [set(KERNEL_MODULES) <= set(names) for names in loaded] == [True, False, True, True]

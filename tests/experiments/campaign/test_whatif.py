@@ -142,7 +142,11 @@ def test_settings_that_are_refused(text: str, message: str) -> None:
         ("nodes:100", {"nodes": "1.5"}, "expected a whole number of nodes"),
         ("nodes:96", {"storage.bandwidth": "x2"}, "is a Dragonfly"),
         ("cts1-10", {"nodes": "x2"}, "only a machine that is given by its number of nodes"),
-        ("nodes:100", {"storage.capacity": "4 elephants"}, "expected a factor such as x1.2, or a value such as 40GB"),
+        (
+            "nodes:100",
+            {"storage.capacity": "4 elephants"},
+            "expected a factor such as x1.2 or +20%, or a value with its unit such as 40GB",
+        ),
         ("uniform-2048", {"storage.capacity": "x2"}, "has no storage nodes"),
     ],
 )
@@ -163,7 +167,7 @@ def test_a_changed_machine() -> None:
 
 def test_changed_capacities_of_racks(tmp_path: Path) -> None:
     """Racks that state a capacity of their own take the factor too, and a value instead of it."""
-    for change, bytes_each in (("x2", 2 * 3511074291712), ("5TB", 5 * 10**12)):
+    for change, bytes_each in (("x2", 2 * 3511074291712), ("+100%", 2 * 3511074291712), ("5 TB", 5 * 10**12)):
         machine = load(PlatformSpec(source="tuolumne", changes={"storage.capacity": change}))
         assert parse_platform(machine.xml).host("tuolumne256").properties["capacity_bytes"] == str(bytes_each)
 
@@ -206,10 +210,22 @@ def test_sentences_claim_what_the_interval_allows(ratio: Interval, words: str) -
     [
         ([], "missing: --set"),
         (["--set", "storage.capcity=x2"], "did you mean 'storage.capacity'?"),
-        (["--set", "nodes=many"], "nodes=many: expected a factor such as x1.2, or a value such as 120"),
+        (["--set", "nodes=many"], "nodes=many: expected a factor such as x1.2 or +20%, or a value such as 120"),
+        (
+            ["--set", "storage.capacity=1.2"],
+            "storage.capacity=1.2: expected a factor such as x1.2 or +20%, or a value with its unit such as 40GB",
+        ),
+        (
+            ["--set", "walltime=24"],
+            "walltime=24: expected a factor such as x0.5 or -50%, or a longest time such as 24h",
+        ),
+        (["--set", "nodes=3", "--nodes", "4", "--burst-buffer", "200"], "--burst-buffer: '200' has no unit"),
         (["--set", "policy=esay"], "did you mean 'easy'?"),
-        (["--set", "load=x0"], "load=x0: expected a factor such as x1.1, or a load such as 0.9, above 0"),
-        (["--set", "walltime=3 weeks"], "walltime=3 weeks: expected a factor such as x0.5, or a longest time such"),
+        (["--set", "load=x0"], "load=x0: expected a factor such as x1.1 or +10%, or a load such as 0.9, above 0"),
+        (
+            ["--set", "walltime=3 weeks"],
+            "walltime=3 weeks: expected a factor such as x0.5 or -50%, or a longest time such",
+        ),
         (["--set", "nodes=3", "--set", "nodes=4", "--together"], "--together: nodes is set to 3 and to 4"),
     ],
 )

@@ -123,3 +123,27 @@ def test_what_cannot_be_combined_is_refused_first(
         assert "'gang' and --model io cannot be combined" in printed.err
         assert (printed.out, printed.err.count("\n")) == ("", 1)
     assert {path.name for path in tmp_path.iterdir()} == {"c.toml", "x.swf"}
+
+
+def test_a_log_is_named_in_either_way() -> None:
+    """By itself or as an option, by ``run`` and by ``whatif``; seeds are counted from the first."""
+    from spillway.experiments.campaign.comparison import campaign_of
+
+    parser = cli.parser_of("run")
+    both = [
+        campaign_of(parser.parse_args(words))
+        for words in (
+            ["kth-like:jobs=3", "-p", "easy", "--seed", "4", "--seeds", "3"],
+            ["-p", "easy", "-w", "kth-like:jobs=3", "--seeds", "3", "--seed", "4"],
+        )
+    ]
+    assert both[0] == both[1]
+    assert both[0].seeds == (4, 5, 6)
+
+
+def test_nothing_to_play_or_too_much(capsys: pytest.CaptureFixture[str]) -> None:
+    """Both are one line."""
+    assert cli.main(["run"]) == 2
+    assert "missing: LOG" in capsys.readouterr().err
+    assert cli.main(["whatif", "a.swf", "-w", "b.swf", "--set", "load=x2"]) == 2
+    assert "expected 1 log, got 2: a.swf, b.swf" in capsys.readouterr().err

@@ -251,9 +251,19 @@ def test_a_job_alone_is_not_slowed_down(tmp_path: Path) -> None:
     assert float(job["contention_slowdown"]) == pytest.approx(1.0, abs=1e-6)
 
 
-def test_ctrl_c_and_resume(tmp_path: Path) -> None:
-    """Ctrl-C ends all processes at once and cleanly; the same command goes on."""
-    arguments = ["run", "--workload", "kth-like:jobs=20000", "--policy", "conservative", "--no-plots", "--workers", "1"]
+@pytest.mark.parametrize(
+    ("number", "policies", "transport", "said"),
+    [
+        (signal.SIGINT, ["conservative"], "direct", "stopped; 0 runs are finished, 1 are left"),
+        (signal.SIGTERM, ["conservative"], "direct", "stopped by SIGTERM; 0 runs are finished, 1 are left"),
+        (signal.SIGTERM, ["conservative"], "zmq", "stopped by SIGTERM; 0 runs are finished, 1 are left"),
+        (signal.SIGINT, ["conservative", "fcfs"], "direct", "stopped; 0 runs are finished, 2 are left"),
+    ],
+)
+def test_ctrl_c_and_resume(number: int, policies: list[str], transport: str, said: str, tmp_path: Path) -> None:
+    """Ctrl-C ends all processes at once and cleanly; the same command goes on. One run is played in the first."""
+    arguments = ["run", "--workload", "kth-like:jobs=20000", "--no-plots", "--workers", "1", "--transport", transport]
+    arguments += [f"--policy={name}" for name in policies]
     process = subprocess.Popen(
         [sys.executable, "run_experiments.py", *arguments, "--out", str(tmp_path)],
         cwd=ROOT,
@@ -265,10 +275,10 @@ def test_ctrl_c_and_resume(tmp_path: Path) -> None:
     deadline = time.monotonic() + 60
     while not list(tmp_path.glob(".partial/kth-like_*/allocations.csv")) and time.monotonic() < deadline:
         time.sleep(0.1)
-    os.killpg(process.pid, signal.SIGINT)
+    os.killpg(process.pid, number)
     _, errors = process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert "stopped; 0 runs are finished, 1 are left: repeat the command to go on" in errors
+    assert process.returncode == 128 + number
+    assert f"{said}: repeat the command to go on" in errors
     assert "Traceback" not in errors
     assert {path.name for path in tmp_path.iterdir()} == {"comparison.json", "inputs"}  # and no lock
 
@@ -302,7 +312,7 @@ def test_ctrl_c_while_modules_are_loaded(seconds: float, tmp_path: Path) -> None
     [
         (["nonsense"], "expected a command or a campaign file"),
         (["missing.toml"], "missing.toml: cannot be read"),
-        (["run"], "--workload"),
+        (["run"], "missing: LOG"),
         (["run", "--workload", "nothing.swf"], "nothing.swf: cannot be read"),
         (["run", "--workload", "no-such-log"], "no such workload: 'no-such-log'"),
         (["run", "--workload", "x-*.json"], "the pattern matches no file"),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from spillway.experiments.trials.checks.house import CHECKS
+from spillway.experiments.trials.disciplines import CHECKS
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "docs" / "examples" / "fair_share"

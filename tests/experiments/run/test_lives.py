@@ -73,7 +73,7 @@ def test_the_states_are_called_as_in_slurm(tmp_path: Path) -> None:
     [run] = runs(tmp_path, "io", data, ["easy"], session={"bb_life": "slurm"})
     execute(Task(run, tmp_path, 600.0, explain=True))
     story = " ".join(tell(tmp_path / run.id, "1"))
-    assert "1 min (79%) for a burst buffer, which it must hold before its nodes (BurstBufferResources)" in story
+    assert "1 min 1 s (79%) for a burst buffer, which it must hold before its nodes (BurstBufferResources)" in story
     assert "16 s (21%) for the end of its stage-in (BurstBufferStageIn)" in story
     assert "filled after 16 s; its nodes were free from day 0, 00:01:48 on, 16 s before (STAGE_OUT)" in story
 

@@ -13,7 +13,8 @@ from spillway.platforms.generate import generate
 from spillway.platforms.xml_reader import parse_platform
 from spillway.protocol.messages import JobState, Message, Reply
 from spillway.schedulers.assembly import Settings, assemble, make_settings
-from spillway.schedulers.core.session import Observer, Session
+from spillway.schedulers.core.observer import Observer
+from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels import make_model
 from spillway.schedulers.jobmodels.app_record import finished
 from spillway.schedulers.jobmodels.record import JobRecord

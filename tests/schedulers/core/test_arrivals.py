@@ -201,7 +201,7 @@ def test_a_walltime_beyond_all_times_is_none(walltime: float) -> None:
 PROFILES: list[tuple[str, dict[str, Any]]] = [
     ("type", {"type": 5}),
     ("delay", {"type": "delay"}),
-    ("delay", {"type": "delay", "delay": 0}),
+    ("delay", {"type": "delay", "delay": -1}),
     ("delay", {"type": "delay", "delay": 2e13}),
     ("cpu", {"type": "parallel_homogeneous", "cpu": "1e9", "com": 0}),
     ("com", {"type": "parallel_homogeneous", "cpu": 1e9}),

@@ -16,7 +16,8 @@ from spillway.protocol.messages import (
     ResourceInfo,
     SimulationBegins,
 )
-from spillway.schedulers.core.session import Observer, Session
+from spillway.schedulers.core.observer import Observer
+from spillway.schedulers.core.session import Session
 from spillway.schedulers.model.decisions import Start
 from spillway.schedulers.model.machine import Machine, MachineDefaults
 from spillway.schedulers.policies import POLICIES

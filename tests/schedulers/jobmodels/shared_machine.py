@@ -9,7 +9,8 @@ from typing import Any
 from spillway.platforms.catalogue import platform_from
 from spillway.protocol.messages import JobState, Message, Reply, Request
 from spillway.schedulers.assembly import Settings, assemble
-from spillway.schedulers.core.session import Observer, Session
+from spillway.schedulers.core.observer import Observer
+from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels.base import JobModel
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policykit.view import Policy, Running

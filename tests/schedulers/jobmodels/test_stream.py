@@ -9,7 +9,8 @@ import pytest
 from spillway.base.errors import RemoteProtocolError
 from spillway.platforms import platform_from
 from spillway.protocol.batsim4.codec import decode_reply, encode_reply
-from spillway.protocol.messages import BatsimConfig, ExecuteJob, Message, Reply
+from spillway.protocol.messages import BatsimConfig, ExecuteJob, JobState, Message, Reply
+from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels.rigid import Rigid
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
@@ -23,6 +24,8 @@ from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.wire.links import InProcessLink
+from tests.schedulers.lives.story import TINY, job
+from tests.schedulers.lives.story import play as small
 
 MB = 1_000_000
 JOBS = ((1, 0.0, 1, 64, 9), (2, 0.0, 3, 128, 10), (3, 5.0, 2, 100, 4), (4, 30.0, 4, 128, 6))
@@ -90,3 +93,28 @@ def test_a_machine_without_file_system_is_refused() -> None:
     """The message says what the platform lacks."""
     with pytest.raises(RemoteProtocolError, match="parallel file system"):
         ProgramRuntime(Stream()).begin(simple_machine(2), BatsimConfig())
+
+
+@pytest.mark.parametrize(
+    "profile",
+    [
+        {"type": "delay", "delay": 10},
+        {"type": "composed", "seq": ["whole"], "repeat": 2},
+        {"type": "parallel_homogeneous_pfs", "bytes_to_read": 1e6, "bytes_to_write": 1e6, "storage": "pfs"},
+    ],
+)
+def test_a_profile_that_takes_no_stream_is_rejected(profile: dict[str, Any]) -> None:
+    """With the types that do; the jobs beside it run, also one of the same profile without a stream."""
+    jobs = [
+        job("1", 0, 2, "odd", walltime=60, io_bytes=10**6),
+        job("2", 0, 2, "odd", walltime=60, io_bytes=0),
+        job("3", 0, 2, "whole", walltime=60, io_bytes=10**6),
+    ]
+    if profile["type"] == "parallel_homogeneous_pfs":
+        del jobs[1]  # Batsim must be told its storage host
+    profiles = {"odd": profile, "whole": {"type": "parallel_homogeneous", "cpu": 1e9, "com": 0}}
+    story = small(TINY, SessionSpec("fcfs", model="stream"), jobs, profiles)
+    assert list(story.reasons) == ["1"]
+    assert f"a profile of type {profile['type']!r} cannot have" in story.reasons["1"]
+    assert set(story.ends.values()) == {JobState.COMPLETED_SUCCESSFULLY}
+    assert len(story.ends) == len(jobs) - 1

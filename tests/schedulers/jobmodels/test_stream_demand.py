@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,7 @@ def job(hours: float, bb_gb: float, walltime_s: float = 7200.0, io_rate: int = 0
     return Job("w0!0", 0, 0.0, walltime_s, 1, int(bb_gb * GB), io_rate, "p", profile)
 
 
-def submitted(number: int, nodes: int, hours: float, bb_gb: float, **fields: float) -> JobSubmitted:
+def submitted(number: int, nodes: int, hours: float, bb_gb: float, **fields: Any) -> JobSubmitted:
     """The same as a message; ``walltime`` 7,200 s."""
     profile = {"type": "parallel_homogeneous", "cpu": hours * HOUR_FLOPS, "com": 0}
     wire = {"id": f"w0!{number}", "subtime": 0.0, "res": nodes, "walltime": 7200.0, "profile": "p"}
@@ -129,6 +130,16 @@ def test_reasons_reach_the_user() -> None:
     session.handle(Message(0.0, (submitted(0, 1, 1.0, 30), submitted(1, 1, 1.0, 0))))
     assert "states no links" in played.refused["w0!0"]
     assert list(played.starts) == ["w0!1"]
+
+
+def test_a_job_without_nodes_needs_no_bandwidth() -> None:
+    """It creates a persistent buffer, and nothing is booked for it; the next job starts beside it."""
+    session, played = opened(IoAware(book_stages=1.0), begins(thesis()))
+    create = submitted(0, 0, 0.0, 0, bb_create=[{"name": "a", "bytes": 10**9}])
+    session.handle(Message(0.0, (create, submitted(1, 2, 3.0, 10))))
+    assert list(session.book.kept) == ["a"]
+    assert list(played.starts) == ["w0!0", "w0!1"]
+    assert not played.refused
 
 
 def test_streams_of_the_stream_model_are_booked() -> None:

@@ -22,7 +22,8 @@ from spillway.protocol.messages import (
     SimulationBegins,
 )
 from spillway.schedulers.assembly import Settings, assemble, make_settings
-from spillway.schedulers.core.session import Observer, Session
+from spillway.schedulers.core.observer import Observer
+from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels import make_model
 from spillway.schedulers.model.decisions import Arrange, Decision, Kill, Start
 from spillway.schedulers.model.explanations import Binding, PassNotes, Role

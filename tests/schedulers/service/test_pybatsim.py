@@ -18,10 +18,10 @@ from typing import Any
 
 import pytest
 
-from spillway.experiments.trials.conformance.cases import CASES
-from spillway.experiments.trials.conformance.disciplines import DISCIPLINES
-from spillway.experiments.trials.conformance.play import judged
-from spillway.experiments.trials.conformance.subject import Command
+from spillway.experiments.trials.cases import CASES
+from spillway.experiments.trials.conformance import judged
+from spillway.experiments.trials.disciplines import DISCIPLINES
+from spillway.experiments.trials.subject import Command
 
 pytestmark = pytest.mark.slow
 

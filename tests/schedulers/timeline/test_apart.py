@@ -61,6 +61,59 @@ def test_a_search_is_that_of_the_plain_form(machine: Machine, placement: Placeme
         assert fit == find(timeline.arrays, requested, duration_s, first_s, latest_s, covering)
 
 
+@settings(max_examples=25)
+@given(machine=machines(), placement=placements, rng=st.randoms(use_true_random=False), drains=st.booleans())
+def test_a_booking_from_some_time_on_is_the_first_that_is_not_refused(
+    machine: Machine, placement: Placement, rng: random.Random, drains: bool
+) -> None:
+    """What was chosen in another timeline, here: of all starts at which a part begins with a segment, the first."""
+    other, timeline = crowded(rng, machine, placement), crowded(rng, machine, placement)
+    if drains and machine.storages:
+        timeline.drain(0, machine.storages[0].capacity_bytes // 2)
+    for _ in range(4):
+        requested, duration_s = any_job(rng, machine), rng.choice([0.0, rng.uniform(0.0, 60.0), math.inf])
+        fit = other.earliest_fit(requested, duration_s)
+        if fit is None:
+            continue
+        lead_s = 0.0 if requested.lives is None else requested.lives.storage_lead_s
+        first_s = timeline.now_s + rng.choice([0.0, rng.uniform(0.0, 60.0)])
+        times = {
+            *timeline.breakpoints(),
+            *(time for one in timeline.snapshot().drained.values() for time in one.breakpoints()),
+        }
+        starts = {first_s, *times, *(led_by(time_s, lead_s) for time_s in times)}
+        expected = timeline.copy()
+        start_s = next(
+            (
+                start_s
+                for start_s in sorted(starts)
+                if start_s >= first_s and booked(expected, start_s, duration_s, fit.allocation)
+            ),
+            math.inf,
+        )
+        assert timeline.reserve_from(first_s, duration_s, fit.allocation) == start_s
+        timeline.check()
+        assert timeline.arrays[0].tobytes() == expected.arrays[0].tobytes()
+        assert timeline.arrays[1].tobytes() == expected.arrays[1].tobytes()
+
+
+def led_by(begin_s: float, lead_s: float) -> float:
+    """The first start whose lead does not end before a time."""
+    start_s = begin_s - lead_s
+    while start_s + lead_s < begin_s:
+        start_s = math.nextafter(start_s, math.inf)
+    return start_s
+
+
+def booked(timeline: Timeline, start_s: float, duration_s: float, allocation: Allocation) -> bool:
+    """Whether an allocation could be booked from this start on; then it is."""
+    try:
+        timeline.reserve(start_s, start_s + duration_s, allocation)
+    except ValueError:
+        return False
+    return True
+
+
 @pytest.mark.parametrize(("pieces", "start_s"), [(Resource.NODES, 150.75), (Resource.BURST_BUFFERS, 151.0)])
 def test_nodes_and_bytes_have_gaps_at_different_times(pieces: Resource, start_s: float) -> None:
     """One is taken in every other second, the other up to 150: bytes for 0.25 s, both for 0.5 s, bytes for 0.25 s."""

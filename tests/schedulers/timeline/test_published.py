@@ -37,3 +37,15 @@ def test_what_is_booked_in_the_middle_is_refused() -> None:
         timeline().reserve(4.0, 6.0, NODES)
     with pytest.raises(ValueError, match="not free"):
         timeline().reserve(math.nextafter(5.0, 0.0), 6.0, NODES)
+
+
+def test_a_refused_booking_leaves_nothing_behind() -> None:
+    """Its nodes were free, its storage node is not."""
+    made = PublishedTimeline(simple_machine(2, 1, 10), 0.0, Placement())
+    made.reserve(3.0, 5.0, Allocation((0,), (0,), 6))
+    before = made.snapshot()
+    with pytest.raises(ValueError, match="storage s0 has 4 free"):
+        made.reserve(0.0, 4.0, Allocation((1,), (0,), 5))
+    after = made.snapshot()
+    assert after.times.tobytes() == before.times.tobytes()
+    assert after.rows.tobytes() == before.rows.tobytes()

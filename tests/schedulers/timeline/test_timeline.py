@@ -266,6 +266,21 @@ def test_refused_releases(end: float, allocation: Allocation, message: str) -> N
     assert state(timeline) == before
 
 
+def test_a_booking_from_some_time_on() -> None:
+    """Just these nodes and bytes, in the first gap that is long enough; never where they are taken for ever."""
+    timeline = busy_timeline()
+    assert timeline.reserve_from(0.0, 5.0, Allocation((0, 1))) == 0.0
+    assert timeline.reserve_from(4.0, 5.0, Allocation((1,))) == 9.0
+    assert timeline.reserve_from(5.0, 1.0, Allocation((0,), (0,), 4)) == 5.0
+    timeline.reserve(20.0, math.inf, Allocation((0,)))
+    assert timeline.reserve_from(6.0, 14.0, Allocation((0,))) == 6.0
+    before = state(timeline)
+    assert timeline.reserve_from(6.5, 14.0, Allocation((0,))) == math.inf
+    assert state(timeline) == before
+    with pytest.raises(ValueError, match="occur once"):
+        timeline.reserve_from(0.0, 1.0, Allocation((0, 0)))
+
+
 def test_refused_questions() -> None:
     """Time does not run backwards, durations are not negative; impossible jobs never fit."""
     timeline = busy_timeline()

@@ -173,7 +173,6 @@ def test_no_scheduler_with_too_big_a_job(world: tuple[Path, Path], capsys: pytes
         (["--events", "/none"], "there is no file '/none'"),
         (["-r", "h0"], "must read HOST,HOST,...:ROLE, got 'h0'"),
         (["-r", "h0:storage", "-r", "h0:master"], "gives host 'h0' two roles"),
-        (["-r", "h9:storage"], "no host 'h9'"),
         (["-r", "h0:king"], "expected one of the roles"),
         (["-e", "/none/x"], "does not exist; create it"),
         (["-s", "nonsense"], "cannot connect to the scheduler's endpoint 'nonsense'"),

@@ -15,7 +15,6 @@ OPENERS = re.compile(
     r"""\bopen\([^()]*["'][wax]b?\+?["']|\.write_text\(|\.write_bytes\(|savefig\(|\.rename\(|os\.replace\("""
 )
 ALLOWED = {
-    "experiments/trials/checks/play.py": "small worlds of a check, in a temporary folder",
     "experiments/slurm/live.py": "configuration of a real Slurm, in a temporary folder",
     "experiments/slurm/inside.py": "its output and states, in the same folder; what is kept is written by recording.py",
     "experiments/run/memory.py": "the kernel's own file: it resets a counter",

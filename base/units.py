@@ -1,0 +1,241 @@
+"""Quantities as texts: SimGrid's numbers with a unit, what a user writes, changes of either, and figures for readers.
+
+A :class:`Scale` reads and writes texts such as ``1250MBps``, ``50us``, ``1Gf``, ``40GB`` exactly. In SimGrid's files a
+bare number is in the base unit; where a person states a quantity (:meth:`Scale.read`) it is refused: who writes ``200``
+hardly means bytes. What another program writes in its own way (Slurm's ``16G``) is read beside the rest of its format.
+
+References
+----------
+SimGrid's XML reference, https://simgrid.org/doc/latest/XML_Reference.html
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+_DECIMAL = ("k", "M", "G", "T", "P", "E", "Z", "Y")
+_BINARY = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "Zi", "Yi")
+_WORDS = ("kilo", "mega", "giga", "tera", "peta", "exa", "zeta", "yotta")  # "zeta" is SimGrid's spelling
+_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, eq=False)
+class Scale:
+    """Units of one quantity.
+
+    Attributes
+    ----------
+    base
+        The unit of a number without unit.
+    example
+        For messages.
+    factors
+        Value of each unit in the base unit.
+    written
+        The units to write with.
+    also
+        What people write and SimGrid does not know, and its unit for it.
+    """
+
+    base: str
+    example: str
+    factors: Mapping[str, float]
+    written: tuple[str, ...]
+    also: Mapping[str, str] = field(default_factory=dict)
+
+    @lru_cache(maxsize=1000)  # noqa: B019  (the scales are constants; files repeat the same few texts)
+    def parse(self, text: str) -> float:
+        """Read a finite number of at least 0, with a unit or in the base unit.
+
+        Raises
+        ------
+        ValueError
+            Saying what was expected and what came; the caller adds where.
+        """
+        match = _NUMBER.fullmatch(text)
+        if match is None:
+            raise ValueError(f"expected a number with a unit such as {self.example!r}, got {text!r}")
+        unit = match[2] or self.base
+        if unit not in self.factors:
+            raise ValueError(f"unknown unit {unit!r} in {text!r}; known are {', '.join(self.written)} and more")
+        value = float(match[1]) * self.factors[unit]
+        if not 0.0 <= value < float("inf"):
+            raise ValueError(f"must be finite and not negative, got {text!r}")
+        return value
+
+    def read(self, text: str) -> float:
+        """Read what a person states: as :meth:`parse`, but 0 alone needs no unit, and there may be a space before it.
+
+        Raises
+        ------
+        ValueError
+            Saying what was expected and what came; the caller adds where.
+        """
+        match = _NUMBER.fullmatch(text.strip())
+        if match is None:
+            return self.parse(text)  # says what is wrong
+        unit = match[2].strip()
+        if not unit and float(match[1]) != 0:
+            known = ", ".join(self.written)
+            raise ValueError(f"{text!r} has no unit: expected one of {known}, such as {self.example!r}")
+        return self.parse(f"{match[1]}{self.also.get(unit, unit)}")
+
+    @lru_cache(maxsize=1000)  # noqa: B019
+    def write(self, value: float) -> str:
+        """Shortest text with a unit that :meth:`parse` reads as exactly this number."""
+        if value == 0:
+            return "0"
+        texts = [f"{value!r}{self.base}"]
+        if value.is_integer() and value < 2**53:
+            texts.append(f"{value:.0f}{self.base}")
+        for unit in self.written:
+            short = f"{value / self.factors[unit]:.12g}{unit}"
+            if self.parse(short) == value:
+                texts.append(short)
+        return min(texts, key=len)
+
+
+def _prefixed(unit: str, value: float, prefixes: tuple[str, ...], step: float) -> dict[str, float]:
+    return {prefix + unit: value * step**power for power, prefix in enumerate(("", *prefixes))}
+
+
+def _both(unit: str, value: float) -> dict[str, float]:
+    return {**_prefixed(unit, value, _DECIMAL, 1000.0), **_prefixed(unit, value, _BINARY, 1024.0)}
+
+
+SPEED = Scale(
+    "f",
+    "1Gf",
+    {**_prefixed("f", 1.0, _DECIMAL, 1000.0), **_prefixed("flops", 1.0, _WORDS, 1000.0)},
+    ("f", "kf", "Mf", "Gf", "Tf"),
+)
+"""flop/s."""
+
+BANDWIDTH = Scale(
+    "Bps",
+    "1250MBps",
+    {**_both("Bps", 1.0), **_both("bps", 0.125)},
+    ("Bps", "kBps", "MBps", "GBps", "TBps"),
+    {f"{prefix}B/s": f"{prefix}Bps" for prefix in ("", *_DECIMAL, *_BINARY)},
+)
+"""bytes/s."""
+
+TIME = Scale(
+    "s",
+    "50us",
+    {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0},
+    ("s", "ms", "us", "ns"),
+    {"min": "m"},
+)
+"""Seconds."""
+
+SIZE = Scale("B", "40GB", _both("B", 1.0), ("B", "kB", "MB", "GB", "TB"), {"KB": "kB"})
+"""Bytes."""
+
+
+# --------------------------------------------------------------------------- changes
+
+_FACTOR = re.compile(r"x\s*(.+)", re.DOTALL)
+_PER_CENT = re.compile(r"([+-].+)%", re.DOTALL)
+
+
+def factor_of(text: str) -> float | None:
+    """The factor of ``x1.2``, ``+20%`` or ``-50%``; ``None`` for a text that is no change of what is there.
+
+    Raises
+    ------
+    ValueError
+        It begins like one, and its number is none.
+    """
+    if found := _FACTOR.fullmatch(text.strip()):
+        return float(found[1])
+    if found := _PER_CENT.fullmatch(text.strip()):
+        return 1.0 + float(found[1]) / 100.0
+    return None
+
+
+def changed(text: str, now: float, scale: Scale | None = None) -> float:
+    """What a quantity becomes.
+
+    Parameters
+    ----------
+    text
+        A change of what it is (:func:`factor_of`), or its new value: with its unit where it has one.
+    now
+        What it is, in the base unit.
+    scale
+        Its units; ``None``: it is a number.
+
+    Raises
+    ------
+    ValueError
+        Saying what was expected and what came: also for what is not above 0. The caller adds where.
+    """
+    new = "a value such as 120" if scale is None else f"a value with its unit such as {scale.example}"
+    try:
+        factor = factor_of(text)
+        value = now * factor if factor is not None else float(text) if scale is None else scale.read(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise ValueError(f"expected a factor such as x1.2 or +20%, or {new}, above 0")
+    return value
+
+
+# --------------------------------------------------------------------------- figures for readers
+
+NONE = "–"
+"""What stands where there is no figure."""
+
+
+def duration(seconds: float) -> str:
+    """Time in at most two units: ``1 d 23 h``, ``2 h 32 min``, ``12 min 39 s``, ``4.2 s``, ``0.35 ms``."""
+    if math.isnan(seconds):
+        return NONE
+    if seconds < 0:
+        return f"-{duration(-seconds)}"
+    if seconds < 1:
+        return f"{1000 * seconds:.3g} ms" if seconds else "0 s"
+    if seconds < 59.95:
+        return f"{seconds:.3g} s"
+    for unit, below, name, of_rest in (
+        (60, 3600, "min", "s"),
+        (3600, 86_400, "h", "min"),
+        (86_400, math.inf, "d", "h"),
+    ):
+        part = {"s": 1, "min": 60, "h": 3600}[of_rest]
+        whole, rest = divmod(round(seconds / part), unit // part)
+        if whole * unit < below:
+            return f"{whole:,} {name} {rest} {of_rest}" if rest and whole < 100 else f"{whole:,} {name}"
+    raise AssertionError("the last unit has no end")
+
+
+def share(value: float) -> str:
+    """Share in [0, 1] in per cent, with three digits at most: ``64.1 %``."""
+    if math.isnan(value):
+        return NONE
+    return f"{100 * value:.0f} %" if value == 0 or abs(value) >= 0.9995 else f"{100 * value:.3g} %"
+
+
+def size(count: float) -> str:
+    """Bytes with decimal prefixes: ``480 GB``."""
+    if math.isnan(count):
+        return NONE
+    for unit, factor in (("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= factor:
+            return f"{count / factor:.3g} {unit}" if count < 999.5 * factor else f"{count / factor:,.0f} {unit}"
+    return f"{count:.0f} B"
+
+
+def number(value: float) -> str:
+    """Count or ratio: no digits without meaning."""
+    if math.isnan(value):
+        return NONE
+    magnitude = abs(value)
+    if magnitude >= 1000 or float(value).is_integer():
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if magnitude >= 100 else f"{value:.2f}" if magnitude >= 1 else f"{value:.3g}"

@@ -1,0 +1,117 @@
+"""Who holds what, counted from the messages alone: neither session, book nor timeline of a scheduler has any part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from spillway.protocol.messages import JobSubmitted, ResourceInfo
+
+
+class Request(NamedTuple):
+    """What a job requests: nodes, bytes for each of them, seconds of walltime; when it was submitted (s)."""
+
+    id: str
+    nodes: int
+    bytes_each: int
+    walltime_s: float
+    submit_s: float
+
+    @property
+    def name(self) -> str:
+        """Its name in words."""
+        return f"job {self.id.partition('!')[2] or self.id}"
+
+    @property
+    def wants(self) -> str:
+        """What it requests, in words."""
+        return amount(self.nodes, self.nodes * self.bytes_each)
+
+
+class Held(NamedTuple):
+    """A running job: its nodes by Batsim's ids, its start, and when its walltime is over (s)."""
+
+    job: Request
+    hosts: frozenset[int]
+    start_s: float
+    end_s: float
+
+
+def amount(nodes: int, total: int) -> str:
+    """Nodes and bytes in words."""
+    return f"{nodes} node{'s' * (nodes != 1)}" + (f" and {total / 1e9:g} GB" if total else "")
+
+
+def request_of(event: JobSubmitted) -> Request:
+    """Read a job as it was submitted."""
+    job = event.job
+    return Request(event.job_id, job["res"], job.get("bb", 0), float(job["walltime"]), event.timestamp)
+
+
+@dataclass
+class Account:
+    """The machine, the jobs that wait in order of submission, and those that run.
+
+    Parameters
+    ----------
+    compute, storage
+        The hosts as SIMULATION_BEGINS lists them.
+    """
+
+    compute: Iterable[ResourceInfo]
+    storage: Iterable[ResourceInfo]
+    waiting: dict[str, Request] = field(default_factory=dict)
+    running: dict[str, Held] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.hosts = frozenset(info.id for info in self.compute)
+        self.capacities = [int(info.properties.get("capacity_bytes", 0)) for info in self.storage]
+
+    def fits_empty(self, job: Request) -> bool:
+        """Whether a job can ever start."""
+        return job.nodes <= len(self.hosts) and job.nodes * job.bytes_each <= self.room(job.bytes_each)
+
+    def room(self, size: int) -> int:
+        """Bytes of the empty machine for whole requests of a size: of one storage node all, else by whole requests."""
+        if len(self.capacities) == 1 or not size:
+            return sum(self.capacities)
+        return sum(capacity // size * size for capacity in self.capacities)
+
+    def free(self, size: int, running: Iterable[Held]) -> tuple[int, int]:
+        """Nodes and bytes that these running jobs leave; bytes as :meth:`room` counts them."""
+        running = list(running)
+        held = sum(one.job.nodes * one.job.bytes_each for one in running)
+        return len(self.hosts) - sum(one.job.nodes for one in running), self.room(size) - held
+
+    def fits(self, job: Request, running: Iterable[Held]) -> bool:
+        """Whether a job can start beside these."""
+        nodes, left = self.free(job.bytes_each, running)
+        return job.nodes <= nodes and job.nodes * job.bytes_each <= left
+
+    def earliest(self, job: Request, running: Iterable[Held], now_s: float) -> float:
+        """The shadow time (s): when nodes and buffer are there, if all that runs takes its whole walltime."""
+        running = sorted(running, key=lambda one: one.end_s)
+        for place in range(len(running) + 1):
+            if self.fits(job, running[place:]):
+                return max(now_s, running[place - 1].end_s) if place else now_s
+        raise AssertionError("it fits the empty machine")  # what does not is no candidate
+
+    def first(self) -> Request | None:
+        """The first job that waits and can ever start."""
+        return next((job for job in self.waiting.values() if self.fits_empty(job)), None)
+
+    def submitted(self, job: Request) -> None:
+        """A job waits."""
+        self.waiting[job.id] = job
+
+    def start(self, job: Request, hosts: frozenset[int], now_s: float) -> Held:
+        """A waiting job runs."""
+        del self.waiting[job.id]
+        held = self.running[job.id] = Held(job, hosts, now_s, now_s + job.walltime_s)
+        return held
+
+    def gone(self, job_id: str) -> None:
+        """A job has ended, or was rejected."""
+        self.running.pop(job_id, None)
+        self.waiting.pop(job_id, None)

@@ -1,0 +1,235 @@
+"""Whether a scheduler keeps its discipline: all cases, and a seeded search through random worlds (``conformance``)."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import shlex
+from collections.abc import Callable, Iterable, Mapping
+
+from msgspec.structs import replace
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from spillway.base import durable
+from spillway.base.errors import OptionError
+from spillway.experiments.run.errors import SpecError
+from spillway.experiments.trials.cases import CASES
+from spillway.experiments.trials.disciplines import DISCIPLINES, REQUIREMENTS, SAFETY
+from spillway.experiments.trials.drawing import plain_worlds
+from spillway.experiments.trials.observer import EXACT_S
+from spillway.experiments.trials.play import Played, Subject
+from spillway.experiments.trials.report import (
+    CLAIMS,
+    Rows,
+    as_json,
+    count,
+    markdown,
+    plain_story,
+    shown,
+    standing_rows,
+    story,
+    verdict_rows,
+)
+from spillway.experiments.trials.shrink import fewer_jobs, simpler
+from spillway.experiments.trials.subject import Command, Own, Scheduler
+from spillway.experiments.trials.verdict import FAILS, NOT_APPLICABLE, PASSES, Extent, Failure, Tell, Verdict, silent
+from spillway.experiments.trials.world import PLAIN, Job, World, world_from
+from spillway.schedulers.policies import POLICIES
+
+FAILED = 1
+"""Exit code where a case failed."""
+
+FIRST = World((Job(1, 1, walltime_s=10),), nodes=1)
+"""Played before all others: what does not run this job does not speak the protocol."""
+
+
+def verdicts(subject: Subject, discipline: str, extent: Extent, tell: Tell = silent) -> list[Verdict]:
+    """Test a scheduler for a discipline (:data:`spillway.experiments.trials.disciplines.DISCIPLINES`).
+
+    Raises
+    ------
+    SpecError
+        It does not run a single job.
+    """
+    greet(subject)
+    found, required = [], frozenset(DISCIPLINES[discipline])
+    for place, case in enumerate(CASES):
+        tell("cases", place, len(CASES))
+        failures: Mapping[str, Failure] = {}
+        applies = discipline in case.disciplines and (extent.buffers or not case.buffers)
+        if applies:
+            failures = _failures(subject, [case.world], required | set(case.also), fewer_jobs, extent)
+        found.append(_verdict(case.name, case.aims, case.source, applies, failures.values()))
+    failures = _failures(subject, plain_worlds(extent, tell), required, simpler, extent)
+    for name, words in REQUIREMENTS.items() if extent.worlds else ():
+        applies = name in required and (extent.buffers or name != "buffers")
+        broken = [failures[name]] if name in failures else []
+        found.append(_verdict(f"random: {name}", words, f"{extent.worlds} worlds, seed {extent.seed}", applies, broken))
+    return found
+
+
+def _verdict(name: str, aims: str, source: str, applies: bool, failures: Iterable[Failure]) -> Verdict:
+    failures = tuple(failures)
+    return Verdict(name, aims, source, FAILS if failures else PASSES if applies else NOT_APPLICABLE, failures)
+
+
+def standing(subject: Subject, extent: Extent) -> dict[str, dict[str, Failure]]:
+    """By discipline what a scheduler breaks of it, by requirement; all cases and random worlds are played once.
+
+    Raises
+    ------
+    SpecError
+        It does not run a single job.
+    """
+    greet(subject)
+    every = frozenset(REQUIREMENTS)
+    broken: dict[str, dict[str, Failure]] = {discipline: {} for discipline in DISCIPLINES}
+    for case in CASES:
+        failures = _failures(subject, [case.world], every, fewer_jobs, extent)
+        for discipline in case.disciplines:
+            _keep(broken[discipline], failures, (*DISCIPLINES[discipline], *case.also))
+    failures = _failures(subject, plain_worlds(extent, silent), every, simpler, extent)
+    for discipline, required in DISCIPLINES.items():
+        _keep(broken[discipline], failures, required)
+    return broken
+
+
+def _keep(broken: dict[str, Failure], failures: Mapping[str, Failure], required: Iterable[str]) -> None:
+    """Add what is not known to be broken."""
+    broken |= {name: failures[name] for name in REQUIREMENTS if name in {*failures} & {*required} - {*broken}}
+
+
+def greet(subject: Subject) -> None:
+    """Let a scheduler run one job; raise :class:`SpecError` where it cannot."""
+    faults = subject.play(FIRST).faults
+    if faults:
+        words = next(iter(faults.values()))
+        raise SpecError(f"{subject.name}: expected a scheduler that runs a single job: {words}")
+
+
+def _failures(
+    subject: Subject,
+    worlds: Iterable[World],
+    required: frozenset[str],
+    steps: Callable[[World], Iterable[World]],
+    extent: Extent,
+) -> dict[str, Failure]:
+    """The first breach of each requirement, made small; what is found broken is not looked for again."""
+    found: dict[str, Failure] = {}
+    for world in worlds:
+        for name, words in judged(subject, world, required - found.keys()).items():
+            faults = functools.partial(judged, subject, requirements=frozenset({name}))
+            found[name] = Failure(name, words, world).smallest(faults, steps, extent.tries)
+    return found
+
+
+def judged(subject: Subject, world: World, requirements: frozenset[str]) -> dict[str, str]:
+    """Which of these requirements are broken in a world, in words."""
+    played = subject.play(world)
+    faults = {name: words for name, words in played.faults.items() if name in requirements}
+    if "promises" in requirements and not played.faults.keys() & set(SAFETY):
+        words = _promises(subject, world, played)
+        faults |= {"promises": words} if words else {}
+    return faults
+
+
+def _promises(subject: Subject, world: World, played: Played) -> str:
+    """Whether a job starts later than it was promised, in words.
+
+    What was promised is seen by playing the world as it looked when the job was submitted: without later jobs, and with
+    whole walltimes for what had not ended by then. A scheduler that decides alike on equal messages is presumed.
+    """
+    for number, job in enumerate(world.jobs, 1):
+        start_s = played.starts.get(number)
+        if start_s is None:
+            continue
+        known = tuple(
+            other if _ended(other.run_s, played.starts.get(place), job.submit_s) else other._replace(run_s=0)
+            for place, other in enumerate(world.jobs[:number], 1)
+        )
+        promised_s = subject.play(replace(world, jobs=known)).starts.get(number, start_s)
+        if start_s > promised_s + EXACT_S:
+            return (
+                f"job {number} starts at {start_s:g} s; when it was submitted, at {job.submit_s} s, it would have "
+                f"started at {promised_s:g} s had no further job come and all runs taken their walltimes"
+            )
+    return ""
+
+
+def _ended(run_s: float, start_s: float | None, now_s: int) -> bool:
+    """Whether a job had ended by itself."""
+    return bool(run_s) and start_s is not None and start_s + run_s < now_s - EXACT_S
+
+
+def try_one(options: argparse.Namespace, extent: Extent, discipline: str) -> int:
+    """One scheduler, one discipline."""
+    subject, tested = _subject(options)
+    if options.world is not None:
+        return _world(options, subject, discipline)
+    with shown(Console(stderr=True), lines=False) as tell:
+        found = verdicts(subject, discipline, extent, tell)
+    stories = [[one.name, *story(failure, discipline, tested)] for one in found for failure in one.failures]
+    title = f"{subject.name} as {discipline}: {count(found)}"
+    members = {"scheduler": subject.name, "discipline": discipline, "verdicts": found}
+    _report(options, title, verdict_rows(found), stories, members)
+    return FAILED if any(one.result == FAILS for one in found) else 0
+
+
+def _world(options: argparse.Namespace, subject: Scheduler, discipline: str) -> int:
+    """One world."""
+    world = world_from(options.world, PLAIN)
+    print("\n".join(plain_story(world)))
+    faults = judged(subject, world, frozenset(DISCIPLINES[discipline]))
+    print("\n".join(f"{name}: {words}" for name, words in faults.items()) or f"{discipline}: nothing is broken")
+    return FAILED if faults else 0
+
+
+def try_every_policy(options: argparse.Namespace, extent: Extent) -> int:
+    """Every policy of ours, every discipline."""
+    found: dict[str, dict[str, dict[str, Failure]] | str] = {}
+    with shown(Console(stderr=True), lines=False) as tell:
+        for place, name in enumerate(POLICIES):
+            tell("policies", place, len(POLICIES))
+            try:
+                found[name] = standing(Own(name), extent)
+            except (OptionError, SpecError) as error:
+                found[name] = str(error)
+    stories = [
+        [f"{name} as {claim}", *story(failure, claim, f"--policy {name}")]
+        for name, broken in found.items()
+        if not isinstance(broken, str)
+        for claim in (CLAIMS.get(name, "any"),)
+        for failure in broken[claim].values()
+    ]
+    reasons = [[f"{name}: not applicable: {reason}"] for name, reason in found.items() if isinstance(reason, str)]
+    title = "our policies by discipline (* what they claim)"
+    _report(options, title, standing_rows(found), stories + reasons, {"policies": found})
+    return FAILED if stories else 0
+
+
+def _subject(options: argparse.Namespace) -> tuple[Scheduler, str]:
+    """What is tested, and how the command line names it."""
+    if options.policy:
+        return Own(options.policy), f"--policy {shlex.quote(options.policy)}"
+    return Command(tuple(options.words), options.silence), f"-- {shlex.join(options.words)}"
+
+
+def _report(
+    options: argparse.Namespace, title: str, rows: Rows, stories: list[list[str]], members: Mapping[str, object]
+) -> None:
+    """Print the table and the failures; write them, and all of it as JSON, where that is requested."""
+    head, *body = rows
+    table = Table(*head, title=escape(title), title_justify="left")
+    for row in body:
+        table.add_row(*map(escape, row))
+    console = Console()
+    console = console if console.is_terminal else Console(width=160)
+    console.print(table)
+    for lines in stories:
+        print("\n".join(["", lines[0], *(f"  {line}" for line in lines[1:])]))
+    if options.out is not None:
+        durable.write_text(options.out, markdown(title, rows, stories))
+    if options.json is not None:
+        durable.write_text(options.json, as_json(members))

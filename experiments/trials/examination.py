@@ -1,0 +1,180 @@
+"""A policy examined in a world: watched in each step, with the books compared and what is held counted beside them."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from spillway.base import durable
+from spillway.base.errors import DecisionRefused
+from spillway.experiments.run.job_table import write_jobs
+from spillway.experiments.run.recorder import Recorder
+from spillway.experiments.trials.play import Played, simulate
+from spillway.experiments.trials.watch import CPU_S, Fault, Overdue, Watched, cpu_limit
+from spillway.experiments.trials.world import World
+from spillway.protocol.messages import JobState, Message, Reply
+from spillway.schedulers.assembly import SessionSpec, assemble
+from spillway.schedulers.core.session import Session
+from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.policykit.view import Holding, Running
+from spillway.simulator.errors import Deadlock
+from spillway.simulator.wire.links import InProcessLink
+
+TABLES = ("jobs.csv", "allocations.csv", "rejections.csv")
+
+
+def spec_of(policy: str, world: World) -> SessionSpec:
+    """The session that a world is played with."""
+    return SessionSpec(policy, world.options, model=world.model, settings=world.settings, seed=world.seed)
+
+
+@dataclass(frozen=True)
+class Examined:
+    """A policy in this process, watched from within.
+
+    Attributes
+    ----------
+    name
+        Name, ``FILE.py:CLASS`` or ``MODULE:CLASS``.
+    direct
+        Operations of jobs as calls, or as messages for each sub-job.
+    cpu_s
+        Seconds of CPU time after which the play of a world is interrupted.
+    """
+
+    name: str
+    direct: bool = True
+    cpu_s: float = CPU_S
+
+    def play(self, world: World) -> Played:
+        """Play a world once."""
+        spec = spec_of(self.name, world)
+        watched = Watched(spec.make_policy())
+        played = Played(watched.faults)
+        with tempfile.TemporaryDirectory() as name:
+            try:
+                with cpu_limit(self.cpu_s):
+                    played.tables = _tables(Path(name), spec, watched, world, self.direct)
+            except Overdue as error:
+                where = watched.line_of(error) or ", outside of the policy"
+                words = f"the world is not through after {self.cpu_s:g} s of CPU time (--cpu){where}"
+                played.faults["stops"] = words
+            except Fault as fault:
+                played.faults[fault.check] = fault.words
+        return played
+
+
+def _tables(folder: Path, spec: SessionSpec, watched: Watched, world: World, direct: bool) -> dict[str, bytes]:
+    records: dict[str, JobRecord] = {}
+    watch = _Watch(folder)
+    model = spec.make_model()
+    session = assemble(
+        watched,
+        spec.make_settings(),
+        model,
+        seed=spec.seed,
+        observer=watch,
+        on_record=lambda record: records.update({record.job.id: record}),
+        direct=direct,
+    )
+    watched.session = watch.session = session
+    check = getattr(session._runtime, "check", lambda: None)
+
+    def handle(message: Message) -> Reply:
+        try:
+            reply = session.handle(message)
+        except DecisionRefused as error:
+            raise Fault("decisions", f"the guard refuses a decision: {error}") from None
+        if watched.faults.keys() & {"view"}:
+            raise Fault("view", watched.faults["view"])  # what follows is not worth looking at
+        try:
+            session.check()
+            check()
+        except AssertionError as error:
+            raise Fault("nothing over-committed", f"the books do not agree: {error}") from None
+        watch.set_machine(session.machine)
+        return reply
+
+    try:
+        spans = simulate(world, InProcessLink(handle), folder, spec.needs())
+    except Deadlock:
+        raise Fault("ends", f"nothing runs or arrives any more, and {watch.story()}") from None
+    finally:
+        watch.close()
+    if session.waiting or session.book.running or session.book.held:
+        raise Fault("ends", f"at the end {watch.story()}")
+    durable.rename(folder / "out_jobs.csv", folder / "jobs.csv", sync=False)
+    write_jobs(folder, model, records, spans)
+    return {name: (folder / name).read_bytes() for name in TABLES}
+
+
+class _Watch(Recorder):
+    """Counts what is held from starts and ends alone, beside the book."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.session: Session
+        self._held: dict[str, Allocation] = {}
+        self._drained: dict[str, int] = {}
+
+    def story(self) -> str:
+        """Which job waits for ever."""
+        waiting = list(self.session._queue.jobs.values())
+        if not waiting:
+            return "a job has not ended"
+        job = max(waiting, key=lambda one: (one.nodes, -one.number))
+        others = f", and {len(waiting) - 1} more" if len(waiting) > 1 else ""
+        return f"job {job.name} ({job.nodes} nodes, submitted at {job.submit_time_s:g} s) waits for ever{others}"
+
+    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        """It must start where hosts are there."""
+        super().started(job, allocation, now_s)
+        closed = self.session.book.nodes_out.intersection(allocation.nodes)
+        if closed:
+            raise Fault("nothing over-committed", f"job {job.name} starts on node {min(closed)}, which is out")
+        self._hold(job.id, allocation)
+
+    def resized(self, running: Running, now_s: float) -> None:
+        """It holds this now."""
+        self._hold(running.job.id, running.allocation)
+
+    def held(self, job: Job, holding: Holding, now_s: float) -> None:
+        """It holds its burst buffer."""
+        self._hold(job.id, holding.allocation)
+
+    def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
+        """It holds nothing."""
+        super().evicted(job, holding, now_s)
+        self._held.pop(job.id, None)
+
+    def ended(self, running: Running, state: JobState, now_s: float) -> None:
+        """It holds nothing."""
+        super().ended(running, state, now_s)
+        self._held.pop(running.job.id, None)
+
+    def drained(self, storage: str, drained_bytes: int, left_bytes: int, now_s: float) -> None:
+        """So much of a storage node is given to no job any more."""
+        super().drained(storage, drained_bytes, left_bytes, now_s)
+        self._drained[storage] = drained_bytes
+
+    def _hold(self, job_id: str, allocation: Allocation) -> None:
+        """A job holds this now; no node may be held twice, no storage node beyond its capacity.
+
+        What it did not hold before must lie in what is left of the storage node.
+        """
+        machine = self.session.machine
+        before = self._held.get(job_id, Allocation(()))
+        self._held[job_id] = allocation
+        if len(machine.nodes) > machine.width:
+            return  # gang policies move jobs between rows without a start; the book is checked all the same
+        nodes = [node for held in self._held.values() for node in held.nodes]
+        if len(nodes) > len(set(nodes)):
+            raise Fault("nothing over-committed", f"job {job_id} gets a node that another job holds")
+        for place, storage in enumerate(machine.storages):
+            used = sum(held.storages.count(place) * held.bb_bytes for held in self._held.values())
+            gains = allocation.storages.count(place) > before.storages.count(place)
+            most = storage.capacity_bytes - (self._drained.get(storage.name, 0) if gains else 0)
+            if used > most:
+                raise Fault("nothing over-committed", f"{storage.name} holds {used:,} of {most:,} bytes")

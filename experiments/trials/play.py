@@ -1,0 +1,119 @@
+"""How a world is played: by the embedded simulator in this process, with whatever answers its messages."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from spillway.base import durable
+from spillway.experiments.trials.world import GB, World
+from spillway.platforms.catalogue import describe
+from spillway.platforms.generate import generate
+from spillway.platforms.model import Platform
+from spillway.platforms.xml_reader import parse_platform
+from spillway.schedulers.jobmodels.base import Needs
+from spillway.simulator.engines.fixed import FixedEngine
+from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.outputs.jobs import Span
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.wire.links import Link
+
+
+@dataclass
+class Played:
+    """What was seen of one world.
+
+    Attributes
+    ----------
+    faults
+        What was wrong, by requirement, in words.
+    starts
+        When each job was started (s), by its number.
+    tables
+        The run's tables as bytes, where they are kept.
+    """
+
+    faults: dict[str, str]
+    starts: Mapping[int, float] = field(default_factory=dict)
+    tables: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """Hash of the tables and the faults."""
+        total = hashlib.sha256(json.dumps(sorted(self.faults)).encode())
+        for name in sorted(self.tables):
+            total.update(self.tables[name])
+        return total.hexdigest()
+
+
+class Subject(Protocol):
+    """What is tried, anew in each world."""
+
+    @property
+    def name(self) -> str:
+        """In reports."""
+
+    def play(self, world: World) -> Played:
+        """Play a world once, watched."""
+
+
+def simulate(
+    world: World, link: Link, folder: Path | None = None, needs: Needs | None = None
+) -> Mapping[str, Span] | None:
+    """Play a world once; return when the sub-jobs of each job ran.
+
+    Parameters
+    ----------
+    link
+        Answers; who opened it closes it.
+    folder
+        Where the simulator writes (``out_jobs.csv``); a world with outages or drains needs one. Default: nowhere.
+    needs
+        What the job model needs of the simulator; default: nothing.
+    """
+    events = world.events()
+    files: tuple[Path, ...] = ()
+    if events and folder is not None:
+        files = (folder / "events.txt",)
+        durable.write_text(files[0], "".join(f"{json.dumps(event)}\n" for event in events), sync=False)
+    platform = _platform(world.nodes, world.storages, world.gb)
+    options = SimulationOptions(
+        export=str(folder / "out") if folder is not None else None,
+        dynamic_jobs=needs is not None and needs.dynamic_jobs,
+        profile_reuse=needs is not None and needs.profile_reuse,
+        fail_on_deadlock=True,
+        events=files,
+        forward_unknown_events=bool(world.drains),
+    )
+    with (FixedEngine if world.plain else FluidEngine)(platform) as engine:
+        simulation = Simulation(platform, [workload_from_object(world.workload())], engine, link, options)
+        simulation.run()
+    return simulation.outputs.jobs.spans or None
+
+
+@functools.lru_cache(maxsize=64)
+def _platform(nodes: int, storages: int, gb: int) -> Platform:
+    """A plain machine, or ``tiny``."""
+    if nodes:
+        return parse_platform(_plain_xml(nodes, storages, gb), "a world's machine")
+    return parse_platform(generate(describe("tiny")), "tiny.xml")
+
+
+def _plain_xml(nodes: int, storages: int, gb: int) -> str:
+    """A SimGrid platform whose network takes no time."""
+    hosts = [("master", '<prop id="role" value="master"/>')] + [(f"n{number}", "") for number in range(nodes)]
+    stated = f'<prop id="role" value="storage"/><prop id="capacity_bytes" value="{gb * GB}"/>'
+    hosts += [(f"bb{number}", stated) for number in range(storages)]
+    lines = [f'<host id="{name}" speed="1Gf">{properties}</host>' for name, properties in hosts]
+    lines.append('<link id="net" bandwidth="1000GBps" latency="0us" sharing_policy="FATPIPE"/>')
+    for place, (one, _) in enumerate(hosts):
+        lines += [f'<route src="{one}" dst="{two}"><link_ctn id="net"/></route>' for two, _ in hosts[place + 1 :]]
+    document = '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
+    return document + f'<platform version="4.1"><zone id="main" routing="Full">{"".join(lines)}</zone></platform>\n'

@@ -1,0 +1,161 @@
+"""What was found, in words: lines and tables for the terminal and for Markdown, and all of it as JSON."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from rich.console import Console
+from rich.progress import Progress
+
+from spillway.experiments.campaign.progress import columns
+from spillway.experiments.trials.checks import Findings
+from spillway.experiments.trials.disciplines import DISCIPLINES, REQUIREMENTS
+from spillway.experiments.trials.verdict import FAILS, NOT_APPLICABLE, NOT_SEEN, PASSES, Failure, Tell, Verdict
+from spillway.experiments.trials.world import World
+
+Rows = Sequence[Sequence[str]]
+
+CLAIMS: Mapping[str, str] = {
+    "fcfs": "fcfs",
+    "easy": "easy",
+    "sjf-easy": "easy",
+    "list": "easy",
+    "conservative": "conservative",
+}
+"""Disciplines of our own policies; all others claim nothing but to be safe (``any``)."""
+
+PARTS = 4
+"""Plain lines about one thing that is being done, at most."""
+
+
+def findings_lines(policy: str, found: Findings) -> list[str]:
+    """What a check of a policy found."""
+    lines = [f"{policy}: {found.worlds} worlds"]
+    lines += [f"  not played with --model {model}: {reason}" for model, reason in found.refused.items()]
+    for one in found.verdicts:
+        if one.result == NOT_SEEN:
+            lines.append(f"  not seen {one.name}: only where the others pass")
+        elif one.result == PASSES:
+            lines.append(f"  passed  {one.name}: {one.aims}")
+        for failure in one.failures:
+            world = failure.world
+            command = shlex.join(["spillway", "check-policy", policy, "--case", world.text()])
+            lines.append(f"  FAILED  {one.name}: {failure.words}")
+            lines += [*(f"          {line}" for line in _tiny_story(world)), f"          again: {command}"]
+    return lines
+
+
+def _tiny_story(world: World) -> list[str]:
+    """A world on ``tiny`` in words."""
+    settings = ", ".join(f"{key}={value}" for key, value in {**world.settings, **world.options}.items())
+    lines = [f"smallest world found: --model {world.model}{f', {settings}' if settings else ''}"]
+    for number, job in enumerate(world.jobs):
+        parts = [f"job {number}: at {job.submit_s} s, {job.nodes} nodes, runs {job.run_s:g} s"]
+        parts += [] if job.walltime_s is None else [f"walltime {job.walltime_s} s"]
+        parts += [f"{job.gb} GB of burst buffer per node"] if job.gb else []
+        parts += [f"{job.io_rate_mb_s} MB/s per node"] if job.io_rate_mb_s else []
+        lines.append("  " + ", ".join(parts))
+    for change in world.changes:
+        what = "come back" if change.back else "are out"
+        lines.append(f"  at {change.time_s:g} s hosts {' '.join(map(str, change.hosts))} {what}")
+    return lines
+
+
+def plain_story(world: World) -> list[str]:
+    """A plain machine and its jobs in words."""
+    count = world.storages
+    buffers = f", {count} storage node{'s' * (count > 1)} of {world.gb} GB" if count else ""
+    lines = [f"machine: {world.nodes} nodes{buffers}"]
+    for number, job in enumerate(world.jobs, 1):
+        ends = f", ends after {job.run_s} s" if 0 < job.run_s < (job.walltime_s or 0) else ""
+        each = f", {job.gb} GB{' for each' * (job.nodes > 1)}" if job.gb else ""
+        lines.append(
+            f"job {number}: submitted at {job.submit_s} s, {job.nodes} node{'s' * (job.nodes > 1)}{each}, "
+            f"walltime {job.walltime_s} s{ends}"
+        )
+    return lines
+
+
+def story(failure: Failure, discipline: str, tested: str) -> list[str]:
+    """A failure in words, with its world and the command that plays it again.
+
+    Parameters
+    ----------
+    discipline
+        What was tested; where only a case had the requirement, the command names a discipline that has it.
+    tested
+        The part of the command line that names the scheduler.
+    """
+    one, world = failure.requirement, failure.world
+    having = next(name for name in (discipline, *DISCIPLINES) if one in DISCIPLINES[name])
+    lines = [f"{one}: {failure.words}", *(f"  {line}" for line in plain_story(world))]
+    return [*lines, f"  again: spillway conformance --discipline {having} --world '{world.text()}' {tested}"]
+
+
+def verdict_rows(found: Iterable[Verdict]) -> Rows:
+    """One row for each case, a header first."""
+    rows = [(one.name, one.aims, one.source, one.result) for one in found]
+    return [("case", "mistake or requirement", "source", "verdict"), *rows]
+
+
+def standing_rows(found: Mapping[str, Mapping[str, Mapping[str, Failure]] | str]) -> Rows:
+    """One row for each policy: by discipline ``passes`` or the requirements that it breaks, a claim with a star."""
+    rows: list[tuple[str, ...]] = [("policy", *DISCIPLINES)]
+    for policy, standing in found.items():
+        if isinstance(standing, str):
+            rows.append((policy, *(NOT_APPLICABLE for _ in DISCIPLINES)))
+            continue
+        claim = CLAIMS.get(policy, "any")
+        cells = {
+            name: ", ".join(sorted(broken, key=list(REQUIREMENTS).index)) or PASSES for name, broken in standing.items()
+        }
+        rows.append((policy, *(f"{cell} *" if name == claim else cell for name, cell in cells.items())))
+    return rows
+
+
+def count(found: Iterable[Verdict]) -> str:
+    """How many passed, failed, and were not applicable."""
+    results = [one.result for one in found]
+    return ", ".join(f"{results.count(result)} {result}" for result in (PASSES, FAILS, NOT_APPLICABLE))
+
+
+def markdown(title: str, rows: Rows, stories: Iterable[Sequence[str]]) -> str:
+    """A page: the table, and the failures."""
+    head, *body = rows
+    lines = [f"# {title}", "", _line(head), _line(["---"] * len(head)), *map(_line, body)]
+    for one in stories:
+        lines += ["", "```text", *one, "```"]
+    return "\n".join(lines) + "\n"
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
+
+
+def as_json(members: Mapping[str, object]) -> str:
+    """All of it as JSON; worlds are objects that ``--world`` takes."""
+    return (
+        json.dumps(members, indent=1, default=lambda one: one.members() if isinstance(one, World) else vars(one)) + "\n"
+    )
+
+
+@contextlib.contextmanager
+def shown(console: Console, *, lines: bool) -> Iterator[Tell]:
+    """Show what is being done by a bar on a terminal; elsewhere by a few lines, or not at all."""
+    if lines and not console.is_terminal:
+        yield lambda what, done, of: _say(console, what, done, of)
+        return
+    with Progress(*columns(console.width), console=console, transient=True, disable=not console.is_terminal) as bars:
+        task = bars.add_task("", total=None, state="")
+        yield lambda what, done, of: bars.update(task, description=what, completed=done, total=of)
+
+
+def _say(console: Console, what: str, done: int, of: int) -> None:
+    """One line for each part that is done."""
+    if done == 0:
+        console.print(f"{what} ...", markup=False, highlight=False, soft_wrap=True)
+    elif done * PARTS // of > (done - 1) * PARTS // of:
+        console.print(f"{what}: {done} of {of}", markup=False, highlight=False, soft_wrap=True)

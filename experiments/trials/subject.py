@@ -1,0 +1,149 @@
+"""What is tested: a policy of ours in this process, or any command that speaks Batsim 4's protocol."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import shutil
+import socket
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from spillway.base import durable
+from spillway.base.errors import DecisionRefused, PeerLost, ProtocolError, SpillwayError
+from spillway.base.plugins import split_spec
+from spillway.experiments.run import offspring
+from spillway.experiments.run.errors import RunFailed, SpecError
+from spillway.experiments.trials.observer import Broken, Observer
+from spillway.experiments.trials.play import Played, simulate
+from spillway.experiments.trials.world import World
+from spillway.protocol.messages import Message, Reply
+from spillway.schedulers.assembly import SessionSpec, check_combination
+from spillway.simulator.errors import Deadlock, Refused
+from spillway.simulator.wire.links import InProcessLink, Link
+from spillway.simulator.wire.zmq_link import ZmqLink
+
+SOCKET, PORT = "{socket}", "{port}"
+"""Stand in a command for the endpoint of a socket in a private folder, or for a free port of the loopback address."""
+
+
+class Scheduler(ABC):
+    """A scheduler that can be had anew for each world; what passes between it and the simulator is observed."""
+
+    name: str
+    """In reports."""
+
+    @abstractmethod
+    def talk(self) -> contextlib.AbstractContextManager[Link]:
+        """A conversation with a fresh one, which is over when the context ends."""
+
+    def play(self, world: World) -> Played:
+        """Play a world once."""
+        observer = Observer()
+        try:
+            with self.talk() as link:
+                observer.answer = link.exchange
+                simulate(world, observer)
+        except Broken:
+            pass
+        except Deadlock:
+            observer.stuck()
+        except (ProtocolError, Refused, DecisionRefused, PeerLost, RunFailed) as error:
+            observer.faults.setdefault("protocol", " ".join(str(error).split()))
+        starts = {int(job_id.partition("!")[2]): at_s for job_id, at_s in observer.starts.items()}
+        return Played(observer.faults, starts)
+
+
+class Own(Scheduler):
+    """A policy of ours, in this process.
+
+    Parameters
+    ----------
+    text
+        ``NAME[:option=value,...]`` or ``FILE.py:CLASS[:option=value,...]``.
+
+    Raises
+    ------
+    OptionError
+        It is unknown, or does not schedule rigid jobs.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.name = text
+        policy, options = split_spec(text)
+        self._spec = spec = SessionSpec(policy, options, model="rigid")
+        check_combination(spec.make_policy(), spec.make_settings(), spec.make_model())
+
+    @contextlib.contextmanager
+    def talk(self) -> Iterator[Link]:
+        """A new session; what a policy raises that is no error of ours ends the play as a crash of a process does."""
+        session = self._spec.session()
+
+        def handle(message: Message) -> Reply:
+            try:
+                return session.handle(message)
+            except SpillwayError:
+                raise
+            except Exception as error:
+                raise RunFailed(f"the policy fails with {type(error).__name__}: {error}") from error
+
+        yield InProcessLink(handle)
+
+
+class Command(Scheduler):
+    """A scheduler in a process of its own, one for each world.
+
+    Parameters
+    ----------
+    words
+        Program and arguments; in one of them stands :data:`SOCKET`, or :data:`PORT`.
+    silence_s
+        A reply that takes longer is none.
+
+    Raises
+    ------
+    SpecError
+        The program does not exist, or no argument says where it is to listen.
+    """
+
+    def __init__(self, words: Sequence[str], silence_s: float) -> None:
+        if not any(SOCKET in word or PORT in word for word in words):
+            raise SpecError(
+                f"the command has no place for the endpoint: write {SOCKET} where it takes one (--bind {SOCKET}), or "
+                f"{PORT} where it takes a port (-s tcp://*:{PORT})"
+            )
+        if shutil.which(words[0]) is None:
+            raise SpecError(f"cannot start {words[0]!r}: there is no such program")
+        self.name = " ".join(words)
+        self.words, self.silence_s = words, silence_s
+
+    @contextlib.contextmanager
+    def talk(self) -> Iterator[Link]:
+        """A new process; it and what it has started are gone when the context ends."""
+        with contextlib.ExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="spillway-")))
+            path, port = folder / "door", _free_port() if any(PORT in word for word in self.words) else 0
+            words = [word.replace(SOCKET, f"ipc://{path}").replace(PORT, str(port)) for word in self.words]
+            log = folder / "log"
+            output = stack.enter_context(durable.open_binary(log))
+            process = stack.enter_context(offspring.running(words, output.fileno(), whole_group=True))
+
+            seen = itertools.count()
+
+            def check_alive() -> None:
+                if process.poll() is not None and next(seen):  # its last reply may be on its way
+                    code, said = process.returncode, offspring.tail(log)
+                    raise RunFailed(f"the scheduler's process ended with exit code {code} before it replied: {said}")
+
+            endpoint = f"tcp://127.0.0.1:{port}" if port else f"ipc://{path}"
+            link = ZmqLink(endpoint, self.silence_s, check_alive=check_alive)
+            stack.callback(link.close)
+            yield link
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

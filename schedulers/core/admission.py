@@ -1,0 +1,137 @@
+"""Jobs as they come: read from their messages, completed by what the job model needs, and whether they can ever run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from spillway.protocol.limits import LATEST_S
+from spillway.protocol.messages import JobSubmitted
+from spillway.schedulers.core.execution import Demand
+from spillway.schedulers.core.feasible import Limits
+from spillway.schedulers.model.job import Job, Lives, job_from_wire
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.persistent import Pool, as_request, wishes_of
+from spillway.schedulers.policykit.estimates import Estimator
+from spillway.schedulers.timeline import Timeline
+from spillway.schedulers.timeline.placement import Placement
+
+
+class Admission:
+    """Reads submitted jobs and finds out which of them can never run.
+
+    Parameters
+    ----------
+    machine
+        What the empty machine offers.
+    profiles
+        Static profiles by workload and name.
+    placement
+        Which nodes and storage nodes serve a request.
+    timeline
+        Kind of timeline; the published one knows no persistent buffers.
+    estimator
+        Expected durations, from which constant rates follow.
+    unplayable
+        The reason why the job model cannot play a job; ``None`` where it can.
+    demand
+        Bandwidth that jobs need under the job model; ``None``: what they state.
+    lives
+        How long a job's holdings are held around its nodes; ``None``: as long as its nodes.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        profiles: Mapping[str, Mapping[str, dict[str, Any]]],
+        placement: Placement,
+        timeline: type[Timeline],
+        estimator: Estimator,
+        unplayable: Callable[[Job], str | None],
+        demand: Demand | None,
+        lives: Callable[[Job], Lives | None] | None,
+    ) -> None:
+        self._machine = machine
+        self._profiles = profiles
+        self._limits = Limits(machine, placement)
+        self._published = timeline.holds_nodes_longer
+        self._estimator = estimator
+        self._unplayable = unplayable
+        self._demand = demand
+        self._lives = lives
+        self._most_bytes_per_s = math.inf
+        if demand is not None and demand.from_storages:
+            self._most_bytes_per_s = min((link.capacity_bytes_per_s for link in machine.links), default=math.inf)
+        self._jobs = 0
+        self._buffers_requested = False
+        self._endless = 0
+
+    def read(self, event: JobSubmitted) -> tuple[Job, str | None]:
+        """The job of a submission, and why its bandwidth cannot be known (``None`` where it can).
+
+        Raises
+        ------
+        RemoteProtocolError
+            A field is of the wrong kind or out of its range; names the place.
+        """
+        profile = event.profile
+        if profile is None:
+            workload = event.job_id.split("!", 1)[0]
+            profile = self._profiles.get(workload, {}).get(str(event.job.get("profile")))
+        job = job_from_wire(event.job_id, event.job, profile, self._jobs, event.timestamp, self._machine.granule_bytes)
+        if self._lives is not None:
+            job = msgspec.structs.replace(job, lives=self._lives(job))
+        self._jobs += 1
+        if job.bb_bytes:
+            self._buffers_requested = True
+        if job.walltime_s == math.inf and event.job.get("walltime", -1) > 0:
+            self._endless += 1
+        if self._demand is None or not job.nodes:  # what has no nodes moves nothing
+            return job, None
+        return self._with_demand(job, self._demand)
+
+    def infeasible_reason(self, job: Job, pool: Pool) -> str | None:
+        """Why a job can never run; ``None`` where it can. What it requests of persistent buffers enters the pool."""
+        reason = self._pool_reason(job, pool)
+        if reason is None and (job.nodes or job.id not in pool.wishes):  # what has no nodes is not played
+            reason = self._unplayable(job) or self._limits.infeasible_reason(job)
+        return reason
+
+    def warnings(self) -> Iterable[str]:
+        """What looks wrong with all jobs together."""
+        storages = len(self._machine.storages)
+        if storages and self._jobs and not self._buffers_requested:
+            yield (
+                f"the machine has {storages} burst buffers, but none of the {self._jobs} jobs requested any; "
+                "Batsim 5 drops the field 'bb': see spillway workload convert --batsim 5, and docs/batsim5.md"
+            )
+        if self._endless:
+            yield f"walltimes of {self._endless} jobs are above {LATEST_S:.0f} s (272 years) and were taken for none"
+
+    def _with_demand(self, job: Job, demand: Demand) -> tuple[Job, str | None]:
+        """A job with the bandwidth that the job model needs for it, or why that cannot be known."""
+        try:
+            most = self._most_bytes_per_s / job.nodes
+            io_rate = demand(job, self._estimator.estimate_s(job), most)
+        except ValueError as error:
+            return job, str(error)
+        return (job if io_rate == job.io_rate else msgspec.structs.replace(job, io_rate=io_rate)), None
+
+    def _pool_reason(self, job: Job, pool: Pool) -> str | None:
+        """Read what a job requests of persistent buffers; why that can never be met, ``None`` where it can."""
+        wishes = wishes_of(job, self._machine.granule_bytes)
+        if wishes is None:
+            return None
+        pool.wishes[job.id] = wishes
+        if self._published:
+            return "persistent buffers and the published experiment's rules exclude each other"
+        if job.bb_bytes and not job.nodes:
+            return "a job without nodes creates and destroys persistent buffers, it has no burst buffer of its own"
+        for creation in wishes.creates:
+            reason = self._limits.infeasible_reason(as_request(job, creation))
+            if reason is not None:
+                return f"persistent buffer {creation.name}: {reason}"
+        return None

@@ -1,0 +1,52 @@
+"""What may watch a session: its jobs, buffers and outages, as they happen."""
+
+from __future__ import annotations
+
+from spillway.protocol.messages import JobState
+from spillway.schedulers.model.explanations import PassNotes
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.persistent import PersistentBuffer
+from spillway.schedulers.policykit.view import Holding, Running
+
+
+class Observer:
+    """What may watch a session without changing it; every method may be overridden."""
+
+    def submitted(self, job: Job, now_s: float) -> None:
+        """A job entered the queue."""
+
+    def rejected(self, job: Job, reason: str, now_s: float) -> None:
+        """A job was refused for good."""
+
+    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        """A job started."""
+
+    def ended(self, running: Running, state: JobState, now_s: float) -> None:
+        """A job ended and gave everything back."""
+
+    def resized(self, running: Running, now_s: float) -> None:
+        """A running job was given nodes, or gave something back: ``running.allocation`` is what it holds now."""
+
+    def held(self, job: Job, holding: Holding, now_s: float) -> None:
+        """A waiting job was given its burst buffer."""
+
+    def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
+        """A waiting job lost its burst buffer, held until now."""
+
+    def created(self, buffer: PersistentBuffer, now_s: float) -> None:
+        """A persistent buffer was created."""
+
+    def destroyed(self, buffer: PersistentBuffer, job: Job, now_s: float) -> None:
+        """A persistent buffer was destroyed, by this job."""
+
+    def struck(self, job: Job, what: str, reason: str, now_s: float, lost_node_s: float = 0.0) -> None:
+        """An outage had consequences for a running job: it was killed, requeued, or shrinks.
+
+        ``lost_node_s``: node-seconds that it held for nothing, for no next attempt can use what it did in them.
+        """
+
+    def drained(self, storage: str, drained_bytes: int, left_bytes: int, now_s: float) -> None:
+        """So many bytes of a storage node are drained from now on; ``left_bytes``: left less held, maybe below zero."""
+
+    def notes(self, now_s: float, notes: PassNotes) -> None:
+        """A pass wrote these notes (only called when the session explains)."""

@@ -1,0 +1,36 @@
+"""Searches for unreachable objects: rare while a command runs, none at its end, and as before afterwards."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+
+import pytest
+
+from spillway.base.collecting import OBJECTS, collecting_rarely
+
+
+def test_searches_are_rare_and_as_before_afterwards() -> None:
+    """Also where what was done in between failed."""
+    before = gc.get_threshold()
+    with pytest.raises(ZeroDivisionError), collecting_rarely():
+        1 / (gc.get_threshold() != (OBJECTS, *before[1:]))
+    assert gc.get_threshold() == before
+
+
+def test_a_process_ends_without_a_search() -> None:
+    """Python searches when all has been done (the first line is what it does by itself)."""
+    script = (
+        "import gc, sys\nfrom spillway.base.collecting import end_without_search\n"
+        "if {quick}: end_without_search()\n"
+        "class Node:\n    def __del__(self, write=sys.stdout.write): write('found')\n"
+        "node = Node(); node.itself = node; gc.disable()\ndel node\n"
+    )
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", script.format(quick=quick)], capture_output=True, text=True, check=True
+        ).stdout
+        for quick in (False, True)
+    ]
+    assert said == ["found", ""]

@@ -1,0 +1,119 @@
+"""``spillway conformance`` over the wire: a scheduler that breaks a promise, and commands that are none."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from spillway.experiments.cli import main
+from spillway.experiments.run.errors import SpecError
+from spillway.experiments.trials.cases import CASES
+from spillway.experiments.trials.subject import Command
+
+GREEDY = Path(__file__).parent / "greedy.py"
+FAULTS = Path(__file__).parent / "faults.py"
+WORLDS = {case.name: case.world.text() for case in CASES}
+
+
+def conformance(*arguments: str) -> int:
+    """The command, with a world so that few processes are started."""
+    return main(["conformance", *arguments])
+
+
+@pytest.mark.parametrize("endpoint", ["{socket}", "tcp://127.0.0.1:{port}"])
+def test_a_foreign_scheduler_that_breaks_a_promise(capsys: pytest.CaptureFixture[str], endpoint: str) -> None:
+    """Flagged in words that name jobs, times and amounts."""
+    code = conformance("--world", WORLDS["starved"], "--", sys.executable, str(GREEDY), endpoint)
+    assert code == 1
+    assert (
+        "promise: at 3 s job 3 was started with 2 nodes for up to 40 s, so that job 2, first in the queue with 4 "
+        "nodes, which by the walltimes could start at 21 s, can start at 43 s at the earliest"
+        in capsys.readouterr().out
+    )
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("exit 3", "the scheduler's process ended with exit code 3 before it replied: no output"),
+        ("echo out of memory >&2; exit 1", "ended with exit code 1 before it replied: out of memory"),
+        ("sleep 600 & sleep 600", "no reply from the scheduler"),
+    ],
+)
+def test_commands_that_are_no_scheduler(capsys: pytest.CaptureFixture[str], script: str, words: str) -> None:
+    """One line, exit code 2."""
+    assert conformance("--silence", "1.5", "--", "sh", "-c", script, "{socket}") == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert len(error.splitlines()) == 1
+
+
+def test_rubbish_is_located(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is no reply is named with its place."""
+    script = (
+        "import sys, zmq; socket = zmq.Context().socket(zmq.REP); socket.bind(sys.argv[1]); socket.recv(); "
+        "socket.send(b'[1, 2'); socket.recv()"
+    )
+    assert conformance("--", sys.executable, "-c", script, "{socket}") == 2
+    error = capsys.readouterr().err
+    assert "expected a scheduler that runs a single job" in error
+    assert "expected `object`, got `array` (at $)" in error
+    assert len(error.splitlines()) == 1
+
+
+def test_nothing_is_left_running(tmp_path: Path) -> None:
+    """Neither the command nor what it has started."""
+    script = f"echo $$ > {tmp_path}/one; sleep 600 & echo $! > {tmp_path}/two; wait"
+    assert conformance("--silence", "1.5", "--", "sh", "-c", script, "{socket}") == 2
+    for name in ("one", "two"):
+        assert _gone(int((tmp_path / name).read_text()))
+
+
+def _gone(process: int) -> bool:
+    for _ in range(100):
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return True
+        if "Z" in Path(f"/proc/{process}/stat").read_text().rpartition(")")[2][:3]:
+            return True  # killed; its new parent has not looked yet
+        time.sleep(0.05)
+    return False
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "expected either --policy NAME or a command after --"),
+        (("--policy", "easy", "--", "x", "{socket}"), "expected either --policy NAME or a command after --"),
+        (("--policy", "esay"), "unknown policy 'esay'"),
+        (("--policy", f"{FAULTS}:Crash"), "the policy fails with IndexError: tuple index out of range"),
+        (("--policy", "gang"), "cannot be combined: jobs that share nodes in time"),
+        (("--policy", "all", "--discipline", "easy"), "--policy all tests every discipline"),
+        (("--", "no-such-program", "{socket}"), "cannot start 'no-such-program': there is no such program"),
+        (("--", "sh", "-c", "true"), "the command has no place for the endpoint: write {socket}"),
+        (("--policy", "easy", "--world", "{}"), "--world: expected a world as a report prints it"),
+        (
+            ("--policy", "easy", "--world", '{"nodes":1,"jobs":[[1,1,5,1],[1,1,5,2]],"storages":2,"gb":9}'),
+            "--world: expected requests of one size where there are several storage nodes",
+        ),
+    ],
+)
+def test_wrong_input_is_one_line(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], words: str) -> None:
+    """With exit code 2 and what to do."""
+    assert conformance(*arguments) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert len(error.splitlines()) == 1
+
+
+def test_a_file_that_is_no_program(tmp_path: Path) -> None:
+    """It exists, but cannot be started."""
+    path = tmp_path / "data"
+    path.write_text("x")
+    with pytest.raises(SpecError, match="there is no such program"):
+        Command((str(path), "{socket}"), 1.0)

@@ -1,0 +1,165 @@
+"""What only saves time decides nothing: whole passes, and passes that say why jobs wait, play each world alike."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from random import Random
+from typing import Any
+
+import pytest
+
+from spillway.base.errors import OptionError
+from spillway.base.options import OptionInfo
+from spillway.platforms.catalogue import platform_from
+from spillway.protocol.messages import Message, Reply
+from spillway.schedulers.assembly import SessionSpec
+from spillway.schedulers.core.session import Cadence, Observer
+from spillway.schedulers.lives import LIVES
+from spillway.schedulers.model.decisions import Decision
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.policykit.view import Around, Holding, Running, View
+from spillway.schedulers.timeline import NodeOrder, StorageOrder
+from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.wire.links import InProcessLink
+from tests.properties.buffer_cases import SHARING
+from tests.properties.small_world import workload
+
+TINY = platform_from("tiny")
+Row = tuple[int, int, float, int, int, int | None, bool]
+
+WORLDS = {
+    (policy, life, model): 2
+    for policy in POLICIES
+    for life in LIVES
+    for model in (("timeshared",) if policy in SHARING else ("rigid", "io"))
+    if policy not in SHARING or life == "with-nodes"
+} | {
+    ("pack", "two-reservations", "rigid"): 20,
+    ("maxutil", "with-nodes", "malleable:moldable"): 20,
+    ("easy", "with-nodes", "malleable:moldable"): 2,
+}
+"""How many worlds are played; more where only few of them show a difference that was there once."""
+
+
+class Whole(Around):
+    """A policy that keeps nothing from pass to pass but what it decides by."""
+
+    def __call__(self, view: View) -> Iterable[Decision]:
+        """Run one pass without what earlier ones have left to save time."""
+        view.cache.clear()
+        return self.policy(view)
+
+
+class Story(Observer):
+    """All that happens to jobs, in order."""
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[Any, ...]] = []
+
+    def rejected(self, job: Job, reason: str, now_s: float) -> None:
+        """It says why."""
+        self.lines.append((now_s, "rejected", job.id, reason))
+
+    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        """It has these nodes and storage nodes."""
+        self.lines.append((now_s, "started", job.id, allocation))
+
+    def held(self, job: Job, holding: Holding, now_s: float) -> None:
+        """It has its burst buffer, until when that is expected."""
+        self.lines.append((now_s, "held", job.id, holding))
+
+    def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
+        """It has lost that."""
+        self.lines.append((now_s, "evicted", job.id, holding))
+
+    def resized(self, running: Running, now_s: float) -> None:
+        """It has this now."""
+        self.lines.append((now_s, "resized", running.job.id, running.allocation))
+
+
+def jobs(rng: Random) -> list[Row]:
+    """Jobs that come while others wait; some exceed their walltimes."""
+    span_s, share = rng.choice((5, 40, 100)), rng.random()
+    return [
+        (
+            rng.randint(0, span_s),
+            rng.choice((1, 1, 1, 2, 2, 3, 4, 5, 6, 8)),
+            seconds := float(rng.choice((1, 2, 3, 5, 8, 13, 21, 34, 60))),
+            rng.choice((1, 2, 3, 5)) if rng.random() < share else 0,
+            rng.choice((0, 0, 40, 200)),
+            int(seconds) + rng.choice((0, 1, 2, 5, 20, 60)),
+            rng.random() < 0.5,
+        )
+        for _ in range(rng.randint(6, 20))
+    ]
+
+
+def value(rng: Random, info: OptionInfo) -> Any:
+    """A value of an option: one of few, or near its default, or (a whole number) its lower bound."""
+    if info.choices or info.type is bool:
+        return rng.choice(info.choices or (False, True))
+    if issubclass(info.type, enum.Enum):
+        return rng.choice(list(info.type))
+    assert info.low is not None
+    assert info.high is not None
+    near = [info.default, 2 * info.default, info.default / 2]
+    if info.type is int:
+        near = [info.default, *(int(info.low) + more for more in range(4))]
+    return rng.choice([one for one in near if info.low <= one <= info.high])
+
+
+def spec_of(rng: Random, policy: str, life: str, model: str) -> SessionSpec:
+    """A session with some options and settings that go together."""
+    name, _, option = model.partition(":")
+    while True:
+        known = POLICIES[policy].options()
+        options = {info.name: value(rng, info) for info in rng.sample(known, min(len(known), rng.randint(0, 4)))}
+        settings = {
+            "bb_life": "standby:bound=5" if life == "standby" else life,
+            "node_order": rng.choice((NodeOrder.FIRST_FIT, *NodeOrder)).value,
+            "storage_order": rng.choice((StorageOrder.NEAREST, *StorageOrder)).value,
+            "estimates": rng.choice(("walltime", "walltime", "history", "survival")),
+        }
+        literal, cadence = rng.random() < 0.2, rng.choice((None, Cadence.EVENT))
+        spec = SessionSpec(policy, options, name, {option: True} if option else {}, settings, literal, cadence)
+        try:
+            spec.session()
+        except OptionError:
+            continue
+        return spec
+
+
+def play(spec: SessionSpec, data: dict[str, Any], *, whole: bool = False, explain: bool = False) -> tuple[Any, ...]:
+    """All that happens to jobs, all replies, and how far the generator was used."""
+    story, replies, needs = Story(), list[Reply](), spec.needs()
+    session = spec.session(story, explain=explain, direct=needs.dynamic_jobs)
+    if whole:
+        session._policy = Whole(session._policy)
+
+    def handle(message: Message) -> Reply:
+        replies.append(session.handle(message))
+        return replies[-1]
+
+    options = SimulationOptions(dynamic_jobs=needs.dynamic_jobs, profile_reuse=needs.profile_reuse)
+    with FluidEngine(TINY) as engine:
+        Simulation(TINY, [workload_from_object(data)], engine, InProcessLink(handle), options).run()
+    assert story.lines
+    return story.lines, replies, session._rng.getstate()
+
+
+@pytest.mark.parametrize(("policy", "life", "model"), WORLDS, ids=[" ".join(world) for world in WORLDS])
+def test_every_world(policy: str, life: str, model: str) -> None:
+    """Played as always, without anything kept to save time, and explained, it comes to the same."""
+    for seed in range(WORLDS[policy, life, model]):
+        rng = Random(f"{policy} {life} {model} {seed}")
+        spec, data = spec_of(rng, policy, life, model), workload(model.partition(":")[0], jobs(rng))
+        for number, profile in enumerate(data["profiles"].values() if life != "with-nodes" else ()):
+            profile |= {"stage_in_s": (0.0, 3.0, 7.0)[number % 3], "stage_out_s": (0.0, 5.0)[number % 2]}
+        expected = play(spec, data)
+        assert play(spec, data, whole=True) == expected, spec
+        assert play(spec, data, explain=True) == expected, spec

@@ -1,0 +1,61 @@
+"""The shortest delays, which Batsim prints as 0, and calls that would come after the end of simulated time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from spillway.protocol.messages import JobState
+from spillway.schedulers.assembly import SessionSpec
+from spillway.schedulers.jobmodels import MODELS
+from tests.schedulers.lives.story import GB, TINY, job, play
+
+SUCCESS = JobState.COMPLETED_SUCCESSFULLY
+NEARLY_S = 8e9
+"""Less than a bound of 1e9 s before the latest time, 2^33 s."""
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("direct", [False, True])
+def test_a_delay_that_is_printed_as_0(model: str, *, direct: bool) -> None:
+    """Batsim plays a nanosecond, says 0 s, and refuses delays of 0 s that we would register."""
+    profiles: dict[str, Any] = {"d": {"type": "delay", "delay": 1e-9}, "e": {"type": "delay", "delay": 5.0}}
+    if model == "operations":
+        profiles["e"]["operations"] = [{"compute_s": 1e-9}, {"compute_s": 4e-7}, {"compute_s": 1.0}]
+    jobs = [job("0", 5, 1, "d", walltime=15), job("1", 6, 1, "e", walltime=15)]
+    story = play(TINY, SessionSpec("fcfs", model=model), jobs, profiles, direct=direct)
+    assert story.ends == {"0": SUCCESS, "1": SUCCESS}
+    assert not story.reasons
+
+
+STAGED = {"type": "delay", "delay": 10.0, "bb": 9 * GB, "stage_in_s": 1.0}
+CALLS: dict[str, tuple[SessionSpec, list[dict[str, Any]]]] = {
+    "standby": (
+        SessionSpec("fcfs", settings={"bb_life": "standby:bound=1e9"}),
+        [job("R", NEARLY_S, 8, "p"), *(job(name, NEARLY_S, 1, "q") for name in "ABC")],
+    ),
+    "stage-in": (SessionSpec("fcfs", settings={"bb_life": "slurm:stage_in_timeout=1e12"}), [job("A", 0, 1, "q")]),
+    "stage-out": (SessionSpec("fcfs", settings={"bb_life": "slurm:stage_out_timeout=1e12"}), [job("A", 0, 1, "q")]),
+    "walltime": (
+        SessionSpec("fcfs", model="io", settings={"io_control": "exclusive"}),
+        [job("A", 5, 1, "q", walltime=2**33), job("B", 5, 1, "q", walltime=2**33)],
+    ),
+}
+"""What would have itself called after 2^33 s, and jobs that end without that."""
+
+
+@pytest.mark.parametrize("case", CALLS)
+def test_no_call_is_requested_beyond_the_latest_time(case: str) -> None:
+    """It would never come, and the simulator refuses it."""
+    spec, jobs = CALLS[case]
+    story = play(TINY, spec, jobs, {"p": {"type": "delay", "delay": 10.0}, "q": STAGED})
+    assert story.ends == {one["id"]: SUCCESS for one in jobs}
+
+
+def test_what_the_site_did_after_the_latest_time_never_starts() -> None:
+    """Under ``replay``; the others run, and the simulation ends in a deadlock."""
+    jobs = [job("A", 10, 1, "p", site_wait_s=1e10), job("B", 10, 1, "p", site_wait_s=0)]
+    story = play(TINY, SessionSpec("replay"), jobs, {"p": {"type": "delay", "delay": 10.0}}, deadlock=True)
+    assert story.ends == {"B": SUCCESS}
+    assert story.waiting == 1

@@ -1,0 +1,154 @@
+"""Small runs on small machines, and what happened in them when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from spillway.platforms.catalogue import describe
+from spillway.platforms.description import read_description
+from spillway.platforms.generate import build
+from spillway.platforms.model import Platform
+from spillway.protocol.messages import JobState, Message, Reply
+from spillway.schedulers.assembly import SessionSpec
+from spillway.schedulers.core.session import Observer
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.persistent import PersistentBuffer
+from spillway.schedulers.policykit.view import Holding, Running
+from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.wire.links import InProcessLink
+from tests.properties.outage_world import Change, write_events
+
+GB = 10**9
+TINY = "tiny"
+"""Eight nodes, two storage nodes of 10 GB."""
+
+RACKS = """
+name = "small"
+summary = "racks of one node with a storage node each"
+topology = "tree"
+node = {{ prefix = "n", loopback = "1000MBps" }}
+storage = {{ per = "rack", capacity = "{size}GB", bandwidth = "1GBps", granule = {granule} }}
+pfs = {{ bandwidth = "1GBps" }}
+[[cluster]]
+name = "small"
+uplink = {{ name = "core", bandwidth = "2GBps" }}
+levels = [
+  {{ name = "rack", count = {racks}, bandwidth = "2GBps" }},
+  {{ name = "node", count = 1, bandwidth = "1GBps", duplex = true }},
+]
+"""
+
+TWO_RACKS = RACKS.format(racks=2, size=4, granule=GB)
+FOUR_RACKS = RACKS.format(racks=4, size=10, granule=1)
+
+
+MOST_MESSAGES = 2000
+"""A run that has not ended by then would go on for ever."""
+
+
+@cache
+def machine(description: str) -> Platform:
+    """A machine from its description, or ``tiny``."""
+    return build(describe(TINY, None) if description == TINY else read_description(description, "small.toml", {}))
+
+
+class Story(Observer):
+    """When what happened, by job or name of a persistent buffer (s).
+
+    Attributes
+    ----------
+    evicted_s
+        Losses of burst buffers: when, and whose.
+    waiting
+        Jobs that wait in the end.
+    """
+
+    def __init__(self) -> None:
+        self.held_s: dict[str, float] = {}
+        self.started_s: dict[str, float] = {}
+        self.created_s: dict[str, float] = {}
+        self.evicted_s: list[tuple[float, str]] = []
+        self.ends: dict[str, JobState] = {}
+        self.reasons: dict[str, str] = {}
+        self.waiting = 0
+
+    def held(self, job: Job, holding: Holding, now_s: float) -> None:
+        """A waiting job has its buffer."""
+        self.held_s[job.name] = now_s
+
+    def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
+        """It lost it."""
+        self.evicted_s.append((now_s, job.name))
+
+    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        """A job has its nodes."""
+        self.started_s[job.name] = now_s
+
+    def created(self, buffer: PersistentBuffer, now_s: float) -> None:
+        """A persistent buffer is there."""
+        self.created_s[buffer.name] = now_s
+
+    def ended(self, running: Running, state: JobState, now_s: float) -> None:
+        """A job has ended."""
+        self.ends[running.job.name] = state
+
+    def rejected(self, job: Job, reason: str, now_s: float) -> None:
+        """A job was refused for good."""
+        self.reasons[job.name] = reason
+
+
+def play(
+    description: str,
+    spec: SessionSpec,
+    jobs: Sequence[dict[str, Any]],
+    profiles: dict[str, Any],
+    outages: tuple[Path, list[Change]] | None = None,
+    *,
+    deadlock: bool = False,
+    direct: bool = False,
+) -> Story:
+    """Play jobs to their end, and machines that come and go; all books agree after every message.
+
+    Parameters
+    ----------
+    outages
+        A file to write them to, and when what goes out or comes back.
+    deadlock
+        Whether jobs may wait in the end; else that is an error.
+    direct
+        Whether the simulator takes the sub-jobs of an operation in one request.
+    """
+    story, needs, platform = Story(), spec.needs(), machine(description)
+    session = spec.session(story, direct=direct)
+    messages = 0
+
+    def handle(message: Message) -> Reply:
+        nonlocal messages
+        messages += 1
+        assert messages <= MOST_MESSAGES, f"still going on at {message.now} s"
+        reply = session.handle(message)
+        session.check()
+        return reply
+
+    options = SimulationOptions(
+        dynamic_jobs=needs.dynamic_jobs,
+        profile_reuse=needs.profile_reuse,
+        fail_on_deadlock=not deadlock,
+        events=() if outages is None else (write_events(*outages),),
+    )
+    data = {"nb_res": 2, "jobs": list(jobs), "profiles": profiles}
+    with FluidEngine(platform) as engine:
+        Simulation(platform, [workload_from_object(data)], engine, InProcessLink(handle), options).run()
+    story.waiting = session.waiting
+    return story
+
+
+def job(name: str, at: float, nodes: int, profile: str, **fields: Any) -> dict[str, Any]:
+    """A job."""
+    return {"id": name, "subtime": at, "res": nodes, "profile": profile, **fields}

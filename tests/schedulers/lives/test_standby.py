@@ -1,0 +1,44 @@
+"""Buffers that waited too long for nodes are taken back: small cases with times worked out by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spillway.schedulers.assembly import SessionSpec
+from tests.properties.outage_world import Change
+from tests.schedulers.lives.story import FOUR_RACKS, GB, job, play
+
+PROFILES: dict[str, Any] = {
+    "p5": {"type": "parallel_homogeneous", "cpu": 1e7, "com": 1e6},
+    "p7": {"type": "parallel_homogeneous_total", "cpu": 1e7, "com": 0, "bb": 5 * GB},
+    "p13": {"type": "parallel_homogeneous", "cpu": 4e10, "com": 1e6, "bb": GB},
+}
+JOBS = [job("13", 4, 4, "p13"), job("7", 13, 4, "p7"), job("5", 30, 4, "p5", bb=GB)]
+"""All need all nodes; 7 and 5 cannot hold their buffers together on two storage nodes of 10 GB."""
+
+OUTAGES: list[Change] = [(18.488971, False, (4,)), (40.995233, False, (2,)), (59.879532, False, (6,))]
+"""Two storage nodes and a node, for ever."""
+
+
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", "plan"])
+@pytest.mark.parametrize("model", ["rigid", "io"])
+@pytest.mark.parametrize("life", ["slurm", "standby:bound=0", "standby:bound=3", "standby:bound=5"])
+def test_jobs_that_no_nodes_are_left_for(policy: str, model: str, life: str, tmp_path: Path) -> None:
+    """They wait, and the simulation ends in a deadlock: they do not take their buffers from each other for ever."""
+    spec = SessionSpec(policy, model=model, settings={"bb_life": life})
+    story = play(FOUR_RACKS, spec, JOBS, PROFILES, (tmp_path / "events.txt", OUTAGES), deadlock=True)
+    assert story.waiting == 2
+    assert list(story.started_s) == ["13"]
+    assert sum(at > 60.0 for at, _ in story.evicted_s) <= 2  # each may have been the one that could start
+
+
+def test_they_go_on_when_the_node_is_back(tmp_path: Path) -> None:
+    """The node returns at 2,000 s: one after the other stages in and runs."""
+    spec = SessionSpec("fcfs", model="io", settings={"bb_life": "standby:bound=3"})
+    changes: list[Change] = [*OUTAGES, (2000.0, True, (2,))]
+    story = play(FOUR_RACKS, spec, JOBS, PROFILES, (tmp_path / "events.txt", changes))
+    assert 2000.0 <= min(story.started_s["5"], story.started_s["7"]) < 2010.0
+    assert story.waiting == 0

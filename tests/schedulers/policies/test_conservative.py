@@ -1,0 +1,83 @@
+"""Conservative backfilling: promises that wait for something late keep their order, and shift by no more than that."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from spillway.schedulers.core.session import Session
+from spillway.schedulers.model.explanations import Role
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.policies.conservative import PROMISES, Conservative
+from spillway.schedulers.policykit.view import View
+from spillway.schedulers.timeline import Fit, Timeline
+from tests.properties.mini import MiniJob, MiniMachine, Played, play
+from tests.schedulers.policies.scenes import job
+from tests.schedulers.runtimes import rigid
+
+EIGHT = MiniMachine(nodes=8)
+
+
+def promised_after(timeline: Timeline, queue: list[Job], promises: dict[str, Fit]) -> dict[str, float]:
+    """When jobs with these promises start or are promised to start after a pass on a timeline."""
+    notebook: dict[str, Any] = {PROMISES: dict(promises)}
+    view = View(timeline.now_s, timeline.machine, queue, [], timeline.copy, random.Random(0), notebook)
+    starts = {decision.job.id: timeline.now_s for decision in Conservative()(view)}  # type: ignore[union-attr]
+    return starts | {job_id: promise.start_s for job_id, promise in notebook[PROMISES].items()}
+
+
+def machine(shape: MiniMachine) -> Machine:
+    """A machine of this shape."""
+    return Machine.from_simulation_begins(shape.begins())
+
+
+@pytest.mark.parametrize("late_s", [0.0, 1e-4, 1e-3])
+def test_a_late_report_moves_the_promises_behind_it_and_none_passes_another(late_s: float) -> None:
+    """Each job takes the whole machine. The first is killed at 10 s and reported later; the second ends a second early.
+
+    The third, promised 20 s, was passed by the fourth and started at 1,019 s.
+    """
+    played = Played()
+    jobs = [
+        MiniJob(0.0, 8, 10.0, 20.0),
+        MiniJob(1.0, 8, 10.0, 9.0),
+        MiniJob(2.0, 8, 100.0, 99.0),
+        MiniJob(3.0, 8, 1000.0, 999.0),
+    ]
+    play(Session(Conservative(), rigid(), explain=True, observer=played), EIGHT, jobs, late_s)
+    assert [played.starts[f"w0!{number}"] for number in range(4)] == pytest.approx([0.0, 10.0, 19.0, 118.0], abs=0.01)
+    first: dict[str, float | None] = {}
+    for _, notes in played.passes:
+        for job_id, note in notes.notes.items():
+            if note.role is Role.RESERVED:
+                first.setdefault(job_id, note.estimate_s)
+    assert first == {"w0!1": 10.0, "w0!2": 20.0, "w0!3": 120.0}
+
+
+def test_only_what_waits_for_something_late_shifts() -> None:
+    """Nodes 0 and 1 are free at 10 s, not at 7 s as expected; nodes 2 and 3 as promised."""
+    timeline = Timeline(machine(MiniMachine(nodes=4)))
+    timeline.reserve(0.0, 10.0, Allocation((0, 1)))
+    timeline.reserve(0.0, 9.0, Allocation((2, 3)))
+    queue = [job(0, 2, 6.0), job(1, 2, 6.0), job(2, 4, 10.0), job(3, 1, 50.0)]
+    promises = {
+        queue[0].id: Fit(7.0, Allocation((0, 1))),
+        queue[1].id: Fit(9.0, Allocation((2, 3))),
+        queue[2].id: Fit(15.0, Allocation((0, 1, 2, 3))),
+        queue[3].id: Fit(25.0, Allocation((0,))),
+    }
+    assert list(promised_after(timeline, queue, promises).values()) == [10.0, 9.0, 16.0, 26.0]
+
+
+def test_a_promise_whose_node_is_out_is_made_anew_behind_the_others() -> None:
+    """Those keep theirs, also where it was submitted before them."""
+    timeline = Timeline(machine(MiniMachine(nodes=3)))
+    timeline.reserve(0.0, 10.0, Allocation((0, 1, 2)))
+    queue = [job(0, 2, 50.0), job(1, 1, 50.0)]
+    promises = {queue[0].id: Fit(10.0, Allocation((0, 1))), queue[1].id: Fit(10.0, Allocation((2,)))}
+    timeline.release(0.0, 10.0, Allocation((1,)))
+    timeline.close((1,), ())
+    assert promised_after(timeline, queue, promises) == {queue[0].id: 60.0, queue[1].id: 10.0}

@@ -1,0 +1,71 @@
+"""spillway and pybatsim in one environment: installed in either order both work, and either leaves the other whole.
+
+Once both owned the top-level package ``schedulers``: the files were mixed, and uninstalling pybatsim deleted ours.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from tests.wheel.test_wheel import pip, wheel, without_path
+
+__all__ = ["wheel"]
+
+OURS = "import spillway, spillway.schedulers.assembly as a; print(spillway.version(), a.__name__)"
+THEIRS = "import schedulers.fillerSched, batsim.batsim; print(schedulers.fillerSched.__name__)"
+
+
+@pytest.fixture(scope="module")
+def pybatsim_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """pybatsim 3.2.1 as a wheel of its own; skips where it cannot be had."""
+    folder = tmp_path_factory.mktemp("theirs")
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder)]
+    try:
+        done = subprocess.run(
+            [*command, "pybatsim==3.2.1", "docopt", "procset", "sortedcontainers"],
+            capture_output=True, text=True, timeout=240, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        pytest.skip("pybatsim cannot be built: pip takes longer than four minutes")
+    if done.returncode != 0:
+        pytest.skip(f"pybatsim cannot be built: {(done.stderr.strip().splitlines() or ['?'])[-1]}")
+    return folder
+
+
+def says(python: Path, code: str) -> str:
+    """What code prints in a process of an environment; the last line of its error where it fails."""
+    done = subprocess.run(
+        [str(python), "-c", code], cwd="/", env=without_path(), capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip() if done.returncode == 0 else done.stderr.strip().splitlines()[-1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ours_first", [True, False])
+def test_either_order_and_either_uninstalled(
+    wheel: Path, pybatsim_wheel: Path, ours_first: bool, tmp_path: Path
+) -> None:
+    """Both import; after one is gone the other does, with every file of its own."""
+    theirs = sorted(pybatsim_wheel.glob("*.whl"))
+    for leaves, stays in (("pybatsim", OURS), ("spillway", THEIRS)):
+        venv = tmp_path / leaves
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
+        python = venv / "bin" / "python"
+        (packages,) = venv.glob("lib/python*/site-packages")
+        (packages / "zz_others.pth").write_text(sysconfig.get_path("purelib") + "\n")
+        order = [[str(wheel)], [str(one) for one in theirs]]
+        for files in order if ours_first else reversed(order):
+            pip("--python", str(python), "install", "--no-deps", *files)
+        assert says(python, OURS).endswith("spillway.schedulers.assembly")
+        assert says(python, THEIRS) == "schedulers.fillerSched"
+        before = says(python, stays)
+        command = [sys.executable, "-m", "pip", "--python", str(python), "uninstall", "--quiet", "--yes", leaves]
+        subprocess.run(command, cwd="/", env=without_path(), check=True, capture_output=True)
+        assert says(python, stays) == before
+        shutil.rmtree(venv)
