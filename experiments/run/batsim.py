@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from spillway.base import durable
 from spillway.base.errors import PeerLost
@@ -28,6 +29,9 @@ from spillway.experiments.run.spec import Engine, RunSpec, Transport
 from spillway.experiments.run.stopwatch import TimedSession
 from spillway.protocol.batsim4 import codec as batsim4
 from spillway.simulator.reading.events import drains
+
+if TYPE_CHECKING:
+    from spillway.schedulers.service.server import Tape
 
 BATSIM_VARIABLE = "BATSIM"
 """Environment variable with the path of Batsim, if not on PATH."""
@@ -55,6 +59,7 @@ def play_over_zmq(
     silence_s: float,
     *,
     quiet: bool = True,
+    recorder: Tape | None = None,
 ) -> Played:
     """Start the simulator and serve it until its end; give it up when it says nothing for ``silence_s``.
 
@@ -89,7 +94,8 @@ def play_over_zmq(
 
         try:
             serve(
-                session, place, batsim4, watchdog_s=silence_s, on_bound=start, check_alive=check_alive, note=note
+                session, place, batsim4, watchdog_s=silence_s, on_bound=start, check_alive=check_alive, note=note,
+                recorder=recorder,
             )  # fmt: skip
         except PeerLost as lost:
             with contextlib.suppress(subprocess.TimeoutExpired):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from typing import Any
 
 import msgspec
@@ -244,10 +243,7 @@ class Executor:
             missing = (1.0 - self._drop_tasks(job)) * job.budget
             in_time = missing <= WORK_PRECISION * job.budget + noise
             job.budget = 0.0
-            if in_time:
-                self._done(job, OK)
-            else:  # it takes its actor a round to cancel the task
-                self._kernel.spawn(partial(self._done, job, TIMEOUT))
+            self._done(job, OK if in_time else TIMEOUT)
 
     def _drop_tasks(self, job: Job) -> float:
         """Take a job's tasks from the engine; the progress of its parallel task."""

@@ -11,7 +11,7 @@ import colorsys
 
 from spillway.simulator.jobs.job import Job
 from spillway.simulator.outputs.files import OutputFile
-from spillway.simulator.world.machines import Machines
+from spillway.simulator.world.machines import Machines, State
 
 COLOURS = 64
 
@@ -87,11 +87,13 @@ class PajeTrace:
                 self.file.write(f"{_STATE} {now:.6f} machine_state m{number} j{job.id}\n")
 
     def ended(self, job: Job, ids: tuple[int, ...], now: float) -> None:
-        """A job ends."""
+        """A job ends; a machine that is out meanwhile goes on to show it."""
         for number in ids:
             jobs = self._on[number]
             shown = jobs[0]
             jobs.remove(job)
+            if not jobs and self._machines.state[number] is State.UNAVAILABLE:
+                continue
             if not jobs:
                 self.file.write(f"{_STATE} {now:.6f} machine_state m{number} w\n")
             elif jobs[0] is not shown:

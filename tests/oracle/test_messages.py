@@ -70,6 +70,9 @@ SUBMISSIONS = {
     "walltime as long as the work": jobs({"walltime": 10}, profiles={"p": PTASK}),
     "such a walltime, and a submission at its end": jobs({"walltime": 10}, {"subtime": 10}, profiles={"p": PTASK}),
     "a delay's walltime, and a submission": jobs({"walltime": 10}, {"subtime": 10}, profiles={"p": DELAY}),
+    "walltimes of earlier jobs, each at a submission": jobs(
+        *({"subtime": 2 * number, "walltime": 8} for number in range(9)), profiles={"p": PTASK}
+    ),
     "two at once, others after their ends": jobs(
         {"subtime": 1}, {"subtime": 1}, {"subtime": 11.25}, {"subtime": 11.25, "walltime": 9}, {"subtime": 21.5},
         {"subtime": 30},

@@ -126,19 +126,34 @@ def test_a_walltime_that_ends_with_a_call_still_ends(profile: dict[str, Any]) ->
     assert scheduler.events(JobCompleted)[0].state is JobState.COMPLETED_WALLTIME_REACHED
 
 
-@pytest.mark.parametrize(("profile", "late"), [(PTASK, False), ({"type": "delay", "delay": 10}, True)])
-def test_a_walltime_within_a_nanosecond_of_a_call_ends_with_it(profile: dict[str, Any], late: bool) -> None:
+@pytest.mark.parametrize("profile", [PTASK, {"type": "delay", "delay": 10}])
+def test_a_walltime_within_a_nanosecond_of_a_call_ends_with_it(profile: dict[str, Any]) -> None:
     """Messages of 1e-10 s: the walltime would end 0.5 ns after the call, so SimGrid lets it end with the call.
 
-    A delay's end is in the mailbox before the call; a parallel task must be cancelled first. SimGrid itself gave both
-    (tests/oracle/test_messages.py).
+    The walltime's wait began first, so that its job's message is in the mailbox before the call's, which waits until
+    that one is through. SimGrid itself gave both (tests/oracle/test_messages.py).
     """
     _, scheduler = killing(jobs({"walltime": 8}, profiles={"p": profile}), 8.0)
     (completed,) = scheduler.events(JobCompleted)
     (called,) = scheduler.events(RequestedCall)
     assert completed.state is JobState.COMPLETED_WALLTIME_REACHED
-    assert called.timestamp == (8.5 if late else 8.0)
-    assert completed.timestamp == 8.5
+    assert called.timestamp == completed.timestamp == 8.5
+
+
+@pytest.mark.parametrize("profile", [PTASK, {"type": "delay", "delay": 10}])
+def test_a_walltime_on_a_submission_is_reported_first(profile: dict[str, Any]) -> None:
+    """As recorded from the real Batsim: the end, then the submission, both when the end's message is through."""
+    data = jobs(*({"subtime": 2 * number, "walltime": 8} for number in range(5)), profiles={"p": profile})
+
+    def answer(message: Message) -> Any:
+        for event in message.events:
+            if isinstance(event, JobSubmitted):
+                yield execute(event.job_id, (int(event.job_id[-1]) - 1) % 4, at=message.now)
+
+    _, scheduler = run(data, answer, compute_sharing=True)
+    (message,) = (one for one in scheduler.messages if 8.0 <= one.now < 9.0 and len(one.events) > 1)
+    kinds = [(type(event), event.timestamp) for event in message.events[:2]]
+    assert kinds == [(JobCompleted, 8.5), (JobSubmitted, 8.5)]
 
 
 def test_second_kill_is_dropped() -> None:

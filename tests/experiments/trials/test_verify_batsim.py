@@ -10,7 +10,16 @@ import pytest
 
 from spillway.experiments.cli import main
 from spillway.experiments.trials import verify_batsim
-from spillway.experiments.trials.verify_batsim import FILES, PAIRS, SKIPPED, Difference, compare
+from spillway.experiments.trials.verify_batsim import (
+    FILES,
+    MESSAGES,
+    PAIRS,
+    SKIPPED,
+    Difference,
+    compare,
+    compare_messages,
+)
+from spillway.protocol.transcript import Recorder
 
 HONEST = '#!/bin/sh\nexec {python} -m spillway simulate --no-wall-clock "$@"\n'
 FALSE = """#!/bin/sh
@@ -41,11 +50,11 @@ def program(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_equal_programs_have_no_differences(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Energy and a loopback: five files, all rows the same."""
+    """Energy and a loopback: the messages and five files, all rows the same."""
     program(tmp_path, HONEST, monkeypatch)
     assert main(["verify-batsim", "--only", "loopback-energy", "--keep", str(tmp_path / "kept")]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[1] for line in lines[1:-1]] == list(FILES)
+    assert [line.split()[1] for line in lines[1:-1]] == [MESSAGES, *FILES]
     for line in lines[1:-1]:
         _, _, rows, equal, worst, others = line.split()
         assert (rows, worst, others) == (equal, "0", "-")
@@ -61,7 +70,7 @@ def test_a_falsified_file_shows(
     program(tmp_path, FALSE, monkeypatch)
     assert main(["verify-batsim", "--only", "alloc-fcfs"]) == verify_batsim.LARGER
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1].split() == ["alloc-fcfs", "jobs.csv", "60", "59", "0.25", "-"]
+    assert lines[2].split() == ["alloc-fcfs", "jobs.csv", "60", "59", "0.25", "-"]
     assert lines[-1].startswith("0 of 1 pairs equal")
 
 
@@ -120,6 +129,9 @@ def test_a_program_that_is_none(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
         ("time,n\n1,2\n", "time,n\n1,2\n3,4\n", Difference("a.csv", 2, 1, float("inf"), ())),
         ("time,n\n1,2\n", "time,m\n1,2\n", Difference("a.csv", 1, 0, float("inf"), ("header",))),
         ("time,final_state\n1,A\n", "time,final_state\n1,B\n", Difference("a.csv", 1, 0, 0.0, ("final_state",))),
+        ("time,energy\n1,72000.042\n", "time,energy\n1,72000.072\n", Difference("a.csv", 1, 0, 0.0, ("energy",))),
+        ("time,energy\n1,72000.042\n", "time,energy\n1.5,72000.072\n", Difference("a.csv", 1, 0, 0.5, ())),
+        ("time,energy\n1,5.000001\n", "time,energy\n1,5.000002\n", Difference("a.csv", 1, 0, 0.0, ())),
         ("simulation_time,n\n1,2\n", "simulation_time,n\n7,2\n", Difference("a.csv", 1, 1, 0.0, ())),
         ("start_time,allocated_resources\n1,3\n", "start_time,allocated_resources\n1,4\n",
          Difference("a.csv", 1, 0, 0.0, ("allocated_resources",))),
@@ -131,6 +143,23 @@ def test_differences(ours: str, theirs: str, expected: Difference, tmp_path: Pat
         (tmp_path / side).mkdir()
         (tmp_path / side / "a.csv").write_text(text)
     assert compare(tmp_path / "ours" / "a.csv", tmp_path / "theirs" / "a.csv") == expected
+
+
+def test_messages_are_compared(tmp_path: Path) -> None:
+    """What both simulators said after their first message: kinds of events, times, and all else."""
+
+    def said(*events: str) -> Path:
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}"
+        with Recorder(path) as recorder:
+            for number, event in enumerate(("", *events)):
+                recorder.received(f'{{"now":{number}.5,"events":[{event}]}}'.encode())
+                recorder.sent(b'{"now":9,"events":[]}')
+        return path
+
+    call, end = (f'{{"timestamp":0.5,"type":"{kind}","data":{{}}}}' for kind in ("REQUESTED_CALL", "SIMULATION_ENDS"))
+    assert compare_messages(said(call, end), said(call, end)) == Difference(MESSAGES, 2, 2, 0.0, ())
+    assert compare_messages(said(call, end), said(end, end)) == Difference(MESSAGES, 2, 1, 0.0, ("events",))
+    assert compare_messages(said(call, end), said(call)) == Difference(MESSAGES, 2, 1, float("inf"), ())
 
 
 def test_names_of_pairs_are_unique() -> None:

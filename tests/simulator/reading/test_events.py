@@ -58,6 +58,15 @@ def test_running_jobs_go_on(tmp_path: Path) -> None:
         run(jobs({"subtime": 20}), events=file)
 
 
+def test_the_trace_goes_on_to_show_a_job_that_ended_on_a_machine_that_is_out(tmp_path: Path) -> None:
+    """Batsim sets only machines that are not unavailable waiting; what returns first is set so."""
+    file = events(tmp_path, change(1, "unavailable", "0-1"), change(2, "available", "1"))
+    run(jobs({"res": 2}), greedy, events=file, export=str(tmp_path / "x"), trace_schedule=True)
+    lines = (tmp_path / "x_schedule.trace").read_text().splitlines()
+    ends = [line for line in lines if line.startswith("6 10.0")]
+    assert ends == ["6 10.000000 machine_state m1 w"]
+
+
 def test_available_while_a_job_runs(tmp_path: Path) -> None:
     """Batsim sets such a machine computing, and idle when the job has ended: a later job starts there."""
     file = events(tmp_path, change(1, "unavailable", "0"), change(2, "available", "0"))
