@@ -49,13 +49,14 @@ class Call(NamedTuple):
     fault
         Why it cannot be a message, whatever its text ("" where it can).
     connection
-        Number of the connection that it came through.
+        Number of the connection that it came through, and how many had been accepted when that one was (0 where it had
+        been closed before its message was read).
     """
 
     peer: bytes
     body: bytes
     fault: str
-    connection: int
+    connection: tuple[int, int]
 
 
 class Door:
@@ -98,8 +99,9 @@ class Door:
         self._poller.register(self._gate, zmq.POLLIN)
         self._poller.register(self._socket, zmq.POLLIN)
         self._poller.register(self._monitor, zmq.POLLIN)
+        self._accepted = 0
+        self._open: dict[int, int] = {}
         self._silent: set[int] = set()
-        self._speaking: set[int] = set()
         self._file: Path | None = None
         self.unread = 0
         try:
@@ -121,9 +123,9 @@ class Door:
         frames = self._socket.recv_multipart(copy=False)
         connection = _connection_of(frames[0])
         self._silent.discard(connection)
-        self._speaking.add(connection)
         fault = self._fault(frames)
-        return Call(frames[0].bytes, b"" if fault else frames[-1].bytes, fault, connection)
+        body = b"" if fault else frames[-1].bytes
+        return Call(frames[0].bytes, body, fault, (connection, self._open.get(connection, 0)))
 
     def send(self, peer: bytes, frame: bytes) -> bool:
         """Answer a caller; whether it is still there."""
@@ -138,7 +140,8 @@ class Door:
     def has_closed(self, call: Call) -> bool:
         """Whether the connection that a call came through has been closed."""
         self._note_connections()
-        return call.connection not in self._speaking
+        connection, accepted = call.connection
+        return connection != _UNKNOWN and self._open.get(connection, -1) != accepted
 
     def close(self) -> None:
         """Let the last reply leave, close the socket, remove its file."""
@@ -155,10 +158,11 @@ class Door:
             event = parse_monitor_message(self._monitor.recv_multipart())
             connection = event["value"]
             if event["event"] == zmq.EVENT_ACCEPTED:
+                self._accepted += 1
+                self._open[connection] = self._accepted
                 self._silent.add(connection)
-                self._speaking.discard(connection)
                 continue
-            self._speaking.discard(connection)
+            self._open.pop(connection, None)
             if connection in self._silent:
                 self._silent.discard(connection)
                 self.unread += 1
@@ -168,7 +172,7 @@ class Door:
         while self._gate.poll(0):
             number = self._gate.recv_multipart()[1]
             self._note_connections()
-            few = len(self._silent) + len(self._speaking) <= MOST_CONNECTIONS
+            few = len(self._open) <= MOST_CONNECTIONS
             self._gate.send_multipart([b"1.0", number, b"200" if few else b"300", b"", b"", b""])
 
     def _fault(self, frames: list[zmq.Frame]) -> str:
@@ -185,11 +189,11 @@ class Door:
 
 
 def _connection_of(frame: zmq.Frame) -> int:
-    """Number of the connection that a frame came through; -1 where ZeroMQ's first protocol does not state it."""
+    """Number of the connection that a frame came through."""
     try:
         return int(frame.get(zmq.SRCFD))
     except zmq.ZMQError:
-        return -1
+        return _UNKNOWN
 
 
 def _bind(socket: zmq.Socket[bytes], endpoint: str) -> str:
@@ -238,6 +242,9 @@ def _for_the_user_alone() -> Iterator[None]:
     finally:
         os.umask(before)
 
+
+_UNKNOWN = -1
+"""A connection's number where ZeroMQ's first protocol does not state it."""
 
 _TCP_PORT = re.compile(r"tcp://.*:([0-9]+)")
 _IPC_FILE = re.compile(r"ipc://([^@*].*)")

@@ -24,7 +24,7 @@ SETUP_VARIABLE = "SPILLWAY_DOCKER_SETUP"
 """Environment variable that allows the tests to install what an engine needs, where they run as root."""
 
 PACKAGES = ("docker.io", "docker-compose", "debootstrap")
-START_S = 60.0
+START_S = 300.0
 STOP_S = 30.0
 MEMORY_BYTES = 4 * 2**30
 """The most that an engine's files take (with our image a quarter of it); in memory where half as much again is free."""

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 SMALL = ["run", "--workload", "kth-like:jobs=40", "--policy", "easy", "--no-plots"]
-WAIT_S = 60.0
+WAIT_S = 300.0
 
 
 @pytest.fixture(autouse=True)

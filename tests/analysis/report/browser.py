@@ -16,7 +16,7 @@ from typing import Any
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
-PATIENCE_S = 60.0
+PATIENCE_S = 300.0
 
 
 def program() -> str | None:

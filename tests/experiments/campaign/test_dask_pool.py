@@ -54,7 +54,7 @@ def kill_a_busy_worker(address: str, killed: list[int]) -> None:
     """Wait until a worker works, and kill its process."""
     with Client(address, set_as_default=False) as client:
         pids = client.run(os.getpid)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 600
         while time.monotonic() < deadline:
             busy = [worker for worker, tasks in client.processing().items() if tasks and worker in pids]
             if busy:
@@ -147,7 +147,7 @@ def start(what: str, file: Path, *arguments: str) -> subprocess.Popen[bytes]:
 
 def address_in(file: Path) -> str:
     """The address that a scheduler writes, once its file is whole: Dask does not write it at once."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while time.monotonic() < deadline:
         with contextlib.suppress(OSError, ValueError):
             return str(json.loads(file.read_text())["address"])
@@ -157,7 +157,7 @@ def address_in(file: Path) -> str:
 
 def kill_when_busy(root: Path, process: subprocess.Popen[bytes]) -> None:
     """Kill a process once a run has begun."""
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while not list(root.glob(".partial/*/*")) and time.monotonic() < deadline:
         time.sleep(0.02)
     process.kill()

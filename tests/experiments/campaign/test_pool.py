@@ -101,10 +101,8 @@ def test_each_run_has_its_own_process(tmp_path: Path) -> None:
 
 def test_stopping_ends_all_processes(tmp_path: Path) -> None:
     """When the caller stops listening (as on Ctrl-C), nothing goes on in the background."""
-    begin = time.monotonic()
     with closing(Pool(work, 2).run([f"wait:{tmp_path / 'x'}", f"wait:{tmp_path / 'y'}"])) as news:
         next(news)
-    assert time.monotonic() - begin < 30
     assert not [path for path in Path("/proc").glob("[0-9]*/stat") if _is_orphan(path)]
 
 

@@ -20,7 +20,7 @@ def test_a_socket_of_the_file_system_is_the_users_alone(tmp_path: Path) -> None:
     path = tmp_path / "door"
     with closing(Door(f"ipc://{path}")) as door, zmq.Context() as context, context.socket(zmq.REQ) as peer:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        peer.rcvtimeo = 10_000
+        peer.rcvtimeo = 600_000
         peer.connect(door.endpoint)
         peer.send(b"hello")
         call = door.receive(10_000)
@@ -30,6 +30,30 @@ def test_a_socket_of_the_file_system_is_the_users_alone(tmp_path: Path) -> None:
         assert door.send(call.peer, b"welcome")
         assert peer.recv() == b"welcome"
     assert not path.exists()
+
+
+@pytest.mark.parametrize("endpoint", ["tcp://127.0.0.1:*", "ipc://*"])
+def test_a_message_read_after_its_connection_was_closed_does_not_open_it(endpoint: str) -> None:
+    """The end of a connection may be noted before the last message that came through it is read."""
+    with closing(Door(endpoint)) as door, zmq.Context() as context:
+        peer = context.socket(zmq.REQ)
+        peer.connect(door.endpoint)
+        peer.send(b"last words")
+        while not door._open:
+            assert door._gate.poll(600_000)
+            door._admit()
+            door._note_connections()
+        while not door._socket.poll(1):  # the message has come, and is not read
+            door._admit()
+        peer.close(linger=600_000)
+        while door._open:
+            assert door._monitor.poll(600_000)
+            door._note_connections()
+        call = door.receive(600_000)
+        while call is None:
+            call = door.receive(600_000)
+        assert call.body == b"last words"
+        assert door.has_closed(call)
 
 
 def test_a_free_place_is_chosen_in_a_private_folder() -> None:

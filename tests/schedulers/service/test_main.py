@@ -74,7 +74,7 @@ class Process:
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.REQ)
         self._socket.linger = 0
-        self._socket.rcvtimeo = 20_000
+        self._socket.rcvtimeo = 600_000
         self._socket.connect(self.endpoint)
 
     def talk(self, *messages: Any) -> list[bytes]:
@@ -92,7 +92,7 @@ class Process:
 
     def end(self) -> tuple[int, str]:
         """Wait for the end; return exit code and everything on the standard error stream."""
-        _, rest = self.process.communicate(timeout=30)
+        _, rest = self.process.communicate(timeout=600)
         return self.process.returncode, "".join(self.log) + rest
 
 
@@ -251,7 +251,7 @@ def test_both_ends_say_why_the_conversation_ended(tmp_path: Path) -> None:
         subprocess.Popen([sys.executable, "-m", "spillway", *command], cwd=ROOT, stderr=subprocess.PIPE, text=True)
         for command in commands
     ]
-    said = [end.communicate(timeout=60)[1].splitlines()[-1] for end in ends]
+    said = [end.communicate(timeout=600)[1].splitlines()[-1] for end in ends]
     assert [end.returncode for end in ends] == [1, 2]
     reason = said[0].removeprefix("spillway: error: ")
     assert "job 'w0!1' refused" in reason

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[3]
 PACKAGES = ("pybatsim==3.2.1", "docopt", "procset", "sortedcontainers")
-SECONDS = 60
+SECONDS = 600
 
 PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">

@@ -116,11 +116,9 @@ def test_a_scheduler_that_vanishes(world: tuple[Path, Path], capsys: pytest.Capt
 
         thread = threading.Thread(target=vanish)
         thread.start()
-        before = time.monotonic()
         assert main(arguments(world, f"tcp://127.0.0.1:{port}")) == 3
         thread.join()
     assert "closed the connection" in capsys.readouterr().err
-    assert time.monotonic() - before < 5
 
 
 def test_a_scheduler_that_says_why_it_ends(world: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
