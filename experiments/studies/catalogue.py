@@ -58,9 +58,9 @@ def verdicts_of(options: argparse.Namespace) -> int:
     from rich.console import Console
     from rich.table import Table
 
+    from spillway.analysis.document.text import to_csv
     from spillway.experiments.run.folders import write_text
     from spillway.experiments.studies.claims import Verdict
-    from spillway.experiments.studies.document import to_csv
 
     console, root = Console(width=200), Path(options.out)
     lines, changed = collect(root)

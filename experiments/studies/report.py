@@ -12,22 +12,14 @@ import msgspec
 from rich.console import Console
 from rich.table import Table as Lines
 
+from spillway.analysis.document.blocks import Block, Heading, Image, Listing, Paragraph, Table
+from spillway.analysis.document.html import to_html
+from spillway.analysis.document.text import to_csv, to_markdown
 from spillway.analysis.names import slug
 from spillway.experiments.campaign import kept
 from spillway.experiments.run import codehash, version
 from spillway.experiments.run.folders import write_text
 from spillway.experiments.studies.claims import Case, Judged, Verdict
-from spillway.experiments.studies.document import (
-    Block,
-    Heading,
-    Image,
-    Listing,
-    Paragraph,
-    Table,
-    to_csv,
-    to_html,
-    to_markdown,
-)
 from spillway.experiments.studies.points import Value
 from spillway.experiments.studies.results import Results
 from spillway.experiments.studies.runner import Played
@@ -323,9 +315,9 @@ def _estimates(kind: Means, results: Results) -> str:
 
 
 def _print(table: Table, title: str, console: Console) -> None:
-    lines = Lines(*table.columns, title=title, title_justify="left")
+    lines = Lines(*table.headings, title=title, title_justify="left")
     for row in table.rows:
-        lines.add_row(*row)
+        lines.add_row(*map(str, row))
     console.print(lines, markup=False)
 
 
@@ -341,7 +333,7 @@ def _points(outcome: Outcome) -> str:
 
 
 def _csv(table: Table) -> str:
-    return to_csv(table.columns, table.rows)
+    return to_csv(table.headings, table.rows)
 
 
 def _say(console: Console, text: str) -> None:
