@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from spillway.analysis.document.markup import Html
-from spillway.base.units import NONE, number
+from spillway.base.units import NONE
 
 LONGEST_NUMBER = 32
 """Characters of a cell that is a number with its interval; more of them are a text."""
@@ -47,16 +46,30 @@ class Words:
 Cell = str | Words
 
 
-class Titled(Protocol):
-    """A column whose meaning is shown when it is pointed at."""
+@dataclass(frozen=True)
+class Column:
+    """A column of figures.
 
-    @property
-    def title(self) -> str:
-        """Its heading."""
+    Attributes
+    ----------
+    name
+        Of the figure, where it comes from.
+    title
+        Above the column.
+    shown
+        How a figure is written.
+    words
+        What it is, in a sentence or two; shown when the heading is pointed at.
+    """
 
-    @property
-    def words(self) -> str:
-        """Its meaning in a sentence or two."""
+    name: str
+    title: str
+    shown: Callable[[float], str]
+    words: str
+
+    def cell(self, value: float) -> Words:
+        """A figure, sorted by its full value; a dash for NaN."""
+        return Words(NONE if math.isnan(value) else self.shown(value), value=value)
 
 
 @dataclass(frozen=True)
@@ -100,7 +113,7 @@ class Code:
 class Table:
     """A table; the first column is a name, those with a longer cell are text, the others numbers or verdicts."""
 
-    columns: Sequence[str | Titled]
+    columns: Sequence[str | Column]
     rows: Sequence[Sequence[Cell]]
 
     @property
@@ -140,9 +153,3 @@ class Section:
 
 Block = Heading | Paragraph | Listing | Terms | Code | Table | Image | Section | Html
 """A piece of a document; :class:`Html` is for pages alone (a form, a chart), other forms leave it out."""
-
-
-def figure_cell(value: float, shown: str | None = None, **more: str) -> Words:
-    """A number as it is written, by default :func:`spillway.base.units.number`, and sorted; a dash for NaN."""
-    text = NONE if math.isnan(value) else number(value) if shown is None else shown
-    return Words(text, value=value, mark=more.get("mark", ""), small=more.get("small", ""))

@@ -12,6 +12,7 @@ from spillway.analysis.document.blocks import (
     Block,
     Cell,
     Code,
+    Column,
     Heading,
     Image,
     Listing,
@@ -19,7 +20,6 @@ from spillway.analysis.document.blocks import (
     Section,
     Table,
     Terms,
-    Titled,
     Words,
 )
 from spillway.analysis.document.markup import Html, fill, fill_page, html_of, join
@@ -106,7 +106,7 @@ def _term(name: str, about: Iterable[str]) -> Html:
     return join([fill("<dt>{name}</dt>", name=name), *(fill("<dd>{line}</dd>", line=line) for line in about)])
 
 
-def _head(column: str | Titled, kind: str) -> Html:
+def _head(column: str | Column, kind: str) -> Html:
     if isinstance(column, str):
         return _cell("th", column, kind)
     return fill('<th title="{words}">{title}</th>', title=column.title, words=column.words)

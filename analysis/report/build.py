@@ -14,7 +14,7 @@ from spillway.analysis.campaign import CampaignResults, RunRow, baseline_of, rea
 from spillway.analysis.classes import compare_by_class
 from spillway.analysis.colours import NOTHING, PALETTE, RAMP, colour_of
 from spillway.analysis.compare import Paired, comparable, compare_runs, in_order
-from spillway.analysis.document.blocks import Block, Code, Heading, Image, Listing, Paragraph, Section, Words
+from spillway.analysis.document.blocks import Block, Code, Column, Heading, Image, Listing, Paragraph, Section, Words
 from spillway.analysis.document.html import MEDIA, to_html
 from spillway.analysis.document.markup import Html
 from spillway.analysis.findings import Finding, by_class, finding, no_comparison
@@ -24,7 +24,7 @@ from spillway.analysis.metrics import bounded_slowdown
 from spillway.analysis.names import slug
 from spillway.analysis.report import tables
 from spillway.analysis.report.assumed import assumptions, load_warnings, tau_of
-from spillway.analysis.report.columns import FURTHER, LOSSES, SERVICE, Column, explained
+from spillway.analysis.report.columns import FURTHER, LOSSES, SERVICE, explained
 from spillway.analysis.report.packing import compress, pack_run
 from spillway.analysis.tables import JobTable, read_run
 from spillway.base import durable

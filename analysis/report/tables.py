@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from spillway.analysis.campaign import NAMES, CampaignResults
 from spillway.analysis.colours import colour_of
 from spillway.analysis.compare import Paired
-from spillway.analysis.document.blocks import Section, Table, Terms, Words, figure_cell
-from spillway.analysis.report.columns import Column
+from spillway.analysis.document.blocks import Column, Section, Table, Terms, Words
+from spillway.base.units import NONE
 
 
 def glossary(columns: Sequence[Column]) -> Section:
@@ -22,7 +22,7 @@ def figures_table(
 ) -> Table:
     """A row per policy, a column per figure; ``marks`` stand behind names."""
     rows = [
-        [policy_name(policy, marks.get(policy, "")), *(_figure(column, values[column.name]) for column in columns)]
+        [policy_name(policy, marks.get(policy, "")), *(column.cell(values[column.name]) for column in columns)]
         for policy, values in figures.items()
     ]
     return Table(["policy", *columns], rows)
@@ -38,7 +38,7 @@ def run_table(results: CampaignResults, columns: Sequence[Column]) -> Table:
     rows = [
         [
             *(policy_name(row.policy) if name == "policy" else Words(getattr(row, name)) for name in NAMES),
-            *(_figure(column, row.figures[column.name]) for column in columns),
+            *(column.cell(row.figures[column.name]) for column in columns),
         ]
         for row in results.rows
     ]
@@ -55,13 +55,9 @@ def class_table(comparisons: Mapping[str, Mapping[str, Paired]]) -> Table:
     return Table(["policy", *classes], rows)
 
 
-def _figure(column: Column, value: float) -> Words:
-    return figure_cell(value, "" if math.isnan(value) else column.shown(value))
-
-
 def _ratio(paired: Paired) -> Words:
     ratio = paired.ratio
     if not ratio.is_known:  # or nothing waited under the baseline
-        return figure_cell(ratio.value, f"{ratio.value:.2f}")
+        return Words(NONE if math.isnan(ratio.value) else f"{ratio.value:.2f}", value=ratio.value)
     mark = "better" if ratio.high < 1 else "worse" if ratio.low > 1 else ""
-    return figure_cell(ratio.value, f"{ratio.value:.2f}", mark=mark, small=f"[{ratio.low:.2f}, {ratio.high:.2f}]")
+    return Words(f"{ratio.value:.2f}", mark, ratio.value, f"[{ratio.low:.2f}, {ratio.high:.2f}]")
