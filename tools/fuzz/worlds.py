@@ -1,7 +1,7 @@
-"""``python -m tools.fuzz worlds``: random worlds of policy x life x kind of buffer x rule of placement, all proven right.
+"""``python -m tools.fuzz worlds``: small random worlds of burst buffers, played by the embedded simulator, all proven.
 
-Each world is proven after every message, as ``tests/properties/test_product.py`` proves a few; granules, limits of
-users, outages of storage nodes and nodes, drains, machines, job models and the way in which the conversation is played
+Policy x life x kind of buffer x rule of placement: each world is proven after every message, as
+``tests/properties/test_product.py`` proves a few; granules, limits of users, outages of storage nodes and nodes, drains, machines, job models and the way in which the conversation is played
 are drawn too. What happens in a world must be the same, and at the same instants, in whatever way it is played.
 """
 
