@@ -1,8 +1,9 @@
 """``python -m tools.fuzz worlds``: small random worlds of burst buffers, played by the embedded simulator, all proven.
 
 Policy x life x kind of buffer x rule of placement: each world is proven after every message, as
-``tests/properties/test_product.py`` proves a few; granules, limits of users, outages of storage nodes and nodes, drains, machines, job models and the way in which the conversation is played
-are drawn too. What happens in a world must be the same, and at the same instants, in whatever way it is played.
+``tests/properties/test_product.py`` proves a few; granules, limits of users, outages of storage nodes and nodes,
+drains, machines, job models and the way in which the conversation is played are drawn too. What happens in a world must
+be the same, and at the same instants, in whatever way it is played.
 """
 
 from __future__ import annotations
