@@ -152,7 +152,7 @@ class Account(Observer):
         self.states[job.id] = "REJECTED"
         self.counts["REJECTED"] += 1
 
-    def struck(self, job: Job, what: str, reason: str, now_s: float, lost_node_s: float = 0.0) -> None:
+    def interrupted(self, job: Job, what: str, reason: str, now_s: float, lost_node_s: float = 0.0) -> None:
         """Count it."""
         self.counts[what.split(" ")[0]] += 1
         assert lost_node_s >= -EPSILON_S
@@ -190,8 +190,8 @@ class Account(Observer):
         if session._wire.closed:
             self.counts["left waiting"] += session.waiting
             return
-        assert not session._pool.wishes
-        assert not session._pool.doomed
+        assert not session._pool.requests
+        assert not session._pool.to_destroy
         assert (session.waiting, len(session.book.held)) == (0, 0)
         assert not self.nodes
         assert not self.buffers
