@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from spillway.base.errors import OptionError
 from spillway.protocol.messages import JobState
-from spillway.schedulers.assembly import SessionSpec, check_combination
+from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.outages import OnOutage, Restart
 from spillway.schedulers.jobmodels import MODELS
 from spillway.schedulers.policies import POLICIES
@@ -37,7 +37,7 @@ PAIRS = [(model, policy) for model in MODELS for policy in POLICIES]
 def playable(spec: SessionSpec) -> bool:
     """Whether policy, model and settings can be combined."""
     try:
-        check_combination(spec.make_policy(), spec.make_settings(), spec.make_model())
+        spec.check()
     except OptionError:
         return False
     return True
