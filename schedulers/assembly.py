@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from spillway.base.errors import OptionError
-from spillway.base.options import build, describe, option, show
+from spillway.base.options import build, describe, option, show, unknown
 from spillway.base.plugins import split_spec
 from spillway.schedulers.controllers.control import Control, make_controllers
 from spillway.schedulers.controllers.interference import Conflict
@@ -171,7 +171,8 @@ class Settings:
 
 
 _LITERAL = Rules(
-    {Trait.ANY_STORAGE: ("", "its rule is nearest")}, {Trait.APART: ("", "the published experiment knew no such lives")}
+    {Trait.ANY_STORAGE: ("", "its rule is nearest")},
+    {Trait.APART: ("", "the published scheduler held burst buffers as long as nodes")},
 )
 """What the published experiment's rules need and lack."""
 
@@ -314,7 +315,7 @@ class SessionSpec:
         Name of a job model or ``FILE.py:CLASS`` ("": what goes with the policy), and its options.
     settings
         Settings by name.
-    literal, cadence, seed, burst_buffer_bytes, location_shape
+    thesis_literal, cadence, seed, burst_buffer_bytes, location_shape
         See :func:`assemble`.
     pass_limit
         Bound on the seconds of a pass, and the clock; ``None``: no clock has any part in decisions.
@@ -325,16 +326,24 @@ class SessionSpec:
     model: str = ""
     model_options: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
-    literal: bool = False
-    cadence: Cadence | None = None
-    seed: int = 0
-    burst_buffer_bytes: int = 0
+    thesis_literal: bool = option(False, help="the published experiment's rules, where ours are better")
+    cadence: Cadence | None = option(
+        None, help="call the policy once per message or per event; none: per event in the published experiment alone"
+    )
+    seed: int = option(0, help="seed of the policy's random numbers")
+    burst_buffer_bytes: int = option(
+        0,
+        unit="bytes",
+        low=0,
+        high=2**62 - 1,
+        help="capacity of each storage node whose host states no capacity_bytes",
+    )
     location_shape: tuple[int, ...] = ()
     pass_limit: PassLimit | None = None
 
     def make_policy(self) -> Policy:
         """The policy; :class:`OptionError` for an unknown one, wrong options, or a limit on one that never searches."""
-        policy = find_policy(self.policy).build(self.policy_options, literal=self.literal)
+        policy = find_policy(self.policy).build(self.policy_options, literal=self.thesis_literal)
         if self.pass_limit is None:
             return policy
         if not isinstance(policy, Limitable):
@@ -348,20 +357,20 @@ class SessionSpec:
     def make_model(self) -> JobModel:
         """The job model; :class:`OptionError` for an unknown one or wrong options."""
         if not self.model and not self.model_options:
-            return default_model(self.make_policy(), literal=self.literal)
-        return make_model(self.model, self.model_options, literal=self.literal)
+            return default_model(self.make_policy(), literal=self.thesis_literal)
+        return make_model(self.model, self.model_options, literal=self.thesis_literal)
 
     def make_settings(self) -> Settings:
         """The settings: what is given, else what goes with the policy, but for the published experiment, else the
         defaults; :class:`OptionError` for an unknown one or a wrong value.
         """
-        return build(Settings, self.settings, {} if self.literal else find_policy(self.policy).settings)
+        return build(Settings, self.settings, {} if self.thesis_literal else find_policy(self.policy).settings)
 
     def check(self) -> None:
         """Raise :class:`OptionError` for what is unknown, wrong, or cannot be combined."""
         settings = self.make_settings()
         life = parse_life(settings.bb_life)
-        _check(self.make_policy(), settings, self.make_model(), life, literal=self.literal)
+        _check(self.make_policy(), settings, self.make_model(), life, literal=self.thesis_literal)
 
     def needs(self) -> Needs:
         """What the simulator must offer: what the model needs, and dynamic jobs where jobs are submitted anew."""
@@ -383,7 +392,7 @@ class SessionSpec:
             self.make_policy(),
             self.make_settings(),
             self.make_model(),
-            literal=self.literal,
+            literal=self.thesis_literal,
             cadence=self.cadence,
             seed=self.seed,
             burst_buffer_bytes=self.burst_buffer_bytes,
@@ -408,31 +417,31 @@ def spec_from(options: Mapping[str, Any]) -> SessionSpec:
     """
     if not isinstance(options, dict) or not isinstance(options.get("policy"), str):
         raise OptionError('expected the name of a policy: -o \'{"policy": "easy"}\'')
-    policy, own = split_spec(options["policy"])
-    model, model_options = _model_from(options.get("model", ""))
-    known = {info.name for info in describe(Settings)}
     given = {name.replace("-", "_"): value for name, value in options.items()}
     if len(given) < len(options):
         raise OptionError("an option is given twice, with - and with _")
-    for name, value in given.items():
-        if name in known:
-            continue
-        if name not in _JSON:
-            raise OptionError(f"unknown option {name!r}; known: {', '.join(sorted(_JSON.keys() | known))}")
-        check, words = _JSON[name]
-        if not check(value):
-            raise OptionError(f"option {name!r} must be {words}, got {value!r}")
-    return SessionSpec(
-        policy,
-        own | given.get("options", {}),
-        model,
-        model_options,
-        {name: given[name] for name in known & given.keys()},
-        given.get("thesis_literal", False),
-        Cadence(given["cadence"]) if "cadence" in given else None,
-        given.get("seed", 0),
-        given.get("burst_buffer_bytes", 0),
-        tuple(given.get("location_shape", ())),
+    policy, own = split_spec(given.pop("policy"))
+    model, model_options = _model_from(given.pop("model", ""))
+    further, shape = given.pop("options", {}), given.pop("location_shape", [])
+    if not isinstance(further, dict):
+        raise OptionError(f"option 'options' must be an object, got {further!r}")
+    if not isinstance(shape, list) or not all(type(item) is int and item >= 0 for item in shape):
+        raise OptionError(f"option 'location_shape' must be a list of whole numbers, got {shape!r}")
+    shared = {info.name for info in describe(Settings)}
+    known = [*(info.name for info in describe(SessionSpec)), *sorted(shared)]
+    for name in given.keys() - known:
+        raise OptionError(unknown(name, known))
+    settings = {name: given.pop(name) for name in shared & given.keys()}
+    return build(
+        SessionSpec,
+        given,
+        typed=True,
+        policy=policy,
+        policy_options=own | further,
+        model=model,
+        model_options=model_options,
+        settings=settings,
+        location_shape=tuple(shape),
     )
 
 
@@ -443,23 +452,6 @@ def _model_from(given: Any) -> tuple[str, Mapping[str, Any]]:
     if not isinstance(given, str):
         raise OptionError(f"option 'model' must be a text or an object with a name, got {given!r}")
     return split_spec(given) if given else ("", {})
-
-
-def _natural(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-_JSON: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "policy": (lambda value: isinstance(value, str), "a text"),
-    "options": (lambda value: isinstance(value, dict), "an object"),
-    "model": (lambda value: isinstance(value, str | dict), "a text or an object"),
-    "thesis_literal": (lambda value: isinstance(value, bool), "true or false"),
-    "cadence": (lambda value: value in ("message", "event"), "message or event"),
-    "seed": (lambda value: isinstance(value, int) and not isinstance(value, bool), "a whole number"),
-    "burst_buffer_bytes": (_natural, "a whole number of bytes"),
-    "location_shape": (lambda value: isinstance(value, list) and all(map(_natural, value)), "a list of whole numbers"),
-}
-"""What a JSON object may hold besides settings, and what its values must be."""
 
 
 def _without_stripes(policy: Policy, refuses: Callable[[Job], str | None]) -> Callable[[Job], str | None]:

@@ -46,7 +46,7 @@ SETTINGS: tuple[Mapping[str, Any], ...] = (
 def spec(policy: str, model: str, life: str, settings: Mapping[str, Any], *, literal: bool = False) -> SessionSpec:
     """The session that they would make."""
     name, options = split_spec(model)
-    return SessionSpec(policy, {}, name, options, {"bb_life": life, **settings}, literal)
+    return SessionSpec(policy, {}, name, options, {"bb_life": life, **settings}, thesis_literal=literal)
 
 
 def specs(policy: str, model: str) -> Iterator[SessionSpec]:

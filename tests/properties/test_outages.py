@@ -67,7 +67,7 @@ def settled(played: Played, jobs: int) -> None:
 def test_every_combination(model: str, policy: str, tmp_path: Path) -> None:
     """Busy and idle nodes go away, a storage node too; later all come back (the issue's first fault)."""
     literal = len(policy) % 2 == 0 or policy in ("fcfs", "filler", "easy", "sjf-easy", "conservative")
-    spec = SessionSpec(policy, model=model, literal=literal)
+    spec = SessionSpec(policy, model=model, thesis_literal=literal)
     if not playable(spec):
         return
     changes: list[Change] = [

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from spillway.base.options import describe
+from spillway.base.options import build, describe
 from spillway.platforms.catalogue import builtin_files
 from spillway.platforms.description import read_description
 from spillway.platforms.generate import generate

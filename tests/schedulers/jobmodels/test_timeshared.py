@@ -343,7 +343,7 @@ def test_dynamic_jobs_are_needed() -> None:
 
 def test_other_job_models_are_refused() -> None:
     """A gang policy runs jobs its own way."""
-    with pytest.raises(OptionError, match="'gang' and --model stream cannot be combined"):
+    with pytest.raises(OptionError, match="Gang and --model stream cannot be combined"):
         play(TWO_ROWS, [], make_model("stream"))
 
 
