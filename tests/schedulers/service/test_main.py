@@ -137,7 +137,7 @@ def test_the_list_shows_every_policy_and_option(capsys: pytest.CaptureFixture[st
         (["fcfs", "--watchdog", "soon"], "expected a number of seconds > 0, got 'soon'"),
         (
             ["fcfs", "--burst-buffer-bytes", "-1"],
-            "expected a whole number from 0 to 4611686018427387903 (bytes), got '-1'",
+            "from 0 to 4611686018427387903 (bytes), got '-1'",
         ),
         (["fcfs", "--burst-buffer-bytes", "inf"], "expected a whole number from 0 to"),
         (["fcfs", "--location-shape", "3,x"], "such as 3,3,4, got '3,x'"),
