@@ -354,7 +354,7 @@ def whatif(
         model=model,
         seeds=seeds,
         together=together,
-        how={"plots": figures},
+        plots=figures,
     )
     return _played(question.grids, root, workers, "", progress, question)
 

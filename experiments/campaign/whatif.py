@@ -167,7 +167,7 @@ def question_of(
     seed: int = 0,
     seeds: int | None = None,
     together: bool = False,
-    how: Mapping[str, Any] = MappingProxyType({}),
+    **how: Any,
 ) -> Question:
     """Put a question together.
 
@@ -190,7 +190,7 @@ def question_of(
     together
         Whether all settings are tried at once, too.
     how
-        Values or texts of :class:`spillway.experiments.run.spec.Playing`.
+        Values or texts of :class:`spillway.experiments.run.spec.Playing`, by name.
 
     Raises
     ------

@@ -74,7 +74,7 @@ def command(options: argparse.Namespace) -> int:
         seed=options.seed,
         seeds=options.seeds,
         together=options.together,
-        how=given(options, Playing),
+        **given(options, Playing),
     )
     out = options.out or default_folder(question.grids[0], RESULTS, "whatif-")
     return play_grids(question.grids, out, options, question.answer)
