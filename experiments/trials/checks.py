@@ -25,7 +25,6 @@ from spillway.experiments.trials.shrink import simpler
 from spillway.experiments.trials.verdict import FAILS, NOT_SEEN, PASSES, Extent, Failure, Outcome, Tell, silent
 from spillway.experiments.trials.watch import CPU_S
 from spillway.experiments.trials.world import World
-from spillway.schedulers.assembly import check_combination
 from spillway.schedulers.policies import find_policy
 
 HASH_SEEDS = ("1", "2")
@@ -220,9 +219,8 @@ def _answer(process: subprocess.Popen[str]) -> list[str]:
 
 def _playable(policy: str, world: World, refused: dict[str, str]) -> bool:
     """Whether policy, model, settings and options can be combined; else the reason is kept."""
-    spec = spec_of(policy, world)
     try:
-        check_combination(spec.make_policy(), spec.make_settings(), spec.make_model())
+        spec_of(policy, world).check()
     except OptionError as error:
         refused.setdefault(world.model, str(error))
         return False
