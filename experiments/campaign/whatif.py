@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from spillway.base.arguments import near
+from spillway.base.near import near
 from spillway.base.options import build
 from spillway.experiments.campaign.comparison import REPLAY, model_of
 from spillway.experiments.campaign.machine_changes import QUANTITIES

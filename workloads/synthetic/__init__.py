@@ -6,7 +6,7 @@ import dataclasses
 import typing
 from collections.abc import Callable
 
-from spillway.base.arguments import near
+from spillway.base.near import near
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.swf import SwfLog
 from spillway.workloads.synthetic.kth import KthLike, kth_like
