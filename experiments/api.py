@@ -318,6 +318,7 @@ def whatif(
     policy: str | type = "easy",
     model: str = "",
     seeds: int | None = None,
+    shakes: int | None = None,
     together: bool = False,
     workers: int = 0,
     figures: bool = False,
@@ -330,6 +331,9 @@ def whatif(
     ----------
     changes
         As ``spillway whatif --set`` takes them: ``"storage.capacity=x1.2"``, ``"policy=plan"``, ``"load=x1.1"``.
+    shakes
+        How often each run is repeated with shaken input, 0 or at least 6; default: 10 where there are fewer than five
+        seeds, else none. Bands are over them.
     together
         Whether all of them are tried at once, too.
 
@@ -353,6 +357,7 @@ def whatif(
         policy=policy if isinstance(policy, str) else _in_a_file(policy, root),
         model=model,
         seeds=seeds,
+        shakes=shakes,
         plots=figures,
         together=together,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from spillway.analysis import whatif
 from spillway.analysis.answer import answer
 from spillway.analysis.campaign import CampaignResults, RunRow, baseline_of, read_campaign
 from spillway.analysis.classes import compare_by_class
@@ -27,6 +29,7 @@ from spillway.analysis.report.columns import FURTHER, LOSSES, SERVICE, Column, e
 from spillway.analysis.report.packing import compress, pack_run
 from spillway.analysis.tables import JobTable, read_run
 from spillway.base import durable
+from spillway.base.files import read_file, text_of
 
 CHART_JOBS = 300_000
 """Jobs in the interactive charts at most; further runs only have their rows in the tables."""
@@ -75,7 +78,7 @@ def build_report(folder: Path, out: Path | None = None) -> Path:
         style=_asset("page.css"),
         script=_asset("page.js"),
         subject=_subject(results),
-        answer=_answer(results, loaded),
+        answer=_whatif(folder) or _answer(results, loaded),
         assumed=assumptions(results, {run: table.machine for run, table in loaded.items()}),
         groups=join(parts, "\n"),
         runs=join([tables.run_table(results, columns), tables.glossary(columns)]),
@@ -140,6 +143,29 @@ def _answer(results: CampaignResults, loaded: Mapping[str, JobTable]) -> Html:
             fill("<p>{name}{text}</p>", name=name if not place else "", text=line) for place, line in enumerate(lines)
         ]
     return fill('<section class="answer">\n<h2>Answer</h2>\n{parts}\n</section>', parts=join(parts, "\n"))
+
+
+def _whatif(folder: Path) -> Html | None:
+    """Table and sentences of a what-if question; ``None`` where the folder is that of a comparison."""
+    if not (folder / whatif.CSV).exists() or not (folder / whatif.TEXT).exists():
+        return None
+    rows = whatif.read_table(folder / whatif.CSV)
+    columns = whatif.columns_of(rows)
+    cells = [[_cell(column, row) for column in columns] for row in rows]
+    said = text_of(read_file(folder / whatif.TEXT)).splitlines()
+    return fill(
+        '<section class="answer">\n<h2>What would change</h2>\n{table}\n{said}\n</section>',
+        table=tables.table([column.title for column in columns], cells, kind="figures"),
+        said=join((fill("<p>{text}</p>", text=line) for line in said), "\n"),
+    )
+
+
+def _cell(column: whatif.Column, row: whatif.Figures) -> object:
+    text = column.shown(row)
+    if column.is_name:
+        return text
+    exact = "" if math.isnan(row[column.name]) else repr(row[column.name])
+    return fill('<span data-value="{exact}">{text}</span>', exact=exact, text=text)
 
 
 Group = tuple[str, str, str]

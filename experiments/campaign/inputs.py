@@ -65,11 +65,14 @@ class Inputs:
     ----------
     notes
         What was assumed of the inputs so far, in the words that were printed.
+    folded
+        Those of them that need not be read before the results: all but where the machine is from, and warnings.
     """
 
     def __init__(self, root: Path, tell: Tell) -> None:
         self._tell = tell
         self.notes: list[str] = []
+        self.folded: set[str] = set()
         self._root = root
         (root / INPUTS).mkdir(parents=True, exist_ok=True)
         self._machines: dict[tuple[Any, ...], tuple[Machine, Prepared]] = {}
@@ -185,7 +188,7 @@ class Inputs:
         if spec.source == AUTO:
             found, reason = machines.for_workload(*sizes_and_machine(source, seed), spec.name)
             spec = msgspec.structs.replace(found, changes=spec.changes)
-            self.note(f"{source.name}: {reason}", self._machine(spec)[1])
+            self.note(f"{source.name}: {reason}", self._machine(spec)[1], folded=False)
         machine, prepared = self._machine(spec)
         as_described = msgspec.structs.replace(spec, changes={})
         return machine, prepared, self._machine(as_described)[0] if spec.changes else machine
@@ -204,7 +207,9 @@ class Inputs:
         """Say what the jobs request of a machine that differs from the one that they were made for."""
         workload = parse_batsim(read_file(self._root / prepared.path), prepared.path)
         load = offered_load(workload, machine.facts)
-        for line in (*_too_wide(workload, machine), *(load.lines() if load else ())):
+        for line in _too_wide(workload, machine):
+            self.note(f"{prepared.name} on {machine.name}: {line}", folded=False)
+        for line in load.lines() if load else ():
             self.note(f"{prepared.name} on {machine.name}: {line}")
         self._loads[prepared.path, machine.name] = load or why_no_load(workload, machine.facts)
 
@@ -223,9 +228,10 @@ class Inputs:
                 frozenset().union(*[job.extras for job in workload.jobs]),
             )
             load = offered_load(workload, machine.facts)
-            for note in (*workload.notes, *_too_wide(workload, machine), *(load.lines() if load else ())):
+            wide = _too_wide(workload, machine)
+            for note in (*workload.notes, *wide, *(load.lines() if load else ())):
                 seed_said = f", seed {drawn}" if source.is_generated or drawn else ""
-                self.note(f"{source.name}{seed_said}: {note}", prepared)
+                self.note(f"{source.name}{seed_said}: {note}", prepared, folded=note not in wide)
             self._loads[prepared.path, machine.name] = load or why_no_load(workload, machine.facts)
         return self._workloads[key]
 
@@ -235,25 +241,31 @@ class Inputs:
         notes = [*self._notes_of.get(platform.path, []), *self._notes_of.get(workload.path, [])]
         return {"notes": notes, "offered_load": load if isinstance(load, str) else dataclasses.asdict(load)}
 
-    def note(self, text: str, about: Prepared | None = None) -> None:
+    def note(self, text: str, about: Prepared | None = None, *, folded: bool = True) -> None:
         """Print a note, each only once in a campaign, and keep it with the input that it is about."""
         if about is not None and text not in (kept := self._notes_of.setdefault(about.path, [])):
             kept.append(text)
         if text not in self.notes:
             self.notes.append(text)
+            self.folded.update([text] if folded and "WARNING: " not in text else [])
             self._tell(text)
 
     def _write(self, name: str, suffix: str, data: bytes) -> Prepared:
-        sha256 = hashlib.sha256(data).hexdigest()
-        path = f"{INPUTS}/{slug(name)}-{sha256[:DIGEST_CHARACTERS]}{suffix}"
-        prepared = Prepared(name=name, path=path, sha256=sha256)
-        there = os.path.lexists(self._root / path)
-        fault = damage(self._root, prepared) if there else ""
-        if fault:
-            self._tell(f"{path}: {fault}: made anew")
-        if fault or not there:
-            durable.write_bytes(self._root / path, data)
-        return prepared
+        return write_input(self._root, name, suffix, data, self._tell)
+
+
+def write_input(root: Path, name: str, suffix: str, data: bytes, tell: Tell = lambda _: None) -> Prepared:
+    """Write an input into a campaign's ``inputs``, unless it is there whole; ``tell`` hears what was wrong with it."""
+    sha256 = hashlib.sha256(data).hexdigest()
+    path = f"{INPUTS}/{slug(name)}-{sha256[:DIGEST_CHARACTERS]}{suffix}"
+    prepared = Prepared(name=name, path=path, sha256=sha256)
+    there = os.path.lexists(root / path)
+    fault = damage(root, prepared) if there else ""
+    if fault:
+        tell(f"{path}: {fault}: made anew")
+    if fault or not there:
+        durable.write_bytes(root / path, data)
+    return prepared
 
 
 def read(source: Source, machine: Machine, model: ModelSpec, seed: int) -> tuple[Workload, bytes]:

@@ -13,11 +13,14 @@ from typing import Any
 
 import msgspec
 
+from spillway.analysis.shakes import FEWEST
+from spillway.analysis.units import FEWEST_RUNS
 from spillway.base.arguments import near
-from spillway.experiments.campaign.comparison import REPLAY, model_of
+from spillway.experiments.campaign.comparison import model_of
 from spillway.experiments.campaign.machine_changes import QUANTITIES
 from spillway.experiments.campaign.sources import Source, expand
-from spillway.experiments.campaign.whatif_answer import Answer, Asked
+from spillway.experiments.campaign.whatif_answer import Answer
+from spillway.experiments.campaign.whatif_rows import Asked
 from spillway.experiments.run import policies, sessions
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import DEFAULT_TAU_S, Campaign, ModelSpec, PlatformSpec, PolicySpec, WorkloadSpec
@@ -98,7 +101,7 @@ def grids(base: Campaign, knobs: Sequence[Knob], *, replay: bool) -> list[Campai
     base
         One workload, one platform, one policy and one model.
     """
-    own = sessions.typed(policies.parse_policy(REPLAY))
+    own = sessions.typed(policies.parse_policy(policies.REPLAY))
     first = msgspec.structs.replace(base, policies=(own, *base.policies)) if replay else base
     return [first, *(_varied(base, knob) for knob in knobs)]
 
@@ -150,8 +153,11 @@ class Question:
     answer: Answer
 
 
-SEEDS = 5
+SEEDS = FEWEST_RUNS
 """Seeds of a generated workload: so many runs give an interval."""
+
+SHAKES = 10
+"""Shakes of each run where there are fewer seeds."""
 
 
 def question_of(
@@ -165,6 +171,7 @@ def question_of(
     model: str = "",
     seed: int = 0,
     seeds: int | None = None,
+    shakes: int | None = None,
     tau_s: float = DEFAULT_TAU_S,
     plots: bool = True,
     together: bool = False,
@@ -187,6 +194,8 @@ def question_of(
         Beside the log's own schedule.
     seed, seeds
         First seed, and how many; default: five for generators, else one.
+    shakes
+        How often each run is repeated with shaken input; default: ten where there are fewer than five seeds, else none.
     together
         Whether all settings are tried at once, too.
 
@@ -196,6 +205,8 @@ def question_of(
         What is asked does not exist.
     """
     knobs = [parse_knob(text) for text in settings]
+    if shakes is not None and 0 < shakes < FEWEST:
+        raise SpecError(f"shakes: expected 0, or at least {FEWEST}, got {shakes}: fewer give no band")
     if together and len(knobs) > 1:
         knobs.append(all_of(knobs))
     spec = WorkloadSpec(source=workload, convert=dict(convert), read=dict(read))
@@ -214,6 +225,8 @@ def question_of(
         tau_s=tau_s,
         plots=plots,
     )
-    replay = chosen.policy != REPLAY and source.states_starts(seed)
+    replay = chosen.policy != policies.REPLAY and source.states_starts(seed)
     asked = [Asked(knob.text, tuple(knob.values)) for knob in knobs]
-    return Question(grids(base, knobs, replay=replay), Answer(asked, tau_s, of_log=not source.is_generated))
+    more = shakes if shakes is not None else SHAKES if count < SEEDS else 0
+    answer = Answer(asked, tau_s, of_log=not source.is_generated, shakes=more)
+    return Question(grids(base, knobs, replay=replay), answer)

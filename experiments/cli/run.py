@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from spillway.base.arguments import Parser, positive, seconds
-from spillway.experiments.cli.arguments import RESULTS, add_common, add_logs, add_max_runs, add_seeds
+from spillway.experiments.cli.arguments import RESULTS, add_common, add_logs, add_max_runs, add_notes, add_seeds
 
 HELP = "one comparison: policies on workloads"
 DESCRIPTION = (
@@ -38,6 +38,7 @@ def add_arguments(parser: Parser) -> None:
     _engine(parser)
     _results(parser)
     add_common(parser)
+    add_notes(parser)
     add_max_runs(parser)
 
 

@@ -1,0 +1,45 @@
+"""What plays with shaken input say of a figure: its median, and a band that makes no assumption on its law.
+
+The k-th smallest and the k-th largest of n independent values hold the median of their law between them with
+probability 1 - 2 P(B < k), B the number of heads of n coins; k is the largest with at least 95 %. With ten shakes these
+are the second smallest and the second largest, and hold it with 97.9 %.
+
+References
+----------
+David, Nagaraja, *Order statistics*, 3rd edition, 2003, section 7.1 (distribution-free intervals of quantiles).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from spillway.analysis.compare import CONFIDENCE, Interval
+
+FEWEST = 6
+"""Fewest shakes that give a band: with five, even the smallest and the largest value do not hold 95 %."""
+
+
+def band_of(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
+    """Median of some values with its band; both ends NaN where there are fewer than :data:`FEWEST`, or one is NaN."""
+    if not values or any(map(math.isnan, values)):
+        return Interval(math.nan, math.nan, math.nan)
+    ordered = sorted(values)
+    cut = _cut(len(ordered), confidence)
+    middle = float(np.median(ordered)) if math.isfinite(ordered[-1]) else ordered[len(ordered) // 2]
+    if cut == 0:
+        return Interval(middle, math.nan, math.nan)
+    return Interval(middle, ordered[cut - 1], ordered[-cut])
+
+
+def _cut(count: int, confidence: float) -> int:
+    """Place from the ends of the two values that hold the median; 0: no two do."""
+    below, cut = 0.0, 0
+    while cut < count // 2:
+        below += math.comb(count, cut) / 2.0**count
+        if 2.0 * below > 1.0 - confidence:
+            break
+        cut += 1
+    return cut
