@@ -250,8 +250,8 @@ def test_the_price_stands_in_the_same_sentence() -> None:
     (said,) = sentences(related([base, gain]))
     assert said == (
         "policy=plan: under plan jobs wait 50 % less than under easy (50 to 50 % less over 10 shakes): 30 min on "
-        "average instead of 1 h; the price: the longest wait is 21 d instead of 8 d and 29 jobs wait for more than a week "
-        "instead of 6."
+        "average instead of 1 h; the price: the longest wait is 21 d instead of 8 d and 29 jobs wait for more than a "
+        "week instead of 6."
     )
     crowded = row("unchanged", plays(*[1800.0] * 11), "plan", starved=29, rejected=0)
     (back,) = sentences(related([crowded, row("policy=easy", HOUR, starved=6, rejected=4)]))
