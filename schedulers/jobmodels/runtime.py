@@ -90,8 +90,9 @@ class _Process:
     beginnings; ``waiting`` and ``waiting_beside`` the turns that have not come; ``timer`` the number of the timer that
     its present :class:`Wait` ends with, -1 for none; ``staging`` whether it has no nodes yet and its burst buffer is
     being filled, or full; ``outcome`` how the job ends, once that is clear; ``over`` whether its program has nothing
-    more to do; ``reason`` why it cannot go on; ``spoilt`` whether a storage node of its went out; ``lowered`` its
-    operations on all its nodes in the simulator's terms: most are run more than once.
+    more to do; ``stopped`` whether a kill of what runs of it was requested; ``reason`` why it cannot go on; ``spoilt``
+    whether a storage node of its went out; ``lowered`` its operations on all its nodes in the simulator's terms: most
+    are run more than once.
     """
 
     job: Job
@@ -110,6 +111,7 @@ class _Process:
     staging: bool = False
     outcome: tuple[JobState, int] | None = None
     over: bool = False
+    stopped: bool = False
     watched: bool = False
     reason: str = ""
     spoilt: bool = False
@@ -257,8 +259,7 @@ class ProgramRuntime:
 
     def _drop(self, process: _Process, now_s: float, follow: _Follow) -> None:
         """Leave what runs of a process to itself, killed; it waits for nothing any more."""
-        if process.live:
-            follow.requests.append(KillJob(now_s, tuple(process.live)))
+        _stop(process, now_s, follow)
         for sub_id in process.live:
             del self._sub_jobs[sub_id]
             self._abandoned.add(sub_id)
@@ -335,8 +336,7 @@ class ProgramRuntime:
         process = self._processes[job.id]
         process.outcome = KILLED
         follow = _Follow()
-        if process.live:
-            follow.requests.append(KillJob(now_s, tuple(process.live)))
+        _stop(process, now_s, follow)
         self._give_up(process, now_s, follow)
         self._serve(now_s, follow)
         return follow.step()
@@ -714,8 +714,7 @@ class ProgramRuntime:
 
     def _abandon(self, process: _Process, reason: str, now_s: float, follow: _Follow) -> None:
         """A job cannot go on: what runs of it is killed, but for transfers beside."""
-        if process.live:
-            follow.requests.append(KillJob(now_s, tuple(process.live)))
+        _stop(process, now_s, follow)
         process.outcome, process.reason = KILLED, reason
         self._give_up(process, now_s, follow)
         if process.over and process.job.id in self._processes:
@@ -849,6 +848,13 @@ class ProgramRuntime:
         if self._restarts is not None and process.outcome == KILLED:
             left, kept_s = self._restarts.left(self.model, record, self._machine)
         follow.ended.append(Ended(process.job.id, *process.outcome, process.reason, left, kept_s))
+
+
+def _stop(process: _Process, now_s: float, follow: _Follow) -> None:
+    """Kill what runs of a process but for transfers beside, once: its ends may be on the way already."""
+    if process.live and not process.stopped:
+        process.stopped = True
+        follow.requests.append(KillJob(now_s, tuple(process.live)))
 
 
 def _is_one_of_many(process: _Process, event: JobCompleted) -> bool:

@@ -165,6 +165,7 @@ def _pm100(row: Mapping[str, Any], where: str) -> LogRecord | None:
         nodes=nodes if nodes > 0 else wanted,
         requested_processors=asked,
         allocated_processors=got,
+        gpus=max(_whole(row, f"num_gpus_{how}", where) for how in ("alloc", "req")),
         marks=0 if nodes > 0 else NODES_REQUESTED,
         user=_text(row.get("user_id")),
         partition=_text(row.get("partition")),
@@ -218,7 +219,7 @@ SCHEMAS = {
         _pm100,
         (
             "eligible_time", "run_time", "num_nodes_req", "num_cores_req", "num_cores_alloc", "num_cpus_req",
-            "num_cpus_alloc", "user_id", "partition", "job_state",
+            "num_cpus_alloc", "num_gpus_req", "num_gpus_alloc", "user_id", "partition", "job_state",
         ),
     ),
     "F-DATA": Schema(
