@@ -31,9 +31,10 @@ from spillway.experiments.run.failures import Failures
 from spillway.experiments.run.folders import INPUTS
 from spillway.experiments.run.prepared import damage
 from spillway.experiments.run.spec import AUTO, ModelSpec, PlatformSpec, PolicySpec, Prepared, WorkloadSpec
-from spillway.platforms.xml_reader import load_platform
+from spillway.platforms.xml_reader import load_platform, parse_platform
 from spillway.protocol.drains import STORAGE_DRAINED
-from spillway.schedulers.jobmodels import model_class
+from spillway.schedulers.jobmodels import make_model, model_class
+from spillway.schedulers.jobmodels.io_aware import IoAware
 from spillway.simulator.errors import SimulatorInputError
 from spillway.simulator.reading.events import load_events
 from spillway.workloads.batsim_json import format_batsim, parse_batsim
@@ -218,7 +219,7 @@ class Inputs:
     def _workload(self, source: Source, machine: Machine, model: ModelSpec, seed: int) -> Prepared:
         drawn = seed if source.spec.seed is None else source.spec.seed
         how = sorted(f"{key}={value!r}" for key, value in (source.spec.read | source.spec.convert).items())
-        converted = (machine.name, _converted_for(model), drawn, *how)
+        converted = (machine.name, model.text if _contains_io(source, model) else _converted_for(model), drawn, *how)
         key = (source.text, *source.spec.changes.items(), *(() if source.is_json else converted))
         if key not in self._workloads:
             workload, data = read(source, machine, model, drawn)
@@ -291,13 +292,31 @@ def read(source: Source, machine: Machine, model: ModelSpec, seed: int) -> tuple
         return _varied(workload, source, machine, data)
     try:
         fields: dict[str, Any] = {"model": _converted_for(model), "seed": seed}
+        fields |= {"kappa": 0.0} if _contains_io(source, model) else {}
         options = ConvertOptions(**(fields | source.spec.convert))
     except TypeError:
         known = ", ".join(field.name for field in dataclasses.fields(ConvertOptions))
         given = ", ".join(source.spec.convert)
         raise SpecError(f"{source.text}: 'convert' has {given}; known options: {known}") from None
     workload, _ = convert(source.table(seed), machine.facts, options, source.name)
+    if "kappa" in fields:
+        workload = _without_recorded_io(workload, machine, model)
     return _varied(workload, source, machine)
+
+
+def _contains_io(source: Source, model: ModelSpec) -> bool:
+    """Whether run times contain I/O that the model plays: those of logs do, unless the thesis's rule is asked for."""
+    return model.name == "io" and not source.is_generated and "kappa" not in source.spec.convert
+
+
+def _without_recorded_io(workload: Workload, machine: Machine, model: ModelSpec) -> Workload:
+    from spillway.experiments.run.recorded_io import without_io  # plays the jobs: loads kernels
+
+    made = make_model(model.name, model.options)
+    assert isinstance(made, IoAware)
+    speed_flops = machine.facts.node_speed_flops
+    found, note = without_io(workload, parse_platform(machine.xml, machine.name), made, speed_flops)
+    return dataclasses.replace(found, notes=(*workload.notes, note) if note else workload.notes)
 
 
 def _refuse_drawn(source: Source) -> None:

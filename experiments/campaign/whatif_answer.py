@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -21,7 +22,7 @@ from spillway.analysis.shakes import band_of
 from spillway.analysis.whatif import CSV, LEFT_OUT, TEXT, wait
 from spillway.base import durable
 from spillway.base.files import read_file
-from spillway.base.units import number, share
+from spillway.base.units import number
 from spillway.experiments.campaign.machine_changes import PFS_BANDWIDTH, STORAGE_BANDWIDTH
 from spillway.experiments.campaign.shakes import Shaken
 from spillway.experiments.campaign.whatif_rows import Asked, LeftOut, Relation, Row, Rows, rows_of
@@ -30,6 +31,7 @@ from spillway.experiments.run.policies import REPLAY
 from spillway.experiments.run.spec import RunSpec
 from spillway.schedulers.policies.replay import SITE_WAIT
 from spillway.workloads.batsim_json import parse_batsim
+from spillway.workloads.omissions import Omission
 from spillway.workloads.shake import RUN_TIME, SUBMISSION_S
 
 NAMED = 3
@@ -123,11 +125,17 @@ def differing(rows: Rows, record: Mapping[str, Any], fault: str) -> list[str]:
         Why the recorded schedule does not fit the machine; "": it does.
     """
     assumed = record.get("assumed", {})
-    omissions = sorted(assumed.get("omissions", ()), key=lambda one: -float(one["share"]))
-    found = [f"{one['jobs']:,} jobs ({share(one['share'])} of the node-hours) {one['words']}" for one in omissions]
+    omissions = sorted((Omission(**one) for one in assumed.get("omissions", ())), key=lambda one: -one.share)
+    found = [one.line for one in omissions]
     rejected = rows.same.value("rejected")
     found += [f"{_jobs(rejected)} rejected, which the site ran"] if rejected else []
+    made_up = [part for note in assumed.get("notes", ()) for part in _IMPUTED.findall(note)]
+    found += [f"the log does not state, and the conversion makes up: {part}" for part in made_up]
     return [*found, *([f"the machine: {fault}"] if fault else [])]
+
+
+_IMPUTED = re.compile(r"what is known of the jobs: .*imputed: ([^;]+)")
+"""In the note of :func:`spillway.workloads.logs.shares.shares_line`."""
 
 
 def _sentence(row: Row, base: Row, relation: Relation, than: str) -> str:

@@ -288,12 +288,14 @@ def test_whose_doing_it_is() -> None:
     assert sentences(found)[0].endswith("As far as the log tells, nothing else differs: this is the policy's doing.")
     waiting = {"name": "dependencies", "words": "state another job", "jobs": 75, "share": 0.041}
     pooled = {"name": "partitions", "words": "are of 3 partitions", "jobs": 1943, "share": 1.0}
-    others = differing(found, {"assumed": {"omissions": [waiting, pooled]}}, "12 of 40 jobs start late")
+    note = "x: what is known of the jobs: measured: size; imputed: burst buffer; absent: memory"
+    assumed = {"omissions": [waiting, pooled], "notes": ["one", note]}
+    others = differing(found, {"assumed": assumed}, "12 of 40 jobs start late")
     said = sentences(found, others)[0]
     assert said.endswith(
-        "This is not the policy's doing alone. What else differs from the site: 1,943 jobs (100 % of the node-hours) "
-        "are of 3 partitions; 75 jobs (4.1 % of the node-hours) state another job; the machine: 12 of 40 jobs start "
-        "late."
+        "This is not the policy's doing alone. What else differs from the site: 1,943 jobs (100.0 % of the node-hours) "
+        "are of 3 partitions; 75 jobs (4.1 % of the node-hours) state another job; the log does not state, and the "
+        "conversion makes up: burst buffer; the machine: 12 of 40 jobs start late."
     )
     assert differing(found, {}, "") == []
 
