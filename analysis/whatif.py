@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from spillway.analysis.document.blocks import Column, Heading, Paragraph, Section, Table, Words
 from spillway.analysis.rows import read_rows
+from spillway.base.files import read_file, text_of
 from spillway.base.units import duration, number, share
 
 CSV, TEXT, LEFT_OUT = "whatif.csv", "whatif.txt", "whatif-left-out.csv"
@@ -18,30 +19,6 @@ NAMES = ("setting", "policy")
 
 Figures = Mapping[str, Any]
 """A row of the file: names as texts, figures as numbers, NaN where there is none."""
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of the table.
-
-    Attributes
-    ----------
-    title
-        Its heading.
-    name
-        Column of the file.
-    shown
-        The text of a row's cell.
-    """
-
-    title: str
-    name: str
-    shown: Callable[[Figures], str]
-
-    @property
-    def is_name(self) -> bool:
-        """Whether it holds names, not figures."""
-        return self.name in NAMES
 
 
 def wait(seconds: float) -> str:
@@ -57,14 +34,31 @@ def change(ratio: float) -> str:
     return f"{per_cent:+.0f} %" if abs(per_cent) >= 1 or per_cent == 0 else f"{per_cent:+.1f} %"
 
 
-def columns_of(rows: Sequence[Figures]) -> list[Column]:
-    """The columns that these rows fill."""
-    relations = [
-        Column(f"against {words}", f"{name}_ratio", _relation(name))
+def answer_of(folder: Path) -> Section | None:
+    """Table and sentences of the what-if question of a folder; ``None`` where it is that of a comparison."""
+    if not all((folder / name).exists() for name in (CSV, TEXT)):
+        return None
+    said = text_of(read_file(folder / TEXT)).splitlines()
+    table = table_of(read_table(folder / CSV))
+    return Section([Heading("What would change"), table, *(Paragraph(Words(line)) for line in said)], "answer")
+
+
+def table_of(rows: Sequence[Figures]) -> Table:
+    """The rows as readers see them."""
+    relations = {
+        f"against {words}": name
         for name, words in (("to_site", "the site"), ("to_same", "unchanged"))
         if any(math.isfinite(row[f"{name}_ratio"]) for row in rows)
+    }
+    lines = [
+        [
+            *(Words(row[name]) for name in NAMES),
+            *(column.cell(row[column.name]) for column in COLUMNS),
+            *(_relation(row, name) for name in relations.values()),
+        ]
+        for row in rows
     ]
-    return [*COLUMNS, *relations]
+    return Table([*NAMES, *COLUMNS, *relations], lines)
 
 
 def read_table(path: Path) -> list[Figures]:
@@ -76,31 +70,25 @@ def read_table(path: Path) -> list[Figures]:
     ]
 
 
-def _figure(title: str, name: str, shown: Callable[[float], str]) -> Column:
-    return Column(title, name, lambda row: shown(row[name]))
-
-
-def _relation(name: str) -> Callable[[Figures], str]:
-    def cell(row: Figures) -> str:
-        low, high = row[f"{name}_ratio_low"], row[f"{name}_ratio_high"]
-        text = change(row[f"{name}_ratio"])
-        if not text or not (math.isfinite(low) and math.isfinite(high)):
-            return text
-        return f"{text} ({change(low).removesuffix(' %')} to {change(high).removesuffix(' %')})"
-
-    return cell
+def _relation(row: Figures, name: str) -> Words:
+    """``-25 %``, with its band where there is one."""
+    ratio, low, high = (row[f"{name}_{end}"] for end in ("ratio", "ratio_low", "ratio_high"))
+    text = change(ratio)
+    if not math.isfinite(low) or not math.isfinite(high):
+        return Words(text, value=ratio)
+    band = f"({change(low).removesuffix(' %')} to {change(high).removesuffix(' %')})"
+    mark = "better" if high < 1 else "worse" if low > 1 else "open"
+    return Words(text, mark, value=ratio, small=band)
 
 
 COLUMNS = (
-    Column("setting", "setting", lambda row: str(row["setting"])),
-    Column("policy", "policy", lambda row: str(row["policy"])),
-    _figure("mean wait", "compared_wait_s", wait),
-    _figure("95 % wait below", "p95_waiting_time_s", wait),
-    _figure("longest wait", "max_waiting_time_s", wait),
-    _figure("starved", "starved", number),
-    _figure("rejected", "rejected", number),
-    _figure("killed", "killed", number),
-    _figure("bounded slowdown", "mean_bounded_slowdown", number),
-    _figure("utilisation", "compute_utilisation", share),
+    Column("compared_wait_s", "mean wait", wait, "Mean waiting time of the jobs that meet the same end in all rows."),
+    Column("p95_waiting_time_s", "95 % wait below", wait, "95 % of the jobs that ran waited for less."),
+    Column("max_waiting_time_s", "longest wait", wait, "The longest waiting time of a job that ran."),
+    Column("starved", "starved", number, "Jobs that waited for more than a week."),
+    Column("rejected", "rejected", number, "Jobs that can never run on this machine."),
+    Column("killed", "killed", number, "Jobs that were stopped at their walltime."),
+    Column("mean_bounded_slowdown", "bounded slowdown", number, "Mean bounded slowdown of the jobs that ran."),
+    Column("compute_utilisation", "utilisation", share, "Share of the node-hours until the last end that jobs held."),
 )
-"""What every what-if question's table has."""
+"""What every what-if question's table has beside its names and changes."""

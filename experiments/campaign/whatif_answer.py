@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from spillway.analysis import whatif as shown
+from spillway.analysis.document.text import to_csv
 from spillway.analysis.metrics import Summary
 from spillway.analysis.shakes import band_of
-from spillway.analysis.whatif import CSV, LEFT_OUT, TEXT, wait
+from spillway.analysis.whatif import CSV, LEFT_OUT, TEXT, read_table, table_of, wait
 from spillway.base import durable
 from spillway.base.files import read_file
 from spillway.base.units import number
@@ -29,6 +25,7 @@ from spillway.experiments.campaign.whatif_rows import Asked, LeftOut, Relation, 
 from spillway.experiments.run import folders
 from spillway.experiments.run.policies import REPLAY
 from spillway.experiments.run.spec import RunSpec
+from spillway.experiments.run.terminal import say, show
 from spillway.schedulers.policies.replay import SITE_WAIT
 from spillway.workloads.batsim_json import parse_batsim
 from spillway.workloads.omissions import Omission
@@ -62,14 +59,13 @@ class Answer:
     def __call__(self, grids: Sequence[Sequence[RunSpec]], shaken: Shaken, root: Path, console: Console) -> list[Path]:
         """Print, write, and give the files that were written."""
         rows = rows_of(grids, shaken, self._asked, root, self._tau_s)
-        text = _csv(rows.all)
-        durable.write_text(root / CSV, text)
-        console.print(_table(shown.read_table(root / CSV)))
+        durable.write_text(root / CSV, _csv(rows.all))
+        show(console, table_of(read_table(root / CSV)), "what if", names=2)
         said = list(self._said(rows, grids[0], root))
         for sentence in said:
-            console.print(sentence, markup=False, highlight=False, soft_wrap=True)
+            say(console, sentence)
         durable.write_text(root / TEXT, "".join(f"{sentence}\n" for sentence in said))
-        durable.write_text(root / LEFT_OUT, _left_out_csv(rows.left_out))
+        durable.write_text(root / LEFT_OUT, to_csv(LeftOut._fields, rows.left_out))
         return [root / CSV, root / TEXT, root / LEFT_OUT]
 
     def _said(self, rows: Rows, first: Sequence[RunSpec], root: Path) -> Iterator[str]:
@@ -302,41 +298,20 @@ def _bands(rows: Rows, shakes: int, *, of_log: bool) -> Iterator[str]:
 # ---------------------------------------------------------------- tables
 
 
-def _table(rows: Sequence[shown.Figures]) -> Table:
-    table = Table(title="what if", title_justify="left", header_style="bold")
-    columns = shown.columns_of(rows)
-    for column in columns:
-        justify: Literal["left", "right"] = "left" if column.is_name else "right"
-        table.add_column(column.title, justify=justify, overflow="fold", no_wrap=column.is_name)
-    for row in rows:
-        table.add_row(*(Text(column.shown(row)) for column in columns))
-    return table
-
-
 def _csv(rows: Sequence[Row]) -> str:
     """All figures in seconds and shares, with full precision."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
     names = ["starved", *Summary.__dataclass_fields__]
     ends = ("before_s", "after_s", "ratio", "ratio_low", "ratio_high", "over")
     header = [f"{relation}_{end}" for relation in ("to_site", "to_same") for end in ends]
-    writer.writerow(["setting", "policy", "compared_wait_s", *names, *header])
+    lines = []
     for row in rows:
         line: list[object] = [row.asked.name, row.policy, row.wait_s, *map(row.value, names)]
         for relation in (row.to_site, row.to_same):
             line += [""] * len(ends) if relation is None else _figures(relation)
-        writer.writerow(line)
-    return stream.getvalue()
+        lines.append(line)
+    return to_csv(["setting", "policy", "compared_wait_s", *names, *header], lines)
 
 
 def _figures(relation: Relation) -> list[object]:
     band = relation.band
     return [relation.before_s, relation.after_s, band.value, band.low, band.high, relation.over]
-
-
-def _left_out_csv(jobs: Sequence[LeftOut]) -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(LeftOut._fields)
-    writer.writerows(jobs)
-    return stream.getvalue()
