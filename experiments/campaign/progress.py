@@ -107,7 +107,7 @@ class LineDisplay:
         if isinstance(news, Progress):
             if now - self._said[run.id] >= PLAIN_EVERY_S:
                 self._said[run.id] = now
-                self._say(f"  ... {run.id}: {_state(news)}")
+                self._say(f"  ... {self._names[run.id]}: {_state(news)}")
             return
         self._done += 1
         cause = news.cause if isinstance(news, Failed) else None
