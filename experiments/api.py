@@ -132,7 +132,7 @@ class Results:
 
     @cached_property
     def left_out(self) -> list[dict[str, Any]]:
-        """Jobs that a what-if question does not compare: ``job``, the ``setting`` that ends it otherwise, its ``end``."""
+        """Jobs that a what-if question does not compare: ``job``, the ``setting`` that ends it, and how."""
         return self._table("whatif-left-out.csv")
 
     @cached_property
@@ -373,8 +373,8 @@ def whatif(
         model=model,
         seeds=seeds,
         shakes=shakes,
-        plots=figures,
         together=together,
+        plots=figures,
     )
     return _played(question.grids, root, workers, "", progress, question)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Sequence
 from pathlib import Path
@@ -126,13 +127,16 @@ def _run_grids(
 
     def task_of(run: RunSpec) -> Task:
         assumed = inputs.assumed(run.workload, run.platform)
-        silence_s = campaign.silence_s
-        return Task(run, root, campaign.tau_s, simulator, campaign.explain, campaign.uncontended, silence_s, assumed)
+        return Task(
+            run, root, campaign.tau_s, simulator, campaign.explain, campaign.uncontended, campaign.silence_s, assumed
+        )
 
     tasks = [task_of(run) for run in runs]
     shaken = shaken_runs(runs, root, count) if count else {}
     below = root / SHAKES
-    tasks += [Task(run, below, campaign.tau_s, simulator) for again in shaken.values() for run in again]
+    silence_s = campaign.silence_s
+    again = [run for repeated in shaken.values() for run in repeated]
+    tasks += [Task(run, below, campaign.tau_s, simulator, silence_s=silence_s) for run in again]
     jobs = {one.id: inputs.jobs(run.workload) for run in runs for one in (run, *shaken.get(run.id, ()))}
     outcome = run_all(tasks, executor, console, lambda run: jobs[run.id], rerun=rerun)
     if shaken and not outcome.failed:
@@ -170,7 +174,7 @@ def with_site_waits(campaigns: Sequence[Campaign]) -> Sequence[Campaign]:
     if not any(SITE_WAIT in policies.needed_fields(spec) for campaign in campaigns for spec in campaign.policies):
         return campaigns
     return [
-        msgspec.structs.replace(
+        dataclasses.replace(
             campaign,
             workloads=tuple(
                 msgspec.structs.replace(spec, convert={"site_wait": True} | spec.convert) for spec in campaign.workloads

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from spillway.base.arguments import Parser, natural, positive, seconds
+from spillway.base.arguments import Parser, add_declared, given, natural, positive
 from spillway.experiments.cli.arguments import (
     RESULTS,
     add_common,
@@ -33,7 +33,7 @@ def add_arguments(parser: Parser) -> None:
     """Add what the command takes, in groups."""
     from spillway.experiments.campaign.whatif import KNOBS
     from spillway.experiments.cli.run import add_machine
-    from spillway.experiments.run.spec import DEFAULT_TAU_S
+    from spillway.experiments.run.spec import Playing
     from spillway.workloads.logs.options import add_reading
 
     add_logs(parser.add_argument_group("what is played"))
@@ -59,8 +59,7 @@ def add_arguments(parser: Parser) -> None:
     add_seeds(group, "number of seeds (generators: 5, logs: 1)")
     words = "how often each setting is played again with shaken input (default: 10 where there are fewer than 5 seeds)"
     add("--shakes", type=natural, default=None, metavar="N", help=words)
-    add("--tau", type=seconds, default=DEFAULT_TAU_S, metavar="S", help="bound of the bounded slowdown (%(default)g s)")
-    add("--no-plots", dest="plots", action="store_false", help="draw no figures, write no report")
+    add_declared(group, Playing)
     add_common(parser)
     add_notes(parser)
     add_max_runs(parser)
@@ -71,7 +70,8 @@ def command(options: argparse.Namespace) -> int:
     from spillway.experiments.campaign import whatif
     from spillway.experiments.campaign.comparison import conversion_of, platform_of, play_grids
     from spillway.experiments.campaign.places import default_folder
-    from spillway.workloads.logs.options import given
+    from spillway.experiments.run.spec import Playing
+    from spillway.workloads.logs.options import given as reading
 
     convert = conversion_of(options) | ({} if options.first is None else {"max_records": options.first})
     question = whatif.question_of(
@@ -79,15 +79,14 @@ def command(options: argparse.Namespace) -> int:
         options.set,
         platform=platform_of(options),
         convert=convert,
-        read=given(options),
+        read=reading(options),
         policy=options.policy,
         model=options.model,
         seed=options.seed,
         seeds=options.seeds,
         shakes=options.shakes,
-        tau_s=options.tau,
-        plots=options.plots,
         together=options.together,
+        **given(options, Playing),
     )
     out = options.out or default_folder(question.grids[0], RESULTS, "whatif-")
     return play_grids(question.grids, out, options, question.answer)

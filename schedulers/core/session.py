@@ -56,6 +56,7 @@ from spillway.schedulers.core.guard import (
 )
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.outages import (
+    NO_HOSTS,
     Lost,
     OnOutage,
     Outages,
@@ -254,9 +255,11 @@ class Session:
         self._requests = []
         if self._machine is not None:
             self._wire.sent()
-            self._outages.read(message.events, self._arrivals.resources)
-            if self._outages.going:
-                self._machines_changed(self._outages.going, available=False)
+            self._outages.going = NO_HOSTS
+            if Notify in map(type, message.events):
+                self._outages.read(message.events, self._arrivals.resources)
+                if self._outages.going:
+                    self._machines_changed(self._outages.going, available=False)
         handlers = self._HANDLERS
         for index, event in enumerate(message.events):
             handler = handlers.get(type(event))
