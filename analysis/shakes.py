@@ -1,8 +1,9 @@
 """What plays with shaken input say of a figure: its median, and a band that makes no assumption on its law.
 
 The k-th smallest and the k-th largest of n independent values hold the median of their law between them with
-probability 1 - 2 P(B < k), B the number of heads of n coins; k is the largest with at least 95 %. With ten shakes these
-are the second smallest and the second largest, and hold it with 97.9 %.
+probability 1 - 2 P(B < k), B the number of heads of n coins; k is the largest for which that is enough. With ten shakes
+the second smallest and the second largest hold it with 97.9 %, the smallest and the largest with 99.8 %: enough for 25
+bands that are to hold together with 95 % (Bonferroni's correction).
 
 References
 ----------
@@ -18,12 +19,19 @@ import numpy as np
 
 from spillway.analysis.compare import CONFIDENCE, Interval
 
-FEWEST = 6
-"""Fewest shakes that give a band: with five, even the smallest and the largest value do not hold 95 %."""
+
+def together(bands: int) -> float:
+    """Confidence of each of so many bands that hold together with 95 %."""
+    return 1.0 - (1.0 - CONFIDENCE) / max(bands, 1)
+
+
+def fewest(bands: int) -> int:
+    """Fewest shakes that give so many bands which hold together with 95 %."""
+    return 1 + math.ceil(-math.log2(1.0 - together(bands)) - 1e-9)
 
 
 def band_of(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
-    """Median of some values with its band; both ends NaN where there are fewer than :data:`FEWEST`, or one is NaN."""
+    """Median of some values with its band; both ends NaN where the values are too few, or one is NaN."""
     if not values or any(map(math.isnan, values)):
         return Interval(math.nan, math.nan, math.nan)
     ordered = sorted(values)

@@ -347,8 +347,8 @@ def whatif(
     changes
         As ``spillway whatif --set`` takes them: ``"storage.capacity=x1.2"``, ``"policy=plan"``, ``"load=x1.1"``.
     shakes
-        How often each run is repeated with shaken input, 0 or at least 6; default: 10 where there are fewer than five
-        seeds, else none. Bands are over them.
+        How often each run is repeated with shaken input; default: 10 where there are fewer than five seeds, else none.
+        Bands are over them; too few for the number of comparisons are refused.
     together
         Whether all of them are tried at once, too.
 

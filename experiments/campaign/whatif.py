@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from spillway.analysis.shakes import FEWEST
+from spillway.analysis.shakes import fewest
 from spillway.analysis.units import FEWEST_RUNS
 from spillway.base.arguments import near
 from spillway.base.options import build
@@ -196,6 +196,7 @@ def question_of(
         First seed, and how many; default: five for generators, else one.
     shakes
         How often each run is repeated with shaken input; default: ten where there are fewer than five seeds, else none.
+        More than 25 comparisons need more.
     together
         Whether all settings are tried at once, too.
     how
@@ -207,8 +208,6 @@ def question_of(
         What is asked does not exist.
     """
     knobs = [parse_knob(text) for text in settings]
-    if shakes is not None and 0 < shakes < FEWEST:
-        raise SpecError(f"shakes: expected 0, or at least {FEWEST}, got {shakes}: fewer give no band")
     if together and len(knobs) > 1:
         knobs.append(all_of(knobs))
     spec = WorkloadSpec(source=workload, convert=dict(convert), read=dict(read))
@@ -230,6 +229,10 @@ def question_of(
     is_docker = base.engine is Engine.DOCKER
     replay = chosen.policy != policies.REPLAY and not is_docker and source.states_starts(seed)
     asked = [Asked(knob.text, tuple(knob.values)) for knob in knobs]
-    more = shakes if shakes is not None else SHAKES if count < SEEDS else 0
-    answer = Answer(asked, base.tau_s, of_log=not source.is_generated, shakes=more)
+    bands = len(asked) * (1 + replay) + replay
+    least = fewest(bands)
+    if shakes is not None and 0 < shakes < least:
+        raise SpecError(f"shakes: expected 0, or at least {least} for {bands} comparisons, got {shakes}: no band")
+    more = shakes if shakes is not None else max(SHAKES, least) if count < SEEDS else 0
+    answer = Answer(asked, base.tau_s, of_log=not source.is_generated, shakes=more, bands=bands)
     return Question(grids(base, knobs, replay=replay), answer)

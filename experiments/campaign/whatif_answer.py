@@ -14,7 +14,7 @@ from rich.console import Console
 
 from spillway.analysis.document.text import to_csv
 from spillway.analysis.metrics import Summary
-from spillway.analysis.shakes import band_of
+from spillway.analysis.shakes import band_of, together
 from spillway.analysis.whatif import CSV, LEFT_OUT, TEXT, read_table, table_of, wait
 from spillway.base import durable
 from spillway.base.files import read_file
@@ -48,17 +48,20 @@ class Answer:
         Whether the jobs are those of a log: then seeds differ in what was drawn for it, not in its jobs.
     shakes
         How often each run is repeated with shaken input.
+    bands
+        How many comparisons are to hold together.
     """
 
-    def __init__(self, asked: Sequence[Asked], tau_s: float, *, of_log: bool, shakes: int = 0) -> None:
+    def __init__(self, asked: Sequence[Asked], tau_s: float, *, of_log: bool, shakes: int = 0, bands: int = 1) -> None:
         self._asked = asked
         self._tau_s = tau_s
         self._of_log = of_log
         self.shakes = shakes
+        self._bands = bands
 
     def __call__(self, grids: Sequence[Sequence[RunSpec]], shaken: Shaken, root: Path, console: Console) -> list[Path]:
         """Print, write, and give the files that were written."""
-        rows = rows_of(grids, shaken, self._asked, root, self._tau_s)
+        rows = rows_of(grids, shaken, self._asked, root, self._tau_s, together(self._bands))
         durable.write_text(root / CSV, _csv(rows.all))
         show(console, table_of(read_table(root / CSV)), "what if", names=2)
         said = list(self._said(rows, grids[0], root))
@@ -92,12 +95,12 @@ def sentences(rows: Rows, others: Sequence[str] = ()) -> list[str]:
     """
     same, said = rows.same, []
     if same.to_site is not None and rows.site is not None:
-        text = _sentence(same, rows.site, same.to_site, "than at the site")
+        text = _sentence(same, rows.site, same.to_site, "than at the site", rows.confidence)
         said.append(f"{same.asked.name}: {text}{_doing(same.to_site, others)}")
     for row in rows.all:
         if row.to_same is not None:
             than = "than without it" if row.policy == same.policy else f"than under {same.policy}"
-            said.append(f"{row.asked.name}: {_sentence(row, same, row.to_same, than)}")
+            said.append(f"{row.asked.name}: {_sentence(row, same, row.to_same, than, rows.confidence)}")
     return said
 
 
@@ -134,11 +137,11 @@ _IMPUTED = re.compile(r"what is known of the jobs: .*imputed: ([^;]+)")
 """In the note of :func:`spillway.workloads.logs.shares.shares_line`."""
 
 
-def _sentence(row: Row, base: Row, relation: Relation, than: str) -> str:
+def _sentence(row: Row, base: Row, relation: Relation, than: str, confidence: float) -> str:
     if _is_same(row, base):
         under = "" if row.policy == base.policy else f", as under {base.policy}"
         return f"under {row.policy} every job starts when it did{under}.{_why_nothing(row)}"
-    worse, better = _counts(row, base)
+    worse, better = _counts(row, base, confidence)
     means = f"{wait(relation.after_s)} on average instead of {wait(relation.before_s)}"
     if not relation.band.is_known:
         open_end = (
@@ -163,22 +166,22 @@ def _listed(items: Sequence[str]) -> str:
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
 
 
-def _counts(row: Row, base: Row) -> tuple[list[str], list[str]]:
+def _counts(row: Row, base: Row, confidence: float) -> tuple[list[str], list[str]]:
     """What got worse and what got better beside the mean wait, as far as it is not chance."""
     worse: list[str] = []
     better: list[str] = []
     for name, phrase in _COUNTED.items():
         after, before = row.value(name), base.value(name)
         text, old = phrase(after), (wait if name == "max_waiting_time_s" else number)(before)
-        if phrase(after) != phrase(before) and not _may_be_chance(row.values(name), base.values(name)):
+        if phrase(after) != phrase(before) and not _may_be_chance(row.values(name), base.values(name), confidence):
             (worse if after > before else better).append(f"{text} instead of {old}")
     return worse, better
 
 
-def _may_be_chance(after: Sequence[float], before: Sequence[float]) -> bool:
+def _may_be_chance(after: Sequence[float], before: Sequence[float], confidence: float) -> bool:
     """Whether the band of the differences holds 0; without shakes a difference is what it is."""
     paired = np.broadcast_arrays(np.array(after), np.array(before))
-    band = band_of((paired[0] - paired[1]).tolist())
+    band = band_of((paired[0] - paired[1]).tolist(), confidence)
     return band.is_known and band.low <= 0 <= band.high
 
 
@@ -280,9 +283,9 @@ def _bands(rows: Rows, shakes: int, *, of_log: bool) -> Iterator[str]:
     if shakes:
         yield (
             f"Every setting was played {shakes} more times with its input shaken: submissions by up to "
-            f"{SUBMISSION_S:.0f} s, run times by up to {100 * RUN_TIME:.0f} %. Each figure is the median of "
-            "these plays, and its band holds that median with 95 % confidence. A band tells a difference from chance "
-            "on these jobs, not whether it holds for other jobs."
+            f"{SUBMISSION_S:.0f} s, run times by up to {100 * RUN_TIME:.0f} %. Figures are medians of "
+            "these plays; the bands hold their medians, all together with 95 % confidence. They tell differences from "
+            "chance on these jobs, not whether these hold for other jobs."
         )
     relations = [relation for row in rows.all for relation in (row.to_site, row.to_same) if relation is not None]
     if any(not one.band.is_known and one.paired.win + one.paired.loss for one in relations):

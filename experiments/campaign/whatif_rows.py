@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spillway.analysis.compare import Interval, Paired, compare_runs
+from spillway.analysis.compare import CONFIDENCE, Interval, Paired, compare_runs
 from spillway.analysis.fairness import STARVED_S
 from spillway.analysis.shakes import band_of
 from spillway.analysis.tables import Floats, read_jobs
@@ -144,12 +144,15 @@ class Rows:
         How many jobs of the log as it is are compared, of how many; over all seeds.
     left_out
         The others, once for each setting that rejects or kills them.
+    confidence
+        Of each band over shakes.
     """
 
     all: Sequence[Row]
     compared: int
     jobs: int
     left_out: Sequence[LeftOut] = field(default_factory=tuple)
+    confidence: float = CONFIDENCE
 
     @property
     def site(self) -> Row | None:
@@ -168,7 +171,12 @@ class Rows:
 
 
 def rows_of(
-    grids: Sequence[Sequence[RunSpec]], shaken: Shaken, asked: Sequence[Asked], root: Path, tau_s: float
+    grids: Sequence[Sequence[RunSpec]],
+    shaken: Shaken,
+    asked: Sequence[Asked],
+    root: Path,
+    tau_s: float,
+    confidence: float = CONFIDENCE,
 ) -> Rows:
     """Read the rows from finished runs.
 
@@ -180,6 +188,8 @@ def rows_of(
         The same runs with shaken input.
     asked
         Each setting, in the order of the grids after the first.
+    confidence
+        Of each band over shakes.
     """
     labels = list(dict.fromkeys(run.policy.label for run in grids[0]))
     names = [SITE if label == REPLAY and len(labels) > 1 else UNCHANGED for label in labels]
@@ -188,7 +198,7 @@ def rows_of(
         for name, label in zip(names, labels, strict=True)
     ]
     kinds += zip(asked, grids[1:], strict=True)
-    return related([_row(one, runs, shaken, root, tau_s) for one, runs in kinds])
+    return related([_row(one, runs, shaken, root, tau_s) for one, runs in kinds], confidence)
 
 
 def _row(asked: Asked, runs: Sequence[RunSpec], shaken: Shaken, root: Path, tau_s: float) -> Row:
@@ -212,7 +222,7 @@ def _outcome(folder: Path, tau_s: float) -> Outcome:
     return Outcome(ends, waits, figures)
 
 
-def related(rows: Sequence[Row]) -> Rows:
+def related(rows: Sequence[Row], confidence: float = CONFIDENCE) -> Rows:
     """Compare rows with each other, on the jobs that meet the same end in all of them.
 
     A job is left out of a play where one row rejects it, or where some kill it and others do not.
@@ -233,10 +243,10 @@ def related(rows: Sequence[Row]) -> Rows:
                 one for outcomes, kept in zip(of_seeds, same, strict=True) for one in _left_out(rows, outcomes, kept)
             ]
     measured = [replace(row, waits=waits[place]) for place, row in enumerate(rows)]
-    bare = Rows(measured, compared, jobs, list(dict.fromkeys(left_out)))
+    bare = Rows(measured, compared, jobs, list(dict.fromkeys(left_out)), confidence)
     if not all(len(seed) for play in bare.same.waits for seed in play):
         return bare
-    return replace(bare, all=[_related(row, bare.site, bare.same) for row in measured])
+    return replace(bare, all=[_related(row, bare.site, bare.same, confidence) for row in measured])
 
 
 def _same_jobs(outcomes: Sequence[Outcome]) -> list[str]:
@@ -255,22 +265,22 @@ def _left_out(rows: Sequence[Row], outcomes: Sequence[Outcome], kept: Sequence[s
                 yield LeftOut(job, row.asked.name, end)
 
 
-def _related(row: Row, site: Row | None, same: Row) -> Row:
+def _related(row: Row, site: Row | None, same: Row, confidence: float) -> Row:
     if row is site:
         return row
     return replace(
         row,
-        to_site=_relation(row, site) if site is not None and LOAD not in row.asked.settings else None,
-        to_same=_relation(row, same) if row is not same else None,
+        to_site=_relation(row, site, confidence) if site is not None and LOAD not in row.asked.settings else None,
+        to_same=_relation(row, same, confidence) if row is not same else None,
     )
 
 
-def _relation(row: Row, base: Row) -> Relation:
+def _relation(row: Row, base: Row, confidence: float) -> Relation:
     paired = compare_runs(row.waits[0], base.waits[0])
     after, before = ([_mean(play) for play in one.waits[1:]] for one in (row, base))
     if not after:
         return Relation(paired, paired.ratio, paired.over, _mean(base.waits[0]), _mean(row.waits[0]))
-    band = band_of([_ratio(ours, theirs) for ours, theirs in zip(after, before, strict=True)])
+    band = band_of([_ratio(ours, theirs) for ours, theirs in zip(after, before, strict=True)], confidence)
     over = [f"{len(after)} shakes"] if band.is_known else []
     if band.is_known and paired.ratio.is_known:
         band = Interval(band.value, min(band.low, paired.ratio.low), max(band.high, paired.ratio.high))

@@ -116,10 +116,10 @@ def test_whatif_has_a_table_and_sentences(tmp_path: Path) -> None:
     row = "{n} {submit} 0 100 {size} -1 -1 {size} 200 -1 1 1 1 -1 {queue} -1 -1 -1\n"
     jobs = [row.format(n=n, submit=30 * n, size=1 + n % 8, queue=1 + n % 2) for n in range(1, 41)]
     log.write_text("; MaxProcs: 8\n" + "".join(jobs))
-    found = sw.whatif(log, "load=x2", "nodes=x0.5", shakes=6, progress=False, workers=1)
+    found = sw.whatif(log, "load=x2", "nodes=x0.5", shakes=8, progress=False, workers=1)
     assert any(line.startswith("load=x2: under easy jobs wait ") for line in found.answer)
     (changed,) = [row for row in found.table if row["setting"] == "load=x2"]
-    assert changed["to_same_over"] == "6 shakes"
+    assert changed["to_same_over"] == "8 shakes"
     assert 1 < changed["to_same_ratio_low"] <= changed["to_same_ratio"] <= changed["to_same_ratio_high"]
     assert {row["setting"] for row in found.left_out} == {"nodes=x0.5"}
     assert {row["end"] for row in found.left_out} == {"rejected"}
