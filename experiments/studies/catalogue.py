@@ -59,8 +59,8 @@ def verdicts_of(options: argparse.Namespace) -> int:
     from rich.table import Table
 
     from spillway.experiments.run.folders import write_text
-    from spillway.experiments.studies.claims import Verdict
     from spillway.experiments.studies.document import to_csv
+    from spillway.experiments.studies.verdicts import Verdict
 
     console, root = Console(width=200), Path(options.out)
     lines, changed = collect(root)
