@@ -353,8 +353,8 @@ def whatif(
         policy=policy if isinstance(policy, str) else _in_a_file(policy, root),
         model=model,
         seeds=seeds,
-        plots=figures,
         together=together,
+        plots=figures,
     )
     return _played(question.grids, root, workers, "", progress, question)
 

@@ -26,6 +26,7 @@ from spillway.workloads.logs.shares import shares_line
 from spillway.workloads.logs.table import Ints, JobTable, identities
 from spillway.workloads.logs.tables import as_table
 from spillway.workloads.machine_facts import MachineFacts
+from spillway.workloads.omissions import Omission, omissions_of
 from spillway.workloads.staging import Staged, StagingModel
 from spillway.workloads.swf import SwfLog
 from spillway.workloads.workload import Workload
@@ -156,12 +157,15 @@ class ConversionReport:
         Number of records left out, by reason.
     remarks
         Assumptions made and further remarks, one sentence each.
+    omissions
+        What the log states and no run plays; among the remarks, too.
     """
 
     records: int
     jobs: int
     dropped: dict[str, int] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    omissions: tuple[Omission, ...] = ()
 
     def lines(self) -> list[str]:
         """Lines to print."""
@@ -183,7 +187,7 @@ def convert(
         If no usable record remains, or two remaining records have the same job number.
     """
     converted, report = convert_columns(log, machine, options, name)
-    return replace(converted.workload(), notes=tuple(report.lines())), report
+    return replace(converted.workload(), notes=tuple(report.lines()), omissions=report.omissions), report
 
 
 def convert_columns(
@@ -205,15 +209,16 @@ def convert_columns(
         raise WorkloadError(f"no usable job in the log {name!r}: {reasons}")
     kept = _in_order(kept, name)
     converted = _assemble(kept, machine, options, name)
+    omissions = omissions_of(kept, converted.nodes, moved_is_played=options.bytes_moved == "stream")
     remarks = (
         *table.intake.notes,
         *_remarks(kept, machine, options),
         *_multiplied_remark(kept, machine, options),
         *_storage_remark(kept, converted, machine),
-        *_not_played(kept, options),
+        *(omission.line for omission in omissions),
         shares_line(kept, buffers=_buffers_from(machine, options), walltimes=options.missing_walltime == "scaled"),
     )
-    return converted, ConversionReport(len(chosen), len(kept), dropped | _read(table), remarks)
+    return converted, ConversionReport(len(chosen), len(kept), dropped | _read(table), remarks, omissions)
 
 
 def processors_of(table: JobTable) -> Ints:
@@ -433,16 +438,3 @@ def _storage_remark(table: JobTable, converted: Converted, machine: MachineFacts
             f"{too_large} jobs request more burst buffer per node than a storage node of {whole / 1e9:g} GB has and "
             "will be rejected"
         )
-
-
-def _not_played(table: JobTable, options: ConvertOptions) -> Iterable[str]:
-    """Remarks on what a log states and no job model here does."""
-    waiting = int(table.known("dependency").sum())
-    if waiting:
-        yield f"{waiting} jobs state another job that they depend on: they do not wait for it here"
-    held = int((table["eligible_s"] > table["submit_s"]).sum())
-    if held:
-        yield f"{held} jobs were held or waited for other jobs after their submission: here they can start at once"
-    moved = int((table.known("read_bytes") | table.known("written_bytes")).sum())
-    if moved and options.bytes_moved == "leave":
-        yield f"bytes moved are recorded of {moved} jobs and not played (bytes_moved=stream does, under --model stream)"

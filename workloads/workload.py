@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 
+from spillway.workloads.omissions import Omission
+
 Profile = dict[str, Any]
 """A job's kind of work exactly as Batsim's file has it (free-form by nature: users add fields)."""
 
@@ -71,6 +73,8 @@ class Workload:
         Further top-level fields of the file; no part of the checksum.
     notes
         Remarks of a reader or converter (jobs dropped, assumptions made); not written to the file.
+    omissions
+        What the log that it was made of states and no run plays; not written to the file.
     """
 
     name: str
@@ -80,6 +84,7 @@ class Workload:
     description: str = ""
     extras: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    omissions: tuple[Omission, ...] = ()
 
     @property
     def checksum(self) -> str:
@@ -93,7 +98,7 @@ class Workload:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def burst_buffer_bytes(self, job: WorkloadJob) -> int | float:
-        """Burst-buffer bytes per node that a job requests; 0 for none.
+        """Burst-buffer bytes per node that a job requests; 0 if none.
 
         Field ``bb`` of the job or of its profile, or the node's share of ``bb_total``, the buffer of the whole job.
         """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -150,7 +151,7 @@ def with_site_waits(campaigns: Sequence[Campaign]) -> Sequence[Campaign]:
     if not any(SITE_WAIT in policies.needed_fields(spec) for campaign in campaigns for spec in campaign.policies):
         return campaigns
     return [
-        msgspec.structs.replace(
+        dataclasses.replace(
             campaign,
             workloads=tuple(
                 msgspec.structs.replace(spec, convert={"site_wait": True} | spec.convert) for spec in campaign.workloads

@@ -42,6 +42,7 @@ from spillway.workloads.files import plain_name
 from spillway.workloads.logs.formats import SWF
 from spillway.workloads.logs.info import nodes_in_use
 from spillway.workloads.offered import Offered, offered_load, why_no_load
+from spillway.workloads.omissions import Omission
 from spillway.workloads.vary import varied
 from spillway.workloads.workload import Workload
 
@@ -81,6 +82,7 @@ class Inputs:
         self._notes_of: dict[str, list[str]] = {}
         self._failed: dict[tuple[str, str, int], Prepared] = {}
         self._loads: dict[tuple[str, str], Offered | str] = {}
+        self._omissions: dict[str, tuple[Omission, ...]] = {}
 
     def pairs(
         self, workloads: Sequence[WorkloadSpec], platforms: Sequence[PlatformSpec], model: ModelSpec, seed: int
@@ -216,6 +218,7 @@ class Inputs:
         if key not in self._workloads:
             workload, data = read(source, machine, model, drawn)
             prepared = self._workloads[key] = self._write(source.name, ".json", data)
+            self._omissions[prepared.path] = workload.omissions
             self._jobs[prepared.path] = len(workload.jobs)
             self._stated[prepared.path] = Counter(field for job in workload.jobs for field in job.extras)
             self._fields[prepared.path] = (
@@ -230,10 +233,18 @@ class Inputs:
         return self._workloads[key]
 
     def assumed(self, workload: Prepared, platform: Prepared) -> dict[str, Any]:
-        """What the result of a run on these inputs rests on: notes, and the offered loads, or why there are none."""
+        """What the result of a run on these inputs rests on.
+
+        Notes, the offered loads or why there are none, and what of the log is not played
+        (:class:`spillway.workloads.omissions.Omission`).
+        """
         load = self._loads[workload.path, platform.name]
         notes = [*self._notes_of.get(platform.path, []), *self._notes_of.get(workload.path, [])]
-        return {"notes": notes, "offered_load": load if isinstance(load, str) else dataclasses.asdict(load)}
+        return {
+            "notes": notes,
+            "offered_load": load if isinstance(load, str) else dataclasses.asdict(load),
+            "omissions": list(map(dataclasses.asdict, self._omissions[workload.path])),
+        }
 
     def note(self, text: str, about: Prepared | None = None) -> None:
         """Print a note, each only once in a campaign, and keep it with the input that it is about."""

@@ -71,7 +71,7 @@ def _parts(line: str, where: str) -> list[str]:
 
 
 def _number(text: str) -> int:
-    """A whole number, written with a fraction (``172800.0``) by tools that know no other; -1 for none."""
+    """A whole number, written with a fraction (``172800.0``) by tools that know no other; -1 if none."""
     if not text or text.lower() in ("nan", "none"):
         return -1
     try:
@@ -113,9 +113,11 @@ def _record(row: dict[str, str], where: str, intake: Intake) -> LogRecord | None
         requested_processors=value(_number, "processors_req", get("processors_req", ""), where),
         burst_buffer_bytes=found.total_bytes(max(nodes, 1)) if found else 0,
         memory_bytes=memory * MEGA if memory > 0 else -1,
+        gpus=value(_number, "gpus_req", get("gpus_req", ""), where),
         marks=NODES_REQUESTED | (MEMORY_REQUESTED if memory > 0 else 0),
         part=job[1],
         user=get("user", ""),
         partition=get("partition", ""),
         state=state_of(get("state", "")),
+        account=get("account", ""),
     )

@@ -108,7 +108,7 @@ def _schema(names: list[str], where: str) -> Schema:
 
 
 def _time(row: Mapping[str, Any], name: str, where: str) -> int:
-    """Seconds since 1970 of a timestamp (without a time zone: as it stands) or a number; -1 for none."""
+    """Seconds since 1970 of a timestamp (without a time zone: as it stands) or a number; -1 if none."""
     value = row.get(name)
     if value is None or value == "":
         return -1
@@ -125,7 +125,7 @@ def _time(row: Mapping[str, Any], name: str, where: str) -> int:
 
 
 def _whole(row: Mapping[str, Any], name: str, where: str, most: float = 2.0**53) -> int:
-    """A number >= 0, rounded; -1 for none."""
+    """A number >= 0, rounded; -1 if none."""
     value = row.get(name)
     if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
         return -1
@@ -165,6 +165,7 @@ def _pm100(row: Mapping[str, Any], where: str) -> LogRecord | None:
         nodes=nodes if nodes > 0 else wanted,
         requested_processors=asked,
         allocated_processors=got,
+        gpus=max(_whole(row, f"num_gpus_{how}", where) for how in ("alloc", "req")),
         marks=0 if nodes > 0 else NODES_REQUESTED,
         user=_text(row.get("user_id")),
         partition=_text(row.get("partition")),
@@ -218,7 +219,7 @@ SCHEMAS = {
         _pm100,
         (
             "eligible_time", "run_time", "num_nodes_req", "num_cores_req", "num_cores_alloc", "num_cpus_req",
-            "num_cpus_alloc", "user_id", "partition", "job_state",
+            "num_cpus_alloc", "num_gpus_req", "num_gpus_alloc", "user_id", "partition", "job_state",
         ),
     ),
     "F-DATA": Schema(

@@ -48,6 +48,8 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
         Main memory of the whole job.
     read_bytes, written_bytes
         What the whole job moved.
+    gpus
+        GPUs of the whole job.
     marks
         Kind of knowledge of nodes and memory, where a log has different kinds, as bits.
     part
@@ -58,6 +60,8 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
         One of :data:`STATES`.
     dependency
         What it had to wait for, in the log's words.
+    account
+        Who pays for it: a name, or the number of a group.
     """
 
     number: int
@@ -74,12 +78,14 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
     memory_bytes: int = -1
     read_bytes: int = -1
     written_bytes: int = -1
+    gpus: int = -1
     marks: int = 0
     part: str = ""
     user: str | int = ""
     partition: str | int = ""
     state: str = ""
     dependency: str | int = ""
+    account: str | int = ""
 
 
 NODES_REQUESTED = 1
@@ -88,10 +94,10 @@ NODES_REQUESTED = 1
 MEMORY_REQUESTED = 2
 """Bit of :attr:`LogRecord.marks`: the memory is the user's request (else: what the job used)."""
 
-NUMBERS = tuple(name for name in LogRecord.__struct_fields__[:15])
+NUMBERS = tuple(name for name in LogRecord.__struct_fields__[:16])
 """Fields that are whole numbers."""
 
-TEXTS = LogRecord.__struct_fields__[15:]
+TEXTS = LogRecord.__struct_fields__[16:]
 """Fields that are names: a table keeps them as codes."""
 
 COMPLETED, FAILED, CANCELLED, TIMEOUT, PIECE, RUNNING, PENDING = (

@@ -32,7 +32,7 @@ from spillway.workloads.logs.slurm_units import (
 from spillway.workloads.logs.table import Intake, Repeated
 
 ADVICE = (
-    "sacct --parsable2 --allusers --allocations --format=JobID,User,Partition,State,Submit,Eligible,Start,End,"
+    "sacct --parsable2 --allusers --allocations --format=JobID,User,Account,Partition,State,Submit,Eligible,Start,End,"
     "ElapsedRaw,Timelimit,NNodes,NCPUS,ReqTRES,AllocTRES"
 )
 """A command that prints what is read here."""
@@ -44,6 +44,7 @@ _NEEDED = (
     ("NNodes", "AllocNodes", "ReqNodes", "AllocTRES", "ReqTRES", "NCPUS", "AllocCPUS", "ReqCPUS"),
 )
 _SCRIPTS = ("SubmitLine", "Comment", "AdminComment", "BatchScript", "BurstBuffer")
+_ARRAY_LIMIT = re.compile(r"(?:^|\s)(?:--array|-a)[=\s]?[\d,:-]+%\d")
 _MEMORY = re.compile(r"(.*?)([cn]?)")
 
 
@@ -139,6 +140,8 @@ class _Rows:
         job = id_of(text(parts, "JobID", "JobIDRaw"), where, self._intake)
         if job is None:
             return None
+        if "%" in text(parts, "SubmitLine") and _ARRAY_LIMIT.search(text(parts, "SubmitLine")):
+            self._intake.limited_arrays.add(job[0])
         submit_s = value(time_of, "Submit", text(parts, "Submit"), where)
         if submit_s < 0:
             self._intake.dropped[NEVER_SUBMITTED] += 1
@@ -147,8 +150,8 @@ class _Rows:
         end_s = value(time_of, "End", text(parts, "End"), where)
         asked = value(resources_of, "ReqTRES", text(parts, "ReqTRES"), where)
         got = value(resources_of, "AllocTRES", text(parts, "AllocTRES"), where)
-        nodes, marks = self._nodes(parts, asked[0], got[0], where)
-        memory = self._memory(parts, asked[2], nodes, got[1], where)
+        nodes, marks = self._nodes(parts, asked.nodes, got.nodes, where)
+        memory = self._memory(parts, asked.memory, nodes, got.processors, where)
         marks |= MEMORY_REQUESTED if memory >= 0 else 0
         return LogRecord(
             job[0],
@@ -159,18 +162,20 @@ class _Rows:
             run_of(start_s, end_s, self._elapsed(parts, where), where),
             self._limit(parts, where),
             nodes,
-            max(value(count_of, "ReqCPUS", text(parts, "ReqCPUS"), where), asked[1]),
-            max(value(count_of, "NCPUS", text(parts, "AllocCPUS", "NCPUS"), where), got[1]),
-            self._buffers(parts, max(asked[3], got[3]), nodes, where),
-            memory if memory >= 0 else got[2],
+            max(value(count_of, "ReqCPUS", text(parts, "ReqCPUS"), where), asked.processors),
+            max(value(count_of, "NCPUS", text(parts, "AllocCPUS", "NCPUS"), where), got.processors),
+            self._buffers(parts, max(asked.buffers, got.buffers), nodes, where),
+            memory if memory >= 0 else got.memory,
             -1,
             -1,
+            max(asked.gpus, got.gpus),
             marks,
             job[1],
             user_of(text(parts, "User", "UID")),
             text(parts, "Partition"),
             state_of(text(parts, "State")),
             text(parts, "Dependency"),
+            text(parts, "Account"),
         )
 
     def _nodes(self, parts: list[str], asked: int, got: int, where: str) -> tuple[int, int]:

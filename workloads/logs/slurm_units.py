@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from datetime import date
 from functools import lru_cache
+from typing import NamedTuple
 
 from spillway.protocol.limits import LATEST_S
 from spillway.workloads.logs.record import CANCELLED, COMPLETED, FAILED, PENDING, RUNNING, TIMEOUT
@@ -26,6 +27,16 @@ UNLIMITED = -2
 
 MEGA = 1024**2
 """Bytes of a size without a suffix among Slurm's resources."""
+
+
+class Resources(NamedTuple):
+    """Nodes, processors, bytes of memory, bytes of burst buffers and GPUs; -1: not stated."""
+
+    nodes: int
+    processors: int
+    memory: int
+    buffers: int
+    gpus: int
 
 
 class UnitError(ValueError):
@@ -134,12 +145,12 @@ def _bytes(number: str, factor: int) -> int:
 
 
 @lru_cache(maxsize=100_000)
-def resources_of(text: str) -> tuple[int, int, int, int]:
-    """Nodes, processors, bytes of memory and bytes of burst buffers in ``cpu=4,mem=8G,node=2,bb/datawarp=100G``.
+def resources_of(text: str) -> Resources:
+    """What a job requested or got, of a text such as ``cpu=4,mem=8G,node=2,bb/datawarp=100G,gres/gpu=8``.
 
-    What is not in it is -1; several burst buffers are added up.
+    Several burst buffers are added up; GPUs by kind (``gres/gpu:a100=8``) are part of ``gres/gpu``.
     """
-    nodes = processors = memory = buffers = -1
+    nodes = processors = memory = buffers = gpus = -1
     for item in filter(None, text.split(",")):
         name, equals, value = item.partition("=")
         if not equals:
@@ -152,7 +163,9 @@ def resources_of(text: str) -> tuple[int, int, int, int]:
             memory = size_of(value)
         elif name.startswith("bb/"):
             buffers = max(buffers, 0) + size_of(value)
-    return nodes, processors, memory, buffers
+        elif name == "gres/gpu" or name.startswith("gres/gpu:"):
+            gpus = max(gpus, count_of(value))
+    return Resources(nodes, processors, memory, buffers, gpus)
 
 
 _STATES = {

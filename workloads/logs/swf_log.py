@@ -73,7 +73,7 @@ def of_record(record: SwfRecord) -> LogRecord:
 
 def _of(
     number: int, submit_s: int, wait_s: int, run_s: int, allocated: int, _cpu: float, used_kib: float, requested: int,
-    requested_s: int, requested_kib: float, status: int, user: int, _group: int, _executable: int, queue: int,
+    requested_s: int, requested_kib: float, status: int, user: int, group: int, _executable: int, queue: int,
     _partition: int, preceding: int, _think: int,
 ) -> LogRecord:  # fmt: skip
     start_s = submit_s + wait_s if wait_s >= 0 else -1
@@ -85,8 +85,8 @@ def _of(
         memory = round(used_kib * 1024) * max(allocated, requested, 1)
     memory = min(memory, MOST)
     return LogRecord(
-        number, submit_s, -1, start_s, end_s, run_s, requested_s, -1, requested, allocated, -1, memory, -1, -1, marks,
-        "", user, queue, _STATE.get(status, ""), preceding,
+        number, submit_s, -1, start_s, end_s, run_s, requested_s, -1, requested, allocated, -1, memory, -1, -1, -1,
+        marks, "", user, queue, _STATE.get(status, ""), preceding, group,
     )  # fmt: skip
 
 
@@ -138,6 +138,7 @@ class _Loose:
         return msgspec.structs.replace(
             record,
             user=get("user", -1),
+            account=get("group", -1),
             partition=get("queue", get("partition", -1)),
             nodes=get("nodes", -1),
             eligible_s=get("eligible_s", -1),
@@ -185,7 +186,7 @@ class _Loose:
         for which, count in self._left_out.items():
             yield (
                 f"{which} of {count:,} lines were left out (--fields {ALL},NAME,... gives further columns a meaning: "
-                f"{', '.join(OWN_FIELDS)}; {SKIP} for none)"
+                f"{', '.join(OWN_FIELDS)}; {SKIP} if none)"
             )
         for which, count in self._missing.items():
             yield f"{count:,} lines end before {which}: taken as not known"

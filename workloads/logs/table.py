@@ -53,6 +53,8 @@ class Intake:
         Size of the machine that the log states; 0: none.
     repeated
         What several lines with the same job number are.
+    limited_arrays
+        Numbers of arrays of which the site let only some tasks run at a time.
     """
 
     where: str
@@ -62,6 +64,7 @@ class Intake:
     machine_nodes: int = 0
     machine_processors: int = 0
     repeated: Repeated = Repeated.REFUSED
+    limited_arrays: set[int] = field(default_factory=set)
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def test_sizes() -> None:
     assert [units.capacity_of(t) for t in ("100GB", "100GiB", "100G", "7", "1TB")] == [
         10**11, 100 * 2**30, 100 * 2**30, 7, 10**12,
     ]  # fmt: skip
-    assert units.resources_of("billing=4,bb/a=1G,bb/b=2G,cpu=4,mem=8G,node=2") == (2, 4, 2**33, 3 * 2**30)
+    assert units.resources_of("bb/a=1G,bb/b=2G,cpu=4,gres/gpu:x=8,mem=8G,node=2") == (2, 4, 2**33, 3 * 2**30, 8)
     for wrong in ("4Q", "-1G", "G", "1e9"):
         with pytest.raises(units.UnitError):
             units.capacity_of(wrong)
@@ -156,7 +156,7 @@ def test_bytes_of_darshan(tmp_path: Path) -> None:
     table = read(swf(draw(3, 2)), "log.swf", Reading(darshan=str(tmp_path)))
     assert list(table["read_bytes"]) == [106, -1]
     _, report = convert(table, MachineFacts(nodes=400))
-    assert any("bytes moved are recorded of 1 jobs and not played" in line for line in report.lines())
+    assert any("have bytes moved on record, which are not played" in line for line in report.lines())
     workload, _ = convert(table, MachineFacts(nodes=400), ConvertOptions(bytes_moved="stream"))
     nodes = workload.jobs[0].res
     assert [job.extras["io_bytes"] for job in workload.jobs] == [-(-118 // nodes), 0]

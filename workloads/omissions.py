@@ -1,0 +1,116 @@
+"""What a log states of its jobs and no run plays: counted, with its share of the node-hours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from spillway.workloads.logs.shares import percent
+from spillway.workloads.logs.table import Ints, JobTable
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """Something that is left out of every run of a log, and the jobs that it concerns.
+
+    Where there is one, a difference between the site's schedule and a policy's is not the policy's doing alone.
+
+    Attributes
+    ----------
+    name
+        One of ``partitions``, ``dependencies``, ``holds``, ``gpus``, ``components``, ``array limits``, ``bytes moved``.
+    words
+        What the log states of the jobs, and what a run makes of it; follows their number in a sentence.
+    jobs
+        How many.
+    share
+        Their part of the node-seconds (nodes times run time) of all jobs played, 0 to 1.
+    """
+
+    name: str
+    words: str
+    jobs: int
+    share: float
+
+    @property
+    def line(self) -> str:
+        """``75 jobs (4.1 % of the node-hours) depend on another job: they do not wait for it here``."""
+        return f"{self.jobs:,} jobs ({percent(self.share)} of the node-hours) {self.words}"
+
+
+def omissions_of(table: JobTable, nodes: Ints, *, moved_is_played: bool = False) -> tuple[Omission, ...]:
+    """Everything that no run plays of these jobs.
+
+    Parameters
+    ----------
+    table
+        The jobs that are played.
+    nodes
+        Whole nodes of each.
+    moved_is_played
+        Whether the workload plays the bytes that the log recorded.
+    """
+    seconds = nodes * np.maximum(table["run_s"], 0).astype(np.float64)
+    total = float(seconds.sum()) or 1.0
+    return tuple(
+        Omission(name, words, int(concerned.sum()), float(seconds[concerned].sum()) / total)
+        for name, words, concerned in _concerned(table, moved_is_played)
+        if concerned.any()
+    )
+
+
+def partitions_of(table: JobTable) -> list[str]:
+    """Names of the partitions (queues) that jobs are in, in order of their number of jobs."""
+    names = table.names["partition"]
+    counts = np.bincount(table["partition"], minlength=len(names))
+    used = [
+        code for code in np.argsort(-counts, kind="stable").tolist() if counts[code] and names[code] not in ("", -1)
+    ]
+    return [str(names[code]) for code in used]
+
+
+def _concerned(table: JobTable, moved_is_played: bool) -> Iterator[tuple[str, str, npt.NDArray[np.bool_]]]:
+    partitions = partitions_of(table)
+    if len(partitions) > 1:
+        yield (
+            "partitions",
+            f"are of {len(partitions)} partitions ({shortened(partitions)}), which share all nodes here: "
+            f"--where partition={partitions[0]} plays one alone",
+            table.known("partition"),
+        )
+    waiting = table.known("dependency")
+    yield "dependencies", "state another job that they depend on: they do not wait for it here", waiting
+    yield (
+        "holds",
+        "were held or waited for other jobs after their submission: here they can start at once",
+        (table["eligible_s"] > table["submit_s"]) & ~waiting,
+    )
+    yield "gpus", "request GPUs, which no node here has: only their nodes count", table["gpus"] > 0
+    parts = table.names["part"]
+    components = [code for code, part in enumerate(parts) if "+" in str(part)]
+    yield (
+        "components",
+        "are components of heterogeneous jobs: each starts by itself here",
+        np.isin(table["part"], components),
+    )
+    limited = np.array(sorted(table.intake.limited_arrays), dtype=np.int64)
+    yield (
+        "array limits",
+        "are tasks of arrays of which only some may run at a time: here any number may",
+        np.isin(table["number"], limited),
+    )
+    if not moved_is_played:
+        yield (
+            "bytes moved",
+            "have bytes moved on record, which are not played (bytes_moved=stream does, under --model stream)",
+            table.known("read_bytes") | table.known("written_bytes"),
+        )
+
+
+def shortened(names: list[str], most: int = 4) -> str:
+    """Some names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
