@@ -176,8 +176,8 @@ def test_a_user_may_hold_no_more_than_the_limit(tmp_path: Path, monkeypatch: pyt
 
 
 def test_what_a_hidden_job_holds_counts_for_its_user(tmp_path: Path) -> None:
-    """Failed before: job 1 has its buffer of 6 GB, and its persistent one of 5 GB is out from 5 to 60 s; the policy does
-    not see it then, and job 2 was given 2 GB beside it, where its user may hold 12.
+    """Failed before: job 1 has its buffer of 6 GB, and its persistent one of 5 GB is out from 5 to 60 s; the policy
+    does not see it then, and job 2 was given 2 GB beside it, where its user may hold 12.
     """
     jobs = [
         job(0, 0.0, 0, bb_create=created("a", 5, stripes=1), user="u"),
