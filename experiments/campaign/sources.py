@@ -7,11 +7,13 @@ import glob
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from spillway.base.errors import OptionError
 from spillway.base.files import members
 from spillway.base.limits import InputError
+from spillway.base.options import build
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import WorkloadSpec
 from spillway.schedulers.policies.replay import SITE_WAIT
@@ -87,10 +89,9 @@ class Source:
         if self.is_generated:
             return as_table(self.log(seed))
         try:
-            reading = Reading(**self.spec.read)
-        except TypeError:
-            known = ", ".join(field.name for field in fields(Reading))
-            raise SpecError(f"{self.text}: 'read' has {', '.join(self.spec.read)}; known options: {known}") from None
+            reading = build(Reading, self.spec.read)
+        except OptionError as error:
+            raise SpecError(f"{self.text}: 'read': {error}") from None
         if self.member is not None:
             return read_log(LogFile(self.text, self._path, self.member), reading)
         return load_table(self.text, reading)[0]
