@@ -19,15 +19,19 @@ from spillway.experiments.campaign.inputs import Inputs
 from spillway.experiments.campaign.lock import results_folder
 from spillway.experiments.campaign.pool import Executor
 from spillway.experiments.campaign.runner import Outcome, run_all
-from spillway.experiments.run import folders, manifest, policies
+from spillway.experiments.run import folders, manifest, policies, provenance
 from spillway.experiments.run.batsim import simulator_command
 from spillway.experiments.run.errors import RunFailed
 from spillway.experiments.run.single import Task
 from spillway.experiments.run.spec import Campaign, RunSpec
+from spillway.experiments.run.terminal import say
 from spillway.schedulers.policies.replay import SITE_WAIT
 
 Conclude = Callable[[Sequence[Sequence[RunSpec]], Path, Console], Sequence[Path]]
 """Gets the runs of each grid, the folder, and where to print; gives the files that it wrote."""
+
+ENVIRONMENT = "environment.txt"
+"""File of a campaign with the packages that were installed when its tables were written."""
 
 FAILURES = 1
 """Exit code when a run failed."""
@@ -93,7 +97,7 @@ def _run_grids(
     simulator = simulator_command(campaign.engine, campaign.transport, campaign.image)
 
     def note(text: str) -> None:
-        console.print(f"note: {text}", markup=False, highlight=False, soft_wrap=True)
+        say(console, f"note: {text}")
 
     inputs = Inputs(root, note)
     grids = [_runs_of(one, inputs, max_runs) for one in campaigns]
@@ -182,27 +186,30 @@ def _write_results(
     manifest.unseal(root)
     table = summary.write_tables(rows, root)
     durable.write_text(root / ASSUMPTIONS, "".join(f"{line}\n" for line in assumed))
-    written = [table, table.with_name(summary.RESULTS), root / ASSUMPTIONS, root / places.RECORD, *further]
+    durable.write_text(root / ENVIRONMENT, provenance.environment())
+    written = [table, table.with_name(summary.RESULTS), root / ASSUMPTIONS, root / ENVIRONMENT, root / places.RECORD]
+    written += further
+    written += summary.write_further(rows, root, campaign.figures.tables)
     if rows and campaign.plots:
+        from spillway.analysis.plots.style import drawing
         from spillway.analysis.report.build import build_report
         from spillway.experiments.campaign import (
             figures,  # loads matplotlib: half a second that a refused command does not wait
         )
 
         console.print("drawing figures and the report", highlight=False)
-        for path in figures.draw(runs, root, campaign.tau_s):
-            console.print(f"figure: {path}", markup=False, highlight=False, soft_wrap=True)
-            written += [path, path.with_suffix(".svg")]
+        with drawing(campaign.figures.width_mm, campaign.figures.style):
+            for paths in figures.draw(runs, root, campaign.figures.formats):
+                say(console, f"figure: {paths[0]}")
+                written += paths
         report = build_report(root)
-        console.print(f"report: {report}", markup=False, highlight=False, soft_wrap=True)
+        say(console, f"report: {report}")
         written.append(report)
     gone = places.clear(root, written)
     if gone:
         shown = f"{gone[0]} and {len(gone) - 1} more" if len(gone) > 1 else gone[0]
-        console.print(
-            f"note: removed, of what stood here before: {shown}", markup=False, highlight=False, soft_wrap=True
-        )
-    console.print(f"table: {table}", markup=False, highlight=False, soft_wrap=True)
+        say(console, f"note: removed, of what stood here before: {shown}")
+    say(console, f"table: {table}")
     manifest.seal(root, [str(path.relative_to(root)) for path in written], [str(row["run"]) for row in rows])
 
 

@@ -40,8 +40,12 @@ def play_grids(
     campaigns: Sequence[Campaign], out: Path, options: argparse.Namespace, conclude: Conclude | None = None
 ) -> int:
     """The same for several grids in one folder (:func:`spillway.experiments.campaign.campaign.run_grids`)."""
-    from spillway.experiments.cli.arguments import executor_of, load_early
+    import msgspec
 
+    from spillway.experiments.cli.arguments import executor_of, figures_of, load_early
+
+    look = figures_of(options)
+    campaigns = [msgspec.structs.replace(one, figures=look, plots=one.plots and options.plots) for one in campaigns]
     engines = {campaign.engine for campaign in campaigns}
     if not out.exists() and sum(map(_count, campaigns)) > 1:  # else its runs may all be kept, or one is played here
         load_early(options, engines)

@@ -21,7 +21,7 @@ from spillway.experiments.run.spec import Campaign, WorkloadSpec
 
 RECORD = "comparison.json"
 _DIGITS = 7
-_SHOWN_ONLY = ("name", "tau_s", "plots", "explain", "uncontended", "silence_s", "transport", "player")
+_SHOWN_ONLY = ("name", "tau_s", "plots", "figures", "explain", "uncontended", "silence_s", "transport", "player")
 """Fields of a campaign that no run's schedule depends on: with others the same runs are kept."""
 
 
@@ -79,7 +79,9 @@ def clear(folder: Path, written: Collection[Path]) -> list[str]:
     list of str
         Their paths below the folder.
     """
-    old = [folder / "report.html", *(path for kind in ("png", "svg") for path in (folder / "plots").rglob(f"*.{kind}"))]
+    kinds = ("png", "svg", "pdf", "pgf")
+    old = [folder / "report.html", *(path for kind in kinds for path in (folder / "plots").rglob(f"*.{kind}"))]
+    old += [folder / "summary.tex", folder / "summary.parquet"]
     gone = sorted(path for path in old if path.is_file() and path not in written)
     for path in gone:
         durable.remove(path)

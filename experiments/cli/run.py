@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from spillway.base.arguments import Parser, positive, seconds
-from spillway.experiments.cli.arguments import RESULTS, add_common, add_logs, add_max_runs, add_seeds
+from spillway.experiments.cli.arguments import RESULTS, add_common, add_figures, add_logs, add_max_runs, add_seeds
 
 HELP = "one comparison: policies on workloads"
 DESCRIPTION = (
@@ -182,7 +182,8 @@ def _engine(parser: Parser) -> None:
 def _results(parser: Parser) -> None:
     from spillway.experiments.run.spec import DEFAULT_TAU_S
 
-    add = parser.add_argument_group("what is kept and shown").add_argument
+    group = parser.add_argument_group("what is kept and shown")
+    add = group.add_argument
     add(
         "--tau",
         type=seconds,
@@ -191,4 +192,4 @@ def _results(parser: Parser) -> None:
         help="bound of the bounded slowdown (%(default)g s)",
     )
     add("--explain", action="store_true", help="keep why jobs waited (see the command 'explain')")
-    add("--no-plots", dest="plots", action="store_false", help="draw no figures")
+    add_figures(group)

@@ -5,7 +5,15 @@ from __future__ import annotations
 import argparse
 
 from spillway.base.arguments import Parser, positive, seconds
-from spillway.experiments.cli.arguments import RESULTS, add_common, add_logs, add_max_runs, add_seeds, logs_of
+from spillway.experiments.cli.arguments import (
+    RESULTS,
+    add_common,
+    add_figures,
+    add_logs,
+    add_max_runs,
+    add_seeds,
+    logs_of,
+)
 
 HELP = "an operator's question: another machine, load or policy, against what the site did"
 DESCRIPTION = (
@@ -50,7 +58,7 @@ def add_arguments(parser: Parser) -> None:
     add("--first", type=positive, default=None, metavar="N", help="only the first N jobs of the log")
     add_seeds(group, "number of seeds (generators: 5, logs: 1)")
     add("--tau", type=seconds, default=DEFAULT_TAU_S, metavar="S", help="bound of the bounded slowdown (%(default)g s)")
-    add("--no-plots", dest="plots", action="store_false", help="draw no figures, write no report")
+    add_figures(parser.add_argument_group("figures and tables"))
     add_common(parser)
     add_max_runs(parser)
 

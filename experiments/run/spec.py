@@ -161,6 +161,27 @@ class PolicySpec(Struct, frozen=True):
     label: str = ""
 
 
+class Figures(Struct, frozen=True):
+    """How a campaign's figures and tables are written.
+
+    Attributes
+    ----------
+    formats
+        Of figures (:data:`spillway.analysis.plots.style.FORMATS`); the report shows SVG, else PNG.
+    width_mm
+        Width of every figure; 0: its own.
+    style
+        File of a Matplotlib style; "": ours alone.
+    tables
+        Further formats of the tables (:data:`spillway.experiments.campaign.paper.TABLES`).
+    """
+
+    formats: tuple[str, ...] = ("png", "svg")
+    width_mm: float = 0.0
+    style: str = ""
+    tables: tuple[str, ...] = ()
+
+
 class Campaign(Struct, frozen=True):
     """A grid: every workload on every platform with every policy, model and seed.
 
@@ -178,6 +199,8 @@ class Campaign(Struct, frozen=True):
         Bound of the bounded slowdown in seconds, > 0.
     plots
         Whether figures are drawn.
+    figures
+        How they are written.
     explain
         Whether each run keeps why its jobs waited.
     uncontended
@@ -202,6 +225,7 @@ class Campaign(Struct, frozen=True):
     image: str = ""
     tau_s: float = DEFAULT_TAU_S
     plots: bool = True
+    figures: Figures = Figures()
     explain: bool = False
     uncontended: bool = True
     silence_s: float = DEFAULT_SILENCE_S
