@@ -11,6 +11,7 @@ import csv
 import importlib
 import inspect
 import io
+import linecache
 import shutil
 import sys
 import tempfile
@@ -227,7 +228,7 @@ class Results:
         """Why a job of one run waited, in lines; the run is repeated where it kept no reasons."""
         from spillway.experiments.run.explain import explain as told
 
-        return told(self.run_folder(**chosen), str(job))
+        return told(self.run_folder(**chosen), str(job), trust=True)  # the call named its policies
 
     def save(self, folder: str | Path) -> Results:
         """Copy everything into a folder that does not exist yet; returns the results there.
@@ -480,9 +481,8 @@ def _policies(given: Policies, settings: Mapping[str, Any], root: Path) -> list[
     several = list(given) if isinstance(given, list | tuple) else [given]
     specs = []
     for one in several or policies.FIVE:
-        spec = policies.parse_policy(
-            one if isinstance(one, str) else _in_a_file(one if isinstance(one, type) else type(one), root)
-        )
+        cls = one if isinstance(one, type) else type(one)
+        spec = policies.parse_policy(one if isinstance(one, str) else _in_a_file(cls, root))
         if not isinstance(one, str | type):
             spec = policies.typed(msgspec.structs.replace(spec, options=_options_of(one)))
         spec = sessions.typed(msgspec.structs.replace(spec, session=dict(settings)))
@@ -511,13 +511,25 @@ def _in_a_file(cls: type, root: Path) -> str:
     if cls.__module__ != "__main__":
         return f"{cls.__module__}:{cls.__qualname__}"
     try:
-        source = textwrap.dedent(inspect.getsource(cls))
-    except (OSError, TypeError) as error:
+        source = _source_of(cls)
+    except (OSError, TypeError, SyntaxError, AttributeError) as error:
         raise SpecError(f"policy {cls.__name__}: its source cannot be read ({error}); put it into a file") from None
     path = root.with_name("policies") / f"{cls.__name__.lower()}.py"
     path.parent.mkdir(parents=True, exist_ok=True)
     durable.write_text(path, _imports_of(source) + "\n\n" + source)
     return f"{path}:{cls.__name__}"
+
+
+def _source_of(cls: type) -> str:
+    """A class's source with its decorators; in a notebook, where no file has it, from the cell of its ``__call__``."""
+    if hasattr(sys.modules["__main__"], "__file__"):
+        return textwrap.dedent(inspect.getsource(cls))
+    lines = linecache.getlines(cls.__call__.__code__.co_filename)
+    for node in ast.walk(ast.parse("".join(lines))):
+        if isinstance(node, ast.ClassDef) and node.name == cls.__name__:
+            first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+            return textwrap.dedent("".join(lines[first - 1 : node.end_lineno]))
+    raise OSError("no cell has it")
 
 
 def _imports_of(source: str) -> str:
